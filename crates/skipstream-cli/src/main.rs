@@ -1,0 +1,2 @@
+//! The `skipstream` command.
+fn main() {}
