@@ -1,11 +1,13 @@
 //! Word vectors from text that never ends, learned in one pass and in bounded memory.
-#![warn(missing_docs)]
-
+mod config;
 mod error;
-
+mod random;
 pub mod corpus;
-pub mod embeddings;
-pub mod eval;
-pub mod formats;
+pub mod vocabulary;
+pub mod noise;
+pub mod pairs;
+pub mod parameters;
+pub mod kernel;
 
+pub use config::*;
 pub use error::{Error, Result};

@@ -1,0 +1,42 @@
+//! What a kernel needs of a machine: sixteen floats at a time.
+//!
+//! Each instruction set gives the same sixteen lanes, as one register or as several, with exactly rounded
+//! operations in the same order. So a model's bytes do not depend on the machine that trained it.
+
+use crate::parameters::{LANES, Lanes};
+
+/// Vector instructions. A value of an implementing type is the proof that the machine has them.
+pub(super) trait Instructions: Copy {
+    /// Sixteen floats.
+    type Vector: Copy;
+
+    fn splat(self, value: f32) -> Self::Vector;
+    fn load(self, from: &Lanes) -> Self::Vector;
+    fn store(self, vector: Self::Vector, to: &mut Lanes);
+    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn subtract(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn multiply(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn divide(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn square_root(self, a: Self::Vector) -> Self::Vector;
+    fn maximum(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a · b + c, rounded once.
+    fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+    fn absolute(self, a: Self::Vector) -> Self::Vector;
+    /// `negative` where `a` has its sign bit set, `other` elsewhere.
+    fn select_negative(
+        self,
+        a: Self::Vector,
+        negative: Self::Vector,
+        other: Self::Vector,
+    ) -> Self::Vector;
+    /// 2ⁿ, where `a` is 1.5·2²³ + n: the exponent sits in the low bits of the mantissa.
+    fn power_of_two(self, a: Self::Vector) -> Self::Vector;
+    /// For a positive normal a = m · 2ⁿ with m in [1, 2): (m, n).
+    fn split(self, a: Self::Vector) -> (Self::Vector, Self::Vector);
+    /// The sum of the lanes: halves are added until one is left.
+    fn sum(self, a: Self::Vector) -> f32;
+    /// Rows become columns.
+    fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
+    /// A hint that these lanes are needed soon.
+    fn prefetch(self, lanes: &Lanes);
+}

@@ -1,0 +1,169 @@
+//! Pairs and negatives → changed rows.
+//!
+//! `scalar.rs` derives the update. `pair.rs` and `group.rs` are written once, for sixteen lanes, and compiled for
+//! each instruction set; [`Kernel::best`] chooses at run time. All sets give the same bits.
+//!
+//! Invariant: `unsafe` lives in this folder only, in `x86.rs`, `arm.rs` and at the calls below.
+
+#[cfg(target_arch = "aarch64")]
+mod arm;
+mod functions;
+mod group;
+mod instructions;
+mod pair;
+mod portable;
+#[cfg(test)]
+mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use crate::parameters::{Block, Lanes};
+use portable::Portable;
+
+pub(crate) use group::{Group, GroupScratch, GroupSettings, RUN_LENGTH, RUNS};
+
+/// The instructions that rows are trained with.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel(Set);
+
+#[derive(Clone, Copy, Debug)]
+enum Set {
+    Portable(Portable),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(x86::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(x86::Avx512),
+    #[cfg(target_arch = "aarch64")]
+    Neon(arm::Neon),
+}
+
+/// How a row follows its gradient.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Optimizer {
+    pub learning_rate: f32,
+    pub dimensions: usize,
+}
+
+/// What the optimizer remembers of a row.
+#[derive(Debug)]
+pub(crate) enum State<'a> {
+    /// AdaGrad with a rate for each dimension.
+    Dimension(&'a mut [Lanes]),
+    /// AdaGrad with a rate for the row.
+    Row(&'a mut f32),
+    /// Nothing: a rate for all.
+    None,
+}
+
+impl Kernel {
+    /// The fastest kernel that this machine can run.
+    pub fn best() -> Kernel {
+        Kernel::available().pop().unwrap_or(Kernel(Set::Portable(Portable)))
+    }
+
+    /// The kernels that this machine can run, the fastest last.
+    pub fn available() -> Vec<Kernel> {
+        let mut sets = vec![Set::Portable(Portable)];
+        #[cfg(target_arch = "x86_64")]
+        {
+            sets.extend(x86::Avx2::detect().map(Set::Avx2));
+            sets.extend(x86::Avx512::detect().map(Set::Avx512));
+        }
+        #[cfg(target_arch = "aarch64")]
+        sets.extend(arm::Neon::detect().map(Set::Neon));
+        sets.into_iter().map(Kernel).collect()
+    }
+
+    /// The instruction set's name.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Set::Portable(_) => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512(_) => "avx512",
+            #[cfg(target_arch = "aarch64")]
+            Set::Neon(_) => "neon",
+        }
+    }
+}
+
+/// Compiles a function of the folder for every instruction set, and makes it a method of [`Kernel`].
+macro_rules! for_every_set {
+    ($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $function:path) => {
+        impl Kernel {
+            $(#[$doc])*
+            #[allow(clippy::too_many_arguments)]
+            #[inline]
+            pub(crate) fn $name(self, $($argument: $type),*) $(-> $result)? {
+                #[cfg(target_arch = "x86_64")]
+                #[target_feature(enable = "avx2,fma")]
+                #[allow(clippy::too_many_arguments)]
+                fn with_avx2(set: x86::Avx2, $($argument: $type),*) $(-> $result)? {
+                    $function(set, $($argument),*)
+                }
+                #[cfg(target_arch = "x86_64")]
+                #[target_feature(enable = "avx512f")]
+                #[allow(clippy::too_many_arguments)]
+                fn with_avx512(set: x86::Avx512, $($argument: $type),*) $(-> $result)? {
+                    $function(set, $($argument),*)
+                }
+                match self.0 {
+                    Set::Portable(set) => $function(set, $($argument),*),
+                    // SAFETY: a value of the set is the proof that the machine has it.
+                    #[cfg(target_arch = "x86_64")]
+                    Set::Avx2(set) => unsafe { with_avx2(set, $($argument),*) },
+                    // SAFETY: as above.
+                    #[cfg(target_arch = "x86_64")]
+                    Set::Avx512(set) => unsafe { with_avx512(set, $($argument),*) },
+                    // NEON is a part of the architecture's base.
+                    #[cfg(target_arch = "aarch64")]
+                    Set::Neon(set) => $function(set, $($argument),*),
+                }
+            }
+        }
+    };
+}
+
+for_every_set! {
+    /// Trains a group, and gives the sum of its losses.
+    fn train_group(
+        group: &Group,
+        settings: GroupSettings,
+        targets: &mut Block<'_>,
+        contexts: &mut Block<'_>,
+        scratch: &mut GroupScratch,
+    ) -> f64 = group::train
+}
+
+for_every_set! {
+    /// Trains a target with one context or one negative: updates the context's row, adds to the target's
+    /// gradient, and gives the loss.
+    fn train_context(
+        optimizer: Optimizer,
+        positive: bool,
+        target: &[Lanes],
+        context: &mut [Lanes],
+        state: State<'_>,
+        target_gradient: &mut [Lanes],
+    ) -> f64 = pair::train_context
+}
+
+for_every_set! {
+    /// row −= rate · slope · direction, with the rate of the optimizer.
+    fn descend(
+        optimizer: Optimizer,
+        slope: f32,
+        direction: &[Lanes],
+        row: &mut [Lanes],
+        state: State<'_>,
+    ) = pair::descend
+}
+
+for_every_set! {
+    /// Asks for the rows of a group ahead of time.
+    fn prefetch(group: &Group, targets: &Block<'_>, contexts: &Block<'_>) = group::prefetch
+}
+
+#[cfg(test)]
+mod tests;

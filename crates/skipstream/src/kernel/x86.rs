@@ -1,0 +1,330 @@
+//! AVX-512: a vector is one register. AVX2 with FMA: a vector is two.
+
+use std::arch::x86_64::*;
+
+use super::instructions::Instructions;
+use crate::parameters::{LANES, Lanes};
+
+/// Proof that the machine has AVX-512 F.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Avx512(());
+
+/// Proof that the machine has AVX2 and FMA.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Avx2(());
+
+impl Avx512 {
+    pub fn detect() -> Option<Avx512> {
+        is_x86_feature_detected!("avx512f").then_some(Avx512(()))
+    }
+}
+
+impl Avx2 {
+    pub fn detect() -> Option<Avx2> {
+        (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Avx2(()))
+    }
+}
+
+/// An intrinsic of an instruction set that `self` proves.
+macro_rules! proven {
+    ($operation:expr) => {
+        // SAFETY: the machine has the instructions, as the value `self` proves; memory is reached only through
+        // references to sixteen floats.
+        unsafe { $operation }
+    };
+}
+
+impl Instructions for Avx512 {
+    type Vector = __m512;
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> __m512 {
+        proven!(_mm512_set1_ps(value))
+    }
+
+    #[inline(always)]
+    fn load(self, from: &Lanes) -> __m512 {
+        proven!(_mm512_loadu_ps(from.as_ptr()))
+    }
+
+    #[inline(always)]
+    fn store(self, vector: __m512, to: &mut Lanes) {
+        proven!(_mm512_storeu_ps(to.as_mut_ptr(), vector))
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m512, b: __m512) -> __m512 {
+        proven!(_mm512_add_ps(a, b))
+    }
+
+    #[inline(always)]
+    fn subtract(self, a: __m512, b: __m512) -> __m512 {
+        proven!(_mm512_sub_ps(a, b))
+    }
+
+    #[inline(always)]
+    fn multiply(self, a: __m512, b: __m512) -> __m512 {
+        proven!(_mm512_mul_ps(a, b))
+    }
+
+    #[inline(always)]
+    fn divide(self, a: __m512, b: __m512) -> __m512 {
+        proven!(_mm512_div_ps(a, b))
+    }
+
+    #[inline(always)]
+    fn square_root(self, a: __m512) -> __m512 {
+        proven!(_mm512_sqrt_ps(a))
+    }
+
+    #[inline(always)]
+    fn maximum(self, a: __m512, b: __m512) -> __m512 {
+        proven!(_mm512_max_ps(a, b))
+    }
+
+    #[inline(always)]
+    fn multiply_add(self, a: __m512, b: __m512, c: __m512) -> __m512 {
+        proven!(_mm512_fmadd_ps(a, b, c))
+    }
+
+    #[inline(always)]
+    fn absolute(self, a: __m512) -> __m512 {
+        proven!(_mm512_abs_ps(a))
+    }
+
+    #[inline(always)]
+    fn select_negative(self, a: __m512, negative: __m512, other: __m512) -> __m512 {
+        let bits = proven!(_mm512_castps_si512(a));
+        let mask = proven!(_mm512_cmplt_epi32_mask(bits, _mm512_setzero_si512()));
+        proven!(_mm512_mask_blend_ps(mask, other, negative))
+    }
+
+    #[inline(always)]
+    fn power_of_two(self, a: __m512) -> __m512 {
+        let shifted = proven!(_mm512_slli_epi32(_mm512_castps_si512(a), 23));
+        let biased = proven!(_mm512_add_epi32(shifted, _mm512_set1_epi32(0x3f80_0000)));
+        proven!(_mm512_castsi512_ps(biased))
+    }
+
+    #[inline(always)]
+    fn split(self, a: __m512) -> (__m512, __m512) {
+        let bits = proven!(_mm512_castps_si512(a));
+        let mantissa = proven!(_mm512_and_si512(bits, _mm512_set1_epi32(0x007f_ffff)));
+        let mantissa = proven!(_mm512_or_si512(mantissa, _mm512_set1_epi32(0x3f80_0000)));
+        let exponent = proven!(_mm512_srli_epi32(bits, 23));
+        let exponent = proven!(_mm512_sub_epi32(exponent, _mm512_set1_epi32(127)));
+        (
+            proven!(_mm512_castsi512_ps(mantissa)),
+            proven!(_mm512_cvtepi32_ps(exponent)),
+        )
+    }
+
+    #[inline(always)]
+    fn sum(self, a: __m512) -> f32 {
+        let low = proven!(_mm512_castps512_ps256(a));
+        let high = proven!(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1));
+        let high = proven!(_mm256_castpd_ps(high));
+        proven!(sum_of_eight(_mm256_add_ps(low, high)))
+    }
+
+    #[inline(always)]
+    fn transpose(self, rows: [__m512; LANES]) -> [__m512; LANES] {
+        let mut pairs = rows;
+        for i in 0..8 {
+            let (a, b) = (rows[2 * i], rows[2 * i + 1]);
+            pairs[2 * i] = proven!(_mm512_unpacklo_ps(a, b));
+            pairs[2 * i + 1] = proven!(_mm512_unpackhi_ps(a, b));
+        }
+        // quads[4 i + c]: in its 128-bit part p, column 4 p + c of the rows 4 i … 4 i + 3.
+        let mut quads = pairs;
+        for i in 0..4 {
+            for half in 0..2 {
+                let a = proven!(_mm512_castps_pd(pairs[4 * i + half]));
+                let b = proven!(_mm512_castps_pd(pairs[4 * i + 2 + half]));
+                quads[4 * i + 2 * half] = proven!(_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)));
+                quads[4 * i + 2 * half + 1] = proven!(_mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
+            }
+        }
+        let mut columns = quads;
+        for c in 0..4 {
+            let [a, b] = [quads[c], quads[4 + c]];
+            let [d, e] = [quads[8 + c], quads[12 + c]];
+            let even = proven!(_mm512_shuffle_f32x4(a, b, 0x88));
+            let odd = proven!(_mm512_shuffle_f32x4(a, b, 0xdd));
+            let even_below = proven!(_mm512_shuffle_f32x4(d, e, 0x88));
+            let odd_below = proven!(_mm512_shuffle_f32x4(d, e, 0xdd));
+            columns[c] = proven!(_mm512_shuffle_f32x4(even, even_below, 0x88));
+            columns[4 + c] = proven!(_mm512_shuffle_f32x4(odd, odd_below, 0x88));
+            columns[8 + c] = proven!(_mm512_shuffle_f32x4(even, even_below, 0xdd));
+            columns[12 + c] = proven!(_mm512_shuffle_f32x4(odd, odd_below, 0xdd));
+        }
+        columns
+    }
+
+    #[inline(always)]
+    fn prefetch(self, lanes: &Lanes) {
+        proven!(_mm_prefetch(lanes.as_ptr().cast(), _MM_HINT_T0))
+    }
+}
+
+impl Instructions for Avx2 {
+    type Vector = [__m256; 2];
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> [__m256; 2] {
+        [proven!(_mm256_set1_ps(value)); 2]
+    }
+
+    #[inline(always)]
+    fn load(self, from: &Lanes) -> [__m256; 2] {
+        let (low, high) = from.split_at(8);
+        [
+            proven!(_mm256_loadu_ps(low.as_ptr())),
+            proven!(_mm256_loadu_ps(high.as_ptr())),
+        ]
+    }
+
+    #[inline(always)]
+    fn store(self, vector: [__m256; 2], to: &mut Lanes) {
+        let (low, high) = to.split_at_mut(8);
+        proven!(_mm256_storeu_ps(low.as_mut_ptr(), vector[0]));
+        proven!(_mm256_storeu_ps(high.as_mut_ptr(), vector[1]));
+    }
+
+    #[inline(always)]
+    fn add(self, a: [__m256; 2], b: [__m256; 2]) -> [__m256; 2] {
+        halves(|i| proven!(_mm256_add_ps(a[i], b[i])))
+    }
+
+    #[inline(always)]
+    fn subtract(self, a: [__m256; 2], b: [__m256; 2]) -> [__m256; 2] {
+        halves(|i| proven!(_mm256_sub_ps(a[i], b[i])))
+    }
+
+    #[inline(always)]
+    fn multiply(self, a: [__m256; 2], b: [__m256; 2]) -> [__m256; 2] {
+        halves(|i| proven!(_mm256_mul_ps(a[i], b[i])))
+    }
+
+    #[inline(always)]
+    fn divide(self, a: [__m256; 2], b: [__m256; 2]) -> [__m256; 2] {
+        halves(|i| proven!(_mm256_div_ps(a[i], b[i])))
+    }
+
+    #[inline(always)]
+    fn square_root(self, a: [__m256; 2]) -> [__m256; 2] {
+        halves(|i| proven!(_mm256_sqrt_ps(a[i])))
+    }
+
+    #[inline(always)]
+    fn maximum(self, a: [__m256; 2], b: [__m256; 2]) -> [__m256; 2] {
+        halves(|i| proven!(_mm256_max_ps(a[i], b[i])))
+    }
+
+    #[inline(always)]
+    fn multiply_add(self, a: [__m256; 2], b: [__m256; 2], c: [__m256; 2]) -> [__m256; 2] {
+        halves(|i| proven!(_mm256_fmadd_ps(a[i], b[i], c[i])))
+    }
+
+    #[inline(always)]
+    fn absolute(self, a: [__m256; 2]) -> [__m256; 2] {
+        halves(|i| proven!(_mm256_andnot_ps(_mm256_set1_ps(-0.0), a[i])))
+    }
+
+    #[inline(always)]
+    fn select_negative(
+        self,
+        a: [__m256; 2],
+        negative: [__m256; 2],
+        other: [__m256; 2],
+    ) -> [__m256; 2] {
+        halves(|i| proven!(_mm256_blendv_ps(other[i], negative[i], a[i])))
+    }
+
+    #[inline(always)]
+    fn power_of_two(self, a: [__m256; 2]) -> [__m256; 2] {
+        halves(|i| {
+            let shifted = proven!(_mm256_slli_epi32(_mm256_castps_si256(a[i]), 23));
+            let biased = proven!(_mm256_add_epi32(shifted, _mm256_set1_epi32(0x3f80_0000)));
+            proven!(_mm256_castsi256_ps(biased))
+        })
+    }
+
+    #[inline(always)]
+    fn split(self, a: [__m256; 2]) -> ([__m256; 2], [__m256; 2]) {
+        let mantissa = halves(|i| {
+            let bits = proven!(_mm256_castps_si256(a[i]));
+            let mantissa = proven!(_mm256_and_si256(bits, _mm256_set1_epi32(0x007f_ffff)));
+            let mantissa = proven!(_mm256_or_si256(mantissa, _mm256_set1_epi32(0x3f80_0000)));
+            proven!(_mm256_castsi256_ps(mantissa))
+        });
+        let exponent = halves(|i| {
+            let exponent = proven!(_mm256_srli_epi32(_mm256_castps_si256(a[i]), 23));
+            let exponent = proven!(_mm256_sub_epi32(exponent, _mm256_set1_epi32(127)));
+            proven!(_mm256_cvtepi32_ps(exponent))
+        });
+        (mantissa, exponent)
+    }
+
+    #[inline(always)]
+    fn sum(self, a: [__m256; 2]) -> f32 {
+        proven!(sum_of_eight(_mm256_add_ps(a[0], a[1])))
+    }
+
+    #[inline(always)]
+    fn transpose(self, rows: [[__m256; 2]; LANES]) -> [[__m256; 2]; LANES] {
+        let mut columns = rows;
+        for above in 0..2 {
+            for left in 0..2 {
+                let square = std::array::from_fn(|i| rows[8 * above + i][left]);
+                let turned = proven!(transpose_eight(square));
+                for i in 0..8 {
+                    columns[8 * left + i][above] = turned[i];
+                }
+            }
+        }
+        columns
+    }
+
+    #[inline(always)]
+    fn prefetch(self, lanes: &Lanes) {
+        proven!(_mm_prefetch(lanes.as_ptr().cast(), _MM_HINT_T0))
+    }
+}
+
+#[inline(always)]
+fn halves(f: impl Fn(usize) -> __m256) -> [__m256; 2] {
+    [f(0), f(1)]
+}
+
+#[inline]
+#[target_feature(enable = "avx")]
+fn sum_of_eight(a: __m256) -> f32 {
+    let four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)))
+}
+
+#[inline]
+#[target_feature(enable = "avx")]
+fn transpose_eight(rows: [__m256; 8]) -> [__m256; 8] {
+    let mut pairs = rows;
+    for i in 0..4 {
+        pairs[2 * i] = _mm256_unpacklo_ps(rows[2 * i], rows[2 * i + 1]);
+        pairs[2 * i + 1] = _mm256_unpackhi_ps(rows[2 * i], rows[2 * i + 1]);
+    }
+    let mut quads = pairs;
+    for i in 0..2 {
+        for half in 0..2 {
+            let (a, b) = (pairs[4 * i + half], pairs[4 * i + 2 + half]);
+            quads[4 * i + 2 * half] = _mm256_shuffle_ps(a, b, 0x44);
+            quads[4 * i + 2 * half + 1] = _mm256_shuffle_ps(a, b, 0xee);
+        }
+    }
+    let mut columns = quads;
+    for c in 0..4 {
+        columns[c] = _mm256_permute2f128_ps(quads[c], quads[4 + c], 0x20);
+        columns[4 + c] = _mm256_permute2f128_ps(quads[c], quads[4 + c], 0x31);
+    }
+    columns
+}

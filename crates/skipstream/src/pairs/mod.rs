@@ -1,0 +1,109 @@
+//! Ids → kept ids → which of them are a center's contexts.
+//!
+//! Invariant: windows never leave their sentence, and are formed after frequent words were dropped ("dirty"
+//! subsampling, appendix E of the paper).
+
+use crate::config::{Settings, WindowShape};
+use crate::random::Random;
+
+/// How many words to each side of a center are its contexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Words before the center.
+    pub left: u16,
+    /// Words after it.
+    pub right: u16,
+}
+
+/// Drops frequent words and draws windows, with the counts of the moment.
+#[derive(Clone, Debug)]
+pub struct PairSampler {
+    subsample: f64,
+    window: usize,
+    shape: WindowShape,
+}
+
+impl PairSampler {
+    /// The sampler of these settings.
+    pub fn new(settings: &Settings) -> PairSampler {
+        PairSampler {
+            subsample: settings.subsample,
+            window: settings.window,
+            shape: settings.window_shape,
+        }
+    }
+
+    /// Whether one occurrence of a word stays: with probability min(1, √(subsample · tokens / count)).
+    #[inline]
+    pub fn keeps(&self, count: u64, tokens: u64, random: &mut Random) -> bool {
+        if self.subsample == 0.0 {
+            return true;
+        }
+        let ratio = self.subsample * tokens as f64 / count as f64;
+        // u < √ratio, without the root.
+        ratio >= 1.0 || random.uniform().powi(2) < ratio
+    }
+
+    /// The reach of the word at `position` in a sentence of `length` kept words.
+    #[inline]
+    pub fn reach(&self, position: usize, length: usize, random: &mut Random) -> Reach {
+        let reach = match self.shape {
+            WindowShape::Shrinking => 1 + random.below(self.window),
+            WindowShape::Fixed => self.window,
+        };
+        Reach {
+            left: position.min(reach) as u16,
+            right: (length - 1 - position).min(reach) as u16,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    fn sampler(config: Config) -> PairSampler {
+        PairSampler::new(&config.check().unwrap())
+    }
+
+    #[test]
+    fn words_are_kept_with_the_papers_probability() {
+        let sampler = sampler(Config {
+            subsample: 1e-3,
+            ..Config::default()
+        });
+        let mut random = Random::new(1);
+        // 1 % of the text: √(10⁻³ / 10⁻²) = 0.316.
+        let kept = (0..100_000).filter(|_| sampler.keeps(1_000, 100_000, &mut random)).count();
+        assert!((kept as f64 / 1e5 - 0.1f64.sqrt()).abs() < 0.008, "{kept}");
+        assert!((0..1000).all(|_| sampler.keeps(100, 100_000, &mut random)), "rare words stay");
+    }
+
+    #[test]
+    fn windows_stay_in_the_sentence_and_reach_the_last_word() {
+        let fixed = sampler(Config {
+            window: 2,
+            window_shape: WindowShape::Fixed,
+            ..Config::default()
+        });
+        let mut random = Random::new(1);
+        let reaches: Vec<_> = (0..4).map(|i| fixed.reach(i, 4, &mut random)).collect();
+        let expected = [(0, 2), (1, 2), (2, 1), (2, 0)];
+        assert_eq!(reaches, expected.map(|(left, right)| Reach { left, right }));
+    }
+
+    #[test]
+    fn shrinking_windows_are_uniform_from_one_to_window() {
+        let sampler = sampler(Config::default());
+        let mut random = Random::new(4);
+        let mut seen = [0u32; 6];
+        for _ in 0..50_000 {
+            let reach = sampler.reach(10, 21, &mut random);
+            assert_eq!(reach.left, reach.right);
+            seen[usize::from(reach.left)] += 1;
+        }
+        assert_eq!(seen[0], 0);
+        assert!(seen[1..].iter().all(|n| (9_500..10_500).contains(n)), "{seen:?}");
+    }
+}

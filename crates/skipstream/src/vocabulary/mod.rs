@@ -1,0 +1,414 @@
+//! Tokens → [`WordId`]s and counts: at most m words, the frequent ones (section 3.2.1 of the paper).
+//!
+//! The Misra–Gries summary with m slots. A known word counts up; a new one takes a free slot; when none is
+//! free, the new token and one count of every word cancel each other out, and words without a count left
+//! leave. Each cancellation uses up m + 1 tokens, so that after n tokens
+//! true count − n/(m + 1) ≤ counter ≤ true count, and the O(m) walk is O(1) a token.
+//!
+//! Beside the counter, which decides who stays, each word has its occurrences since it was admitted, which lie
+//! between the counter and the truth; noise and subsampling use those.
+//!
+//! Invariant: this module knows nothing of vectors. Who owns something per word learns from [`Observed`] that
+//! an id changed hands.
+
+mod arena;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher as _;
+
+use arena::{Arena, Place};
+
+/// A word of the vocabulary: the number of its slot. Only the vocabulary makes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct WordId(u32);
+
+impl WordId {
+    /// Stands for a token that has no word.
+    pub(crate) const NONE: WordId = WordId(u32::MAX);
+
+    /// The slot's number, from 0.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(crate) fn from_saved(index: u32) -> WordId {
+        WordId(index)
+    }
+}
+
+/// What became of a token.
+#[derive(Debug)]
+#[must_use]
+pub enum Observed<'a> {
+    /// The word was there and counted up.
+    Known(WordId),
+    /// The word took a free slot, whose rows hold another word's values until they are reset.
+    Admitted(FreshWord),
+    /// No slot was free: the token cancelled one count of every word, and these had none left.
+    Rejected {
+        /// The words that left.
+        evicted: &'a [WordId],
+    },
+}
+
+/// An id that has just been given to a new word. The id comes out only through [`FreshWord::settle`], so nobody
+/// can forget to reset what belongs to it.
+#[derive(Debug)]
+#[must_use]
+pub struct FreshWord {
+    id: WordId,
+    birth: u64,
+}
+
+impl FreshWord {
+    /// Has everything that belongs to the id reset, and hands the id out.
+    pub fn settle(self, owner: &mut impl Recycle) -> WordId {
+        owner.recycle(self.id, self.birth);
+        self.id
+    }
+}
+
+/// Something that keeps state for each word.
+pub trait Recycle {
+    /// Forgets what belonged to the id's former word. `birth` is new for every admission.
+    fn recycle(&mut self, id: WordId, birth: u64);
+}
+
+/// The words that are known, at most as many as there are slots.
+#[derive(Debug)]
+pub struct Vocabulary {
+    capacity: usize,
+    hasher: FixedState,
+    index: HashTable<Link>,
+    entries: Vec<Entry>,
+    free: Vec<WordId>,
+    evicted: Vec<WordId>,
+    arena: Arena,
+    tokens: u64,
+    evictions: u64,
+    cancellations: u64,
+}
+
+/// What the hash table holds: half of the hash, so that other words' entries need not be visited.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    hash: u32,
+    id: WordId,
+}
+
+/// A slot.
+#[derive(Clone, Debug)]
+struct Entry {
+    /// Misra–Gries' counter; 0 where the slot is free.
+    counter: u64,
+    /// Occurrences since admission.
+    count: u64,
+    /// The number of the token that admitted the word; `NEVER` where the slot is free.
+    birth: u64,
+    place: Place,
+}
+
+const NEVER: u64 = u64::MAX;
+
+/// A word as it is saved: everything that the vocabulary knows of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SavedWord<'a> {
+    pub id: WordId,
+    pub word: &'a str,
+    pub counter: u64,
+    pub count: u64,
+    pub birth: u64,
+}
+
+/// The numbers of a vocabulary as they are saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct VocabularyTotals {
+    /// Tokens seen.
+    pub tokens: u64,
+    /// Words that had to leave.
+    pub evictions: u64,
+    /// Tokens that found no free slot.
+    pub cancellations: u64,
+}
+
+impl Vocabulary {
+    /// An empty vocabulary of at most `capacity` words. `seed` keys the hash; no result depends on it.
+    pub fn new(capacity: usize, seed: u64) -> Vocabulary {
+        Vocabulary {
+            capacity,
+            hasher: FixedState::with_seed(seed),
+            index: HashTable::new(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            evicted: Vec::new(),
+            arena: Arena::default(),
+            tokens: 0,
+            evictions: 0,
+            cancellations: 0,
+        }
+    }
+
+    /// Counts a token.
+    #[inline]
+    pub fn observe(&mut self, word: &str) -> Observed<'_> {
+        let birth = self.tokens;
+        self.tokens += 1;
+        let hash = self.hasher.hash_one(word.as_bytes());
+        if let Some(id) = self.find(hash, word) {
+            let entry = &mut self.entries[id.index()];
+            entry.counter += 1;
+            entry.count += 1;
+            return Observed::Known(id);
+        }
+        self.observe_new(hash, word, birth)
+    }
+
+    #[cold]
+    fn observe_new(&mut self, hash: u64, word: &str, birth: u64) -> Observed<'_> {
+        let id = if let Some(id) = self.free.pop() {
+            id
+        } else if self.entries.len() < self.capacity {
+            WordId(self.entries.len() as u32)
+        } else {
+            self.cancel();
+            return Observed::Rejected {
+                evicted: &self.evicted,
+            };
+        };
+        let entry = Entry {
+            counter: 1,
+            count: 1,
+            birth,
+            place: self.arena.add(word),
+        };
+        self.insert(id, hash, entry);
+        Observed::Admitted(FreshWord { id, birth })
+    }
+
+    fn insert(&mut self, id: WordId, hash: u64, entry: Entry) {
+        if id.index() == self.entries.len() {
+            self.entries.push(entry);
+        } else {
+            self.entries[id.index()] = entry;
+        }
+        let Vocabulary {
+            index,
+            entries,
+            arena,
+            hasher,
+            ..
+        } = self;
+        let link = Link {
+            hash: (hash >> 32) as u32,
+            id,
+        };
+        index.insert_unique(hash, link, |link| {
+            hasher.hash_one(arena.get(entries[link.id.index()].place).as_bytes())
+        });
+    }
+
+    /// Takes one count from every word; words at zero leave.
+    fn cancel(&mut self) {
+        self.cancellations += 1;
+        self.evicted.clear();
+        for slot in 0..self.entries.len() {
+            let entry = &mut self.entries[slot];
+            entry.counter = entry.counter.saturating_sub(1);
+            if entry.counter > 0 || entry.birth == NEVER {
+                continue;
+            }
+            let place = entry.place;
+            entry.count = 0;
+            entry.birth = NEVER;
+            let id = WordId(slot as u32);
+            let hash = self.hasher.hash_one(self.arena.get(place).as_bytes());
+            if let Ok(link) = self.index.find_entry(hash, |link| link.id == id) {
+                link.remove();
+            }
+            self.arena.release(place);
+            self.evicted.push(id);
+        }
+        self.evictions += self.evicted.len() as u64;
+        self.free.extend_from_slice(&self.evicted);
+        if self.arena.wants_compaction() {
+            self.arena.compact(
+                self.entries
+                    .iter_mut()
+                    .filter(|entry| entry.counter > 0)
+                    .map(|entry| &mut entry.place),
+            );
+        }
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, word: &str) -> Option<WordId> {
+        let half = (hash >> 32) as u32;
+        self.index
+            .find(hash, |link| {
+                link.hash == half
+                    && self.arena.get(self.entries[link.id.index()].place).as_bytes() == word.as_bytes()
+            })
+            .map(|link| link.id)
+    }
+
+    /// The word's id.
+    pub fn id(&self, word: &str) -> Option<WordId> {
+        self.find(self.hasher.hash_one(word.as_bytes()), word)
+    }
+
+    /// The id's word.
+    pub fn word(&self, id: WordId) -> &str {
+        self.arena.get(self.entries[id.index()].place)
+    }
+
+    /// Occurrences since the word was admitted; 0 for a free slot.
+    #[inline]
+    pub fn count(&self, id: WordId) -> u64 {
+        self.entries[id.index()].count
+    }
+
+    /// Misra–Gries' counter: true count − n/(m + 1) ≤ counter ≤ true count.
+    pub fn counter(&self, id: WordId) -> u64 {
+        self.entries[id.index()].counter
+    }
+
+    /// Whether the token with the given number, which had this id, is still what the id stands for.
+    #[inline]
+    pub fn still_means(&self, id: WordId, token: u64) -> bool {
+        self.entries[id.index()].birth <= token
+    }
+
+    /// Whether the id was given to the word that it has now at this birth.
+    #[inline]
+    pub(crate) fn was_born(&self, id: WordId, birth: u64) -> bool {
+        self.entries[id.index()].birth == birth
+    }
+
+    /// The words that are known now, in the order of their ids.
+    pub fn ids(&self) -> impl Iterator<Item = WordId> {
+        self.entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| entry.counter > 0)
+            .map(|(slot, _)| WordId(slot as u32))
+    }
+
+    /// Number of words.
+    pub fn len(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    /// Whether no word is known.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Words at the most.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Slots that were ever used.
+    pub fn slots(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Tokens seen, n.
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// The counts of all slots, 0 for free ones.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = u64> {
+        self.entries.iter().map(|entry| entry.count)
+    }
+
+    /// The totals that are saved and reported.
+    pub fn totals(&self) -> VocabularyTotals {
+        VocabularyTotals {
+            tokens: self.tokens,
+            evictions: self.evictions,
+            cancellations: self.cancellations,
+        }
+    }
+
+    pub(crate) fn saved_words(&self) -> impl Iterator<Item = SavedWord<'_>> {
+        self.ids().map(|id| {
+            let entry = &self.entries[id.index()];
+            SavedWord {
+                id,
+                word: self.arena.get(entry.place),
+                counter: entry.counter,
+                count: entry.count,
+                birth: entry.birth,
+            }
+        })
+    }
+
+    /// The free slots, the next to be used last.
+    pub(crate) fn free_slots(&self) -> &[WordId] {
+        &self.free
+    }
+
+    /// A vocabulary from what was saved, or why that cannot be.
+    pub(crate) fn restore<'a>(
+        capacity: usize,
+        seed: u64,
+        totals: VocabularyTotals,
+        words: impl Iterator<Item = SavedWord<'a>>,
+        free: Vec<WordId>,
+        slots: usize,
+    ) -> Result<Vocabulary, String> {
+        if slots > capacity {
+            return Err(format!("{slots} slots where {capacity} are possible"));
+        }
+        let mut vocabulary = Vocabulary::new(capacity, seed);
+        let empty = Entry {
+            counter: 0,
+            count: 0,
+            birth: NEVER,
+            place: vocabulary.arena.add(""),
+        };
+        vocabulary.entries = vec![empty; slots];
+        for saved in words {
+            let Some(entry) = vocabulary.entries.get(saved.id.index()) else {
+                return Err(format!("`{}` has slot {} of {slots}", saved.word, saved.id.0));
+            };
+            if entry.counter > 0 || saved.counter == 0 || saved.word.len() >= 1 << 16 {
+                return Err(format!("slot {} is given twice, or to nothing", saved.id.0));
+            }
+            let hash = vocabulary.hasher.hash_one(saved.word.as_bytes());
+            if vocabulary.find(hash, saved.word).is_some() {
+                return Err(format!("`{}` is there twice", saved.word));
+            }
+            let entry = Entry {
+                counter: saved.counter,
+                count: saved.count,
+                birth: saved.birth,
+                place: vocabulary.arena.add(saved.word),
+            };
+            vocabulary.insert(saved.id, hash, entry);
+        }
+        let mut listed = vec![false; slots];
+        for id in &free {
+            match vocabulary.entries.get(id.index()) {
+                Some(entry) if entry.counter == 0 && !listed[id.index()] => listed[id.index()] = true,
+                _ => return Err(format!("slot {} is not free", id.0)),
+            }
+        }
+        if vocabulary.index.len() + free.len() != slots {
+            return Err("some slots are neither free nor used".to_owned());
+        }
+        vocabulary.free = free;
+        vocabulary.tokens = totals.tokens;
+        vocabulary.evictions = totals.evictions;
+        vocabulary.cancellations = totals.cancellations;
+        Ok(vocabulary)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Remembers who was recycled.
+#[derive(Default)]
+struct Recycled(Vec<(WordId, u64)>);
+
+impl Recycle for Recycled {
+    fn recycle(&mut self, id: WordId, birth: u64) {
+        self.0.push((id, birth));
+    }
+}
+
+fn observe(vocabulary: &mut Vocabulary, word: &str, recycled: &mut Recycled) -> Option<WordId> {
+    match vocabulary.observe(word) {
+        Observed::Known(id) => Some(id),
+        Observed::Admitted(fresh) => Some(fresh.settle(recycled)),
+        Observed::Rejected { .. } => None,
+    }
+}
+
+fn stream() -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec(
+        prop_oneof![4 => 0u8..4, 2 => 0u8..16, 1 => 0u8..=255],
+        0..600,
+    )
+}
+
+proptest! {
+    #[test]
+    fn counts_are_a_hash_maps_while_there_is_room(tokens in stream()) {
+        let mut vocabulary = Vocabulary::new(256, 1);
+        let mut truth = HashMap::new();
+        for token in &tokens {
+            let word = format!("w{token}");
+            observe(&mut vocabulary, &word, &mut Recycled::default());
+            *truth.entry(word).or_insert(0u64) += 1;
+        }
+        prop_assert_eq!(vocabulary.len(), truth.len());
+        for (word, &count) in &truth {
+            let id = vocabulary.id(word).unwrap();
+            prop_assert_eq!(vocabulary.word(id), word);
+            prop_assert_eq!(vocabulary.count(id), count);
+            prop_assert_eq!(vocabulary.counter(id), count);
+        }
+    }
+
+    #[test]
+    fn counters_are_within_misra_and_gries_bound(tokens in stream(), capacity in 1usize..20) {
+        let mut vocabulary = Vocabulary::new(capacity, 1);
+        let mut truth = HashMap::new();
+        for (n, token) in (1u64..).zip(&tokens) {
+            let word = format!("w{token}");
+            observe(&mut vocabulary, &word, &mut Recycled::default());
+            *truth.entry(word).or_insert(0u64) += 1;
+            prop_assert!(vocabulary.len() <= capacity);
+            for (word, &count) in &truth {
+                let (counter, since) = vocabulary
+                    .id(word)
+                    .map_or((0, 0), |id| (vocabulary.counter(id), vocabulary.count(id)));
+                prop_assert!(counter <= count);
+                // true − n/(m + 1) ≤ counter, without fractions.
+                prop_assert!((count - counter) * (capacity as u64 + 1) <= n);
+                prop_assert!(counter <= since && since <= count);
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_means_its_word_until_the_word_leaves(tokens in stream(), capacity in 1usize..12) {
+        let mut vocabulary = Vocabulary::new(capacity, 1);
+        let mut recycled = Recycled::default();
+        let mut past = Vec::new();
+        for (position, token) in tokens.iter().enumerate() {
+            let word = format!("w{token}");
+            let id = observe(&mut vocabulary, &word, &mut recycled);
+            past.push(id.map(|id| (id, word, position as u64)));
+            for (id, word, position) in past.iter().flatten() {
+                // An id may come back to a word that left in between: then it is a new birth.
+                if vocabulary.still_means(*id, *position) {
+                    prop_assert_eq!(vocabulary.word(*id), word);
+                }
+            }
+        }
+        for id in vocabulary.ids() {
+            let birth = recycled.0.iter().rev().find(|(other, _)| *other == id).unwrap().1;
+            prop_assert!(vocabulary.was_born(id, birth));
+        }
+    }
+
+    #[test]
+    fn what_is_saved_is_restored(tokens in stream(), more in stream(), capacity in 1usize..20) {
+        let mut vocabulary = Vocabulary::new(capacity, 1);
+        for token in &tokens {
+            observe(&mut vocabulary, &format!("w{token}"), &mut Recycled::default());
+        }
+        let mut restored = Vocabulary::restore(
+            capacity,
+            1,
+            vocabulary.totals(),
+            vocabulary.saved_words(),
+            vocabulary.free_slots().to_vec(),
+            vocabulary.slots(),
+        )
+        .unwrap();
+        for token in &more {
+            let word = format!("w{token}");
+            let a = observe(&mut vocabulary, &word, &mut Recycled::default());
+            let b = observe(&mut restored, &word, &mut Recycled::default());
+            prop_assert_eq!(a, b);
+        }
+        prop_assert!(vocabulary.saved_words().eq(restored.saved_words()));
+        prop_assert_eq!(vocabulary.totals(), restored.totals());
+    }
+}
+
+#[test]
+fn the_arena_does_not_leak_over_evictions() {
+    let mut vocabulary = Vocabulary::new(10, 1);
+    let mut longest = 0;
+    for n in 0..100_000 {
+        let word = format!("word-number-{n:08}");
+        observe(&mut vocabulary, &word, &mut Recycled::default());
+        longest = longest.max(vocabulary.arena.len());
+    }
+    assert!(vocabulary.totals().evictions > 80_000);
+    // Ten words of 20 bytes live; the rest is slack.
+    assert!(longest < 2 * (arena::SLACK + 200), "{longest}");
+}
+
+#[test]
+fn saved_slots_that_contradict_each_other_are_refused() {
+    let word = |id, word| SavedWord {
+        id: WordId(id),
+        word,
+        counter: 1,
+        count: 1,
+        birth: 0,
+    };
+    let restore = |words: Vec<SavedWord<'static>>, free: Vec<u32>, slots| {
+        let free = free.into_iter().map(WordId).collect();
+        Vocabulary::restore(4, 1, VocabularyTotals::default(), words.into_iter(), free, slots)
+            .map(|_| ())
+    };
+    assert!(restore(vec![word(0, "a"), word(1, "b")], vec![2], 3).is_ok());
+    assert!(restore(vec![word(0, "a")], vec![], 5).is_err(), "too many slots");
+    assert!(restore(vec![word(7, "a")], vec![], 1).is_err(), "a slot that is not there");
+    assert!(restore(vec![word(0, "a"), word(0, "b")], vec![1], 2).is_err(), "a slot twice");
+    assert!(restore(vec![word(0, "a"), word(1, "a")], vec![], 2).is_err(), "a word twice");
+    assert!(restore(vec![word(0, "a")], vec![0, 1], 2).is_err(), "free and used");
+    assert!(restore(vec![word(0, "a")], vec![1, 1], 3).is_err(), "free twice");
+    assert!(restore(vec![word(0, "a")], vec![], 2).is_err(), "neither free nor used");
+}
