@@ -1,0 +1,102 @@
+//! A batch on all threads, with the same result for any number of them.
+//!
+//! The pairs of a batch fall into cells by the blocks of their target and their context. Cells of different
+//! blocks on both sides share no row, so threads train them side by side; the schedule keeps the order in which
+//! each block sees its cells. Random numbers belong to the cell, not to the thread.
+
+use std::sync::Mutex;
+
+use super::cell::{self, CellSettings, Centers, ContextBlock, TargetBlock, Trained, Worker};
+use super::intake::Batch;
+use super::schedule::Schedule;
+use crate::config::Settings;
+use crate::kernel::{GroupSettings, Kernel};
+use crate::noise::AliasTable;
+use crate::parameters::{BLOCKS, Parameters};
+use crate::random::{Purpose, Random};
+
+/// Trains batches.
+#[derive(Debug)]
+pub(super) struct Grid {
+    settings: CellSettings,
+    centers: Vec<Centers>,
+    noises: Vec<AliasTable>,
+    workers: Vec<Worker>,
+}
+
+impl Grid {
+    pub fn new(settings: &Settings, kernel: Kernel) -> Grid {
+        let shared_negatives = shared_negatives(settings.negatives);
+        Grid {
+            settings: CellSettings {
+                kernel,
+                group: GroupSettings {
+                    dimensions: settings.dimensions,
+                    learning_rate: settings.learning_rate(),
+                    negative_weight: settings.negatives as f32 / shared_negatives as f32,
+                },
+                shared_negatives,
+                noise_exponent: settings.noise_exponent,
+                seed: settings.seed,
+            },
+            centers: (0..BLOCKS).map(|_| Centers::default()).collect(),
+            noises: vec![AliasTable::default(); BLOCKS],
+            workers: (0..settings.threads().min(BLOCKS)).map(|_| Worker::default()).collect(),
+        }
+    }
+
+    /// Trains a batch; this thread does `meanwhile` first, while others begin.
+    pub fn train(&mut self, parameters: &mut Parameters, batch: &Batch, meanwhile: impl FnOnce()) -> Trained {
+        let targets: Vec<_> = parameters
+            .target
+            .blocks()
+            .zip(&mut self.centers)
+            .map(|(rows, centers)| Mutex::new(TargetBlock { rows, centers }))
+            .collect();
+        let contexts: Vec<_> = parameters
+            .context
+            .blocks()
+            .zip(&mut self.noises)
+            .map(|(rows, noise)| Mutex::new(ContextBlock { rows, noise }))
+            .collect();
+        let results = Mutex::new([[Trained::default(); BLOCKS]; BLOCKS]);
+        let schedule = Schedule::default();
+        let settings = &self.settings;
+        let work = |worker: &mut Worker| {
+            schedule.work(|place| {
+                const FREE: &str = "the schedule gives a block to one cell at a time";
+                let mut targets = targets[place.target].try_lock().expect(FREE);
+                let mut contexts = contexts[place.context()].try_lock().expect(FREE);
+                if place.round == 0 {
+                    cell::prepare(place.target, batch, settings, &mut targets, &mut contexts);
+                }
+                let number = (place.target * BLOCKS + place.round) as u64;
+                let mut random = Random::for_purpose(settings.seed, Purpose::Negatives, [batch.number, number]);
+                let context = place.context();
+                let trained =
+                    cell::train(context, batch, settings, &mut targets, &mut contexts, &mut random, worker);
+                results.lock().expect("nothing panics with this lock")[place.target][place.round] = trained;
+            });
+        };
+        std::thread::scope(|scope| {
+            let (own, others) = self.workers.split_first_mut().expect("there is a worker for each thread");
+            for worker in others {
+                scope.spawn(|| work(worker));
+            }
+            meanwhile();
+            work(own);
+        });
+        // Always in the same order: sums of floats depend on it.
+        let results = results.into_inner().expect("nothing panics with this lock");
+        results.as_flattened().iter().fold(Trained::default(), |sum, cell| Trained {
+            pairs: sum.pairs + cell.pairs,
+            loss: sum.loss + cell.loss,
+        })
+    }
+}
+
+/// K, the negatives that a group shares, for k negatives a pair.
+fn shared_negatives(negatives: usize) -> usize {
+    let k = std::env::var("KP").ok().and_then(|x| x.parse().ok()).unwrap_or(5.0);
+    ((negatives as f64 * k) as usize).next_multiple_of(8)
+}

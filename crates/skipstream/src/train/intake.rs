@@ -1,0 +1,171 @@
+//! Text → a batch that is ready to be trained: read, counted, subsampled, with its windows.
+
+use super::replay::{ReplayBuffer, Segment};
+use crate::config::Settings;
+use crate::corpus::{Sentence, Source};
+use crate::error::{Error, Result};
+use crate::pairs::{PairSampler, Reach};
+use crate::random::{Purpose, Random};
+use crate::vocabulary::{Observed, Recycle, Vocabulary, WordId};
+
+/// A batch, with all that training it needs to know: the vocabulary may move on meanwhile.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// Which batch of the stream it is.
+    pub number: u64,
+    /// The words that are left after subsampling, sentence behind sentence.
+    pub words: Vec<WordId>,
+    /// How far the window of each of them reaches; never out of its sentence.
+    pub reaches: Vec<Reach>,
+    /// Words whose rows must be reset first, with their births.
+    pub fresh: Fresh,
+    /// The count of each slot, this batch included.
+    pub counts: Vec<u64>,
+    /// Tokens of old text in it.
+    pub replayed: u64,
+}
+
+/// Rows that must be reset before they are used.
+#[derive(Debug, Default)]
+pub(super) struct Fresh(pub Vec<(WordId, u64)>);
+
+impl Recycle for Fresh {
+    fn recycle(&mut self, id: WordId, birth: u64) {
+        self.0.push((id, birth));
+    }
+}
+
+/// Makes batches.
+#[derive(Debug)]
+pub(super) struct Intake {
+    seed: u64,
+    new_words: usize,
+    replays: u32,
+    replay_words: usize,
+    sampler: PairSampler,
+    /// Batches made.
+    pub batches: u64,
+    pub replay: ReplayBuffer,
+    sentence: Sentence,
+    /// What stopped the source behind the last batch.
+    failure: Option<Error>,
+}
+
+impl Intake {
+    pub fn new(settings: &Settings) -> Intake {
+        Intake {
+            seed: settings.seed,
+            new_words: settings.batch_words.div_ceil(1 + settings.replays() as usize),
+            replays: settings.replays(),
+            replay_words: settings.replay_words,
+            sampler: PairSampler::new(settings),
+            batches: 0,
+            replay: ReplayBuffer::default(),
+            sentence: Sentence::default(),
+            failure: None,
+        }
+    }
+
+    /// Reads the next batch; false where the source has no more text.
+    ///
+    /// Where the source fails, what it gave before is a batch; the error comes with the next call.
+    pub fn fill(&mut self, source: &mut dyn Source, vocabulary: &mut Vocabulary, batch: &mut Batch) -> Result<bool> {
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
+        batch.fresh.0.clear();
+        let segments = self.read(source, vocabulary, &mut batch.fresh);
+        if segments.is_empty() {
+            return self.failure.take().map_or(Ok(false), Err);
+        }
+        self.seal(segments, self.replay_words, vocabulary, batch);
+        Ok(true)
+    }
+
+    /// Makes a batch of old text alone, until at most `capacity` words wait for their replay; false where there is none.
+    pub fn fill_from_replay(&mut self, capacity: usize, vocabulary: &Vocabulary, batch: &mut Batch) -> bool {
+        if self.replay.words() <= capacity {
+            return false;
+        }
+        batch.fresh.0.clear();
+        self.seal(Vec::new(), capacity, vocabulary, batch);
+        true
+    }
+
+    fn read(&mut self, source: &mut dyn Source, vocabulary: &mut Vocabulary, fresh: &mut Fresh) -> Vec<Segment> {
+        let first = vocabulary.tokens();
+        let mut segments: Vec<Segment> = Vec::new();
+        while vocabulary.tokens() - first < self.new_words as u64 {
+            match source.read(&mut self.sentence) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    self.failure = Some(error);
+                    break;
+                }
+            }
+            let segment = match segments.last_mut() {
+                Some(segment) if segment.words.len() < Segment::WORDS => segment,
+                _ => {
+                    segments.push(Segment {
+                        start: vocabulary.tokens(),
+                        remaining: self.replays,
+                        ..Segment::default()
+                    });
+                    segments.last_mut().expect("one was pushed just now")
+                }
+            };
+            for token in self.sentence.tokens() {
+                segment.words.push(match vocabulary.observe(token) {
+                    Observed::Known(id) => id,
+                    Observed::Admitted(word) => word.settle(fresh),
+                    Observed::Rejected { .. } => WordId::NONE,
+                });
+            }
+            segment.ends.push(segment.words.len() as u32);
+        }
+        segments
+    }
+
+    /// The counts now hold the whole batch (Algorithm 2, line 2): drops frequent words, draws windows, adds old text.
+    fn seal(&mut self, segments: Vec<Segment>, capacity: usize, vocabulary: &Vocabulary, batch: &mut Batch) {
+        batch.number = self.batches;
+        self.batches += 1;
+        batch.words.clear();
+        batch.reaches.clear();
+        batch.counts.clear();
+        batch.counts.extend(vocabulary.counts());
+        batch.fresh.0.retain(|&(id, birth)| vocabulary.was_born(id, birth));
+        batch.replayed = 0;
+        let mut random = Random::for_purpose(self.seed, Purpose::Pairs, [batch.number, 0]);
+        let sampler = &self.sampler;
+        for segment in segments {
+            sample(sampler, &segment, vocabulary, batch, &mut random);
+            if self.replays > 0 {
+                self.replay.push(segment);
+            }
+        }
+        let mut draws = Random::for_purpose(self.seed, Purpose::Replay, [batch.number, 0]);
+        self.replay.drain_to(capacity, &mut draws, |segment, _| {
+            sample(sampler, segment, vocabulary, batch, &mut random);
+            batch.replayed += segment.words.len() as u64;
+        });
+    }
+}
+
+/// Adds what is kept of a segment to the batch.
+fn sample(sampler: &PairSampler, segment: &Segment, vocabulary: &Vocabulary, batch: &mut Batch, random: &mut Random) {
+    let tokens = vocabulary.tokens();
+    for (number, sentence) in segment.sentences() {
+        let start = batch.words.len();
+        batch.words.extend((number..).zip(sentence).filter_map(|(number, &id)| {
+            // The id may have gone to another word since.
+            let kept = id != WordId::NONE
+                && vocabulary.still_means(id, number)
+                && sampler.keeps(vocabulary.count(id), tokens, random);
+            kept.then_some(id)
+        }));
+        let length = batch.words.len() - start;
+        batch.reaches.extend((0..length).map(|position| sampler.reach(position, length, random)));
+    }
+}

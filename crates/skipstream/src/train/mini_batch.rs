@@ -1,0 +1,84 @@
+//! Algorithm 2 of the paper: take in a batch, then train it, while the next one is read.
+
+use super::grid::Grid;
+use super::intake::{Batch, Intake};
+use super::replay::ReplayBuffer;
+use super::trainer::Stream;
+use super::{Observer, Outcome, Wish};
+use crate::config::Settings;
+use crate::corpus::Source;
+use crate::error::Result;
+use crate::kernel::Kernel;
+
+/// The state of the strategy.
+#[derive(Debug)]
+pub(crate) struct MiniBatch {
+    intake: Intake,
+    grid: Grid,
+    current: Batch,
+    next: Batch,
+}
+
+impl MiniBatch {
+    pub fn new(settings: &Settings, kernel: Kernel) -> MiniBatch {
+        MiniBatch {
+            intake: Intake::new(settings),
+            grid: Grid::new(settings, kernel),
+            current: Batch::default(),
+            next: Batch::default(),
+        }
+    }
+
+    pub fn train(&mut self, stream: &mut Stream, source: &mut dyn Source, observer: &mut dyn Observer) -> Result<Outcome> {
+        let mut more = self.intake.fill(source, &mut stream.vocabulary, &mut self.current)?;
+        while more {
+            // At rest nothing may have been read that is not trained.
+            let rest = observer.progress(&stream.progress()) == Wish::Rest;
+            let mut read = Ok(true);
+            let vocabulary = &mut stream.vocabulary;
+            let trained = self.grid.train(&mut stream.parameters, &self.current, || {
+                if !rest {
+                    read = self.intake.fill(source, vocabulary, &mut self.next);
+                }
+            });
+            stream.totals.pairs += trained.pairs;
+            stream.totals.loss += trained.loss;
+            stream.totals.replayed += self.current.replayed;
+            if rest {
+                return Ok(Outcome::Rested);
+            }
+            more = read?;
+            std::mem::swap(&mut self.current, &mut self.next);
+        }
+        Ok(Outcome::Ended)
+    }
+
+    /// Trains the old text that still waits, a batch at a time.
+    pub fn finish(&mut self, settings: &Settings, stream: &mut Stream, observer: &mut dyn Observer) {
+        loop {
+            let waiting = self.intake.replay.words();
+            let capacity = waiting.saturating_sub(settings.batch_words);
+            if !self.intake.fill_from_replay(capacity, &stream.vocabulary, &mut self.current) {
+                return;
+            }
+            let trained = self.grid.train(&mut stream.parameters, &self.current, || {});
+            stream.totals.pairs += trained.pairs;
+            stream.totals.loss += trained.loss;
+            stream.totals.replayed += self.current.replayed;
+            observer.progress(&stream.progress());
+        }
+    }
+
+    pub fn batches(&self) -> u64 {
+        self.intake.batches
+    }
+
+    pub fn replay(&self) -> &ReplayBuffer {
+        &self.intake.replay
+    }
+
+    pub fn restore(&mut self, batches: u64, replay: ReplayBuffer) {
+        self.intake.batches = batches;
+        self.intake.replay = replay;
+    }
+}

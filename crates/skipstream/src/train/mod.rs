@@ -1,0 +1,99 @@
+//! Sentences → learned rows: the strategies, and the [`Trainer`] that owns the stream's state.
+//!
+//! `sentences.rs` is the page that reads like the paper's Algorithm 1, and serves all pair-by-pair strategies.
+//! Algorithm 2 takes three steps: `intake.rs` reads and counts a batch, `replay.rs` adds old text to it, and
+//! `grid.rs` trains it on all threads while the next one is read.
+
+mod cell;
+mod grid;
+mod intake;
+mod mini_batch;
+mod replay;
+mod schedule;
+mod sentences;
+mod trainer;
+
+pub use trainer::Trainer;
+pub(crate) use mini_batch::MiniBatch;
+pub(crate) use replay::{ReplayBuffer, Segment};
+pub(crate) use sentences::Sentences;
+pub(crate) use trainer::Method;
+
+use serde::{Deserialize, Serialize};
+
+/// How far training has come, from the first word on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Pairs of a center and a context that were trained.
+    pub pairs: u64,
+    /// The sum of their losses; [`Totals::mean_loss`] divides.
+    pub loss: f64,
+    /// Tokens of old text that were trained again.
+    pub replayed: u64,
+}
+
+impl Totals {
+    /// The mean loss of a pair: −log σ(t·c) − Σ log σ(−t·v).
+    pub fn mean_loss(&self) -> f64 {
+        if self.pairs == 0 { 0.0 } else { self.loss / self.pairs as f64 }
+    }
+
+    /// What was added since `earlier`.
+    pub fn since(&self, earlier: &Totals) -> Totals {
+        Totals {
+            pairs: self.pairs - earlier.pairs,
+            loss: self.loss - earlier.loss,
+            replayed: self.replayed - earlier.replayed,
+        }
+    }
+}
+
+/// What an [`Observer`] is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Tokens read since the stream began.
+    pub tokens: u64,
+    /// What was trained since the stream began.
+    pub totals: Totals,
+    /// Words known.
+    pub vocabulary: usize,
+    /// Words that had to leave.
+    pub evictions: u64,
+}
+
+/// What an observer wants next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Go on.
+    GoOn,
+    /// Come to rest at the next boundary, where the state can be saved.
+    Rest,
+}
+
+/// Follows the training, and may ask it to rest.
+pub trait Observer {
+    /// Called a few times a second while there is text.
+    fn progress(&mut self, progress: &Progress) -> Wish;
+}
+
+impl<F: FnMut(&Progress) -> Wish> Observer for F {
+    fn progress(&mut self, progress: &Progress) -> Wish {
+        self(progress)
+    }
+}
+
+/// Watches nothing.
+impl Observer for () {
+    fn progress(&mut self, _: &Progress) -> Wish {
+        Wish::GoOn
+    }
+}
+
+/// Why a call of [`Trainer::train`] came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The source has no more text, and all of it is learned.
+    Ended,
+    /// The observer wished so. All text that was read is learned; the source stands at the next sentence.
+    Rested,
+}

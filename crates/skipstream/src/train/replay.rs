@@ -1,0 +1,113 @@
+//! Old text that waits to be trained once more.
+
+use crate::random::Random;
+use crate::vocabulary::WordId;
+
+/// A piece of the stream, in ids.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Segment {
+    /// The number of its first token in the stream.
+    pub start: u64,
+    /// A word for each token, or [`WordId::NONE`].
+    pub words: Vec<WordId>,
+    /// Where each sentence ends.
+    pub ends: Vec<u32>,
+    /// How often it is still to be trained.
+    pub remaining: u32,
+}
+
+impl Segment {
+    /// Words at which a segment is full. Small, so that what is replayed together comes from many places.
+    pub const WORDS: usize = 10_000;
+
+    /// The sentences, each with the number of its first token.
+    pub fn sentences(&self) -> impl Iterator<Item = (u64, &[WordId])> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let sentence = &self.words[start..end as usize];
+            let number = self.start + start as u64;
+            start = end as usize;
+            (number, sentence)
+        })
+    }
+}
+
+/// A bounded buffer of segments. When it holds too much, segments drawn at random are due.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ReplayBuffer {
+    segments: Vec<Segment>,
+    words: usize,
+}
+
+impl ReplayBuffer {
+    pub fn push(&mut self, segment: Segment) {
+        self.words += segment.words.len();
+        self.segments.push(segment);
+    }
+
+    /// Calls `train` with segments drawn at random until at most `capacity` words are left; a segment that has
+    /// been trained often enough leaves.
+    pub fn drain_to(&mut self, capacity: usize, random: &mut Random, mut train: impl FnMut(&Segment, &mut Random)) {
+        while self.words > capacity {
+            let chosen = random.below(self.segments.len());
+            let segment = &mut self.segments[chosen];
+            train(segment, random);
+            segment.remaining -= 1;
+            if segment.remaining == 0 {
+                let gone = self.segments.swap_remove(chosen);
+                self.words -= gone.words.len();
+            }
+        }
+    }
+
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(start: u64, words: usize, remaining: u32) -> Segment {
+        Segment {
+            start,
+            words: vec![WordId::NONE; words],
+            ends: vec![words as u32],
+            remaining,
+        }
+    }
+
+    #[test]
+    fn every_segment_is_trained_as_often_as_it_should_and_the_bound_is_kept() {
+        let mut buffer = ReplayBuffer::default();
+        let mut random = Random::new(1);
+        let mut trained = vec![0; 100];
+        for start in 0..100 {
+            buffer.push(segment(start, 10, 3));
+            buffer.drain_to(200, &mut random, |s, _| trained[s.start as usize] += 1);
+            assert!(buffer.words() <= 200);
+        }
+        assert!(trained.iter().all(|&n| n <= 3));
+        let waiting: Vec<u64> = buffer.segments().iter().map(|s| s.start).collect();
+        assert!(waiting.iter().any(|&start| start < 80), "segments are drawn at random, not in order");
+        buffer.drain_to(0, &mut random, |s, _| trained[s.start as usize] += 1);
+        assert!(trained.iter().all(|&n| n == 3), "{trained:?}");
+    }
+
+    #[test]
+    fn sentences_know_the_numbers_of_their_tokens() {
+        let segment = Segment {
+            start: 100,
+            words: vec![WordId::NONE; 5],
+            ends: vec![2, 2, 5],
+            remaining: 1,
+        };
+        let found: Vec<_> = segment.sentences().map(|(n, words)| (n, words.len())).collect();
+        assert_eq!(found, [(100, 2), (102, 0), (102, 3)]);
+    }
+}
