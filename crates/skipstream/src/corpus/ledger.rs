@@ -1,0 +1,381 @@
+//! What was learned before, so that training can be run again.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::{Error, Result};
+
+/// The bytes at either end of a file that its fingerprint covers.
+const FINGERPRINT_BYTES: u64 = 64 << 10;
+
+/// The sources that were learned, and how far.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// One entry for each file.
+    pub sources: Vec<LearnedSource>,
+    /// Words learned from pipes, which have no place to go back to.
+    #[serde(default)]
+    pub piped_words: u64,
+    /// Bytes of decompressed text learned from pipes.
+    #[serde(default)]
+    pub piped_bytes: u64,
+}
+
+/// A file that was learned, wholly or in part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LearnedSource {
+    /// The canonical path. Bytes in it that are not UTF-8 are written as U+FFFD, and paths are compared in that form.
+    #[serde(serialize_with = "lossy")]
+    pub path: PathBuf,
+    /// The raw length of the file when it was last read.
+    pub file_bytes: u64,
+    /// The bytes of decompressed text that were learned.
+    pub position: u64,
+    /// Whether the file was read to its end.
+    pub complete: bool,
+    /// BLAKE3, in hexadecimal, over `file_bytes` and over the first and the last 64 KiB of so many raw bytes.
+    pub fingerprint: String,
+    /// The words learned from it in all.
+    pub words: u64,
+}
+
+/// How far a file was read: what [`Ledger::record`] remembers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// The raw length of the file when it was opened. A length taken later would hide what was appended meanwhile.
+    pub file_bytes: u64,
+    /// The bytes of decompressed text that were learned.
+    pub position: u64,
+    /// Whether the file was read to its end.
+    pub complete: bool,
+    /// The words learned from it in all, earlier readings included.
+    pub words: u64,
+}
+
+/// What is left to learn of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plan {
+    /// All of it.
+    New,
+    /// What stands behind a position, because the file grew or reading was interrupted.
+    Continue {
+        /// The bytes of decompressed text that were learned.
+        position: u64,
+    },
+    /// Nothing.
+    Learned,
+}
+
+impl Ledger {
+    /// Says what is left to learn of a file, or that it is not the file any more that was learned.
+    ///
+    /// A pipe is always new.
+    pub fn plan(&self, path: impl AsRef<Path>) -> Result<Plan> {
+        let path = path.as_ref();
+        let metadata = fs::metadata(path).map_err(Error::io(path))?;
+        if !metadata.is_file() {
+            return Ok(Plan::New);
+        }
+        let Some(learned) = self.source(path)? else {
+            return Ok(Plan::New);
+        };
+        let (before, now) = (learned.file_bytes, metadata.len());
+        if now < before {
+            return Err(changed(
+                path,
+                &format!("it has {now} bytes and had {before}"),
+            ));
+        }
+        if fingerprint(path, before)? != learned.fingerprint {
+            let what = format!("its first {before} bytes are not the same any more");
+            return Err(changed(path, &what));
+        }
+        if learned.complete && now == before {
+            return Ok(Plan::Learned);
+        }
+        let position = learned.position;
+        Ok(Plan::Continue { position })
+    }
+
+    /// The entry of a file, under whatever relative path or symbolic link it is named.
+    pub fn source(&self, path: impl AsRef<Path>) -> Result<Option<&LearnedSource>> {
+        let path = canonical(path.as_ref())?;
+        Ok(self
+            .sources
+            .iter()
+            .find(|learned| same(&learned.path, &path)))
+    }
+
+    /// Remembers how far a file was read, in place of what was remembered of it before.
+    pub fn record(&mut self, path: impl AsRef<Path>, reading: Reading) -> Result<()> {
+        let path = path.as_ref();
+        let metadata = fs::metadata(path).map_err(Error::io(path))?;
+        if !metadata.is_file() {
+            return Err(Error::malformed(
+                path,
+                "only a file can be continued, not a pipe",
+            ));
+        }
+        if metadata.len() < reading.file_bytes {
+            let (before, now) = (reading.file_bytes, metadata.len());
+            return Err(changed(
+                path,
+                &format!("it has {now} bytes and had {before}"),
+            ));
+        }
+        let learned = LearnedSource {
+            path: canonical(path)?,
+            file_bytes: reading.file_bytes,
+            position: reading.position,
+            complete: reading.complete,
+            fingerprint: fingerprint(path, reading.file_bytes)?,
+            words: reading.words,
+        };
+        match self
+            .sources
+            .iter_mut()
+            .find(|known| same(&known.path, &learned.path))
+        {
+            Some(known) => *known = learned,
+            None => self.sources.push(learned),
+        }
+        Ok(())
+    }
+
+    /// Counts text that was learned from a pipe.
+    pub fn record_piped(&mut self, words: u64, bytes: u64) {
+        self.piped_words += words;
+        self.piped_bytes += bytes;
+    }
+}
+
+/// The fingerprint of the first `length` bytes of a file.
+fn fingerprint(path: &Path, length: u64) -> Result<String> {
+    let edge = length.min(FINGERPRINT_BYTES);
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&length.to_le_bytes());
+    let mut read = || {
+        let mut file = File::open(path)?;
+        for start in [0, length - edge] {
+            file.seek(SeekFrom::Start(start))?;
+            hasher.update_reader((&mut file).take(edge))?;
+        }
+        Ok(())
+    };
+    read().map_err(Error::io(path))?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+fn canonical(path: &Path) -> Result<PathBuf> {
+    path.canonicalize().map_err(Error::io(path))
+}
+
+/// Whether two paths are the same in their serialised form, which may have lost bytes that are not UTF-8.
+fn same(one: &Path, other: &Path) -> bool {
+    one.to_string_lossy() == other.to_string_lossy()
+}
+
+fn lossy<S: Serializer>(path: &Path, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+fn changed(path: &Path, what: &str) -> Error {
+    Error::SourceChanged {
+        path: path.to_owned(),
+        reason: format!(
+            "this file was learned before and has changed since: {what}; \
+             train the new text under another name, or use `--again` to learn the whole file as new text"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A folder with a file of `text` in it, and a ledger that knows the file.
+    fn learned(text: &str, complete: bool) -> (TempDir, PathBuf, Ledger) {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("news.txt");
+        fs::write(&path, text).unwrap();
+        let mut ledger = Ledger::default();
+        let reading = Reading {
+            file_bytes: text.len() as u64,
+            position: 4,
+            complete,
+            words: 1,
+        };
+        ledger.record(&path, reading).unwrap();
+        (folder, path, ledger)
+    }
+
+    #[test]
+    fn an_unknown_file_is_new() {
+        let (_folder, path, _) = learned("one two", true);
+        assert_eq!(Ledger::default().plan(path).unwrap(), Plan::New);
+    }
+
+    #[test]
+    fn a_complete_file_is_learned() {
+        let (_folder, path, ledger) = learned("one two", true);
+        assert_eq!(ledger.plan(path).unwrap(), Plan::Learned);
+    }
+
+    #[test]
+    fn an_interrupted_file_is_continued() {
+        let (_folder, path, ledger) = learned("one two", false);
+        assert_eq!(ledger.plan(path).unwrap(), Plan::Continue { position: 4 });
+    }
+
+    #[test]
+    fn a_grown_file_is_continued() {
+        let (_folder, path, ledger) = learned("one two", true);
+        fs::write(&path, "one two three").unwrap();
+        assert_eq!(ledger.plan(path).unwrap(), Plan::Continue { position: 4 });
+    }
+
+    #[test]
+    fn a_file_that_became_shorter_is_refused() {
+        let (_folder, path, ledger) = learned("one two", true);
+        fs::write(&path, "one").unwrap();
+        let message = ledger.plan(&path).unwrap_err().to_string();
+        assert!(
+            message.contains("news.txt: this file was learned before"),
+            "{message}"
+        );
+        assert!(message.contains("it has 3 bytes and had 7"), "{message}");
+        assert!(message.contains("--again"), "{message}");
+    }
+
+    #[test]
+    fn a_file_whose_old_part_changed_is_refused() {
+        let (_folder, path, ledger) = learned("one two", true);
+        for text in ["one TWO", "One two three"] {
+            fs::write(&path, text).unwrap();
+            let error = ledger.plan(&path).unwrap_err();
+            assert!(matches!(error, Error::SourceChanged { .. }));
+            assert!(
+                error.to_string().contains("its first 7 bytes are not"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_change_at_either_end_of_a_large_file_is_seen() {
+        let text = "word ".repeat(40_000);
+        let (_folder, path, ledger) = learned(&text, true);
+        for place in [0, text.len() - 1] {
+            let mut changed = text.clone().into_bytes();
+            changed[place] = b'!';
+            fs::write(&path, changed).unwrap();
+            assert!(matches!(
+                ledger.plan(&path),
+                Err(Error::SourceChanged { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let message = Ledger::default()
+            .plan("/no/such/file")
+            .unwrap_err()
+            .to_string();
+        assert!(message.starts_with("/no/such/file: "), "{message}");
+    }
+
+    #[test]
+    fn recording_again_replaces_the_entry() {
+        let (_folder, path, mut ledger) = learned("one two", false);
+        let reading = Reading {
+            file_bytes: 7,
+            position: 7,
+            complete: true,
+            words: 2,
+        };
+        ledger.record(&path, reading).unwrap();
+        assert_eq!(ledger.sources.len(), 1);
+        assert_eq!(ledger.source(&path).unwrap().unwrap().words, 2);
+        assert_eq!(ledger.plan(path).unwrap(), Plan::Learned);
+    }
+
+    #[test]
+    fn a_file_that_shrank_while_it_was_read_is_not_recorded() {
+        let (_folder, path, mut ledger) = learned("one two", false);
+        let reading = Reading {
+            file_bytes: 8,
+            position: 7,
+            complete: true,
+            words: 2,
+        };
+        let error = ledger.record(&path, reading).unwrap_err();
+        assert!(matches!(error, Error::SourceChanged { .. }));
+    }
+
+    #[test]
+    fn dots_in_a_path_lead_to_the_same_entry() {
+        let (folder, _, ledger) = learned("one two", true);
+        let roundabout = folder
+            .path()
+            .join("..")
+            .join(folder.path())
+            .join("./news.txt");
+        assert_eq!(ledger.plan(roundabout).unwrap(), Plan::Learned);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_symbolic_link_leads_to_the_same_entry() {
+        let (folder, path, ledger) = learned("one two", true);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(path, &link).unwrap();
+        assert_eq!(ledger.plan(link).unwrap(), Plan::Learned);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_path_that_is_not_utf8_is_known_again_after_saving() {
+        use std::os::unix::ffi::OsStrExt;
+        let (folder, path, mut ledger) = learned("one two", true);
+        let odd = folder.path().join(std::ffi::OsStr::from_bytes(b"\xFFnews"));
+        fs::copy(path, &odd).unwrap();
+        let reading = Reading {
+            file_bytes: 7,
+            position: 7,
+            complete: true,
+            words: 2,
+        };
+        ledger.record(&odd, reading).unwrap();
+        let json = serde_json::to_string(&ledger).unwrap();
+        let loaded: Ledger = serde_json::from_str(&json).unwrap();
+        assert_eq!(loaded.plan(odd).unwrap(), Plan::Learned);
+    }
+
+    #[test]
+    fn piped_text_is_counted() {
+        let mut ledger = Ledger::default();
+        ledger.record_piped(2, 8);
+        ledger.record_piped(3, 20);
+        assert_eq!((ledger.piped_words, ledger.piped_bytes), (5, 28));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_always_new_and_never_recorded() {
+        let mut ledger = Ledger::default();
+        assert_eq!(ledger.plan("/dev/null").unwrap(), Plan::New);
+        let reading = Reading {
+            file_bytes: 0,
+            position: 0,
+            complete: true,
+            words: 0,
+        };
+        assert!(ledger.record("/dev/null", reading).is_err());
+    }
+}

@@ -1,0 +1,415 @@
+//! Files and pipes, plain or compressed, opened as text.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::lines::Lines;
+use super::options::TextOptions;
+use super::report::TextReport;
+use super::sentence::{Sentence, Source};
+use crate::{Error, Result};
+
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// The bytes by which a compression is recognised.
+const MAGIC_BYTES: usize = 4;
+
+/// Text from a file or pipe, whatever its compression.
+pub struct TextStream {
+    lines: Lines<Box<dyn BufRead + Send>>,
+    progress: RawProgress,
+}
+
+/// How much of the raw (perhaps compressed) bytes was read; a clone may be watched from another thread.
+#[derive(Debug, Clone)]
+pub struct RawProgress {
+    read: Arc<AtomicU64>,
+    length: Option<u64>,
+}
+
+/// Opens a file that is gzip (all members), zstd (all frames) or plain text, which its first bytes tell.
+pub fn open(path: impl AsRef<Path>, options: &TextOptions) -> Result<TextStream> {
+    open_at(path, 0, options)
+}
+
+/// Opens a file and goes on at a [`position`](TextStream::position) that an earlier stream gave.
+///
+/// A plain file is sought; a compressed one is decoded up to there.
+pub fn open_at(path: impl AsRef<Path>, position: u64, options: &TextOptions) -> Result<TextStream> {
+    let path = path.as_ref();
+    let mut file = File::open(path).map_err(Error::io(path))?;
+    let metadata = file.metadata().map_err(Error::io(path))?;
+    if metadata.is_dir() {
+        return Err(Error::io(path)(io::ErrorKind::IsADirectory.into()));
+    }
+    let length = metadata.is_file().then_some(metadata.len());
+    let magic = read_magic(&mut file).map_err(Error::io(path))?;
+    let compression = Compression::of(&magic);
+    if compression == Compression::None && position > 0 {
+        if length.is_some_and(|length| length < position) {
+            return Err(too_short(path, position));
+        }
+        file.seek(SeekFrom::Start(position))
+            .map_err(Error::io(path))?;
+        let progress = RawProgress::new(position, length);
+        let raw = BufReader::with_capacity(BUFFER_BYTES, progress.count(file));
+        return TextStream::new(Box::new(raw), position, path, options, progress);
+    }
+    let progress = RawProgress::new(0, length);
+    let raw = progress.count(Cursor::new(magic).chain(file));
+    let mut text = compression.decode(raw).map_err(Error::io(path))?;
+    let discarded = io::copy(&mut text.by_ref().take(position), &mut io::sink())
+        .map_err(|error| super::lines::read_error(path, error))?;
+    if discarded < position {
+        return Err(too_short(path, position));
+    }
+    TextStream::new(text, position, path, options, progress)
+}
+
+/// Reads a pipe with the same recognition of compression; errors call it `name`.
+pub fn from_reader(
+    name: impl AsRef<Path>,
+    mut reader: impl Read + Send + 'static,
+    options: &TextOptions,
+) -> Result<TextStream> {
+    let name = name.as_ref();
+    let magic = read_magic(&mut reader).map_err(Error::io(name))?;
+    let progress = RawProgress::new(0, None);
+    let compression = Compression::of(&magic);
+    let raw = progress.count(Cursor::new(magic).chain(reader));
+    let text = compression.decode(raw).map_err(Error::io(name))?;
+    TextStream::new(text, 0, name, options, progress)
+}
+
+impl TextStream {
+    fn new(
+        text: Box<dyn BufRead + Send>,
+        position: u64,
+        name: &Path,
+        options: &TextOptions,
+        progress: RawProgress,
+    ) -> Result<Self> {
+        let lines = Lines::starting_at(text, position, name, options)?;
+        Ok(Self { lines, progress })
+    }
+
+    /// The bytes of decompressed text up to the end of the last sentence that was returned.
+    pub fn position(&self) -> u64 {
+        self.lines.position()
+    }
+
+    /// What was read so far, since the stream was opened.
+    pub fn report(&self) -> &TextReport {
+        self.lines.report()
+    }
+
+    /// How much of the raw bytes was read.
+    pub fn progress(&self) -> &RawProgress {
+        &self.progress
+    }
+}
+
+impl Source for TextStream {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        self.lines.read(sentence)
+    }
+}
+
+impl RawProgress {
+    fn new(read: u64, length: Option<u64>) -> Self {
+        Self {
+            read: Arc::new(AtomicU64::new(read)),
+            length,
+        }
+    }
+
+    fn count<R: Read>(&self, inner: R) -> Counted<R> {
+        Counted {
+            inner,
+            read: Arc::clone(&self.read),
+        }
+    }
+
+    /// The raw bytes read so far, those before the start of a continued plain file included.
+    pub fn bytes_read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// The raw length of the file when it was opened; `None` for a pipe.
+    pub fn length(&self) -> Option<u64> {
+        self.length
+    }
+}
+
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// Tells from the first bytes.
+    fn of(magic: &[u8]) -> Self {
+        match magic {
+            [0x1F, 0x8B, ..] => Self::Gzip,
+            // A frame, or a skippable frame as parallel compressors write first.
+            [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Self::Zstd,
+            _ => Self::None,
+        }
+    }
+
+    fn decode(self, raw: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+        let raw = BufReader::with_capacity(BUFFER_BYTES, raw);
+        Ok(match self {
+            Self::None => Box::new(raw),
+            Self::Gzip => buffered("gzip", flate2::bufread::MultiGzDecoder::new(raw)),
+            Self::Zstd => buffered("zstd", zstd::Decoder::with_buffer(raw)?),
+        })
+    }
+}
+
+fn buffered(format: &'static str, decoder: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
+    let decoded = Decoded { decoder, format };
+    Box::new(BufReader::with_capacity(BUFFER_BYTES, decoded))
+}
+
+/// Decompressed bytes, whose damage is reported as [`io::ErrorKind::InvalidData`].
+struct Decoded<R> {
+    decoder: R,
+    format: &'static str,
+}
+
+impl<R: Read> Read for Decoded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.decoder.read(buffer).map_err(|error| {
+            let from_below =
+                error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted;
+            if from_below {
+                return error;
+            }
+            let reason = format!("the {} data is damaged or cut short ({error})", self.format);
+            io::Error::new(io::ErrorKind::InvalidData, reason)
+        })
+    }
+}
+
+/// Counts the bytes that pass.
+struct Counted<R> {
+    inner: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.read.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
+    }
+}
+
+fn read_magic(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut magic = Vec::with_capacity(MAGIC_BYTES);
+    reader.take(MAGIC_BYTES as u64).read_to_end(&mut magic)?;
+    Ok(magic)
+}
+
+fn too_short(path: &Path, position: u64) -> Error {
+    let reason = format!("the text ends before byte {position}, where reading was to go on");
+    Error::malformed(path, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const TEXT: &str = "the first line\nthe second\n\nand the last";
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// With a checksum, as the command line tool writes it.
+    fn zstd(text: &[u8]) -> Vec<u8> {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.include_checksum(true).unwrap();
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// Sentences up to the end or an error.
+    fn read_all(mut stream: TextStream) -> (Vec<String>, Option<Error>) {
+        let mut sentence = Sentence::default();
+        let mut sentences = Vec::new();
+        loop {
+            match stream.read(&mut sentence) {
+                Ok(true) => sentences.push(sentence.tokens().collect::<Vec<_>>().join(" ")),
+                Ok(false) => return (sentences, None),
+                Err(error) => return (sentences, Some(error)),
+            }
+        }
+    }
+
+    fn write(folder: &TempDir, name: &str, bytes: &[u8]) -> std::path::PathBuf {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// Lines of random-looking numbers, which stay long when they are compressed.
+    fn long_text() -> String {
+        (1..50_000u64).fold(String::new(), |text, number| {
+            let end = if number % 9 == 0 { "\n" } else { " " };
+            text + &(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32).to_string() + end
+        })
+    }
+
+    #[test]
+    fn compression_is_told_by_the_bytes_and_not_by_the_name() {
+        let folder = TempDir::new().unwrap();
+        let skippable = [
+            &[0x50, 0x2A, 0x4D, 0x18, 1, 0, 0, 0, 9],
+            &zstd(TEXT.as_bytes())[..],
+        ];
+        let files = [
+            TEXT.into(),
+            gzip(TEXT.as_bytes()),
+            zstd(TEXT.as_bytes()),
+            skippable.concat(),
+        ];
+        for bytes in files {
+            let path = write(&folder, "text.zip", &bytes);
+            let (sentences, error) = read_all(open(&path, &TextOptions::default()).unwrap());
+            assert!(error.is_none());
+            assert_eq!(sentences, ["the first line", "the second", "and the last"]);
+
+            let pipe = from_reader("<stdin>", Cursor::new(bytes), &TextOptions::default()).unwrap();
+            assert_eq!(read_all(pipe).0, sentences);
+        }
+    }
+
+    #[test]
+    fn concatenated_members_and_frames_are_all_read() {
+        for encode in [gzip, zstd] {
+            let bytes = [encode(b"a b\nc "), encode(b""), encode(b"d\ne")].concat();
+            let stream = from_reader("<stdin>", Cursor::new(bytes), &TextOptions::default());
+            assert_eq!(read_all(stream.unwrap()).0, ["a b", "c d", "e"]);
+        }
+    }
+
+    #[test]
+    fn an_empty_file_has_no_sentences() {
+        let folder = TempDir::new().unwrap();
+        for bytes in [vec![], gzip(b""), zstd(b"")] {
+            let path = write(&folder, "empty", &bytes);
+            let (sentences, error) = read_all(open(&path, &TextOptions::default()).unwrap());
+            assert!(sentences.is_empty() && error.is_none());
+        }
+    }
+
+    #[test]
+    fn truncated_input_is_an_error_after_all_that_came_before() {
+        let folder = TempDir::new().unwrap();
+        let text = long_text();
+        let all: Vec<&str> = text.lines().collect();
+        for bytes in [gzip(text.as_bytes()), zstd(text.as_bytes())] {
+            for keep in [5, 12, bytes.len() / 2, bytes.len() - 1] {
+                let path = write(&folder, "cut", &bytes[..keep]);
+                let (sentences, error) = read_all(open(&path, &TextOptions::default()).unwrap());
+                let message = error.unwrap().to_string();
+                assert!(
+                    message.contains("cut: the ") && message.contains("cut short"),
+                    "{message}"
+                );
+                assert_eq!(sentences, all[..sentences.len()]);
+                assert!(keep < bytes.len() / 2 || sentences.len() > all.len() / 4);
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_input_is_malformed() {
+        let folder = TempDir::new().unwrap();
+        let text = long_text();
+        for mut bytes in [gzip(text.as_bytes()), zstd(text.as_bytes())] {
+            let middle = bytes.len() / 2;
+            bytes[middle..middle + 64].fill(0xA5);
+            let path = write(&folder, "damaged", &bytes);
+            let (_, error) = read_all(open(&path, &TextOptions::default()).unwrap());
+            assert!(matches!(error, Some(Error::Malformed { .. })), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = open("/no/such/file", &TextOptions::default())
+            .err()
+            .unwrap();
+        assert!(error.to_string().starts_with("/no/such/file: "), "{error}");
+    }
+
+    #[test]
+    fn a_directory_is_refused_and_named() {
+        let folder = TempDir::new().unwrap();
+        let error = open(folder.path(), &TextOptions::default()).err().unwrap();
+        assert!(error.to_string().ends_with(": is a directory"), "{error}");
+    }
+
+    #[test]
+    fn a_position_is_continued_in_plain_and_in_compressed_files() {
+        let folder = TempDir::new().unwrap();
+        for bytes in [TEXT.into(), gzip(TEXT.as_bytes()), zstd(TEXT.as_bytes())] {
+            let path = write(&folder, "text", &bytes);
+            let mut stream = open(&path, &TextOptions::default()).unwrap();
+            assert!(stream.read(&mut Sentence::default()).unwrap());
+            let rest = open_at(&path, stream.position(), &TextOptions::default()).unwrap();
+            assert_eq!(read_all(rest).0, ["the second", "and the last"]);
+            let end = open_at(&path, TEXT.len() as u64, &TextOptions::default()).unwrap();
+            assert!(read_all(end).0.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_position_behind_the_end_is_refused() {
+        let folder = TempDir::new().unwrap();
+        for bytes in [TEXT.into(), gzip(TEXT.as_bytes()), zstd(TEXT.as_bytes())] {
+            let path = write(&folder, "text", &bytes);
+            let behind = TEXT.len() as u64 + 1;
+            let error = open_at(&path, behind, &TextOptions::default())
+                .err()
+                .unwrap();
+            assert!(error.to_string().contains("ends before byte 40"), "{error}");
+        }
+    }
+
+    #[test]
+    fn progress_ends_at_the_raw_length() {
+        let folder = TempDir::new().unwrap();
+        let text = long_text();
+        for bytes in [
+            text.clone().into_bytes(),
+            gzip(text.as_bytes()),
+            zstd(text.as_bytes()),
+        ] {
+            let path = write(&folder, "text", &bytes);
+            for position in [0, 1000] {
+                let stream = open_at(&path, position, &TextOptions::default()).unwrap();
+                let progress = stream.progress().clone();
+                assert!(progress.bytes_read() < bytes.len() as u64);
+                read_all(stream);
+                assert_eq!(progress.bytes_read(), bytes.len() as u64);
+                assert_eq!(progress.length(), Some(bytes.len() as u64));
+            }
+        }
+    }
+}

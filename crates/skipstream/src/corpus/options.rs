@@ -1,0 +1,132 @@
+//! How text is cut into sentences and tokens.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// The most bytes that the tokens of one sentence may have by the limits, so that 32-bit offsets and memory suffice.
+const MAX_SENTENCE_BYTES: usize = 1 << 30;
+
+/// The limits of sentences and tokens, and the policy for bytes that are not UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TextOptions {
+    /// A line of more tokens is cut into pieces of so many. Default 1000, from 2 to 1,000,000.
+    pub max_sentence_words: usize,
+    /// A token of more bytes is left out and counted. Default 128, from 1 to 65,535.
+    pub max_token_bytes: usize,
+    /// What becomes of a line that is not UTF-8. Default `replace`.
+    pub invalid_utf8: InvalidUtf8,
+}
+
+/// What becomes of a line that is not UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InvalidUtf8 {
+    /// Each bad sequence becomes U+FFFD, as in [`String::from_utf8_lossy`].
+    #[default]
+    Replace,
+    /// The line is left out and counted; of a line that is cut into pieces, the bad piece.
+    Skip,
+    /// Reading ends with [`Error::InvalidUtf8`].
+    Error,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        Self {
+            max_sentence_words: 1000,
+            max_token_bytes: 128,
+            invalid_utf8: InvalidUtf8::Replace,
+        }
+    }
+}
+
+impl TextOptions {
+    /// Refuses values outside their limits.
+    pub fn check(&self) -> Result<()> {
+        within("max_sentence_words", self.max_sentence_words, 2, 1_000_000)?;
+        within("max_token_bytes", self.max_token_bytes, 1, 65_535)?;
+        let most_words = MAX_SENTENCE_BYTES / self.max_token_bytes;
+        if self.max_sentence_words > most_words {
+            return Err(Error::Setting {
+                field: "max_sentence_words",
+                value: self.max_sentence_words.to_string(),
+                limit: format!(
+                    "at most {most_words} where max_token_bytes is {}",
+                    self.max_token_bytes
+                ),
+            });
+        }
+        Ok(())
+    }
+}
+
+fn within(field: &'static str, value: usize, least: usize, most: usize) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::Setting {
+        field,
+        value: value.to_string(),
+        limit: format!("from {least} to {most}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(options: TextOptions) -> String {
+        options.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_defaults_are_within_the_limits() {
+        TextOptions::default().check().unwrap();
+    }
+
+    #[test]
+    fn a_sentence_of_one_word_is_refused() {
+        let options = TextOptions {
+            max_sentence_words: 1,
+            ..TextOptions::default()
+        };
+        assert_eq!(
+            message(options),
+            "max_sentence_words is 1; it must be from 2 to 1000000"
+        );
+    }
+
+    #[test]
+    fn tokens_of_no_bytes_are_refused() {
+        let options = TextOptions {
+            max_token_bytes: 0,
+            ..TextOptions::default()
+        };
+        assert_eq!(
+            message(options),
+            "max_token_bytes is 0; it must be from 1 to 65535"
+        );
+    }
+
+    #[test]
+    fn a_sentence_that_could_pass_a_gibibyte_is_refused() {
+        let options = TextOptions {
+            max_sentence_words: 1_000_000,
+            max_token_bytes: 65_535,
+            ..TextOptions::default()
+        };
+        assert_eq!(
+            message(options),
+            "max_sentence_words is 1000000; it must be at most 16384 where max_token_bytes is 65535"
+        );
+    }
+
+    #[test]
+    fn the_policy_is_written_in_kebab_case_and_missing_fields_are_defaults() {
+        let options: TextOptions = serde_json::from_str(r#"{"invalid_utf8":"skip"}"#).unwrap();
+        assert_eq!(options.invalid_utf8, InvalidUtf8::Skip);
+        assert_eq!(options.max_sentence_words, 1000);
+    }
+}

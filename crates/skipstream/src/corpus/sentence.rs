@@ -1,0 +1,88 @@
+//! A sentence as it leaves the corpus: tokens in one reusable buffer.
+
+use crate::Result;
+
+/// The tokens of one sentence, in a buffer that is filled again and again.
+///
+/// ```
+/// use skipstream::corpus::Sentence;
+///
+/// let mut sentence = Sentence::default();
+/// sentence.push("word");
+/// sentence.push("vectors");
+/// assert_eq!(sentence.tokens().collect::<Vec<_>>(), ["word", "vectors"]);
+/// ```
+#[derive(Debug, Default, Clone)]
+pub struct Sentence {
+    /// The tokens' bytes, possibly with bytes in between that belong to no token.
+    pub(super) text: String,
+    /// Where each token starts and ends in `text`.
+    pub(super) spans: Vec<(u32, u32)>,
+}
+
+impl Sentence {
+    /// Removes all tokens and keeps the memory.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.spans.clear();
+    }
+
+    /// Adds a token at the end.
+    ///
+    /// # Panics
+    /// When the tokens of one sentence pass 4 GiB.
+    pub fn push(&mut self, token: &str) {
+        let start = self.text.len();
+        self.text.push_str(token);
+        self.spans.push((offset(start), offset(self.text.len())));
+    }
+
+    /// The number of tokens.
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// The tokens, in order.
+    pub fn tokens(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.spans
+            .iter()
+            .map(|&(start, end)| &self.text[start as usize..end as usize])
+    }
+}
+
+/// An offset into a sentence's text.
+pub(super) fn offset(bytes: usize) -> u32 {
+    u32::try_from(bytes)
+        .expect("a sentence is far below 4 GiB: its words and their bytes are limited")
+}
+
+/// Where sentences come from.
+pub trait Source {
+    /// Reads the next sentence into `sentence`, which is cleared first. `Ok(false)` at the end.
+    ///
+    /// A sentence that is returned has at least one token. After an error `sentence` is empty.
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cleared_sentence_holds_only_what_came_after() {
+        let mut sentence = Sentence::default();
+        sentence.push("old");
+        sentence.clear();
+        assert!(sentence.is_empty());
+        sentence.push("naïve");
+        sentence.push("");
+        sentence.push("日本");
+        assert_eq!(sentence.len(), 3);
+        assert_eq!(sentence.tokens().collect::<Vec<_>>(), ["naïve", "", "日本"]);
+    }
+}
