@@ -57,6 +57,12 @@ pub enum Error {
         /// What changed, and what to do.
         reason: String,
     },
+    /// Words and vectors that were handed over do not fit together.
+    #[error("{reason}")]
+    InvalidVectors {
+        /// What is wrong, with the word and the value it was found at.
+        reason: String,
+    },
     /// The word is not in the vocabulary.
     #[error("`{word}` is not in the vocabulary")]
     UnknownWord {
@@ -81,6 +87,13 @@ impl Error {
     pub(crate) fn malformed(path: impl AsRef<Path>, reason: impl Into<String>) -> Error {
         Error::Malformed {
             path: path.as_ref().to_owned(),
+            reason: reason.into(),
+        }
+    }
+
+    /// Words and vectors that do not fit together, with the reason.
+    pub(crate) fn invalid_vectors(reason: impl Into<String>) -> Error {
+        Error::InvalidVectors {
             reason: reason.into(),
         }
     }

@@ -1,1 +1,347 @@
-//! embeddings
+//! Word vectors to read: immutable, sorted by frequency, cheap to share.
+//!
+//! Invariant: nothing here knows how the vectors were learned or stored.
+
+mod cosine;
+mod search;
+mod vectors;
+mod words;
+
+use std::sync::Arc;
+
+pub use search::Neighbor;
+pub use vectors::Vectors;
+pub(crate) use words::Words;
+
+use crate::{Error, Result};
+
+/// Words with their counts and vectors, the most frequent word in row 0.
+///
+/// A clone shares the memory, so that every thread may hold one of its own. A vector has no
+/// direction when it is zero (or its norm is below 1e-15 or above 1e15); its similarity to
+/// everything is then 0, never NaN.
+///
+/// ```
+/// # use skipstream::embeddings::Embeddings;
+/// let words = [("apple", 3), ("king", 5), ("queen", 4)];
+/// let embeddings = Embeddings::new(2, words, vec![-1.0, 0.2, 1.0, 0.0, 0.8, 0.6])?;
+/// assert_eq!(embeddings.word(0), "king");
+/// assert_eq!(embeddings.neighbors("king", 1)?[0].word, "queen");
+/// # Ok::<(), skipstream::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Embeddings {
+    table: Arc<Table>,
+    /// How many of the table's rows are seen: all, or the top ones.
+    len: usize,
+}
+
+#[derive(Debug)]
+struct Table {
+    dimensions: usize,
+    words: Words,
+    counts: Vec<u64>,
+    vectors: Vec<f32>,
+    inverse_norms: Vec<f32>,
+}
+
+impl Embeddings {
+    /// Embeddings of the given words with their counts, and their vectors one after the other.
+    ///
+    /// The rows are sorted: the highest count first, equal counts by word. It is an error if the
+    /// number of values is not words times dimensions, if a word stands twice, or if a value is
+    /// not finite.
+    pub fn new(
+        dimensions: usize,
+        words: impl IntoIterator<Item = (impl AsRef<str>, u64)>,
+        vectors: Vec<f32>,
+    ) -> Result<Embeddings> {
+        let mut list = Words::default();
+        let mut counts = Vec::new();
+        for (word, count) in words {
+            let word = word.as_ref();
+            list.push(word).map_err(|earlier| {
+                Error::invalid_vectors(format!(
+                    "`{word}` stands twice, as words {} and {}",
+                    earlier + 1,
+                    list.len() + 1
+                ))
+            })?;
+            counts.push(count);
+        }
+        Embeddings::from_list(dimensions, list, counts, vectors)
+    }
+
+    /// As `new`, of words that are known to be distinct.
+    pub(crate) fn from_list(
+        dimensions: usize,
+        words: Words,
+        counts: Vec<u64>,
+        vectors: Vec<f32>,
+    ) -> Result<Embeddings> {
+        assert_eq!(words.len(), counts.len(), "every word has a count");
+        check(dimensions, &words, &vectors)?;
+        let mut table = Table {
+            dimensions,
+            words,
+            counts,
+            vectors,
+            inverse_norms: Vec::new(),
+        };
+        table.sort();
+        let rows = table.vectors.chunks_exact(dimensions);
+        table.inverse_norms = rows.map(cosine::inverse_norm).collect();
+        Ok(Embeddings {
+            len: table.words.len(),
+            table: Arc::new(table),
+        })
+    }
+
+    /// The number of words.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no words.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The length of every vector.
+    pub fn dimensions(&self) -> usize {
+        self.table.dimensions
+    }
+
+    /// The words, in the order of rows.
+    pub fn words(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.len).map(|row| self.word(row))
+    }
+
+    /// The word of a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn word(&self, row: usize) -> &str {
+        self.table.words.word(self.checked(row))
+    }
+
+    /// How often the word of a row was seen.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn count(&self, row: usize) -> u64 {
+        self.table.counts[self.checked(row)]
+    }
+
+    /// The vector of a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn row(&self, row: usize) -> &[f32] {
+        let start = self.checked(row) * self.dimensions();
+        &self.table.vectors[start..start + self.dimensions()]
+    }
+
+    /// All vectors, one row after the other.
+    pub fn rows(&self) -> &[f32] {
+        &self.table.vectors[..self.len * self.dimensions()]
+    }
+
+    /// The row of a word.
+    pub fn index_of(&self, word: &str) -> Option<usize> {
+        self.table.words.row(word).filter(|&row| row < self.len)
+    }
+
+    /// The vector of a word.
+    pub fn vector(&self, word: &str) -> Option<&[f32]> {
+        self.index_of(word).map(|row| self.row(row))
+    }
+
+    /// The `n` most frequent words as embeddings of their own. The memory is shared.
+    pub fn top(&self, n: usize) -> Embeddings {
+        Embeddings {
+            table: Arc::clone(&self.table),
+            len: self.len.min(n),
+        }
+    }
+
+    /// The cosine between two words, from -1 to 1.
+    pub fn similarity(&self, first: &str, second: &str) -> Result<f32> {
+        let (first, second) = (self.known(first)?, self.known(second)?);
+        Ok(cosine::cosine(
+            (self.row(first), self.inverse_norm(first)),
+            (self.row(second), self.inverse_norm(second)),
+        ))
+    }
+
+    /// One divided by the norm of a row, or 0 where the vector has no direction.
+    pub(crate) fn inverse_norm(&self, row: usize) -> f32 {
+        self.table.inverse_norms[self.checked(row)]
+    }
+
+    fn known(&self, word: &str) -> Result<usize> {
+        self.index_of(word).ok_or_else(|| Error::UnknownWord {
+            word: word.to_owned(),
+        })
+    }
+
+    /// The row itself; the table may have rows that these embeddings do not see.
+    fn checked(&self, row: usize) -> usize {
+        assert!(row < self.len, "row {row} of {} words", self.len);
+        row
+    }
+}
+
+impl Table {
+    /// Puts the rows into order: descending counts, equal counts by word.
+    fn sort(&mut self) {
+        let mut order: Vec<usize> = (0..self.words.len()).collect();
+        order.sort_unstable_by_key(|&row| {
+            (std::cmp::Reverse(self.counts[row]), self.words.word(row))
+        });
+        if order.is_sorted() {
+            return;
+        }
+        let mut words = Words::default();
+        let mut vectors = Vec::with_capacity(self.vectors.len());
+        for &row in &order {
+            words
+                .push(self.words.word(row))
+                .expect("the words are distinct");
+            let start = row * self.dimensions;
+            vectors.extend_from_slice(&self.vectors[start..start + self.dimensions]);
+        }
+        self.counts = order.iter().map(|&row| self.counts[row]).collect();
+        self.words = words;
+        self.vectors = vectors;
+    }
+}
+
+fn check(dimensions: usize, words: &Words, vectors: &[f32]) -> Result<()> {
+    if dimensions == 0 {
+        return Err(Error::Setting {
+            field: "dimensions",
+            value: "0".to_owned(),
+            limit: "at least 1".to_owned(),
+        });
+    }
+    if words.len().checked_mul(dimensions) != Some(vectors.len()) {
+        return Err(Error::invalid_vectors(format!(
+            "{} words of {dimensions} dimensions do not have {} values",
+            words.len(),
+            vectors.len()
+        )));
+    }
+    match vectors.iter().position(|value| !value.is_finite()) {
+        Some(place) => Err(Error::invalid_vectors(format!(
+            "value {} of `{}` (word {}) is {}; it must be finite",
+            place % dimensions + 1,
+            words.word(place / dimensions),
+            place / dimensions + 1,
+            vectors[place]
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(dimensions: usize, words: &[(&str, u64)], vectors: Vec<f32>) -> String {
+        let words = words.iter().copied();
+        Embeddings::new(dimensions, words, vectors)
+            .unwrap_err()
+            .to_string()
+    }
+
+    fn three() -> Embeddings {
+        let words = [("rare", 1), ("b", 7), ("a", 7)];
+        Embeddings::new(2, words, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap()
+    }
+
+    #[test]
+    fn rows_are_sorted_by_count_and_then_by_word() {
+        let embeddings = three();
+        assert_eq!(embeddings.words().collect::<Vec<_>>(), ["a", "b", "rare"]);
+        assert_eq!(embeddings.count(2), 1);
+        assert_eq!(embeddings.rows(), [5.0, 6.0, 3.0, 4.0, 1.0, 2.0]);
+        assert_eq!(embeddings.vector("rare"), Some([1.0, 2.0].as_slice()));
+        assert_eq!(embeddings.index_of("b"), Some(1));
+        assert_eq!(embeddings.vector("none"), None);
+    }
+
+    #[test]
+    fn top_shares_the_rows_and_hides_the_rest() {
+        let embeddings = three();
+        let top = embeddings.top(2);
+        assert_eq!(top.len(), 2);
+        assert_eq!(top.index_of("rare"), None);
+        assert_eq!(top.rows().as_ptr(), embeddings.rows().as_ptr());
+        assert_eq!(top.rows().len(), 4);
+        assert_eq!(embeddings.top(9).len(), 3);
+        assert!(embeddings.top(0).is_empty());
+    }
+
+    #[test]
+    #[should_panic = "row 2 of 2 words"]
+    fn a_hidden_row_cannot_be_reached() {
+        three().top(2).row(2);
+    }
+
+    #[test]
+    fn no_words_are_embeddings_too() {
+        let none: [(&str, u64); 0] = [];
+        let embeddings = Embeddings::new(3, none, Vec::new()).unwrap();
+        assert!(embeddings.is_empty());
+        assert!(
+            embeddings
+                .neighbors_of_vector(&[0.0; 3], 5, &[])
+                .unwrap()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn similarity_is_the_cosine() {
+        let words = [("x", 3), ("diagonal", 2), ("zero", 1)];
+        let embeddings = Embeddings::new(2, words, vec![2.0, 0.0, 3.0, 3.0, 0.0, 0.0]).unwrap();
+        let similarity = embeddings.similarity("x", "diagonal").unwrap();
+        assert!((similarity - 0.5f32.sqrt()).abs() < 1e-6);
+        assert_eq!(embeddings.similarity("x", "zero").unwrap(), 0.0);
+        let message = embeddings.similarity("x", "y").unwrap_err().to_string();
+        assert_eq!(message, "`y` is not in the vocabulary");
+    }
+
+    #[test]
+    fn zero_dimensions_are_refused() {
+        assert_eq!(
+            refusal(0, &[], Vec::new()),
+            "dimensions is 0; it must be at least 1"
+        );
+    }
+
+    #[test]
+    fn a_wrong_number_of_values_is_refused() {
+        assert_eq!(
+            refusal(2, &[("a", 1), ("b", 1)], vec![0.0; 3]),
+            "2 words of 2 dimensions do not have 3 values"
+        );
+    }
+
+    #[test]
+    fn a_duplicate_word_is_refused_with_both_places() {
+        assert_eq!(
+            refusal(1, &[("a", 1), ("b", 2), ("a", 3)], vec![0.0; 3]),
+            "`a` stands twice, as words 1 and 3"
+        );
+    }
+
+    #[test]
+    fn a_value_that_is_not_finite_is_refused_with_its_place() {
+        assert_eq!(
+            refusal(2, &[("a", 1), ("b", 2)], vec![0.0, 0.0, 0.0, f32::NAN]),
+            "value 2 of `b` (word 2) is NaN; it must be finite"
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! Numbered lines of text with a limit on their length.
+
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+use crate::{Error, Result};
+
+/// Reads a text line by line. A line that is too long or is not UTF-8 is an error, not a guess.
+pub(crate) struct Lines<'name, Reader> {
+    reader: Reader,
+    name: &'name Path,
+    max_bytes: usize,
+    number: u64,
+    bytes: Vec<u8>,
+}
+
+/// A line without its end, and where it stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Line<'lines> {
+    pub(crate) text: &'lines str,
+    number: u64,
+    name: &'lines Path,
+}
+
+impl<'name, Reader: BufRead> Lines<'name, Reader> {
+    /// Lines of at most `max_bytes`, their end included; `name` is for messages.
+    pub(crate) fn new(reader: Reader, name: &'name Path, max_bytes: usize) -> Self {
+        Lines {
+            reader,
+            name,
+            max_bytes,
+            number: 0,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// The next line that is not blank, or nothing at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>> {
+        while self.read()? {
+            if !self.bytes.trim_ascii().is_empty() {
+                return self.line().map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads one line into `bytes`; false at the end.
+    fn read(&mut self) -> Result<bool> {
+        self.bytes.clear();
+        self.number += 1;
+        // One byte more than allowed tells a line that is too long from one that just fits.
+        let mut bounded = self.reader.by_ref().take(self.max_bytes as u64 + 1);
+        bounded
+            .read_until(b'\n', &mut self.bytes)
+            .map_err(Error::io(self.name))?;
+        if self.bytes.len() > self.max_bytes {
+            return Err(self.error(&format!("longer than {} bytes", self.max_bytes)));
+        }
+        Ok(!self.bytes.is_empty())
+    }
+
+    fn line(&self) -> Result<Line<'_>> {
+        let text = str::from_utf8(&self.bytes).map_err(|_| self.error("not valid UTF-8"))?;
+        Ok(Line {
+            text: text.trim_end_matches(['\n', '\r']),
+            number: self.number,
+            name: self.name,
+        })
+    }
+
+    fn error(&self, reason: &str) -> Error {
+        Error::malformed(self.name, format!("line {}: {reason}", self.number))
+    }
+}
+
+impl Line<'_> {
+    /// The file is malformed in this line, for the given reason.
+    pub(crate) fn error(&self, reason: impl AsRef<str>) -> Error {
+        let reason = reason.as_ref();
+        Error::malformed(self.name, format!("line {}: {reason}", self.number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collect(bytes: &[u8], max_bytes: usize) -> Result<Vec<(u64, String)>> {
+        let mut lines = Lines::new(bytes, Path::new("some.txt"), max_bytes);
+        let mut found = Vec::new();
+        while let Some(line) = lines.next()? {
+            found.push((line.number, line.text.to_owned()));
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn blank_lines_are_passed_over_and_counted() {
+        let found = collect(b"a b \r\n\n \t\nlast", 99).unwrap();
+        assert_eq!(found, [(1, "a b ".to_owned()), (4, "last".to_owned())]);
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_refused() {
+        assert_eq!(collect(b"1234\n1234\n", 5).unwrap().len(), 2);
+        let message = collect(b"1234\n12345\n", 5).unwrap_err().to_string();
+        assert_eq!(message, "some.txt: line 2: longer than 5 bytes");
+    }
+
+    #[test]
+    fn a_line_that_is_not_utf8_is_refused() {
+        let message = collect(b"fine\n\xff\xfe\n", 99).unwrap_err().to_string();
+        assert_eq!(message, "some.txt: line 2: not valid UTF-8");
+    }
+}
