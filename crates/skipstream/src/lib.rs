@@ -8,6 +8,10 @@ pub mod noise;
 pub mod pairs;
 pub mod parameters;
 pub mod kernel;
+pub mod train;
+pub mod embeddings;
+pub mod formats;
 
 pub use config::*;
 pub use error::{Error, Result};
+pub use train::Trainer;

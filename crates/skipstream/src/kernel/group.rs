@@ -47,19 +47,6 @@ impl Group {
         self.negatives.clear();
     }
 
-    /// Contexts behind the last run.
-    #[inline]
-    pub fn open_run(&self) -> usize {
-        self.contexts.len() - self.ends.last().map_or(0, |&end| end as usize)
-    }
-
-    /// Makes a run of the contexts behind the last one.
-    #[inline]
-    pub fn close_run(&mut self, target: u32) {
-        self.targets.push(target);
-        self.ends.push(self.contexts.len() as u32);
-    }
-
     /// The contexts of a run.
     fn run(&self, run: usize) -> std::ops::Range<usize> {
         let start = if run == 0 { 0 } else { self.ends[run - 1] };

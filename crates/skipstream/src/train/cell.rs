@@ -53,8 +53,9 @@ impl Centers {
 /// What a thread needs to train cells, used again and again.
 #[derive(Debug, Default)]
 pub(super) struct Worker {
-    filling: Group,
-    waiting: Group,
+    runs: Runs,
+    group: Group,
+    next: Group,
     scratch: GroupScratch,
 }
 
@@ -107,82 +108,93 @@ pub(super) fn train(
     random: &mut Random,
     worker: &mut Worker,
 ) -> Trained {
+    worker.runs.collect(batch, targets.centers, context_block);
+    let Worker { runs, group, next, scratch } = worker;
     let mut trained = Trained::default();
-    worker.filling.clear();
-    worker.waiting.clear();
-    let mut current = None;
-    for &position in &targets.centers.positions {
-        let position = position as usize;
-        let target = Layout::row(batch.words[position]) as u32;
-        if current != Some(target) {
-            worker.end_run(current, settings, &mut targets.rows, contexts, random, &mut trained);
-            current = Some(target);
+    let n_groups = runs.len().div_ceil(RUNS);
+    group.clear();
+    for number in 0..=n_groups {
+        // The rows of a group are asked for while the one before is trained.
+        next.clear();
+        if number < n_groups {
+            runs.fill(next, number, n_groups);
+            let negatives = std::iter::from_fn(|| contexts.noise.draw(random));
+            next.negatives.extend(negatives.take(settings.shared_negatives));
+            settings.kernel.prefetch(next, &targets.rows, &contexts.rows);
         }
-        let reach = batch.reaches[position];
-        let before = &batch.words[position - usize::from(reach.left)..position];
-        let behind = &batch.words[position + 1..][..usize::from(reach.right)];
-        for &context in before.iter().chain(behind) {
-            if Layout::block(context) != context_block {
-                continue;
-            }
-            worker.filling.contexts.push(Layout::row(context) as u32);
-            if worker.filling.open_run() == RUN_LENGTH {
-                worker.end_run(current, settings, &mut targets.rows, contexts, random, &mut trained);
-            }
+        if number > 0 {
+            trained.pairs += group.contexts.len() as u64;
+            trained.loss +=
+                settings.kernel.train_group(group, settings.group, &mut targets.rows, &mut contexts.rows, scratch);
         }
+        std::mem::swap(group, next);
     }
-    worker.end_run(current, settings, &mut targets.rows, contexts, random, &mut trained);
-    worker.end_group(settings, &mut targets.rows, contexts, random, &mut trained);
-    worker.end_group(settings, &mut targets.rows, contexts, random, &mut trained);
     trained
 }
 
-impl Worker {
-    /// Closes the run of `target`, if it has a context.
-    #[inline]
-    fn end_run(
-        &mut self,
-        target: Option<u32>,
-        settings: &CellSettings,
-        targets: &mut Block<'_>,
-        contexts: &mut ContextBlock<'_>,
-        random: &mut Random,
-        trained: &mut Trained,
-    ) {
-        let Some(target) = target.filter(|_| self.filling.open_run() > 0) else {
-            return;
-        };
-        self.filling.close_run(target);
-        if self.filling.targets.len() == RUNS {
-            self.end_group(settings, targets, contexts, random, trained);
+/// The pairs of a cell: for each target its contexts, in runs of at most [`RUN_LENGTH`].
+#[derive(Debug, Default)]
+struct Runs {
+    targets: Vec<u32>,
+    ends: Vec<u32>,
+    contexts: Vec<u32>,
+}
+
+impl Runs {
+    fn collect(&mut self, batch: &Batch, centers: &Centers, context_block: usize) {
+        self.targets.clear();
+        self.ends.clear();
+        self.contexts.clear();
+        let mut current = None;
+        for &position in &centers.positions {
+            let position = position as usize;
+            let target = Layout::row(batch.words[position]) as u32;
+            if let Some(current) = current.filter(|&current| current != target) {
+                self.close(current);
+            }
+            current = Some(target);
+            let reach = batch.reaches[position];
+            let before = &batch.words[position - usize::from(reach.left)..position];
+            let behind = &batch.words[position + 1..][..usize::from(reach.right)];
+            for &context in before.iter().chain(behind) {
+                if Layout::block(context) == context_block {
+                    self.contexts.push(Layout::row(context) as u32);
+                    if self.open() == RUN_LENGTH {
+                        self.close(target);
+                    }
+                }
+            }
+        }
+        if let Some(current) = current {
+            self.close(current);
         }
     }
 
-    /// Closes the group that is being filled, and trains the one before: so its rows have time to arrive.
-    fn end_group(
-        &mut self,
-        settings: &CellSettings,
-        targets: &mut Block<'_>,
-        contexts: &mut ContextBlock<'_>,
-        random: &mut Random,
-        trained: &mut Trained,
-    ) {
-        if !self.filling.targets.is_empty() {
-            let negatives = std::iter::from_fn(|| contexts.noise.draw(random));
-            self.filling.negatives.extend(negatives.take(settings.shared_negatives));
-            settings.kernel.prefetch(&self.filling, targets, &contexts.rows);
+    /// Contexts behind the last run.
+    fn open(&self) -> usize {
+        self.contexts.len() - self.ends.last().map_or(0, |&end| end as usize)
+    }
+
+    /// Ends a run, if it has a context.
+    fn close(&mut self, target: u32) {
+        if self.open() > 0 {
+            self.targets.push(target);
+            self.ends.push(self.contexts.len() as u32);
         }
-        if !self.waiting.targets.is_empty() {
-            trained.pairs += self.waiting.contexts.len() as u64;
-            trained.loss += settings.kernel.train_group(
-                &self.waiting,
-                settings.group,
-                targets,
-                &mut contexts.rows,
-                &mut self.scratch,
-            );
+    }
+
+    fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Every `n_groups`-th run, from `number` on: the runs of a frequent word stand together, and would all be
+    /// trained with the same old row if they were in the same group.
+    fn fill(&self, group: &mut Group, number: usize, n_groups: usize) {
+        for run in (number..self.len()).step_by(n_groups) {
+            let start = if run == 0 { 0 } else { self.ends[run - 1] };
+            group.contexts.extend_from_slice(&self.contexts[start as usize..self.ends[run] as usize]);
+            group.targets.push(self.targets[run]);
+            group.ends.push(group.contexts.len() as u32);
         }
-        self.waiting.clear();
-        std::mem::swap(&mut self.filling, &mut self.waiting);
     }
 }
