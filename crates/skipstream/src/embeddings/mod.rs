@@ -7,6 +7,8 @@ mod search;
 mod vectors;
 mod words;
 
+use std::cmp::Reverse;
+use std::fmt;
 use std::sync::Arc;
 
 pub use search::Neighbor;
@@ -29,14 +31,13 @@ use crate::{Error, Result};
 /// assert_eq!(embeddings.neighbors("king", 1)?[0].word, "queen");
 /// # Ok::<(), skipstream::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Embeddings {
     table: Arc<Table>,
     /// How many of the table's rows are seen: all, or the top ones.
     len: usize,
 }
 
-#[derive(Debug)]
 struct Table {
     dimensions: usize,
     words: Words,
@@ -137,13 +138,13 @@ impl Embeddings {
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn row(&self, row: usize) -> &[f32] {
+    pub fn vector_at(&self, row: usize) -> &[f32] {
         let start = self.checked(row) * self.dimensions();
         &self.table.vectors[start..start + self.dimensions()]
     }
 
     /// All vectors, one row after the other.
-    pub fn rows(&self) -> &[f32] {
+    pub fn vectors(&self) -> &[f32] {
         &self.table.vectors[..self.len * self.dimensions()]
     }
 
@@ -154,7 +155,7 @@ impl Embeddings {
 
     /// The vector of a word.
     pub fn vector(&self, word: &str) -> Option<&[f32]> {
-        self.index_of(word).map(|row| self.row(row))
+        self.index_of(word).map(|row| self.vector_at(row))
     }
 
     /// The `n` most frequent words as embeddings of their own. The memory is shared.
@@ -169,8 +170,8 @@ impl Embeddings {
     pub fn similarity(&self, first: &str, second: &str) -> Result<f32> {
         let (first, second) = (self.known(first)?, self.known(second)?);
         Ok(cosine::cosine(
-            (self.row(first), self.inverse_norm(first)),
-            (self.row(second), self.inverse_norm(second)),
+            (self.vector_at(first), self.inverse_norm(first)),
+            (self.vector_at(second), self.inverse_norm(second)),
         ))
     }
 
@@ -192,13 +193,22 @@ impl Embeddings {
     }
 }
 
+/// Only the sizes: nobody wants a million vectors in a message.
+impl fmt::Debug for Embeddings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Embeddings")
+            .field("len", &self.len())
+            .field("dimensions", &self.dimensions())
+            .finish_non_exhaustive()
+    }
+}
+
 impl Table {
     /// Puts the rows into order: descending counts, equal counts by word.
     fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.words.len()).collect();
-        order.sort_unstable_by_key(|&row| {
-            (std::cmp::Reverse(self.counts[row]), self.words.word(row))
-        });
+        order.sort_unstable_by_key(|&row| (Reverse(self.counts[row]), self.words.word(row)));
         if order.is_sorted() {
             return;
         }
@@ -265,7 +275,7 @@ mod tests {
         let embeddings = three();
         assert_eq!(embeddings.words().collect::<Vec<_>>(), ["a", "b", "rare"]);
         assert_eq!(embeddings.count(2), 1);
-        assert_eq!(embeddings.rows(), [5.0, 6.0, 3.0, 4.0, 1.0, 2.0]);
+        assert_eq!(embeddings.vectors(), [5.0, 6.0, 3.0, 4.0, 1.0, 2.0]);
         assert_eq!(embeddings.vector("rare"), Some([1.0, 2.0].as_slice()));
         assert_eq!(embeddings.index_of("b"), Some(1));
         assert_eq!(embeddings.vector("none"), None);
@@ -277,8 +287,8 @@ mod tests {
         let top = embeddings.top(2);
         assert_eq!(top.len(), 2);
         assert_eq!(top.index_of("rare"), None);
-        assert_eq!(top.rows().as_ptr(), embeddings.rows().as_ptr());
-        assert_eq!(top.rows().len(), 4);
+        assert_eq!(top.vectors().as_ptr(), embeddings.vectors().as_ptr());
+        assert_eq!(top.vectors().len(), 4);
         assert_eq!(embeddings.top(9).len(), 3);
         assert!(embeddings.top(0).is_empty());
     }
@@ -286,7 +296,7 @@ mod tests {
     #[test]
     #[should_panic = "row 2 of 2 words"]
     fn a_hidden_row_cannot_be_reached() {
-        three().top(2).row(2);
+        three().top(2).vector_at(2);
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl Embeddings {
     /// Words that are equally near stand in the order of rows, the more frequent first.
     pub fn neighbors(&self, word: &str, n: usize) -> Result<Vec<Neighbor<'_>>> {
         let row = self.known(word)?;
-        self.neighbors_of_vector(self.row(row), n, &[row])
+        self.neighbors_of_vector(self.vector_at(row), n, &[row])
     }
 
     /// The `n` words nearest to a vector, without the rows in `exclude`, the nearest first.
@@ -53,7 +53,7 @@ impl Embeddings {
         let candidates = (0..self.len())
             .filter(|row| !exclude.contains(row))
             .map(|row| Candidate {
-                similarity: cosine(query, (self.row(row), self.inverse_norm(row))),
+                similarity: cosine(query, (self.vector_at(row), self.inverse_norm(row))),
                 row,
             });
         let best = best(candidates, n.min(self.len()));

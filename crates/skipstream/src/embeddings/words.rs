@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 /// A list of distinct words, each found by its row or the row by its word.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Words {
     /// All words, one after the other: a million small strings would cost a million allocations.
     text: String,

@@ -68,7 +68,7 @@ fn write<Writer: Write>(
         writeln!(writer, "{} {}", embeddings.len(), embeddings.dimensions())?;
         for row in 0..embeddings.len() {
             write!(writer, "{} ", embeddings.word(row))?;
-            write_vector(&mut writer, embeddings.row(row))?;
+            write_vector(&mut writer, embeddings.vector_at(row))?;
             writeln!(writer)?;
         }
         writer.flush()
@@ -357,7 +357,7 @@ mod tests {
         assert!(left.words().eq(right.words()));
         let bits = |embeddings: &Embeddings| -> Vec<u32> {
             embeddings
-                .rows()
+                .vectors()
                 .iter()
                 .map(|value| value.to_bits())
                 .collect()
