@@ -36,7 +36,7 @@ impl ZipfText {
                 text.push(letters[rank % 26]);
                 rank /= 26;
             }
-            let end_of_line = line_ends && source.random() % 20 == 0;
+            let end_of_line = line_ends && source.random().is_multiple_of(20);
             text.push(if end_of_line { '\n' } else { ' ' });
         }
         text

@@ -25,9 +25,11 @@ pub(super) struct Piece {
     /// Whether bytes of the open token were dropped because it is too long.
     oversized: bool,
     long_tokens: u64,
-    /// The stream offset of `bytes[0]`, had nothing been dropped since; right for bytes from `token` on.
+    /// What to add to a place in `bytes`, behind the finished tokens, for its stream offset.
     origin: u64,
+    /// The stream offset of the first bad byte among those that were dropped or moved.
     first_invalid: Option<u64>,
+    /// The length of `bytes` at which it is worth while to compact again.
     compact_at: usize,
 }
 
@@ -40,9 +42,8 @@ pub(super) struct Finished {
 }
 
 impl Piece {
-    /// An empty piece that starts at a stream offset and takes over the sentence's buffers.
+    /// An empty piece that starts at a stream offset and takes over the buffers of a cleared sentence.
     pub(super) fn new(sentence: &mut Sentence, origin: u64, options: &TextOptions) -> Self {
-        sentence.clear();
         Self {
             bytes: std::mem::take(&mut sentence.text).into_bytes(),
             spans: std::mem::take(&mut sentence.spans),
