@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::lines::Lines;
+use super::lines::{Lines, read_error};
 use super::options::TextOptions;
 use super::report::TextReport;
 use super::sentence::{Sentence, Source};
@@ -62,7 +62,7 @@ pub fn open_at(path: impl AsRef<Path>, position: u64, options: &TextOptions) -> 
     let raw = progress.count(Cursor::new(magic).chain(file));
     let mut text = compression.decode(raw).map_err(Error::io(path))?;
     let discarded = io::copy(&mut text.by_ref().take(position), &mut io::sink())
-        .map_err(|error| super::lines::read_error(path, error))?;
+        .map_err(|error| read_error(path, error))?;
     if discarded < position {
         return Err(too_short(path, position));
     }
