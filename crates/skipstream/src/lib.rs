@@ -10,6 +10,7 @@ pub mod parameters;
 pub mod kernel;
 pub mod embeddings;
 pub mod train;
+mod snapshot;
 pub mod formats;
 pub mod eval;
 
