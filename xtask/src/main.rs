@@ -1,2 +1,30 @@
-//! The chores of the project.
-fn main() {}
+//! The chores of the project: `cargo xtask check | ci`.
+
+mod check;
+mod command;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// The chores of the project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// What a change must pass: format, lints, documentation, tests
+    Check,
+    /// What the project's CI runs, as it runs it
+    Ci,
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().chore {
+        Chore::Check => check::check(),
+        Chore::Ci => check::ci(),
+    }
+}
