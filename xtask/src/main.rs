@@ -1,7 +1,9 @@
-//! The chores of the project: `cargo xtask check | ci`.
+//! The chores of the project: `cargo xtask demo | check | ci`.
 
 mod check;
 mod command;
+mod demo;
+mod text;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -16,6 +18,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
+    /// Learn from real text, day by day, with all set-up done for you
+    Demo(demo::Options),
     /// What a change must pass: format, lints, documentation, tests
     Check,
     /// What the project's CI runs, as it runs it
@@ -24,6 +28,7 @@ enum Chore {
 
 fn main() -> Result<()> {
     match Arguments::parse().chore {
+        Chore::Demo(options) => demo::run(&options),
         Chore::Check => check::check(),
         Chore::Ci => check::ci(),
     }
