@@ -94,6 +94,8 @@ impl Demo {
             let start = Instant::now();
             run_quietly(&mut train)?;
             let elapsed = start.elapsed().as_secs_f64();
+            // Without this, a program that does nothing would be praised for its speed.
+            ensure!(self.model.exists(), "`{}` saved no model", line(&train));
             n_words += day.n_words;
             seconds += elapsed;
             println!(

@@ -151,6 +151,11 @@ fn measure(contender: &Contender, job: &Job, group: Group, eval: Option<&Path>) 
         fs::remove_file(job.output)?;
     }
     let measured = timed::run(&contender.train(job), &job.output.with_extension("log"))?;
+    ensure!(
+        job.output.exists(),
+        "it ended well, but saved no {}",
+        job.output.display()
+    );
     eprintln!(
         "{}, threads: {}, round {}: {} took {:.1} s",
         group.setting.name(),
