@@ -116,16 +116,16 @@ fn gather_targets<I: Instructions>(i: I, group: &Group, targets: &Block<'_>, scr
     let width = targets.lanes_per_row;
     scratch.targets.resize(RUNS * width, [0.0; LANES]);
     scratch.transposed.resize(LANES * width, [0.0; LANES]);
-    let (copies, missing) = scratch.targets.split_at_mut(group.targets.len() * width);
-    for (copy, &row) in copies.chunks_exact_mut(width).zip(&group.targets) {
-        copy.copy_from_slice(targets.row(row as usize));
-    }
-    missing.fill([0.0; LANES]);
     let (squares, _) = scratch.transposed.as_chunks_mut::<LANES>();
     for (chunk, square) in squares.iter_mut().enumerate() {
-        let rows = std::array::from_fn(|run| i.load(&scratch.targets[run * width + chunk]));
-        let columns = i.transpose(rows);
-        for (to, column) in square.iter_mut().zip(columns) {
+        let mut rows = [i.splat(0.0); RUNS];
+        for (values, &row) in rows.iter_mut().zip(&group.targets) {
+            *values = i.load(&targets.rows[row as usize * width + chunk]);
+        }
+        for (run, &values) in rows.iter().enumerate() {
+            i.store(values, &mut scratch.targets[run * width + chunk]);
+        }
+        for (to, column) in square.iter_mut().zip(i.transpose(rows)) {
             i.store(column, to);
         }
     }

@@ -6,8 +6,9 @@
 
 use std::sync::Mutex;
 
-use super::cell::{self, CellSettings, Centers, ContextBlock, TargetBlock, Trained, Worker};
+use super::cell::{self, CellSettings, ContextBlock, TargetBlock, Trained, Worker};
 use super::intake::Batch;
+use super::runs::BlockPairs;
 use super::schedule::Schedule;
 use crate::config::Settings;
 use crate::kernel::{GroupSettings, Kernel};
@@ -19,7 +20,7 @@ use crate::random::{Purpose, Random};
 #[derive(Debug)]
 pub(super) struct Grid {
     settings: CellSettings,
-    centers: Vec<Centers>,
+    pairs: Vec<BlockPairs>,
     noises: Vec<AliasTable>,
     workers: Vec<Worker>,
 }
@@ -39,7 +40,7 @@ impl Grid {
                 noise_exponent: settings.noise_exponent,
                 seed: settings.seed,
             },
-            centers: (0..BLOCKS).map(|_| Centers::default()).collect(),
+            pairs: (0..BLOCKS).map(|_| BlockPairs::default()).collect(),
             noises: vec![AliasTable::default(); BLOCKS],
             workers: (0..settings.threads().min(BLOCKS)).map(|_| Worker::default()).collect(),
         }
@@ -50,8 +51,8 @@ impl Grid {
         let targets: Vec<_> = parameters
             .target
             .blocks()
-            .zip(&mut self.centers)
-            .map(|(rows, centers)| Mutex::new(TargetBlock { rows, centers }))
+            .zip(&mut self.pairs)
+            .map(|(rows, pairs)| Mutex::new(TargetBlock { rows, pairs }))
             .collect();
         let contexts: Vec<_> = parameters
             .context
@@ -74,7 +75,7 @@ impl Grid {
                 let mut random = Random::for_purpose(settings.seed, Purpose::Negatives, [batch.number, number]);
                 let context = place.context();
                 let trained =
-                    cell::train(context, batch, settings, &mut targets, &mut contexts, &mut random, worker);
+                    cell::train(context, settings, &mut targets, &mut contexts, &mut random, worker);
                 results.lock().expect("nothing panics with this lock")[place.target][place.round] = trained;
             });
         };

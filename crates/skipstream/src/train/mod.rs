@@ -9,6 +9,7 @@ mod grid;
 mod intake;
 mod mini_batch;
 mod replay;
+mod runs;
 mod schedule;
 mod sentences;
 mod trainer;

@@ -1,0 +1,120 @@
+//! The pairs of a batch, dealt to the cells of the grid, in runs.
+
+use super::intake::Batch;
+use crate::kernel::{Group, RUN_LENGTH};
+use crate::parameters::{BLOCKS, Layout};
+
+/// The pairs whose targets are in one block.
+#[derive(Debug, Default)]
+pub(super) struct BlockPairs {
+    /// For each context block the pairs of that cell.
+    cells: [Runs; BLOCKS],
+    /// The batch's positions whose words are in the block, sorted by word.
+    positions: Vec<u32>,
+    starts: Vec<u32>,
+}
+
+impl BlockPairs {
+    /// Finds the block's pairs in a batch.
+    pub fn collect(&mut self, batch: &Batch, block: usize) {
+        self.sort_positions(batch, block);
+        self.cells.iter_mut().for_each(Runs::clear);
+        let mut last = None;
+        for &position in &self.positions {
+            let position = position as usize;
+            let target = Layout::row(batch.words[position]) as u32;
+            if let Some(last) = last.replace(target).filter(|&last| last != target) {
+                self.cells.iter_mut().for_each(|cell| cell.close(last));
+            }
+            let reach = batch.reaches[position];
+            let before = &batch.words[position - usize::from(reach.left)..position];
+            let behind = &batch.words[position + 1..][..usize::from(reach.right)];
+            for &context in before.iter().chain(behind) {
+                self.cells[Layout::block(context)].push(target, Layout::row(context) as u32);
+            }
+        }
+        if let Some(last) = last {
+            self.cells.iter_mut().for_each(|cell| cell.close(last));
+        }
+    }
+
+    /// A counting sort: stable, and linear in words and rows.
+    fn sort_positions(&mut self, batch: &Batch, block: usize) {
+        let rows = batch.counts.len().div_ceil(BLOCKS);
+        self.starts.clear();
+        self.starts.resize(rows + 1, 0);
+        let in_block = || batch.words.iter().enumerate().filter(|(_, id)| Layout::block(**id) == block);
+        for (_, &id) in in_block() {
+            self.starts[Layout::row(id) + 1] += 1;
+        }
+        for row in 0..rows {
+            self.starts[row + 1] += self.starts[row];
+        }
+        self.positions.clear();
+        self.positions.resize(self.starts[rows] as usize, 0);
+        for (position, &id) in in_block() {
+            let start = &mut self.starts[Layout::row(id)];
+            self.positions[*start as usize] = position as u32;
+            *start += 1;
+        }
+    }
+
+    /// The pairs of a cell.
+    pub fn runs(&self, context_block: usize) -> &Runs {
+        &self.cells[context_block]
+    }
+}
+
+/// The pairs of a cell: for each target its contexts, in runs of at most [`RUN_LENGTH`].
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    targets: Vec<u32>,
+    ends: Vec<u32>,
+    contexts: Vec<u32>,
+    /// Contexts behind the last run.
+    open: usize,
+}
+
+impl Runs {
+    fn clear(&mut self) {
+        self.targets.clear();
+        self.ends.clear();
+        self.contexts.clear();
+        self.open = 0;
+    }
+
+    #[inline]
+    fn push(&mut self, target: u32, context: u32) {
+        self.contexts.push(context);
+        self.open += 1;
+        if self.open == RUN_LENGTH {
+            self.close(target);
+        }
+    }
+
+    /// Ends a run, if it has a context.
+    #[inline]
+    fn close(&mut self, target: u32) {
+        if self.open > 0 {
+            self.targets.push(target);
+            self.ends.push(self.contexts.len() as u32);
+            self.open = 0;
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Fills a group with every `n_groups`-th run, from `number` on: the runs of a frequent word stand together, and
+    /// would all be trained with the same old row if they were in the same group. (That cost a third of the
+    /// analogies.)
+    pub fn fill(&self, group: &mut Group, number: usize, n_groups: usize) {
+        for run in (number..self.len()).step_by(n_groups) {
+            let start = if run == 0 { 0 } else { self.ends[run - 1] };
+            group.contexts.extend_from_slice(&self.contexts[start as usize..self.ends[run] as usize]);
+            group.targets.push(self.targets[run]);
+            group.ends.push(group.contexts.len() as u32);
+        }
+    }
+}
