@@ -82,7 +82,7 @@ pub struct Config {
     pub batch_words: usize,
     /// How often each word is trained again later (`mini-batch`); by default 1 there, 0 elsewhere.
     pub replays: Option<u32>,
-    /// Words that wait for their replay, at the most.
+    /// Words that wait for their replay, at the most (with several replays, each as often as it waits, on average).
     pub replay_words: usize,
     /// Passes over the corpus (`batch` and `word2vec`).
     pub passes: u32,

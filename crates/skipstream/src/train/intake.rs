@@ -41,7 +41,8 @@ pub(super) struct Intake {
     seed: u64,
     new_words: usize,
     replays: u32,
-    replay_words: usize,
+    /// Old words that may be due.
+    due_words: usize,
     sampler: PairSampler,
     /// Batches made.
     pub batches: u64,
@@ -57,7 +58,7 @@ impl Intake {
             seed: settings.seed,
             new_words: settings.batch_words.div_ceil(1 + settings.replays() as usize),
             replays: settings.replays(),
-            replay_words: settings.replay_words,
+            due_words: settings.replay_words * settings.replays() as usize,
             sampler: PairSampler::new(settings),
             batches: 0,
             replay: ReplayBuffer::default(),
@@ -78,17 +79,17 @@ impl Intake {
         if segments.is_empty() {
             return self.failure.take().map_or(Ok(false), Err);
         }
-        self.seal(segments, self.replay_words, vocabulary, batch);
+        self.seal(segments, self.due_words, vocabulary, batch);
         Ok(true)
     }
 
-    /// Makes a batch of old text alone, until at most `capacity` words wait for their replay; false where there is none.
-    pub fn fill_from_replay(&mut self, capacity: usize, vocabulary: &Vocabulary, batch: &mut Batch) -> bool {
-        if self.replay.words() <= capacity {
+    /// Makes a batch of old text alone, until at most `due` words of it are due; false where there is none.
+    pub fn fill_from_replay(&mut self, due: usize, vocabulary: &Vocabulary, batch: &mut Batch) -> bool {
+        if self.replay.due() <= due {
             return false;
         }
         batch.fresh.0.clear();
-        self.seal(Vec::new(), capacity, vocabulary, batch);
+        self.seal(Vec::new(), due, vocabulary, batch);
         true
     }
 
@@ -128,7 +129,7 @@ impl Intake {
     }
 
     /// The counts now hold the whole batch (Algorithm 2, line 2): drops frequent words, draws windows, adds old text.
-    fn seal(&mut self, segments: Vec<Segment>, capacity: usize, vocabulary: &Vocabulary, batch: &mut Batch) {
+    fn seal(&mut self, segments: Vec<Segment>, due: usize, vocabulary: &Vocabulary, batch: &mut Batch) {
         batch.number = self.batches;
         self.batches += 1;
         batch.words.clear();
@@ -146,7 +147,7 @@ impl Intake {
             }
         }
         let mut draws = Random::for_purpose(self.seed, Purpose::Replay, [batch.number, 0]);
-        self.replay.drain_to(capacity, &mut draws, |segment, _| {
+        self.replay.drain_to(due, &mut draws, |segment| {
             sample(sampler, segment, vocabulary, batch, &mut random);
             batch.replayed += segment.words.len() as u64;
         });

@@ -56,9 +56,8 @@ impl MiniBatch {
     /// Trains the old text that still waits, a batch at a time.
     pub fn finish(&mut self, settings: &Settings, stream: &mut Stream, observer: &mut dyn Observer) {
         loop {
-            let waiting = self.intake.replay.words();
-            let capacity = waiting.saturating_sub(settings.batch_words);
-            if !self.intake.fill_from_replay(capacity, &stream.vocabulary, &mut self.current) {
+            let due = self.intake.replay.due().saturating_sub(settings.batch_words);
+            if !self.intake.fill_from_replay(due, &stream.vocabulary, &mut self.current) {
                 return;
             }
             let trained = self.grid.train(&mut stream.parameters, &self.current, || {});

@@ -7,6 +7,7 @@
 mod cell;
 mod grid;
 mod intake;
+mod memory;
 mod mini_batch;
 mod replay;
 mod runs;
@@ -14,6 +15,7 @@ mod schedule;
 mod sentences;
 mod trainer;
 
+pub use memory::MemoryBound;
 pub use trainer::Trainer;
 pub(crate) use mini_batch::MiniBatch;
 pub(crate) use replay::{ReplayBuffer, Segment};

@@ -32,36 +32,39 @@ impl Segment {
     }
 }
 
-/// A bounded buffer of segments. When it holds too much, segments drawn at random are due.
+/// A bounded buffer of segments. When too much is due, segments drawn at random are trained once more.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ReplayBuffer {
     segments: Vec<Segment>,
-    words: usize,
+    /// Words still to be trained, each as often as it is.
+    due: usize,
 }
 
 impl ReplayBuffer {
     pub fn push(&mut self, segment: Segment) {
-        self.words += segment.words.len();
+        self.due += segment.words.len() * segment.remaining as usize;
         self.segments.push(segment);
     }
 
-    /// Calls `train` with segments drawn at random until at most `capacity` words are left; a segment that has
-    /// been trained often enough leaves.
-    pub fn drain_to(&mut self, capacity: usize, random: &mut Random, mut train: impl FnMut(&Segment, &mut Random)) {
-        while self.words > capacity {
+    /// Calls `train` with segments drawn at random until at most `limit` words are due; a segment that has been
+    /// trained often enough leaves. So a batch is followed by as many old words as are due for its own, however
+    /// often words are replayed.
+    pub fn drain_to(&mut self, limit: usize, random: &mut Random, mut train: impl FnMut(&Segment)) {
+        while self.due > limit {
             let chosen = random.below(self.segments.len());
             let segment = &mut self.segments[chosen];
-            train(segment, random);
+            train(segment);
+            self.due -= segment.words.len();
             segment.remaining -= 1;
             if segment.remaining == 0 {
-                let gone = self.segments.swap_remove(chosen);
-                self.words -= gone.words.len();
+                self.segments.swap_remove(chosen);
             }
         }
     }
 
-    pub fn words(&self) -> usize {
-        self.words
+    /// Words still to be trained, each as often as it is.
+    pub fn due(&self) -> usize {
+        self.due
     }
 
     pub fn segments(&self) -> &[Segment] {
@@ -84,19 +87,26 @@ mod tests {
 
     #[test]
     fn every_segment_is_trained_as_often_as_it_should_and_the_bound_is_kept() {
-        let mut buffer = ReplayBuffer::default();
-        let mut random = Random::new(1);
-        let mut trained = vec![0; 100];
-        for start in 0..100 {
-            buffer.push(segment(start, 10, 3));
-            buffer.drain_to(200, &mut random, |s, _| trained[s.start as usize] += 1);
-            assert!(buffer.words() <= 200);
+        for replays in [1, 3] {
+            let mut buffer = ReplayBuffer::default();
+            let mut random = Random::new(1);
+            let mut trained = vec![0; 100];
+            for start in 0..100 {
+                buffer.push(segment(start, 10, replays));
+                let mut now = 0;
+                buffer.drain_to(200 * replays as usize, &mut random, |segment| {
+                    trained[segment.start as usize] += 1;
+                    now += 1;
+                });
+                assert!(buffer.due() <= 200 * replays as usize);
+                assert!(now <= replays, "a batch never brings more than its own share of old text");
+            }
+            let waiting: Vec<u64> = buffer.segments().iter().map(|segment| segment.start).collect();
+            assert!(waiting.iter().any(|&start| start < 80), "drawn at random, not in order");
+            buffer.drain_to(0, &mut random, |segment| trained[segment.start as usize] += 1);
+            assert!(trained.iter().all(|&n| n == replays), "{trained:?}");
+            assert!(buffer.segments().is_empty());
         }
-        assert!(trained.iter().all(|&n| n <= 3));
-        let waiting: Vec<u64> = buffer.segments().iter().map(|s| s.start).collect();
-        assert!(waiting.iter().any(|&start| start < 80), "segments are drawn at random, not in order");
-        buffer.drain_to(0, &mut random, |s, _| trained[s.start as usize] += 1);
-        assert!(trained.iter().all(|&n| n == 3), "{trained:?}");
     }
 
     #[test]

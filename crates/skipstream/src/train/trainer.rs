@@ -1,6 +1,6 @@
 //! The trainer: the stream's state, and the strategy that moves it.
 
-use super::{MiniBatch, Observer, Outcome, Progress, Sentences, Totals};
+use super::{MemoryBound, MiniBatch, Observer, Outcome, Progress, Sentences, Totals};
 use crate::config::{Config, Settings, Strategy};
 use crate::corpus::{Ledger, Source};
 use crate::embeddings::{Embeddings, Vectors};
@@ -171,6 +171,11 @@ impl Trainer {
     /// The sources that were learned, to be brought up to date by who reads them.
     pub fn ledger_mut(&mut self) -> &mut Ledger {
         &mut self.ledger
+    }
+
+    /// Bytes that are never passed, whatever the stream brings.
+    pub fn memory_bound(&self) -> u64 {
+        MemoryBound::new(&self.settings).total()
     }
 
     /// The instructions in use.

@@ -36,7 +36,16 @@ impl Arena {
         &self.bytes[place.offset()..][..place.length()]
     }
 
+    /// Bytes taken at the most by `live` bytes of words: at a compaction, the old arena, grown by a quarter too much,
+    /// and the new one.
+    pub(super) fn max_bytes(live: usize) -> u64 {
+        (live as u64 * 3 / 2 + SLACK as u64) * 5 / 4 + live as u64
+    }
+
     pub(super) fn add(&mut self, word: &str) -> Place {
+        if self.bytes.capacity() - self.bytes.len() < word.len() {
+            self.bytes.reserve_exact(word.len().max(SLACK).max(self.bytes.len() / 4));
+        }
         let place = Place::new(self.bytes.len(), word.len());
         self.bytes.push_str(word);
         place

@@ -140,8 +140,8 @@ impl Vocabulary {
         Vocabulary {
             capacity,
             hasher: FixedState::with_seed(seed),
-            index: HashTable::new(),
-            entries: Vec::new(),
+            index: HashTable::with_capacity(capacity),
+            entries: Vec::with_capacity(capacity),
             free: Vec::new(),
             evicted: Vec::new(),
             arena: Arena::default(),
@@ -149,6 +149,13 @@ impl Vocabulary {
             evictions: 0,
             cancellations: 0,
         }
+    }
+
+    /// Bytes that a vocabulary takes at the most, with words of at most `max_word_bytes`.
+    pub fn max_bytes(capacity: usize, max_word_bytes: usize) -> u64 {
+        let links = (capacity * 8 / 7 + 16).next_power_of_two() * (size_of::<Link>() + 1);
+        let ids = 2 * size_of::<WordId>();
+        (capacity * (size_of::<Entry>() + ids) + links) as u64 + Arena::max_bytes(capacity * max_word_bytes)
     }
 
     /// Counts a token.
@@ -372,7 +379,7 @@ impl Vocabulary {
             birth: NEVER,
             place: vocabulary.arena.add(""),
         };
-        vocabulary.entries = vec![empty; slots];
+        vocabulary.entries.resize(slots, empty);
         for saved in words {
             let Some(entry) = vocabulary.entries.get(saved.id.index()) else {
                 return Err(format!("`{}` has slot {} of {slots}", saved.word, saved.id.0));
