@@ -1,2 +1,46 @@
-//! The chores of the project.
-fn main() {}
+//! The chores of the project: `cargo xtask demo | bench | check | ci`.
+
+mod check;
+mod command;
+mod demo;
+mod peers;
+mod text;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// The chores of the project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Learn from real text, day by day, with all set-up done for you
+    Demo(demo::Options),
+    /// Measure speed, memory and quality
+    #[command(subcommand)]
+    Bench(Bench),
+    /// What a change must pass: format, lints, documentation, tests
+    Check,
+    /// What the project's CI runs, as it runs it
+    Ci,
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    /// Train skipstream and other programs on the same text, in turns, and compare
+    Peers(peers::Options),
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().chore {
+        Chore::Demo(options) => demo::run(&options),
+        Chore::Bench(Bench::Peers(options)) => peers::run(&options),
+        Chore::Check => check::check(),
+        Chore::Ci => check::ci(),
+    }
+}

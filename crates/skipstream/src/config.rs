@@ -71,7 +71,8 @@ pub struct Config {
     /// AdaGrad's rate (or, for `word2vec`, the first one); by default 0.2 for rates by row, 0.1 for rates by
     /// dimension, 0.025 for `word2vec`.
     pub learning_rate: Option<f32>,
-    /// What has a rate of its own; by default the row for `mini-batch`, the dimension otherwise.
+    /// What has a rate of its own; by default the row for `mini-batch`, the dimension otherwise. `word2vec` has
+    /// one rate for all.
     pub adagrad: Option<AdaGrad>,
     /// Words kept at the most.
     pub max_vocabulary: usize,

@@ -8,10 +8,13 @@ pub mod noise;
 pub mod pairs;
 pub mod parameters;
 pub mod kernel;
-pub mod train;
 pub mod embeddings;
+pub mod train;
+mod snapshot;
 pub mod formats;
+pub mod eval;
 
-pub use config::*;
+pub use config::{AdaGrad, Config, Settings, Strategy, WindowShape};
+pub use embeddings::{Embeddings, Vectors};
 pub use error::{Error, Result};
-pub use train::Trainer;
+pub use train::{Observer, Outcome, Progress, Totals, Trainer, Wish};

@@ -106,6 +106,7 @@ impl<R: BufRead> Lines<R> {
 
     /// Reads one piece, which may turn out to have no tokens, and says where it ended.
     fn read_piece(&mut self, sentence: &mut Sentence) -> Result<(Finished, End)> {
+        sentence.clear();
         let start = self.skip_byte_order_mark()?;
         let mut piece = Piece::new(sentence, self.offset - start.len() as u64, &self.options);
         piece.extend(start);

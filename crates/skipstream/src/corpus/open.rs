@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::lines::Lines;
+use super::lines::{Lines, read_error};
 use super::options::TextOptions;
 use super::report::TextReport;
 use super::sentence::{Sentence, Source};
@@ -110,7 +110,7 @@ impl TextStream {
         progress: RawProgress,
     ) -> Result<Self> {
         let skipped = io::copy(&mut text.by_ref().take(position), &mut io::sink())
-            .map_err(|error| super::lines::read_error(name, error))?;
+            .map_err(|error| read_error(name, error))?;
         if skipped < position {
             return Err(too_short(name, position));
         }

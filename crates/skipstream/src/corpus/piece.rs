@@ -3,7 +3,7 @@
 use super::Sentence;
 use super::options::TextOptions;
 use super::sentence::offset;
-use super::separators::{Separator, candidates, separator};
+use super::separators::{BLOCK, Separator, candidates, separator};
 
 /// The bytes that may gather before those of no further use are dropped; few in tests, so that it happens there.
 const COMPACT_BYTES: usize = if cfg!(test) { 16 } else { 64 << 10 };
@@ -25,9 +25,11 @@ pub(super) struct Piece {
     /// Whether bytes of the open token were dropped because it is too long.
     oversized: bool,
     long_tokens: u64,
-    /// The stream offset of `bytes[0]`, had nothing been dropped since; right for bytes from `token` on.
+    /// What to add to a place in `bytes`, behind the finished tokens, for its stream offset.
     origin: u64,
+    /// The stream offset of the first bad byte among those that were dropped or moved.
     first_invalid: Option<u64>,
+    /// The length of `bytes` at which it is worth while to compact again.
     compact_at: usize,
 }
 
@@ -40,9 +42,8 @@ pub(super) struct Finished {
 }
 
 impl Piece {
-    /// An empty piece that starts at a stream offset and takes over the sentence's buffers.
+    /// An empty piece that starts at a stream offset and takes over the buffers of a cleared sentence.
     pub(super) fn new(sentence: &mut Sentence, origin: u64, options: &TextOptions) -> Self {
-        sentence.clear();
         Self {
             bytes: std::mem::take(&mut sentence.text).into_bytes(),
             spans: std::mem::take(&mut sentence.spans),
@@ -72,11 +73,11 @@ impl Piece {
     /// When the piece has all the tokens it may have, it ends behind the separator that ended the last of them, and
     /// the result is the number of bytes behind that, which belong to the next piece. They were all in the last part.
     pub(super) fn scan(&mut self, last: bool) -> Option<usize> {
-        let mut word_start = self.scanned;
-        while word_start < self.bytes.len() {
-            let mut marks = candidates(word_at(&self.bytes, word_start));
+        let mut block_start = self.scanned;
+        while block_start < self.bytes.len() {
+            let mut marks = candidates_from(&self.bytes, block_start);
             while marks != 0 {
-                let place = word_start + (marks.trailing_zeros() / 8) as usize;
+                let place = block_start + marks.trailing_zeros() as usize;
                 marks &= marks - 1;
                 match separator(&self.bytes[place..]) {
                     Separator::Of(width) => {
@@ -95,7 +96,7 @@ impl Piece {
                     Separator::Undecided | Separator::No => {}
                 }
             }
-            word_start += 8;
+            block_start += BLOCK;
         }
         self.scanned = self.bytes.len();
         if last {
@@ -179,14 +180,17 @@ impl Piece {
     }
 }
 
-/// Eight bytes from `place` on; where the text ends earlier, letters fill up.
+/// Marks the candidates among the bytes from `place` on, a block of them or up to the end.
 #[inline]
-fn word_at(bytes: &[u8], place: usize) -> u64 {
+fn candidates_from(bytes: &[u8], place: usize) -> u64 {
     let rest = &bytes[place..];
-    if let Some(word) = rest.first_chunk() {
-        return u64::from_le_bytes(*word);
+    if let Some(block) = rest.first_chunk() {
+        candidates(block)
+    } else if let Some(block) = bytes.last_chunk() {
+        candidates(block) >> (BLOCK - rest.len())
+    } else {
+        let mut block = [b'a'; BLOCK];
+        block[..rest.len()].copy_from_slice(rest);
+        candidates(&block)
     }
-    let mut word = [b'a'; 8];
-    word[..rest.len()].copy_from_slice(rest);
-    u64::from_le_bytes(word)
 }

@@ -2,7 +2,7 @@
 
 use super::{increment, weight};
 use crate::random::Random;
-use crate::vocabulary::{Recycle, Vocabulary, WordId};
+use crate::vocabulary::{Recycle, WordId};
 
 /// A table of words whose shares follow count ^ exponent while the stream goes on.
 ///
@@ -19,8 +19,16 @@ pub struct AdaptiveTable {
     /// z of the paper: the weight of all words since the last rebuild, dead ones included.
     total: f64,
     dead: f64,
-    /// The generation of each id; a slot of an older one is dead.
-    generations: Vec<u32>,
+    /// What is known of each id.
+    words: Vec<Word>,
+}
+
+/// An id: a slot of an older generation is dead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Word {
+    /// Occurrences that were added.
+    count: u64,
+    generation: u32,
 }
 
 /// A word with its generation.
@@ -35,8 +43,7 @@ struct Slot {
 pub(crate) struct SavedTable {
     pub slots: Vec<[u32; 2]>,
     pub generations: Vec<u32>,
-    pub total: f64,
-    pub dead: f64,
+    pub totals: [f64; 2],
 }
 
 /// The share of dead weight at which the table is made anew: a draw takes at most 4/3 tries on average.
@@ -51,17 +58,19 @@ impl AdaptiveTable {
             slots: Vec::new(),
             total: 0.0,
             dead: 0.0,
-            generations: Vec::new(),
+            words: Vec::new(),
         }
     }
 
-    /// Takes in the `count`-th occurrence of a word.
-    pub fn add(&mut self, word: WordId, count: u64, random: &mut Random) {
+    /// Takes in an occurrence of a word.
+    pub fn add(&mut self, id: WordId, random: &mut Random) {
+        let word = self.word(id);
+        word.count += 1;
         let slot = Slot {
-            word,
-            generation: self.generation(word),
+            word: id,
+            generation: word.generation,
         };
-        let increment = increment(count, self.exponent);
+        let increment = increment(word.count, self.exponent);
         self.total += increment;
         if self.slots.len() < self.size {
             let copies = random.round(increment) as usize;
@@ -75,38 +84,38 @@ impl AdaptiveTable {
         }
     }
 
-    /// A word has left, after `count` occurrences that were added.
-    pub fn forget(&mut self, word: WordId, count: u64) {
-        self.dead += weight(count, self.exponent);
-        self.recycle(word, 0);
+    fn word(&mut self, id: WordId) -> &mut Word {
+        if self.words.len() <= id.index() {
+            self.words.resize(id.index() + 1, Word::default());
+        }
+        &mut self.words[id.index()]
     }
 
-    /// Makes the table anew if too much of it is dead. `counts` are those that were added.
-    pub fn refresh(&mut self, vocabulary: &Vocabulary, random: &mut Random) {
+    /// Makes the table anew if too much of it is dead.
+    pub fn refresh(&mut self, random: &mut Random) {
         if self.dead > DEAD_SHARE * self.total {
-            self.rebuild(vocabulary, random);
+            self.rebuild(random);
         }
     }
 
     /// Systematic sampling: a word of weight w gets w·τ/z slots, rounded up or down with the right expectation.
-    fn rebuild(&mut self, vocabulary: &Vocabulary, random: &mut Random) {
-        let weigh = |id| weight(vocabulary.count(id), self.exponent);
-        let total: f64 = vocabulary.ids().map(weigh).sum();
+    fn rebuild(&mut self, random: &mut Random) {
+        let exponent = self.exponent;
+        let total: f64 = self.words.iter().map(|word| weight(word.count, exponent)).sum();
         let slots = total.min(self.size as f64);
-        let mut rebuilt = Vec::with_capacity(slots as usize + 1);
+        self.slots.clear();
         let mut due = random.uniform();
-        for id in vocabulary.ids() {
-            due += weigh(id) * slots / total;
+        for (index, word) in (0u32..).zip(&self.words) {
+            due += weight(word.count, exponent) * slots / total;
             let slot = Slot {
-                word: id,
-                generation: self.generation(id),
+                word: WordId::from_saved(index),
+                generation: word.generation,
             };
-            while due >= 1.0 && rebuilt.len() < self.size {
-                rebuilt.push(slot);
+            while due >= 1.0 && self.slots.len() < self.size {
+                self.slots.push(slot);
                 due -= 1.0;
             }
         }
-        self.slots = rebuilt;
         self.total = total;
         self.dead = 0.0;
     }
@@ -129,40 +138,45 @@ impl AdaptiveTable {
 
     #[inline]
     fn is_live(&self, slot: Slot) -> bool {
-        self.generations.get(slot.word.index()).copied().unwrap_or(0) == slot.generation
-    }
-
-    fn generation(&self, word: WordId) -> u32 {
-        self.generations.get(word.index()).copied().unwrap_or(0)
+        let word = self.words.get(slot.word.index());
+        word.is_some_and(|word| word.generation == slot.generation)
     }
 
     pub(crate) fn save(&self) -> SavedTable {
+        let slots = self.slots.iter();
         SavedTable {
-            slots: self.slots.iter().map(|slot| [slot.word.index() as u32, slot.generation]).collect(),
-            generations: self.generations.clone(),
-            total: self.total,
-            dead: self.dead,
+            slots: slots.map(|slot| [slot.word.index() as u32, slot.generation]).collect(),
+            generations: self.words.iter().map(|word| word.generation).collect(),
+            totals: [self.total, self.dead],
         }
     }
 
-    pub(crate) fn restore(&mut self, saved: SavedTable) -> Result<(), String> {
-        let SavedTable { slots, generations, total, dead } = saved;
-        if slots.len() > self.size {
-            return Err(format!("{} noise slots where {} are possible", slots.len(), self.size));
+    /// The table that was saved; the counts are the vocabulary's.
+    pub(crate) fn restore(&mut self, saved: SavedTable, counts: impl Iterator<Item = u64>) -> Result<(), String> {
+        if saved.slots.len() > self.size {
+            return Err(format!("{} noise slots where {} are possible", saved.slots.len(), self.size));
         }
-        if !(total.is_finite() && dead.is_finite() && total >= 0.0 && dead >= 0.0) {
-            return Err(format!("a noise total of {total}, dead {dead}"));
+        if !saved.totals.iter().all(|total| total.is_finite() && *total >= 0.0) {
+            return Err(format!("noise totals of {:?}", saved.totals));
         }
-        self.slots = slots
+        self.words = saved
+            .generations
             .into_iter()
+            .zip(counts.chain(std::iter::repeat(0)))
+            .map(|(generation, count)| Word { count, generation })
+            .collect();
+        let n_words = self.words.len() as u32;
+        if let Some([word, _]) = saved.slots.iter().find(|slot| slot[0] >= n_words) {
+            return Err(format!("noise for slot {word} of {n_words}"));
+        }
+        let slots = saved.slots.into_iter();
+        self.slots = slots
             .map(|[word, generation]| Slot {
                 word: WordId::from_saved(word),
                 generation,
             })
             .collect();
-        self.generations = generations;
-        self.total = total;
-        self.dead = dead;
+        [self.total, self.dead] = saved.totals;
         Ok(())
     }
 
@@ -177,11 +191,14 @@ impl AdaptiveTable {
     }
 }
 
+/// A word that leaves takes its generation along; its id starts anew, with no mass in the noise.
 impl Recycle for AdaptiveTable {
     fn recycle(&mut self, id: WordId, _birth: u64) {
-        if self.generations.len() <= id.index() {
-            self.generations.resize(id.index() + 1, 0);
-        }
-        self.generations[id.index()] = self.generations[id.index()].wrapping_add(1);
+        let exponent = self.exponent;
+        let word = self.word(id);
+        let gone = weight(word.count, exponent);
+        word.count = 0;
+        word.generation = word.generation.wrapping_add(1);
+        self.dead += gone;
     }
 }

@@ -14,6 +14,7 @@ mod alias;
 mod plain;
 
 pub use adaptive::AdaptiveTable;
+pub(crate) use adaptive::SavedTable;
 pub use alias::AliasTable;
 pub use plain::PlainTable;
 

@@ -77,7 +77,7 @@ fn plain_and_efficient_tables_hold_each_word_with_probability_q() {
             for &word in &words {
                 counts[word] += 1;
                 plain.add(word as u32, counts[word], &mut random);
-                adaptive.add(WordId::from_saved(word as u32), counts[word], &mut random);
+                adaptive.add(WordId::from_saved(word as u32), &mut random);
             }
             // Slots of one table hang together (a word is copied at once); one draw a table does not.
             plain_seen[plain.slots()[random.below(plain.slots().len())] as usize] += 1;
@@ -93,25 +93,19 @@ fn plain_and_efficient_tables_hold_each_word_with_probability_q() {
 fn follow(words: &[usize], capacity: usize, size: usize, random: &mut Random) -> (Vocabulary, AdaptiveTable) {
     let mut vocabulary = Vocabulary::new(capacity, 1);
     let mut table = AdaptiveTable::new(size, 0.75);
-    let mut added = vec![0u64; capacity];
     for word in words {
         let id = match vocabulary.observe(&format!("w{word}")) {
             Observed::Known(id) => id,
-            Observed::Admitted(fresh) => {
-                let id = fresh.settle(&mut table);
-                added[id.index()] = 0;
-                id
-            }
+            Observed::Admitted(fresh) => fresh.settle(&mut table),
             Observed::Rejected { evicted } => {
                 for &id in evicted {
-                    table.forget(id, added[id.index()]);
+                    table.recycle(id, 0);
                 }
-                table.refresh(&vocabulary, random);
+                table.refresh(random);
                 continue;
             }
         };
-        added[id.index()] += 1;
-        table.add(id, vocabulary.count(id), random);
+        table.add(id, random);
     }
     (vocabulary, table)
 }
@@ -145,16 +139,16 @@ fn a_word_that_left_is_never_drawn() {
     let mut random = Random::new(2);
     let mut table = AdaptiveTable::new(1_000, 1.0);
     let [a, b] = [0, 1].map(WordId::from_saved);
-    for count in 1..=500 {
-        table.add(a, count, &mut random);
-        table.add(b, count, &mut random);
+    for _ in 0..500 {
+        table.add(a, &mut random);
+        table.add(b, &mut random);
     }
-    table.forget(a, 500);
+    table.recycle(a, 0);
     assert!((0..1_000).all(|_| table.draw(&mut random) == Some(b)));
     // The id goes to another word, which starts without any mass.
     table.recycle(a, 77);
     assert!((0..1_000).all(|_| table.draw(&mut random) == Some(b)));
-    table.forget(b, 500);
+    table.recycle(b, 0);
     assert_eq!(table.draw(&mut random), None);
 }
 

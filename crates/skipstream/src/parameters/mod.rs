@@ -8,7 +8,7 @@
 
 mod matrix;
 
-use crate::config::{AdaGrad, Settings};
+use crate::config::{AdaGrad, Settings, Strategy};
 use crate::error::Result;
 use crate::random::{Purpose, Random};
 use crate::vocabulary::{Recycle, WordId};
@@ -49,7 +49,7 @@ impl Layout {
         id.index() / BLOCKS
     }
 
-    fn row_in_matrix(&self, id: WordId) -> usize {
+    pub fn row_in_matrix(&self, id: WordId) -> usize {
         Layout::block(id) * self.rows_per_block + Layout::row(id)
     }
 }
@@ -79,6 +79,8 @@ pub(crate) enum Accumulators {
     Row(Vec<f32>),
     /// One for each dimension of each row.
     Dimension(Matrix),
+    /// None: the rate does not depend on the row.
+    None,
 }
 
 /// A part of a [`Side`] that one thread owns for a while.
@@ -95,8 +97,8 @@ impl Parameters {
         Ok(Parameters {
             layout,
             seed: settings.seed,
-            target: Side::new(layout, settings.adagrad())?,
-            context: Side::new(layout, settings.adagrad())?,
+            target: Side::new(layout, settings)?,
+            context: Side::new(layout, settings)?,
         })
     }
 
@@ -153,15 +155,14 @@ impl Recycle for Parameters {
 }
 
 impl Side {
-    fn new(layout: Layout, adagrad: AdaGrad) -> Result<Side> {
+    fn new(layout: Layout, settings: &Settings) -> Result<Side> {
         let rows = layout.rows_per_block * BLOCKS;
         Ok(Side {
             rows: Matrix::new(rows, layout.lanes_per_row)?,
-            accumulators: match adagrad {
-                AdaGrad::Row => Accumulators::Row(vec![0.0; rows]),
-                AdaGrad::Dimension => {
-                    Accumulators::Dimension(Matrix::new(rows, layout.lanes_per_row)?)
-                }
+            accumulators: match (settings.strategy, settings.adagrad()) {
+                (Strategy::Word2vec, _) => Accumulators::None,
+                (_, AdaGrad::Row) => Accumulators::Row(vec![0.0; rows]),
+                (_, AdaGrad::Dimension) => Accumulators::Dimension(Matrix::new(rows, layout.lanes_per_row)?),
             },
         })
     }
@@ -190,6 +191,7 @@ impl Accumulators {
         match self {
             Accumulators::Row(values) => values[row] = 0.0,
             Accumulators::Dimension(matrix) => matrix.row_mut(row).fill([0.0; LANES]),
+            Accumulators::None => {}
         }
     }
 }

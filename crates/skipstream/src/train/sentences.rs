@@ -1,35 +1,40 @@
 //! Algorithm 1 of the paper, and the batch strategies that it is compared with: pair by pair, on one thread.
 //!
-//! The paper's symbols: f(w) is `vocabulary.count`, q(w) is `noise`, t and c are the rows of `parameters.target`
-//! and `parameters.context`, α is `noise_exponent`, c is `window`, k is `negatives`.
+//! The paper's symbols: f(w) is the vocabulary's count, q(w) the `noise`, t and c are the rows of the parameters'
+//! target and context sides, α is `noise_exponent`, c is `window`, k is `negatives`.
 
 use super::trainer::Stream;
 use super::{Observer, Outcome, Wish};
 use crate::config::{Settings, Strategy};
 use crate::corpus::{Sentence, Source};
 use crate::error::Result;
-use crate::kernel::{Kernel, Optimizer};
-use crate::noise::{AdaptiveTable, AliasTable};
+use crate::kernel::{Kernel, Optimizer, State};
+use crate::noise::{AdaptiveTable, AliasTable, weight};
 use crate::pairs::PairSampler;
-use crate::parameters::{Lanes, Parameters};
+use crate::parameters::{Accumulators, LANES, Lanes, Parameters};
 use crate::random::{Purpose, Random};
-use crate::vocabulary::{Observed, Recycle, Vocabulary, WordId};
+use crate::vocabulary::{Observed, Recycle, WordId};
 
 /// The state of the strategies `incremental`, `batch` and `word2vec`.
 #[derive(Debug)]
 pub(crate) struct Sentences {
+    /// q(w), where it moves with the stream.
     pub noise: AdaptiveTable,
     pub random: Random,
-    kernel: Kernel,
     sampler: PairSampler,
-    optimizer: Optimizer,
-    negatives: usize,
+    step: PairStep,
     sentence: Sentence,
-    /// The words of the sentence, each with its count at that moment.
-    seen: Vec<(WordId, u64, u64)>,
-    kept: Vec<(WordId, u64)>,
-    evicted: Vec<(WordId, u64)>,
-    gradient: Vec<Lanes>,
+    tokens: Vec<Token>,
+    kept: Vec<WordId>,
+}
+
+/// A word of the sentence in hand.
+#[derive(Clone, Copy, Debug)]
+struct Token {
+    word: WordId,
+    /// Its place in the stream.
+    number: u64,
+    kept: bool,
 }
 
 /// Tokens between two calls of the observer.
@@ -40,18 +45,223 @@ impl Sentences {
         Sentences {
             noise: AdaptiveTable::new(settings.table_size, settings.noise_exponent),
             random: Random::for_purpose(settings.seed, Purpose::Sentences, [0, 0]),
-            kernel,
             sampler: PairSampler::new(settings),
+            step: PairStep::new(settings, kernel),
+            sentence: Sentence::default(),
+            tokens: Vec::new(),
+            kept: Vec::new(),
+        }
+    }
+
+    /// Algorithm 1: one pass, in which counts and noise move with each word.
+    pub fn train_incrementally(
+        &mut self,
+        stream: &mut Stream,
+        source: &mut dyn Source,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let mut report = Reports::default();
+        while source.read(&mut self.sentence)? {
+            self.learn_sentence(stream);
+            if report.wish(self.sentence.len(), stream, observer) == Wish::Rest {
+                return Ok(Outcome::Rested);
+            }
+        }
+        Ok(Outcome::Ended)
+    }
+
+    /// The sentence's words enter the vocabulary (a window looks ahead, and its words need rows); then, word by
+    /// word, the noise takes in the word and the word is trained.
+    fn learn_sentence(&mut self, stream: &mut Stream) {
+        self.observe_sentence(stream);
+        let Sentences { noise, random, sampler, step, tokens, kept, .. } = self;
+        let mut position = 0;
+        for token in tokens {
+            noise.add(token.word, random);
+            if !token.kept {
+                continue;
+            }
+            let reach = sampler.reach(position, kept.len(), random);
+            let before = position - usize::from(reach.left)..position;
+            let behind = position + 1..position + 1 + usize::from(reach.right);
+            for context in before.chain(behind) {
+                let loss = step.train(&mut stream.parameters, token.word, kept[context], || noise.draw(random));
+                stream.totals.pairs += 1;
+                stream.totals.loss += loss;
+            }
+            position += 1;
+        }
+        noise.refresh(random);
+    }
+
+    /// Counts the sentence's words and drops frequent ones.
+    fn observe_sentence(&mut self, stream: &mut Stream) {
+        let Stream { vocabulary, parameters, .. } = stream;
+        self.tokens.clear();
+        for word in self.sentence.tokens() {
+            let number = vocabulary.tokens();
+            let word = match vocabulary.observe(word) {
+                Observed::Known(id) => id,
+                Observed::Admitted(fresh) => fresh.settle(parameters),
+                Observed::Rejected { evicted } => {
+                    for &id in evicted {
+                        self.noise.recycle(id, number);
+                    }
+                    continue;
+                }
+            };
+            let kept = self.sampler.keeps(vocabulary.count(word), vocabulary.tokens(), &mut self.random);
+            self.tokens.push(Token { word, number, kept });
+        }
+        // A word may have had to leave before its sentence was over.
+        self.tokens.retain(|token| vocabulary.still_means(token.word, token.number));
+        self.kept.clear();
+        self.kept.extend(self.tokens.iter().filter(|token| token.kept).map(|token| token.word));
+    }
+
+    /// Batch SGNS (section 2): count the whole corpus, fix the noise, then pass over it.
+    pub fn train_in_passes(
+        &mut self,
+        settings: &Settings,
+        stream: &mut Stream,
+        open: &mut dyn FnMut() -> Result<Box<dyn Source>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let mut report = Reports::default();
+        let mut source = open()?;
+        while source.read(&mut self.sentence)? {
+            for word in self.sentence.tokens() {
+                if let Observed::Admitted(fresh) = stream.vocabulary.observe(word) {
+                    fresh.settle(&mut stream.parameters);
+                }
+            }
+        }
+        let mut noise = AliasTable::default();
+        let counts = stream.vocabulary.counts();
+        noise.rebuild(counts.map(|count| weight(count, settings.noise_exponent)));
+        let all = stream.vocabulary.tokens() as f64 * f64::from(settings.passes);
+        let mut done = 0.0;
+        for _ in 0..settings.passes {
+            let mut source = open()?;
+            while source.read(&mut self.sentence)? {
+                if settings.strategy == Strategy::Word2vec {
+                    let left = (1.0 - done / all).max(1e-4);
+                    self.step.optimizer.learning_rate = settings.learning_rate() * left as f32;
+                }
+                self.pass_over_sentence(stream, &noise);
+                done += self.sentence.len() as f64;
+                if report.wish(self.sentence.len(), stream, observer) == Wish::Rest {
+                    return Ok(Outcome::Rested);
+                }
+            }
+        }
+        Ok(Outcome::Ended)
+    }
+
+    fn pass_over_sentence(&mut self, stream: &mut Stream, noise: &AliasTable) {
+        let Sentences { random, sampler, step, sentence, kept, .. } = self;
+        let vocabulary = &stream.vocabulary;
+        let words = sentence.tokens().filter_map(|word| vocabulary.id(word));
+        kept.clear();
+        kept.extend(words.filter(|&id| sampler.keeps(vocabulary.count(id), vocabulary.tokens(), random)));
+        for position in 0..kept.len() {
+            let reach = sampler.reach(position, kept.len(), random);
+            let before = position - usize::from(reach.left)..position;
+            let behind = position + 1..position + 1 + usize::from(reach.right);
+            for context in before.chain(behind) {
+                let draw = || noise.draw(random).map(WordId::from_saved);
+                let loss = step.train(&mut stream.parameters, kept[position], kept[context], draw);
+                stream.totals.pairs += 1;
+                stream.totals.loss += loss;
+            }
+        }
+    }
+}
+
+/// The update of one pair.
+#[derive(Debug)]
+struct PairStep {
+    kernel: Kernel,
+    optimizer: Optimizer,
+    negatives: usize,
+    gradient: Vec<Lanes>,
+}
+
+impl PairStep {
+    fn new(settings: &Settings, kernel: Kernel) -> PairStep {
+        PairStep {
+            kernel,
             optimizer: Optimizer {
                 learning_rate: settings.learning_rate(),
                 dimensions: settings.dimensions,
             },
             negatives: settings.negatives,
-            sentence: Sentence::default(),
-            seen: Vec::new(),
-            kept: Vec::new(),
-            evicted: Vec::new(),
-            gradient: Vec::new(),
+            gradient: vec![[0.0; LANES]; settings.dimensions.div_ceil(LANES)],
         }
+    }
+
+    /// Updates t of `target`, c of `context`, and c of k noise words; gives the loss.
+    fn train(
+        &mut self,
+        parameters: &mut Parameters,
+        target: WordId,
+        context: WordId,
+        mut draw: impl FnMut() -> Option<WordId>,
+    ) -> f64 {
+        let layout = parameters.layout();
+        let Parameters { target: targets, context: contexts, .. } = parameters;
+        let target = layout.row_in_matrix(target);
+        let mut loss = 0.0;
+        self.gradient.fill([0.0; LANES]);
+        let mut train = |word: WordId, positive| {
+            let row = layout.row_in_matrix(word);
+            loss += self.kernel.train_context(
+                self.optimizer,
+                positive,
+                targets.rows.row(target),
+                contexts.rows.row_mut(row),
+                state(&mut contexts.accumulators, row),
+                &mut self.gradient,
+            );
+        };
+        train(context, true);
+        for _ in 0..self.negatives {
+            if let Some(negative) = draw_other(context, &mut draw) {
+                train(negative, false);
+            }
+        }
+        let state = state(&mut targets.accumulators, target);
+        self.kernel.descend(self.optimizer, 1.0, &self.gradient, targets.rows.row_mut(target), state);
+        loss
+    }
+}
+
+/// A draw that is not the positive context; nothing where there seems to be no other word.
+fn draw_other(context: WordId, draw: &mut impl FnMut() -> Option<WordId>) -> Option<WordId> {
+    (0..64).find_map(|_| draw().filter(|&negative| negative != context))
+}
+
+fn state(accumulators: &mut Accumulators, row: usize) -> State<'_> {
+    match accumulators {
+        Accumulators::Row(sums) => State::Row(&mut sums[row]),
+        Accumulators::Dimension(sums) => State::Dimension(sums.row_mut(row)),
+        Accumulators::None => State::None,
+    }
+}
+
+/// Calls the observer now and then.
+#[derive(Debug, Default)]
+struct Reports {
+    tokens: u64,
+}
+
+impl Reports {
+    fn wish(&mut self, tokens: usize, stream: &Stream, observer: &mut dyn Observer) -> Wish {
+        self.tokens += tokens as u64;
+        if self.tokens < REPORT_EVERY {
+            return Wish::GoOn;
+        }
+        self.tokens = 0;
+        observer.progress(&stream.progress())
     }
 }

@@ -2,18 +2,35 @@
 
 use super::{MiniBatch, Observer, Outcome, Progress, Sentences, Totals};
 use crate::config::{Config, Settings, Strategy};
-use crate::corpus::Source;
+use crate::corpus::{Ledger, Source};
+use crate::embeddings::{Embeddings, Vectors};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::parameters::Parameters;
 use crate::vocabulary::Vocabulary;
 
-/// Learns from a stream. Owns everything that changes.
+/// Learns from a stream. Owns everything that changes; [`Embeddings`] are taken from it for reading.
+///
+/// ```
+/// use skipstream::{Config, Trainer, Vectors, corpus};
+///
+/// let config = Config { dimensions: 16, subsample: 0.0, ..Config::default() };
+/// let text = "tea and coffee\ncoffee and tea\n".repeat(200);
+/// let mut lines = corpus::Lines::new(text.as_bytes(), "text", &config.text)?;
+/// let mut trainer = Trainer::new(config)?;
+/// trainer.train(&mut lines, &mut ())?;
+///
+/// let embeddings = trainer.embeddings(Vectors::Sum)?;
+/// assert_eq!(embeddings.neighbors("tea", 2)?.len(), 2);
+/// # Ok::<(), skipstream::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Trainer {
     pub(crate) settings: Settings,
     pub(crate) stream: Stream,
     pub(crate) method: Method,
+    pub(crate) ledger: Ledger,
+    kernel: Kernel,
 }
 
 /// What every strategy works on.
@@ -45,8 +62,12 @@ pub(crate) enum Method {
 impl Trainer {
     /// An empty model.
     pub fn new(config: Config) -> Result<Trainer> {
+        Trainer::with_kernel(config, Kernel::best())
+    }
+
+    /// An empty model that is trained with the given instructions. The result is the same for all of them.
+    pub fn with_kernel(config: Config, kernel: Kernel) -> Result<Trainer> {
         let settings = config.check()?;
-        let kernel = Kernel::best();
         Ok(Trainer {
             stream: Stream {
                 vocabulary: Vocabulary::new(settings.max_vocabulary, settings.seed),
@@ -57,16 +78,74 @@ impl Trainer {
                 Strategy::MiniBatch => Method::MiniBatch(Box::new(MiniBatch::new(&settings, kernel))),
                 _ => Method::Sentences(Box::new(Sentences::new(&settings, kernel))),
             },
+            ledger: Ledger::default(),
+            kernel,
             settings,
         })
     }
 
-    /// Learns from a source until it ends, or until the observer wants a rest.
+    /// Learns from a source until it ends, or until the observer wants a rest. What was read is learned then.
+    ///
+    /// Where the source fails, what it gave before is learned too, and the error comes back.
     pub fn train(&mut self, source: &mut dyn Source, observer: &mut dyn Observer) -> Result<Outcome> {
         match &mut self.method {
             Method::MiniBatch(method) => method.train(&mut self.stream, source, observer),
-            Method::Sentences(_) => Err(Error::Unsupported("later".into())),
+            Method::Sentences(method) if self.settings.strategy == Strategy::Incremental => {
+                method.train_incrementally(&mut self.stream, source, observer)
+            }
+            Method::Sentences(_) => Err(Error::Unsupported(
+                "the strategies batch and word2vec read the whole corpus several times: use train_passes".to_owned(),
+            )),
         }
+    }
+
+    /// Learns a whole corpus, which `open` opens again for each pass (strategies `batch` and `word2vec`).
+    pub fn train_passes(
+        &mut self,
+        open: &mut dyn FnMut() -> Result<Box<dyn Source>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let unsupported = |reason: &str| Err(Error::Unsupported(reason.to_owned()));
+        if !matches!(self.settings.strategy, Strategy::Batch | Strategy::Word2vec) {
+            return unsupported("passes are for the strategies batch and word2vec: use train");
+        }
+        if self.stream.vocabulary.tokens() > 0 {
+            return unsupported(
+                "the strategies batch and word2vec cannot learn more text: train again from scratch, or use mini-batch",
+            );
+        }
+        match &mut self.method {
+            Method::Sentences(method) => method.train_in_passes(&self.settings, &mut self.stream, open, observer),
+            Method::MiniBatch(_) => unreachable!("the strategy was checked above"),
+        }
+    }
+
+    /// Trains the old text that still waits for its replay: for a last export.
+    pub fn finish(&mut self, observer: &mut dyn Observer) {
+        if let Method::MiniBatch(method) = &mut self.method {
+            method.finish(&self.settings, &mut self.stream, observer);
+        }
+    }
+
+    /// The vectors as they are now.
+    pub fn embeddings(&self, vectors: Vectors) -> Result<Embeddings> {
+        let Stream { vocabulary, parameters, .. } = &self.stream;
+        let mut values = Vec::with_capacity(vocabulary.len() * self.settings.dimensions);
+        for id in vocabulary.ids() {
+            let (target, context) = (parameters.target(id), parameters.context(id));
+            match vectors {
+                Vectors::Target => values.extend_from_slice(target),
+                Vectors::Context => values.extend_from_slice(context),
+                Vectors::Sum => values.extend(target.iter().zip(context).map(|(t, c)| t + c)),
+            }
+        }
+        let words = vocabulary.ids().map(|id| (vocabulary.word(id), vocabulary.count(id)));
+        Embeddings::new(self.settings.dimensions, words, values)
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// The words, with their counts.
@@ -82,5 +161,20 @@ impl Trainer {
     /// How far training has come.
     pub fn progress(&self) -> Progress {
         self.stream.progress()
+    }
+
+    /// The sources that were learned.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The sources that were learned, to be brought up to date by who reads them.
+    pub fn ledger_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
+    /// The instructions in use.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
     }
 }

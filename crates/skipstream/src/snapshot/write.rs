@@ -1,0 +1,245 @@
+//! State → file.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use bytemuck::NoUninit;
+use safetensors::{Dtype, View};
+
+use super::state::Metadata;
+use super::{METADATA_KEY, VERSION};
+use crate::error::{Error, Result};
+use crate::parameters::{Accumulators, Parameters, Side};
+use crate::train::{Method, ReplayBuffer, Trainer};
+use crate::vocabulary::WordId;
+
+impl Trainer {
+    /// Saves the whole state. The file is the old one until the new one is complete and on disk.
+    ///
+    /// ```
+    /// # use skipstream::{Config, Trainer};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("model.safetensors");
+    /// let trainer = Trainer::new(Config::default())?;
+    /// trainer.save(&path)?;
+    /// let same = Trainer::load(&path, None)?;
+    /// assert_eq!(same.settings().dimensions, 100);
+    /// # Ok::<(), skipstream::Error>(())
+    /// ```
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let tensors = self.tensors();
+        let metadata = serde_json::to_string(&self.metadata(&tensors))
+            .map_err(|error| Error::malformed(path, format!("the metadata cannot be written: {error}")))?;
+        let metadata = HashMap::from([(METADATA_KEY.to_owned(), metadata)]);
+        replace(path, |temporary| {
+            safetensors::serialize_to_file(tensors, Some(metadata), temporary)
+                .map_err(|error| Error::io(temporary)(std::io::Error::other(error)))
+        })
+    }
+
+    fn metadata(&self, tensors: &[(&'static str, Tensor<'_>)]) -> Metadata {
+        let Trainer { settings, stream, method, ledger, .. } = self;
+        let mut metadata = Metadata {
+            version: VERSION,
+            program: concat!("skipstream ", env!("CARGO_PKG_VERSION")).to_owned(),
+            config: (**settings).clone(),
+            vocabulary: stream.vocabulary.totals(),
+            slots: stream.vocabulary.slots(),
+            totals: stream.totals,
+            ledger: ledger.clone(),
+            batches: 0,
+            random: None,
+            noise_totals: None,
+            checksums: tensors
+                .iter()
+                .map(|(name, tensor)| ((*name).to_owned(), blake3::hash(&tensor.data()).to_hex().to_string()))
+                .collect(),
+        };
+        match method {
+            Method::MiniBatch(method) => metadata.batches = method.batches(),
+            Method::Sentences(method) => {
+                metadata.random = Some(method.random.clone());
+                metadata.noise_totals = Some(method.noise.save().totals.map(f64::to_bits));
+            }
+        }
+        metadata
+    }
+
+    fn tensors(&self) -> Vec<(&'static str, Tensor<'_>)> {
+        let vocabulary = &self.stream.vocabulary;
+        let parameters = &self.stream.parameters;
+        let ids: Vec<WordId> = vocabulary.ids().collect();
+        let words: Vec<u8> = vocabulary.saved_words().flat_map(|saved| saved.word.bytes()).collect();
+        let mut end = 0;
+        let ends = vocabulary.saved_words().map(|saved| {
+            end += saved.word.len() as u64;
+            end
+        });
+        let mut tensors = vec![
+            ("words", Tensor::list(Dtype::U8, words)),
+            ("word_ends", Tensor::list(Dtype::U64, ends.collect())),
+            ("slots", Tensor::list(Dtype::U32, indices(&ids))),
+            ("counts", Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.count).collect())),
+            ("counters", Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.counter).collect())),
+            ("births", Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.birth).collect())),
+            ("free_slots", Tensor::list(Dtype::U32, indices(vocabulary.free_slots()))),
+        ];
+        for (names, side) in [
+            (["target", "target_squares"], &parameters.target),
+            (["context", "context_squares"], &parameters.context),
+        ] {
+            tensors.push((names[0], Tensor::rows(parameters, side, &ids, Part::Rows)));
+            if !matches!(side.accumulators, Accumulators::None) {
+                tensors.push((names[1], Tensor::rows(parameters, side, &ids, Part::Squares)));
+            }
+        }
+        match &self.method {
+            Method::MiniBatch(method) => replay_tensors(method.replay(), &mut tensors),
+            Method::Sentences(method) => {
+                let noise = method.noise.save();
+                tensors.push(("noise_generations", Tensor::list(Dtype::U32, noise.generations)));
+                tensors.push(("noise_slots", Tensor::table(Dtype::U32, noise.slots)));
+            }
+        }
+        tensors
+    }
+}
+
+fn indices(ids: &[WordId]) -> Vec<u32> {
+    ids.iter().map(|id| id.index() as u32).collect()
+}
+
+fn replay_tensors(replay: &ReplayBuffer, tensors: &mut Vec<(&'static str, Tensor<'_>)>) {
+    let segments = replay.segments();
+    let words = segments.iter().flat_map(|segment| indices(&segment.words)).collect();
+    let ends = segments.iter().flat_map(|segment| segment.ends.iter().copied()).collect();
+    let table = segments.iter().map(|segment| {
+        let [words, ends] = [segment.words.len() as u64, segment.ends.len() as u64];
+        [segment.start, words, ends, u64::from(segment.remaining)]
+    });
+    tensors.push(("replay_words", Tensor::list(Dtype::U32, words)));
+    tensors.push(("replay_ends", Tensor::list(Dtype::U32, ends)));
+    tensors.push(("replay_segments", Tensor::table(Dtype::U64, table.collect())));
+}
+
+/// A tensor of the file. Rows are copied out only while they are written, one tensor at a time.
+struct Tensor<'a> {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    data: Data<'a>,
+}
+
+enum Data<'a> {
+    Bytes(Vec<u8>),
+    Rows {
+        parameters: &'a Parameters,
+        side: &'a Side,
+        ids: Vec<WordId>,
+        part: Part,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Rows,
+    Squares,
+}
+
+impl<'a> Tensor<'a> {
+    fn list<T: NoUninit>(dtype: Dtype, values: Vec<T>) -> Tensor<'a> {
+        Tensor {
+            dtype,
+            shape: vec![values.len()],
+            data: Data::Bytes(bytemuck::cast_slice(&values).to_vec()),
+        }
+    }
+
+    fn table<T: NoUninit, const N: usize>(dtype: Dtype, rows: Vec<[T; N]>) -> Tensor<'a> {
+        Tensor {
+            dtype,
+            shape: vec![rows.len(), N],
+            data: Data::Bytes(bytemuck::cast_slice(rows.as_flattened()).to_vec()),
+        }
+    }
+
+    fn rows(parameters: &'a Parameters, side: &'a Side, ids: &[WordId], part: Part) -> Tensor<'a> {
+        let by_row = part == Part::Squares && matches!(side.accumulators, Accumulators::Row(_));
+        let dimensions = parameters.layout().dimensions;
+        Tensor {
+            dtype: Dtype::F32,
+            shape: if by_row { vec![ids.len()] } else { vec![ids.len(), dimensions] },
+            data: Data::Rows {
+                parameters,
+                side,
+                ids: ids.to_vec(),
+                part,
+            },
+        }
+    }
+}
+
+impl View for Tensor<'_> {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        let (parameters, side, ids, part) = match &self.data {
+            Data::Bytes(bytes) => return Cow::Borrowed(bytes),
+            Data::Rows { parameters, side, ids, part } => (parameters, side, ids, *part),
+        };
+        let layout = parameters.layout();
+        let mut bytes = Vec::with_capacity(self.data_len());
+        for &id in ids {
+            let row = layout.row_in_matrix(id);
+            let matrix = match (part, &side.accumulators) {
+                (Part::Rows, _) => &side.rows,
+                (Part::Squares, Accumulators::Dimension(matrix)) => matrix,
+                (Part::Squares, Accumulators::Row(values)) => {
+                    bytes.extend_from_slice(bytemuck::bytes_of(&values[row]));
+                    continue;
+                }
+                (Part::Squares, Accumulators::None) => continue,
+            };
+            let values = &matrix.row(row).as_flattened()[..layout.dimensions];
+            bytes.extend_from_slice(bytemuck::cast_slice(values));
+        }
+        Cow::Owned(bytes)
+    }
+
+    fn data_len(&self) -> usize {
+        self.shape.iter().product::<usize>() * self.dtype.bitsize() / 8
+    }
+}
+
+/// Writes a file under another name in the same folder, syncs it, and renames it.
+fn replace(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let temporary = temporary_name(path);
+    write(&temporary)?;
+    let sync = |path: &Path| File::open(path).and_then(|file| file.sync_all()).map_err(Error::io(path));
+    sync(&temporary)?;
+    fs::rename(&temporary, path).map_err(Error::io(path))?;
+    // The rename itself is on disk once the folder is; not all systems can sync a folder.
+    #[cfg(unix)]
+    sync(match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    })?;
+    Ok(())
+}
+
+/// `.NAME.partial` beside the file: always the same, so that what a killed process left is overwritten.
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".partial");
+    path.with_file_name(name)
+}

@@ -1,0 +1,117 @@
+//! Running other programs: said before, checked after, tried again where the network is involved.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// How often a download is tried, and the pause between two tries.
+const TRIES: u32 = 3;
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// The folder of the workspace.
+pub fn root() -> PathBuf {
+    let manifest_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest_folder.parent().unwrap_or(manifest_folder).into()
+}
+
+/// The cargo that runs us, in the folder of the workspace.
+pub fn cargo() -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// Prints the command, runs it, and fails if it fails.
+pub fn run(command: &mut Command) -> Result<()> {
+    eprintln!("$ {}", line(command));
+    run_quietly(command)
+}
+
+/// Runs the command and fails if it fails.
+pub fn run_quietly(command: &mut Command) -> Result<()> {
+    let status = command
+        .status()
+        .with_context(|| format!("could not start {:?}", command.get_program()))?;
+    ensure!(status.success(), "`{}` failed: {status}", line(command));
+    Ok(())
+}
+
+/// Runs a command that downloads something, up to three times.
+pub fn run_with_retries(command: &mut Command) -> Result<()> {
+    for attempt in 1..TRIES {
+        match run(command) {
+            Ok(()) => return Ok(()),
+            Err(error) => eprintln!("try {attempt} of {TRIES}: {error:#}"),
+        }
+        thread::sleep(PAUSE);
+    }
+    run(command)
+}
+
+/// Whether a program can be started at all.
+pub fn exists(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg("--version");
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok()
+}
+
+/// What a person would type for this command.
+pub fn line(command: &Command) -> String {
+    let words = [command.get_program()]
+        .into_iter()
+        .chain(command.get_args());
+    words
+        .map(|word| word.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Builds the release binary and says where it is.
+pub fn build_skipstream() -> Result<PathBuf> {
+    run(cargo().args(["build", "--release", "--package", "skipstream-cli"]))?;
+    // Ours is target/PROFILE/xtask, wherever the target folder was put.
+    let xtask = env::current_exe().context("could not find the folder of the build")?;
+    let Some(target) = xtask.parent().and_then(Path::parent) else {
+        bail!("{} is not in a folder of cargo's", xtask.display());
+    };
+    let program = target
+        .join("release")
+        .join(format!("skipstream{}", env::consts::EXE_SUFFIX));
+    ensure!(
+        program.exists(),
+        "cargo built skipstream, but {} is not there",
+        program.display()
+    );
+    Ok(shortened(program))
+}
+
+/// The path as seen from the current folder where it lies under it: shorter to read and to type.
+fn shortened(path: PathBuf) -> PathBuf {
+    let below = env::current_dir()
+        .ok()
+        .and_then(|here| path.strip_prefix(here).ok().map(PathBuf::from));
+    below.unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_the_command() {
+        let error = run_quietly(Command::new("false").arg("--no-such-option")).unwrap_err();
+        assert!(error.to_string().contains("false --no-such-option"));
+    }
+
+    #[test]
+    fn a_missing_program_is_named() {
+        let error = run_quietly(&mut Command::new("no-such-program")).unwrap_err();
+        assert!(error.to_string().contains("no-such-program"));
+        assert!(!exists("no-such-program"));
+    }
+}

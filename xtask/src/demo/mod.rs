@@ -1,0 +1,185 @@
+//! `cargo xtask demo`: skipstream on real text, day after day, on a machine that has nothing but
+//! Rust and Python.
+
+mod days;
+mod enwik8;
+mod wikitext;
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::command::{build_skipstream, line, run_quietly};
+use crate::text::{each_line, open, words};
+use days::Day;
+pub use enwik8::prepare as prepare_wikipedia;
+
+/// How many neighbours are shown of how many words.
+const N_NEIGHBORS: &str = "6";
+const N_WORDS: usize = 4;
+
+/// Words of the Wikipedia text whose neighbours are easy to judge.
+const WIKIPEDIA_WORDS: [&str; N_WORDS] = ["computer", "france", "music", "gold"];
+
+const NO_TEXT: &str = "could not get the demo's text from the Python package index (this takes \
+    python3 with pip, and the network).\nWith a text of your own nothing is downloaded: \
+    `cargo xtask demo --text your.txt`";
+
+/// What was typed after `cargo xtask demo`.
+#[derive(Args)]
+pub struct Options {
+    /// Learn from this text (plain, .gz or .zst) instead of downloading one
+    #[arg(long, value_name = "FILE")]
+    text: Option<PathBuf>,
+    /// Number of days into which the text is cut
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=999))]
+    days: u64,
+    /// Folder for the download, the days and the model
+    #[arg(long, default_value = "demo")]
+    dir: PathBuf,
+    /// Use this skipstream instead of building one
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+}
+
+/// Prepares the text, trains one model day by day, and shows what it knows on the way.
+pub fn run(options: &Options) -> Result<()> {
+    let text = match &options.text {
+        Some(text) => text.clone(),
+        None => prepare_wikipedia(&options.dir).context(NO_TEXT)?,
+    };
+    let days = days::cut(&text, options.days, &options.dir.join("days"))?;
+    let asked = match &options.text {
+        Some(_) => frequent_words(&days[0].path)?,
+        None => WIKIPEDIA_WORDS.map(String::from).to_vec(),
+    };
+    let demo = Demo {
+        program: match &options.program {
+            Some(program) => program.clone(),
+            None => build_skipstream()?,
+        },
+        model: options.dir.join("model.safetensors"),
+        asked,
+    };
+    demo.train(&days)
+}
+
+/// One model in the making.
+struct Demo {
+    program: PathBuf,
+    model: PathBuf,
+    asked: Vec<String>,
+}
+
+impl Demo {
+    fn train(&self, days: &[Day]) -> Result<()> {
+        // The model remembers what it learned and would skip the days of an earlier demo.
+        if self.model.exists() {
+            fs::remove_file(&self.model)?;
+        }
+        let mut n_words = 0;
+        let mut seconds = 0.0;
+        for (index, day) in days.iter().enumerate() {
+            let mut train = self.train_command(&day.path);
+            if index == 0 {
+                println!("\n$ {}", line(&train));
+            }
+            let start = Instant::now();
+            run_quietly(&mut train)?;
+            let elapsed = start.elapsed().as_secs_f64();
+            // Without this, a program that does nothing would be praised for its speed.
+            ensure!(self.model.exists(), "`{}` saved no model", line(&train));
+            n_words += day.n_words;
+            seconds += elapsed;
+            println!(
+                "day {:>3} of {}: {:>9} words in {elapsed:.2} s, {:.0} words/s",
+                index + 1,
+                days.len(),
+                day.n_words,
+                day.n_words as f64 / elapsed
+            );
+            if is_shown(index, days.len()) {
+                self.show_neighbors()?;
+            }
+        }
+        println!(
+            "\nLearned {n_words} words in {seconds:.1} s: {:.0} words/s, with reading the text and \
+             saving the model each day.",
+            n_words as f64 / seconds
+        );
+        self.say_how_to_go_on();
+        Ok(())
+    }
+
+    fn train_command(&self, text: &Path) -> Command {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let mut command = self.skipstream("train");
+        command
+            .args(["--threads", &threads.to_string(), "--quiet"])
+            .arg(text);
+        command
+    }
+
+    fn show_neighbors(&self) -> Result<()> {
+        let mut command = self.skipstream("neighbors");
+        command.args(&self.asked).args(["-n", N_NEIGHBORS]);
+        println!("\n$ {}", line(&command));
+        let status = command.status().context("could not ask for neighbours")?;
+        println!();
+        // 1 is no failure: after a day a word may still be unknown, and skipstream has said so.
+        ensure!(
+            matches!(status.code(), Some(0 | 1)),
+            "`{}` failed: {status}",
+            line(&command)
+        );
+        Ok(())
+    }
+
+    fn say_how_to_go_on(&self) {
+        let (program, model) = (self.program.display(), self.model.display());
+        let word = &self.asked[0];
+        println!(
+            "The model is {model}. Go on with it:\n\n  \
+             {program} neighbors --model {model} {word} -n 10\n  \
+             {program} train --model {model} more.txt\n  \
+             {program} export --model {model} --to word2vec-text vectors.txt"
+        );
+    }
+
+    fn skipstream(&self, verb: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg(verb).arg("--model").arg(&self.model);
+        command
+    }
+}
+
+/// Neighbours are shown after the first day, half-way and at the end.
+fn is_shown(index: usize, n_days: usize) -> bool {
+    let number = index + 1;
+    number == 1 || number == n_days / 2 || number == n_days
+}
+
+/// The most frequent words, long ones first: they are likely to mean something.
+fn frequent_words(text: &Path) -> Result<Vec<String>> {
+    const LONG: usize = 6;
+    let mut counts: HashMap<Vec<u8>, u64> = HashMap::new();
+    each_line(open(text)?, |line| {
+        for word in words(line) {
+            *counts.entry(word.to_vec()).or_default() += 1;
+        }
+        Ok(())
+    })?;
+    let mut ranked: Vec<_> = counts.into_iter().collect();
+    ranked.sort_by_key(|(word, count)| (word.len() < LONG, Reverse(*count), word.clone()));
+    let best = ranked.iter().take(N_WORDS);
+    Ok(best
+        .map(|(word, _)| String::from_utf8_lossy(word).into_owned())
+        .collect())
+}

@@ -1,0 +1,35 @@
+//! Where and when numbers were measured, without which they mean little.
+
+use std::env;
+use std::fs;
+use std::process::Command;
+use std::thread;
+
+/// The date, the machine and the command, as a Markdown list.
+pub fn list() -> String {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let typed: Vec<String> = env::args().skip(1).collect();
+    format!(
+        "- date: {}\n- machine: {}, {cores} cores\n- command: `cargo xtask {}`",
+        date(),
+        processor(),
+        typed.join(" ")
+    )
+}
+
+fn date() -> String {
+    let output = Command::new("date").args(["-u", "+%Y-%m-%d"]).output();
+    output.map_or_else(
+        |_| "unknown".into(),
+        |output| String::from_utf8_lossy(&output.stdout).trim().into(),
+    )
+}
+
+fn processor() -> String {
+    let description = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = description.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == "model name").then(|| value.trim().to_owned())
+    });
+    name.unwrap_or_else(|| "unknown processor".into())
+}

@@ -1,0 +1,237 @@
+//! `cargo xtask bench peers`: skipstream and other programs on the same text, in turns.
+//!
+//! Turns, because the speed of a machine changes over minutes: a round runs every program once,
+//! ratios are taken within a round, and the table shows their median. Every run is timed from
+//! the plain text to the saved model.
+
+mod circumstances;
+mod contender;
+mod python;
+mod report;
+mod roster;
+mod scores;
+mod setting;
+mod timed;
+mod yskip;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::command::build_skipstream;
+use crate::demo::prepare_wikipedia;
+use crate::text::{TextWriter, each_line, open, words};
+use contender::{Contender, Job};
+use python::Python;
+use report::{Group, Report, Run};
+use roster::{Peer, Roster};
+use scores::Scores;
+use setting::Setting;
+
+/// What was typed after `cargo xtask bench peers`.
+#[derive(Args)]
+pub struct Options {
+    /// Folder with corpora/wiki-2006.txt.zst and, for scores, eval/
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Text to learn (plain, .gz or .zst); without it and --data, the demo's
+    #[arg(long, value_name = "FILE")]
+    corpus: Option<PathBuf>,
+    /// How often every program is run
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Numbers of threads to run with
+    #[arg(long, value_delimiter = ',', default_value = "1,2")]
+    threads: Vec<u32>,
+    /// Settings to run with
+    #[arg(long, value_delimiter = ',', default_value = "small,paper")]
+    settings: Vec<Setting>,
+    /// Other programs; those that are built by hand take part where their variable is set
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "word2vec,gensim,fasttext"
+    )]
+    peers: Vec<Peer>,
+    /// How often the peers that can go over the text do so; skipstream reads it once
+    #[arg(long, default_value_t = 1)]
+    passes: u32,
+    /// Learning rates of word2vec: its default and what does better in one pass
+    #[arg(long, value_delimiter = ',', default_value = "0.025,0.05,0.1")]
+    word2vec_rates: Vec<String>,
+    /// Score the vectors, and fail without DIR/eval [default: score if it is there]
+    #[arg(long, overrides_with = "no_scores")]
+    scores: bool,
+    /// Measure speed and memory only
+    #[arg(long, overrides_with = "scores")]
+    no_scores: bool,
+    /// Folder for programs, models, logs and the CSV file of all runs
+    #[arg(long, default_value = "bench-work")]
+    dir: PathBuf,
+    /// Use this skipstream instead of building one
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+}
+
+/// Runs the comparison and prints its tables.
+pub fn run(options: &Options) -> Result<()> {
+    fs::create_dir_all(&options.dir)
+        .with_context(|| format!("could not make the folder {}", options.dir.display()))?;
+    let eval = eval_folder(options)?;
+    let (text, n_words) = prepare_text(options)?;
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => build_skipstream()?,
+    };
+    let Roster {
+        contenders,
+        mut missing,
+    } = Roster::assemble(
+        &program,
+        &options.peers,
+        &options.word2vec_rates,
+        &options.dir,
+    );
+
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
+    let mut report = Report::create(&options.dir.join(format!("runs-{now}.csv")), n_words)?;
+    let groups = groups(options);
+    for &group in &groups {
+        for round in 1..=options.rounds {
+            for contender in &contenders {
+                let job = Job {
+                    text: &text,
+                    output: &options.dir.join(file_name(contender)),
+                    setting: group.setting,
+                    threads: group.threads,
+                    passes: options.passes,
+                    seed: round,
+                };
+                match measure(contender, &job, group, eval.as_deref()) {
+                    Ok(run) => report.add(run)?,
+                    Err(error) => missing.push(failure(contender, group, round, &error)),
+                }
+            }
+        }
+    }
+
+    println!("## skipstream and its peers\n\n{}", circumstances::list());
+    if let Some(python) = Python::found(&options.dir) {
+        println!("- packages: {}", python.versions()?);
+    }
+    println!(
+        "- text: {n_words} words; rounds: {}; passes of the peers: {}\n",
+        options.rounds, options.passes
+    );
+    for group in groups {
+        println!("{}", report.table(group));
+    }
+    for line in missing {
+        println!("Missing: {line}");
+    }
+    println!("Every run: {}", report.csv_path().display());
+    Ok(())
+}
+
+fn groups(options: &Options) -> Vec<Group> {
+    let of_setting = |&setting: &Setting| {
+        let threads = options.threads.iter();
+        threads.map(move |&threads| Group { setting, threads })
+    };
+    options.settings.iter().flat_map(of_setting).collect()
+}
+
+/// Trains once and scores the result. The model of an earlier run is removed first: skipstream
+/// would go on with it.
+fn measure(contender: &Contender, job: &Job, group: Group, eval: Option<&Path>) -> Result<Run> {
+    if job.output.exists() {
+        fs::remove_file(job.output)?;
+    }
+    let measured = timed::run(&contender.train(job), &job.output.with_extension("log"))?;
+    ensure!(
+        job.output.exists(),
+        "it ended well, but saved no {}",
+        job.output.display()
+    );
+    eprintln!(
+        "{}, threads: {}, round {}: {} took {:.1} s",
+        group.setting.name(),
+        group.threads,
+        job.seed,
+        contender.name(),
+        measured.seconds
+    );
+    // A run that cannot be scored was still measured.
+    let scores = eval.and_then(|eval| {
+        score(contender, job, eval)
+            .inspect_err(|error| eprintln!("no scores: {error:#}"))
+            .ok()
+    });
+    Ok(Run {
+        group,
+        round: job.seed,
+        program: contender.name(),
+        is_ours: contender.is_ours(),
+        measured,
+        scores,
+    })
+}
+
+fn score(contender: &Contender, job: &Job, eval: &Path) -> Result<Scores> {
+    scores::score(&contender.vectors(job)?, eval)
+}
+
+fn failure(contender: &Contender, group: Group, round: u32, error: &anyhow::Error) -> String {
+    let line = format!(
+        "{} in round {round} of {}, threads: {}: {error:#}",
+        contender.name(),
+        group.setting.name(),
+        group.threads
+    );
+    eprintln!("{line}");
+    line
+}
+
+fn eval_folder(options: &Options) -> Result<Option<PathBuf>> {
+    if options.no_scores {
+        return Ok(None);
+    }
+    let folder = options.data.as_ref().map(|data| data.join("eval"));
+    let found = folder.filter(|folder| folder.is_dir());
+    ensure!(
+        found.is_some() || !options.scores,
+        "--scores needs a folder eval/ in the folder that --data names"
+    );
+    Ok(found)
+}
+
+/// The text in plain form and in lines that no program cuts, and its number of words.
+fn prepare_text(options: &Options) -> Result<(PathBuf, u64)> {
+    let source = match (&options.corpus, &options.data) {
+        (Some(corpus), _) => corpus.clone(),
+        (None, Some(data)) => data.join("corpora/wiki-2006.txt.zst"),
+        (None, None) => prepare_wikipedia(Path::new("demo"))
+            .context("could not get a text; --corpus FILE takes one of yours")?,
+    };
+    let text = options.dir.join("corpus.txt");
+    let mut writer = TextWriter::create(&text)?;
+    each_line(open(&source)?, |line| {
+        for word in words(line) {
+            writer.word(word)?;
+        }
+        Ok(writer.end_line()?)
+    })?;
+    let n_words = writer.n_words();
+    ensure!(n_words > 0, "{} has no words", source.display());
+    writer.finish()?;
+    Ok((text, n_words))
+}
+
+/// A file for the models of one program; each run replaces the one before.
+fn file_name(contender: &Contender) -> String {
+    let name = contender.name().replace([' ', '.'], "-");
+    format!("{name}.model")
+}

@@ -1,0 +1,125 @@
+//! The Python environment that the peers from the Python package index live in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+use super::contender::{Job, option};
+use crate::command::{run, run_with_retries};
+
+/// Our scripts. One named like the package that it imports would import itself.
+pub const GENSIM: &str = "with_gensim.py";
+pub const FASTTEXT: &str = "with_fasttext.py";
+const DRIVERS: [(&str, &str); 2] = [
+    (GENSIM, include_str!("with_gensim.py")),
+    (FASTTEXT, include_str!("with_fasttext.py")),
+];
+
+/// The packages whose versions a reader of the numbers wants to know.
+const PACKAGES: [&str; 4] = ["fasttext", "gensim", "numpy", "word2vec"];
+
+/// A virtual environment with our driver scripts beside it.
+#[derive(Clone)]
+pub struct Python {
+    folder: PathBuf,
+}
+
+impl Python {
+    /// Makes the environment in `folder`, or takes the one that is there.
+    pub fn prepare(folder: &Path) -> Result<Self> {
+        let python = Self::within(folder);
+        if !python.exists() {
+            run(Command::new("python3")
+                .args(["-m", "venv"])
+                .arg(&python.folder))
+            .context("could not make a Python environment")?;
+        }
+        let drivers = python.folder.join("drivers");
+        fs::create_dir_all(&drivers)?;
+        for (name, script) in DRIVERS {
+            fs::write(drivers.join(name), script)?;
+        }
+        Ok(python)
+    }
+
+    /// The environment in `folder`, if one was made there.
+    pub fn found(folder: &Path) -> Option<Self> {
+        Some(Self::within(folder)).filter(Self::exists)
+    }
+
+    /// Installs a package, unless it is there.
+    pub fn install(&self, package: &str) -> Result<()> {
+        let mut show = self.pip("show");
+        show.arg(package)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        if show.status()?.success() {
+            return Ok(());
+        }
+        run_with_retries(self.pip("install").arg("--quiet").arg(package))
+    }
+
+    /// The path of a program that a package has installed.
+    pub fn installed(&self, name: &str) -> Result<PathBuf> {
+        let program = self.program(name);
+        ensure!(program.exists(), "{} is not there", program.display());
+        Ok(program)
+    }
+
+    /// The installed versions of the packages that matter, as pip writes them.
+    pub fn versions(&self) -> Result<String> {
+        let output = self.pip("freeze").output()?;
+        let all = String::from_utf8_lossy(&output.stdout);
+        let ours = |line: &&str| PACKAGES.iter().any(|package| line.starts_with(package));
+        Ok(all.lines().filter(ours).collect::<Vec<_>>().join(" "))
+    }
+
+    /// The command that trains with one of the driver scripts.
+    pub fn train(&self, driver: &str, job: &Job) -> Command {
+        let mut command = self.driver(driver);
+        command.arg("train").arg(job.text).arg(job.output);
+        option(&mut command, "--dimensions", job.setting.dimensions());
+        option(&mut command, "--window", job.setting.window());
+        option(&mut command, "--negatives", job.setting.negatives());
+        option(&mut command, "--subsample", job.setting.subsample());
+        option(&mut command, "--passes", job.passes);
+        option(&mut command, "--threads", job.threads);
+        option(&mut command, "--seed", job.seed);
+        command
+    }
+
+    /// The command that writes a model of a driver script's as vectors.
+    pub fn export(&self, driver: &str, model: &Path, vectors: &Path) -> Command {
+        let mut command = self.driver(driver);
+        command.arg("export").arg(model).arg(vectors);
+        command
+    }
+
+    fn within(folder: &Path) -> Self {
+        Self {
+            folder: folder.join("python"),
+        }
+    }
+
+    fn exists(&self) -> bool {
+        self.program("python").exists()
+    }
+
+    fn driver(&self, name: &str) -> Command {
+        let mut command = Command::new(self.program("python"));
+        command.arg(self.folder.join("drivers").join(name));
+        command
+    }
+
+    fn pip(&self, verb: &str) -> Command {
+        let mut command = Command::new(self.program("python"));
+        command.args(["-m", "pip", verb]);
+        command
+    }
+
+    fn program(&self, name: &str) -> PathBuf {
+        self.folder.join("bin").join(name)
+    }
+}

@@ -1,0 +1,244 @@
+//! What the runs add up to: a Markdown table for people, a CSV file of every run for the record.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::scores::Scores;
+use super::setting::Setting;
+use super::timed::Measured;
+
+/// What is measured together: only runs of one group are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    pub setting: Setting,
+    pub threads: u32,
+}
+
+/// One finished run.
+pub struct Run {
+    pub group: Group,
+    pub round: u32,
+    pub program: String,
+    pub is_ours: bool,
+    pub measured: Measured,
+    pub scores: Option<Scores>,
+}
+
+/// All runs so far.
+pub struct Report {
+    n_words: u64,
+    runs: Vec<Run>,
+    csv_path: PathBuf,
+    csv: File,
+}
+
+impl Report {
+    /// Starts a report on a text of `n_words` words.
+    pub fn create(csv_path: &Path, n_words: u64) -> Result<Self> {
+        let mut csv = File::create(csv_path)
+            .with_context(|| format!("could not write {}", csv_path.display()))?;
+        writeln!(
+            csv,
+            "setting,threads,round,program,seconds,words_per_second,peak_kilobytes,\
+             ws353,men,simlex,google"
+        )?;
+        Ok(Self {
+            n_words,
+            runs: Vec::new(),
+            csv_path: csv_path.into(),
+            csv,
+        })
+    }
+
+    /// Where every run is written.
+    pub fn csv_path(&self) -> &Path {
+        &self.csv_path
+    }
+
+    /// Adds a run, and writes it down at once: an interrupted comparison keeps what it has.
+    pub fn add(&mut self, run: Run) -> Result<()> {
+        let seconds = run.measured.seconds;
+        write!(
+            self.csv,
+            "{},{},{},{},{seconds:.3},{:.0},{}",
+            run.group.setting.name(),
+            run.group.threads,
+            run.round,
+            run.program,
+            self.n_words as f64 / seconds,
+            optional(run.measured.peak_kilobytes.map(|peak| peak.to_string()), ""),
+        )?;
+        for score in columns(run.scores.as_ref()) {
+            write!(
+                self.csv,
+                ",{}",
+                optional(score.map(|score| format!("{score:.2}")), "")
+            )?;
+        }
+        writeln!(self.csv)?;
+        self.runs.push(run);
+        Ok(())
+    }
+
+    /// The table of one group: medians over the rounds.
+    pub fn table(&self, group: Group) -> String {
+        let runs: Vec<&Run> = self.runs.iter().filter(|run| run.group == group).collect();
+        let mut programs: Vec<(&str, bool)> = Vec::new();
+        for run in &runs {
+            if !programs.contains(&(&run.program, run.is_ours)) {
+                programs.push((&run.program, run.is_ours));
+            }
+        }
+        let ours: Vec<&str> = programs
+            .iter()
+            .filter(|(_, is_ours)| *is_ours)
+            .map(|(name, _)| *name)
+            .collect();
+
+        let mut table = format!(
+            "### {}, threads: {}\n\n| program | seconds | words/s |",
+            group.setting.name(),
+            group.threads
+        );
+        for name in &ours {
+            write_cell(&mut table, &format!("time ÷ `{name}`"));
+        }
+        table.push_str(" peak MB | WS353 | MEN | SimLex | Google |\n|---|--:|--:|");
+        table.push_str(&"--:|".repeat(ours.len() + 5));
+        table.push('\n');
+
+        for (name, _) in programs {
+            let of_program: Vec<&Run> = runs
+                .iter()
+                .copied()
+                .filter(|run| run.program == name)
+                .collect();
+            let seconds = median_of(&of_program, |run| Some(run.measured.seconds));
+            table.push('|');
+            write_cell(&mut table, name);
+            write_cell(&mut table, &number(seconds, 1));
+            let speed = seconds.map(|seconds| self.n_words as f64 / seconds);
+            write_cell(&mut table, &number(speed, 0));
+            for our_name in &ours {
+                let ratio = median_of(&of_program, |run| ratio(run, &runs, our_name));
+                write_cell(&mut table, &number(ratio, 2));
+            }
+            let peak = median_of(&of_program, |run| {
+                run.measured.peak_kilobytes.map(|peak| peak as f64 / 1024.0)
+            });
+            write_cell(&mut table, &number(peak, 0));
+            for column in 0..columns(None).len() {
+                let score = median_of(&of_program, |run| columns(run.scores.as_ref())[column]);
+                write_cell(&mut table, &number(score, 1));
+            }
+            table.push('\n');
+        }
+        table
+    }
+}
+
+/// How many times as long as ours, in the same round, a run took.
+fn ratio(run: &Run, runs: &[&Run], our_name: &str) -> Option<f64> {
+    let ours = runs
+        .iter()
+        .find(|other| other.round == run.round && other.program == our_name)?;
+    Some(run.measured.seconds / ours.measured.seconds)
+}
+
+fn columns(scores: Option<&Scores>) -> [Option<f64>; 4] {
+    [
+        scores.map(|scores| scores.ws353),
+        scores.map(|scores| scores.men),
+        scores.map(|scores| scores.simlex),
+        scores.map(|scores| scores.google),
+    ]
+}
+
+/// The median over the runs that have the value; of an even number of them, the mean of the two
+/// in the middle.
+fn median_of(runs: &[&Run], value: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
+    let mut values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
+    values.sort_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    let lower = *values.get(values.len().checked_sub(1)? / 2)?;
+    Some((lower + upper) / 2.0)
+}
+
+fn number(value: Option<f64>, decimals: usize) -> String {
+    optional(value.map(|value| format!("{value:.decimals$}")), "–")
+}
+
+fn optional(value: Option<String>, missing: &str) -> String {
+    value.unwrap_or_else(|| missing.into())
+}
+
+fn write_cell(table: &mut String, content: &str) {
+    // Writing to a string cannot fail.
+    let _ = write!(table, " {content} |");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GROUP: Group = Group {
+        setting: Setting::Small,
+        threads: 1,
+    };
+
+    fn run(program: &str, round: u32, seconds: f64) -> Run {
+        Run {
+            group: GROUP,
+            round,
+            program: program.into(),
+            is_ours: program == "skipstream",
+            measured: Measured {
+                seconds,
+                peak_kilobytes: Some(2048),
+            },
+            scores: None,
+        }
+    }
+
+    #[test]
+    fn ratios_are_medians_over_rounds() {
+        let folder = tempfile::tempdir().unwrap();
+        let csv = folder.path().join("runs.csv");
+        let mut report = Report::create(&csv, 1000).unwrap();
+        // The machine was twice as slow in round 2: the ratio does not see it.
+        let seconds = [(1, 1.0, 4.0), (2, 2.0, 8.0), (3, 1.0, 5.0)];
+        for (round, ours, peer) in seconds {
+            report.add(run("skipstream", round, ours)).unwrap();
+            report.add(run("peer", round, peer)).unwrap();
+        }
+        let table = report.table(GROUP);
+        let rows: Vec<_> = table.lines().skip(4).collect();
+        assert_eq!(
+            rows[0],
+            "| skipstream | 1.0 | 1000 | 1.00 | 2 | – | – | – | – |"
+        );
+        assert_eq!(rows[1], "| peer | 5.0 | 200 | 4.00 | 2 | – | – | – | – |");
+
+        let written = std::fs::read_to_string(csv).unwrap();
+        assert_eq!(written.lines().count(), 7);
+        assert_eq!(
+            written.lines().nth(1).unwrap(),
+            "small,1,1,skipstream,1.000,1000,2048,,,,"
+        );
+    }
+
+    #[test]
+    fn a_median_of_two_lies_between_them() {
+        let runs = [run("peer", 1, 1.0), run("peer", 2, 2.0)];
+        let runs: Vec<&Run> = runs.iter().collect();
+        assert_eq!(
+            median_of(&runs, |run| Some(run.measured.seconds)),
+            Some(1.5)
+        );
+        assert_eq!(median_of(&[], |_| None), None);
+    }
+}

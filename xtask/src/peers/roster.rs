@@ -1,0 +1,145 @@
+//! Who takes part in the comparison.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail, ensure};
+use clap::ValueEnum;
+
+use super::contender::Contender;
+use super::python::Python;
+
+/// A program to compare with.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Peer {
+    /// Mikolov's C program, from the Python package `word2vec`, which compiles it
+    Word2vec,
+    /// The Python package `gensim`
+    Gensim,
+    /// The Python package `fasttext` or `fasttext-wheel`
+    Fasttext,
+    /// Intel's pWord2Vec, at the path in SKIPSTREAM_PEER_PWORD2VEC
+    Pword2vec,
+    /// The paper's own program, at the path in SKIPSTREAM_PEER_YSKIP
+    Yskip,
+}
+
+/// Those who take part, and a line for each who cannot.
+pub struct Roster {
+    pub contenders: Vec<Contender>,
+    pub missing: Vec<String>,
+}
+
+impl Roster {
+    /// Ours in its variants, the peers that were asked for, and those built by hand whose
+    /// variable is set. Peers from a registry are installed in `folder`.
+    pub fn assemble(
+        skipstream: &Path,
+        peers: &[Peer],
+        word2vec_rates: &[String],
+        folder: &Path,
+    ) -> Self {
+        let ours = [None, Some(0)].map(|replays| Contender::Skipstream {
+            program: skipstream.into(),
+            replays,
+        });
+        let mut roster = Self {
+            contenders: ours.into(),
+            missing: Vec::new(),
+        };
+        let by_hand = [Peer::Pword2vec, Peer::Yskip]
+            .into_iter()
+            .filter(|peer| !peers.contains(peer) && env::var_os(peer.variable()).is_some());
+        for peer in peers.iter().copied().chain(by_hand) {
+            match peer.prepare(word2vec_rates, folder) {
+                Ok(contenders) => roster.contenders.extend(contenders),
+                Err(error) => roster.missing.push(format!("{}: {error:#}", peer.name())),
+            }
+        }
+        roster
+    }
+}
+
+impl Peer {
+    fn prepare(self, word2vec_rates: &[String], folder: &Path) -> Result<Vec<Contender>> {
+        Ok(match self {
+            Self::Word2vec => {
+                let python = Python::prepare(folder)?;
+                python.install("word2vec")?;
+                let program = python.installed("word2vec")?;
+                let at_rate = |rate: &String| Contender::Word2vec {
+                    program: program.clone(),
+                    rate: rate.clone(),
+                };
+                word2vec_rates.iter().map(at_rate).collect()
+            }
+            Self::Gensim => {
+                let python = Python::prepare(folder)?;
+                python.install("gensim")?;
+                vec![Contender::Gensim(python)]
+            }
+            Self::Fasttext => {
+                let python = Python::prepare(folder)?;
+                // The second is the first, compiled: for machines where compiling fails.
+                python
+                    .install("fasttext")
+                    .or_else(|_| python.install("fasttext-wheel"))?;
+                vec![Contender::Fasttext(python)]
+            }
+            Self::Pword2vec => {
+                let program = built_by_hand(&self.variable())?;
+                vec![Contender::Pword2vec { program }]
+            }
+            Self::Yskip => {
+                let program = built_by_hand(&self.variable())?;
+                vec![Contender::Yskip { program }]
+            }
+        })
+    }
+
+    /// The environment variable with the path of a program that is built by hand.
+    fn variable(self) -> String {
+        format!("SKIPSTREAM_PEER_{}", self.name().to_uppercase())
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Word2vec => "word2vec",
+            Self::Gensim => "gensim",
+            Self::Fasttext => "fasttext",
+            Self::Pword2vec => "pword2vec",
+            Self::Yskip => "yskip",
+        }
+    }
+}
+
+/// The program at the path in an environment variable.
+fn built_by_hand(variable: &str) -> Result<PathBuf> {
+    let Some(path) = env::var_os(variable).map(PathBuf::from) else {
+        bail!("{variable} is not set to the path of the program");
+    };
+    ensure!(
+        path.is_file(),
+        "{variable} is {}, which is not a file",
+        path.display()
+    );
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let error = built_by_hand("SKIPSTREAM_PEER_NOBODY").unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("SKIPSTREAM_PEER_NOBODY is not set")
+        );
+        // Cargo sets this one, to a folder.
+        let error = built_by_hand("CARGO_MANIFEST_DIR").unwrap_err();
+        assert!(error.to_string().contains("not a file"));
+    }
+}
