@@ -94,6 +94,11 @@ impl<R: BufRead> Lines<R> {
         self.position
     }
 
+    /// The bytes of (decompressed) text that were taken from the reader, those behind the last sentence included.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
     /// What was read so far.
     pub fn report(&self) -> &TextReport {
         &self.report

@@ -3,11 +3,12 @@
 //! [`open`] recognises how a file is compressed and gives a [`TextStream`]; [`Lines`] cuts any buffered reader into
 //! sentences by the limits of [`TextOptions`] and counts in a [`TextReport`] what it cut, replaced or left out. Every
 //! sentence has a position at which a later reader goes on, and the [`Ledger`] remembers these positions, so that no
-//! text is learned twice and none is passed over.
+//! text is learned twice and none is passed over. [`Files`] makes one stream of many files, as the ledger has it.
 //!
 //! Invariant: this module knows nothing of word ids, counts or training. Its memory is bounded by the limits of
 //! [`TextOptions`], not by the length of a line, a token or a stream.
 
+mod files;
 mod ledger;
 mod lines;
 mod open;
@@ -17,9 +18,10 @@ mod report;
 mod sentence;
 mod separators;
 
+pub use files::{Files, Input};
 pub use ledger::{LearnedSource, Ledger, Plan, Reading};
 pub use lines::Lines;
-pub use open::{RawProgress, TextStream, from_reader, open, open_at};
+pub use open::{RawProgress, TextStream, from_reader, from_reader_at, open, open_at};
 pub use options::{InvalidUtf8, TextOptions};
 pub use report::TextReport;
 pub use sentence::{Sentence, Source};

@@ -60,19 +60,24 @@ pub fn open_at(path: impl AsRef<Path>, position: u64, options: &TextOptions) -> 
     }
     let progress = RawProgress::new(0, length);
     let raw = progress.count(Cursor::new(magic).chain(file));
-    let mut text = compression.decode(raw).map_err(Error::io(path))?;
-    let discarded = io::copy(&mut text.by_ref().take(position), &mut io::sink())
-        .map_err(|error| read_error(path, error))?;
-    if discarded < position {
-        return Err(too_short(path, position));
-    }
-    TextStream::new(text, position, path, options, progress)
+    let text = compression.decode(raw).map_err(Error::io(path))?;
+    TextStream::skipping(text, position, path, options, progress)
 }
 
 /// Reads a pipe with the same recognition of compression; errors call it `name`.
 pub fn from_reader(
     name: impl AsRef<Path>,
+    reader: impl Read + Send + 'static,
+    options: &TextOptions,
+) -> Result<TextStream> {
+    from_reader_at(name, reader, 0, options)
+}
+
+/// Reads a pipe that gives the same text again, and goes on at a [`position`](TextStream::position) of the first time.
+pub fn from_reader_at(
+    name: impl AsRef<Path>,
     mut reader: impl Read + Send + 'static,
+    position: u64,
     options: &TextOptions,
 ) -> Result<TextStream> {
     let name = name.as_ref();
@@ -81,7 +86,7 @@ pub fn from_reader(
     let compression = Compression::of(&magic);
     let raw = progress.count(Cursor::new(magic).chain(reader));
     let text = compression.decode(raw).map_err(Error::io(name))?;
-    TextStream::new(text, 0, name, options, progress)
+    TextStream::skipping(text, position, name, options, progress)
 }
 
 impl TextStream {
@@ -96,9 +101,30 @@ impl TextStream {
         Ok(Self { lines, progress })
     }
 
+    /// Reads text from its start up to `position` and drops it.
+    fn skipping(
+        mut text: Box<dyn BufRead + Send>,
+        position: u64,
+        name: &Path,
+        options: &TextOptions,
+        progress: RawProgress,
+    ) -> Result<Self> {
+        let skipped = io::copy(&mut text.by_ref().take(position), &mut io::sink())
+            .map_err(|error| read_error(name, error))?;
+        if skipped < position {
+            return Err(too_short(name, position));
+        }
+        Self::new(text, position, name, options, progress)
+    }
+
     /// The bytes of decompressed text up to the end of the last sentence that was returned.
     pub fn position(&self) -> u64 {
         self.lines.position()
+    }
+
+    /// The bytes of decompressed text that were taken, those behind the last sentence included.
+    pub fn offset(&self) -> u64 {
+        self.lines.offset()
     }
 
     /// What was read so far, since the stream was opened.
@@ -119,7 +145,7 @@ impl Source for TextStream {
 }
 
 impl RawProgress {
-    fn new(read: u64, length: Option<u64>) -> Self {
+    pub(super) fn new(read: u64, length: Option<u64>) -> Self {
         Self {
             read: Arc::new(AtomicU64::new(read)),
             length,
@@ -133,12 +159,16 @@ impl RawProgress {
         }
     }
 
+    pub(super) fn set(&self, read: u64) {
+        self.read.store(read, Ordering::Relaxed);
+    }
+
     /// The raw bytes read so far, those before the start of a continued plain file included.
     pub fn bytes_read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
 
-    /// The raw length of the file when it was opened; `None` for a pipe.
+    /// The raw length of the file (or of all files) when it was opened; `None` for a pipe.
     pub fn length(&self) -> Option<u64> {
         self.length
     }
@@ -376,6 +406,10 @@ mod tests {
             assert_eq!(read_all(rest).0, ["the second", "and the last"]);
             let end = open_at(&path, TEXT.len() as u64, &TextOptions::default()).unwrap();
             assert!(read_all(end).0.is_empty());
+
+            let pipe = Cursor::new(bytes);
+            let rest = from_reader_at("<stdin>", pipe, stream.position(), &TextOptions::default());
+            assert_eq!(read_all(rest.unwrap()).0, ["the second", "and the last"]);
         }
     }
 

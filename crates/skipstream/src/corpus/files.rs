@@ -1,0 +1,540 @@
+//! Several files as one stream, without what was learned before.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::ledger::{Ledger, Plan, Reading};
+use super::open::{RawProgress, TextStream, from_reader_at, open_at};
+use super::options::TextOptions;
+use super::report::TextReport;
+use super::sentence::{Sentence, Source};
+use crate::{Error, Result};
+
+/// Something to read: a file by its path, or a pipe.
+pub enum Input {
+    /// A file; or a named pipe or a device, which are read like a pipe.
+    File(PathBuf),
+    /// A pipe. Its text is always new, but for the bytes that are passed over.
+    Pipe {
+        /// What stands for it in messages (`<stdin>`).
+        name: PathBuf,
+        /// Its bytes, compressed or not.
+        reader: Box<dyn Read + Send>,
+        /// The bytes of decompressed text to pass over.
+        skip: u64,
+    },
+}
+
+/// Reads files one after the other as one stream, each from where the [`Ledger`] says that it was left.
+///
+/// A trainer's batches therefore span files. A file is opened when its turn comes. After training came to rest,
+/// [`Files::settle`] writes down what was read.
+///
+/// ```
+/// use skipstream::corpus::{Files, Ledger, Sentence, Source, TextOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("news.txt");
+/// # std::fs::write(&path, "one two\nthree\n")?;
+/// let mut ledger = Ledger::default();
+/// let mut files = Files::plan([&path], &ledger, false, &TextOptions::default())?;
+/// while files.read(&mut Sentence::default())? {}
+/// files.settle(&mut ledger)?;
+///
+/// let files = Files::plan([&path], &ledger, false, &TextOptions::default())?;
+/// assert!(files.is_empty());
+/// assert_eq!(files.skipped(), [path]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Files {
+    options: TextOptions,
+    /// All that is read, in order.
+    parts: Vec<Part>,
+    /// Which of them is read now.
+    turn: usize,
+    stream: Option<TextStream>,
+    skipped: Vec<PathBuf>,
+    /// What was met in the parts that are closed.
+    closed_report: TextReport,
+    /// The raw bytes of the parts that are closed.
+    closed_bytes: u64,
+    progress: RawProgress,
+}
+
+/// An input, and how far it was read.
+struct Part {
+    name: PathBuf,
+    /// What is read; nothing once a pipe was opened.
+    pipe: Option<Box<dyn Read + Send>>,
+    /// The raw length of a file; `None` for a pipe.
+    file_bytes: Option<u64>,
+    reached: Reached,
+    complete: bool,
+    /// What the ledger knows of it: for a pipe, this is subtracted.
+    settled: Reached,
+    is_settled: bool,
+}
+
+/// A place in a part.
+#[derive(Clone, Copy, Default)]
+struct Reached {
+    /// In the decompressed text.
+    position: u64,
+    /// The words up to there.
+    words: u64,
+}
+
+impl Files {
+    /// Decides what is to be read of each input: files that were learned are left out, files that grew or were
+    /// interrupted go on at their old position, and one that was learned and then changed is an error. All files are
+    /// looked at before any is read. With `again`, every file is new text from its start.
+    ///
+    /// A file that is named twice is read once.
+    pub fn plan(
+        inputs: impl IntoIterator<Item = impl Into<Input>>,
+        ledger: &Ledger,
+        again: bool,
+        options: &TextOptions,
+    ) -> Result<Files> {
+        options.check()?;
+        let mut parts = Vec::new();
+        let mut skipped = Vec::new();
+        let mut named = HashSet::new();
+        for input in inputs {
+            match input.into() {
+                Input::Pipe { name, reader, skip } => {
+                    parts.push(Part::pipe(name, Some(reader), skip));
+                }
+                Input::File(path) => {
+                    let metadata = fs::metadata(&path).map_err(Error::io(&path))?;
+                    if metadata.is_dir() {
+                        return Err(Error::io(&path)(io::ErrorKind::IsADirectory.into()));
+                    }
+                    if !metadata.is_file() {
+                        parts.push(Part::pipe(path, None, 0));
+                        continue;
+                    }
+                    // Found out now rather than hours later, when its turn comes.
+                    File::open(&path).map_err(Error::io(&path))?;
+                    if !named.insert(path.canonicalize().map_err(Error::io(&path))?) {
+                        continue;
+                    }
+                    match Part::file(&path, metadata.len(), ledger, again)? {
+                        Some(part) => parts.push(part),
+                        None => skipped.push(path),
+                    }
+                }
+            }
+        }
+        let lengths = parts.iter().map(|part| part.file_bytes);
+        let progress = RawProgress::new(0, lengths.sum());
+        Ok(Files {
+            options: options.clone(),
+            parts,
+            turn: 0,
+            stream: None,
+            skipped,
+            closed_report: TextReport::default(),
+            closed_bytes: 0,
+            progress,
+        })
+    }
+
+    /// Whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The files that were learned before, and are not read.
+    pub fn skipped(&self) -> &[PathBuf] {
+        &self.skipped
+    }
+
+    /// What was met in the text so far.
+    pub fn report(&self) -> TextReport {
+        let current = self.stream.as_ref().map(|stream| *stream.report());
+        self.closed_report + current.unwrap_or_default()
+    }
+
+    /// The raw bytes read, of all raw bytes of all files; a clone may be watched while a trainer reads.
+    pub fn progress(&self) -> &RawProgress {
+        &self.progress
+    }
+
+    /// Writes down in the ledger how far each file was read, since the last time.
+    ///
+    /// Only right when all that was read was also learned, which is so whenever a trainer has come to rest. Where a
+    /// file cannot be recorded, because it is gone or changed meanwhile, the others still are.
+    pub fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
+        let mut result = Ok(());
+        for part in self.parts.iter_mut().filter(|part| !part.is_settled) {
+            let settled = part.settle(ledger);
+            part.is_settled = true;
+            result = result.and(settled);
+        }
+        result
+    }
+
+    /// Reads from the part whose turn it is.
+    fn read_part(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        let part = &mut self.parts[self.turn];
+        let stream = match &mut self.stream {
+            Some(stream) => stream,
+            None => self.stream.insert(part.open(&self.options)?),
+        };
+        let more = stream.read(sentence)?;
+        let raw_bytes = stream.progress().bytes_read();
+        self.progress.set(self.closed_bytes + raw_bytes);
+        part.is_settled = false;
+        part.reached.position = stream.position();
+        part.reached.words += sentence.len() as u64;
+        if !more {
+            part.complete = true;
+            if part.file_bytes.is_none() {
+                // Behind a pipe's last sentence nothing can grow: what is fed next comes after its last byte.
+                part.reached.position = stream.offset();
+            }
+            self.closed_bytes += raw_bytes;
+            self.closed_report += *stream.report();
+            self.stream = None;
+            self.turn += 1;
+        }
+        Ok(more)
+    }
+}
+
+impl Source for Files {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        sentence.clear();
+        while self.turn < self.parts.len() {
+            if self.read_part(sentence)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Part {
+    /// What is left to read of a file, if anything.
+    fn file(path: &Path, file_bytes: u64, ledger: &Ledger, again: bool) -> Result<Option<Part>> {
+        let position = match ledger.plan(path) {
+            // Changed or not, it is new text.
+            _ if again => 0,
+            Ok(Plan::Learned) => return Ok(None),
+            Ok(Plan::Continue { position }) => position,
+            Ok(Plan::New) => 0,
+            Err(error) => return Err(error),
+        };
+        let words = ledger.source(path)?.map_or(0, |learned| learned.words);
+        Ok(Some(Part {
+            file_bytes: Some(file_bytes),
+            reached: Reached { position, words },
+            // So that a file which is to be learned again is still to be learned if its turn does not come today.
+            is_settled: !again,
+            ..Part::pipe(path.to_owned(), None, 0)
+        }))
+    }
+
+    fn pipe(name: PathBuf, pipe: Option<Box<dyn Read + Send>>, skip: u64) -> Part {
+        let start = Reached {
+            position: skip,
+            words: 0,
+        };
+        Part {
+            name,
+            pipe,
+            file_bytes: None,
+            reached: start,
+            complete: false,
+            settled: start,
+            is_settled: true,
+        }
+    }
+
+    fn open(&mut self, options: &TextOptions) -> Result<TextStream> {
+        let position = self.reached.position;
+        if let Some(reader) = self.pipe.take() {
+            return from_reader_at(&self.name, reader, position, options);
+        }
+        let stream = open_at(&self.name, position, options)?;
+        if self.file_bytes.is_some() {
+            self.file_bytes = stream.progress().length();
+        }
+        Ok(stream)
+    }
+
+    fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
+        let Reached { position, words } = self.reached;
+        let Some(file_bytes) = self.file_bytes else {
+            ledger.record_piped(words - self.settled.words, position - self.settled.position);
+            self.settled = self.reached;
+            return Ok(());
+        };
+        let reading = Reading {
+            file_bytes,
+            position,
+            complete: self.complete,
+            words,
+        };
+        ledger.record(&self.name, reading)
+    }
+}
+
+impl<P: AsRef<Path>> From<P> for Input {
+    fn from(path: P) -> Input {
+        Input::File(path.as_ref().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A folder, and the ledger of what was learned in it.
+    struct Desk {
+        folder: TempDir,
+        ledger: Ledger,
+    }
+
+    impl Desk {
+        fn with(files: &[(&str, &str)]) -> Desk {
+            let desk = Desk {
+                folder: TempDir::new().unwrap(),
+                ledger: Ledger::default(),
+            };
+            for (name, text) in files {
+                desk.write(name, text);
+            }
+            desk
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+            fs::write(self.path(name), text).unwrap();
+        }
+
+        fn plan(&self, names: &[&str], again: bool) -> Result<Files> {
+            let paths = names.iter().map(|name| self.path(name));
+            Files::plan(paths, &self.ledger, again, &TextOptions::default())
+        }
+
+        /// Reads the files to the end, settles, and gives the sentences.
+        fn learn(&mut self, names: &[&str]) -> Vec<String> {
+            let mut files = self.plan(names, false).unwrap();
+            let sentences = take(&mut files, usize::MAX);
+            files.settle(&mut self.ledger).unwrap();
+            sentences
+        }
+
+        fn words(&self, name: &str) -> u64 {
+            let learned = self.ledger.source(self.path(name)).unwrap();
+            learned.map_or(0, |learned| learned.words)
+        }
+    }
+
+    fn take(files: &mut Files, most: usize) -> Vec<String> {
+        let mut sentence = Sentence::default();
+        let mut sentences = Vec::new();
+        while sentences.len() < most && files.read(&mut sentence).unwrap() {
+            sentences.push(sentence.tokens().collect::<Vec<_>>().join(" "));
+        }
+        sentences
+    }
+
+    fn pipe(text: &'static str, skip: u64) -> Input {
+        Input::Pipe {
+            name: "<stdin>".into(),
+            reader: Box::new(text.as_bytes()),
+            skip,
+        }
+    }
+
+    #[test]
+    fn files_are_one_stream_and_none_is_learned_twice() {
+        let mut desk = Desk::with(&[("a", "one two\nthree"), ("b", ""), ("c", "four\n\n")]);
+        assert_eq!(desk.learn(&["a", "b", "c"]), ["one two", "three", "four"]);
+        assert_eq!((desk.words("a"), desk.words("c")), (3, 1));
+        let before = desk.ledger.clone();
+        assert!(desk.learn(&["a", "b", "c"]).is_empty());
+        assert_eq!(desk.ledger, before);
+        let files = desk.plan(&["c", "a"], false).unwrap();
+        assert!(files.is_empty());
+        assert_eq!(files.skipped(), [desk.path("c"), desk.path("a")]);
+    }
+
+    #[test]
+    fn a_grown_file_is_continued() {
+        let mut desk = Desk::with(&[("a", "one\n"), ("b", "two\n")]);
+        desk.learn(&["a", "b"]);
+        desk.write("a", "one\nthree four\n");
+        assert_eq!(desk.learn(&["a", "b"]), ["three four"]);
+        assert_eq!(desk.words("a"), 3);
+        assert!(desk.learn(&["a", "b"]).is_empty());
+    }
+
+    #[test]
+    fn an_interrupted_stream_is_continued_wherever_it_was_and_ends_with_the_same_ledger() {
+        let texts = [("a", "one two\nthree\n\n"), ("b", "four\nfive six")];
+        let mut whole = Desk::with(&texts);
+        let all = whole.learn(&["a", "b"]);
+        for most in 0..=all.len() {
+            let mut desk = Desk::with(&texts);
+            let mut files = desk.plan(&["a", "b"], false).unwrap();
+            let mut sentences = take(&mut files, most);
+            files.settle(&mut desk.ledger).unwrap();
+            sentences.extend(desk.learn(&["a", "b"]));
+            assert_eq!(sentences, all);
+            for (mine, other) in desk.ledger.sources.iter().zip(&whole.ledger.sources) {
+                assert_eq!((mine.position, mine.words), (other.position, other.words));
+                assert!(mine.complete && other.complete);
+            }
+        }
+    }
+
+    #[test]
+    fn settling_often_is_settling_once() {
+        let mut desk = Desk::with(&[("a", "one two\nthree\n")]);
+        let inputs = || [Input::from(desk.path("a")), pipe("four five\n\nsix\n\n", 0)];
+        let mut once = Ledger::default();
+        let mut files =
+            Files::plan(inputs(), &desk.ledger, false, &TextOptions::default()).unwrap();
+        take(&mut files, 9);
+        files.settle(&mut once).unwrap();
+
+        let mut files =
+            Files::plan(inputs(), &desk.ledger, false, &TextOptions::default()).unwrap();
+        while files.read(&mut Sentence::default()).unwrap() {
+            files.settle(&mut desk.ledger).unwrap();
+        }
+        files.settle(&mut desk.ledger).unwrap();
+        assert_eq!(desk.ledger, once);
+        assert_eq!((once.piped_words, once.piped_bytes), (3, 16));
+    }
+
+    #[test]
+    fn a_pipe_is_fed_again_without_what_was_learned() {
+        let mut ledger = Ledger::default();
+        let text = "one two\nthree\nfour\n";
+        let options = TextOptions::default();
+        let mut files = Files::plan([pipe(text, 0)], &ledger, false, &options).unwrap();
+        take(&mut files, 2);
+        files.settle(&mut ledger).unwrap();
+        let fed_again = pipe(text, ledger.piped_bytes);
+        let mut files = Files::plan([fed_again], &ledger, false, &options).unwrap();
+        assert_eq!(take(&mut files, 9), ["four"]);
+        files.settle(&mut ledger).unwrap();
+        assert_eq!((ledger.piped_words, ledger.piped_bytes), (4, 19));
+    }
+
+    #[test]
+    fn a_changed_file_is_an_error_before_anything_is_read_unless_it_is_read_again() {
+        let mut desk = Desk::with(&[("a", "one\n"), ("b", "two\n")]);
+        desk.learn(&["b"]);
+        desk.write("b", "TWO\n");
+        let error = desk.plan(&["a", "b"], false).err().unwrap();
+        assert!(matches!(error, Error::SourceChanged { .. }), "{error}");
+        let mut files = desk.plan(&["a", "b"], true).unwrap();
+        assert_eq!(take(&mut files, 9), ["one", "TWO"]);
+        files.settle(&mut desk.ledger).unwrap();
+        assert_eq!(desk.words("b"), 2);
+        assert!(desk.learn(&["a", "b"]).is_empty());
+    }
+
+    #[test]
+    fn learning_again_that_was_interrupted_goes_on_without_again() {
+        let mut desk = Desk::with(&[("a", "one\ntwo\n"), ("b", "three\n")]);
+        desk.learn(&["a", "b"]);
+        let mut files = desk.plan(&["a", "b"], true).unwrap();
+        assert_eq!(take(&mut files, 1), ["one"]);
+        files.settle(&mut desk.ledger).unwrap();
+        assert_eq!(desk.learn(&["a", "b"]), ["two", "three"]);
+    }
+
+    #[test]
+    fn a_file_that_is_named_twice_is_read_once() {
+        let mut desk = Desk::with(&[("a", "one\n")]);
+        assert_eq!(desk.learn(&["a", "./a"]), ["one"]);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_short_keeps_what_came_before() {
+        use std::io::Write;
+        let mut desk = Desk::with(&[("a", "one\n")]);
+        let text: String = (0..50_000u32)
+            .map(|n| format!("{:x}\n", n.wrapping_mul(0x9E37_79B9)))
+            .collect();
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        let bytes = encoder.finish().unwrap();
+        desk.write("b", &bytes[..bytes.len() / 2]);
+        let mut files = desk.plan(&["a", "b"], false).unwrap();
+        let mut sentence = Sentence::default();
+        let error = loop {
+            match files.read(&mut sentence) {
+                Ok(more) => assert!(more),
+                Err(error) => break error,
+            }
+        };
+        assert!(error.to_string().contains("cut short"), "{error}");
+        files.settle(&mut desk.ledger).unwrap();
+        let learned = desk.words("b");
+        assert!(learned > 1000);
+        desk.write("b", &bytes);
+        assert_eq!(desk.learn(&["b"]).len() as u64, 50_000 - learned);
+    }
+
+    #[test]
+    fn missing_files_and_folders_are_errors_before_anything_is_read() {
+        let desk = Desk::with(&[("a", "one\n")]);
+        for (name, reason) in [("none", "none: "), (".", "is a directory")] {
+            let error = desk.plan(&["a", name], false).err().unwrap().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_went_away_is_named_and_the_others_are_settled() {
+        let mut desk = Desk::with(&[("a", "one\n"), ("b", "two\n")]);
+        let mut files = desk.plan(&["a", "b"], false).unwrap();
+        take(&mut files, 9);
+        fs::remove_file(desk.path("a")).unwrap();
+        let error = files.settle(&mut desk.ledger).unwrap_err().to_string();
+        assert!(error.contains("a: "), "{error}");
+        assert_eq!(desk.words("b"), 1);
+    }
+
+    #[test]
+    fn progress_and_report_are_those_of_all_files() {
+        let desk = Desk::with(&[("a", "one two\n"), ("b", "three\n")]);
+        let mut files = desk.plan(&["a", "b"], false).unwrap();
+        let progress = files.progress().clone();
+        assert_eq!((progress.bytes_read(), progress.length()), (0, Some(14)));
+        take(&mut files, 2);
+        assert_eq!((files.report().tokens, files.report().lines), (3, 2));
+        take(&mut files, 9);
+        assert_eq!((files.report().tokens, files.report().lines), (3, 2));
+        assert_eq!(progress.bytes_read(), 14);
+        let inputs = [Input::from(desk.path("a")), pipe("four", 0)];
+        let files = Files::plan(inputs, &desk.ledger, false, &TextOptions::default()).unwrap();
+        assert_eq!(files.progress().length(), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_read_like_a_pipe() {
+        let options = TextOptions::default();
+        let mut ledger = Ledger::default();
+        let mut files = Files::plan(["/dev/null"], &ledger, false, &options).unwrap();
+        assert!(take(&mut files, 9).is_empty());
+        files.settle(&mut ledger).unwrap();
+        assert_eq!(ledger, Ledger::default());
+    }
+}
