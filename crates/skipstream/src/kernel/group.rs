@@ -48,7 +48,7 @@ impl Group {
     }
 
     /// The contexts of a run.
-    fn run(&self, run: usize) -> std::ops::Range<usize> {
+    pub fn run(&self, run: usize) -> std::ops::Range<usize> {
         let start = if run == 0 { 0 } else { self.ends[run - 1] };
         start as usize..self.ends[run] as usize
     }
