@@ -77,7 +77,6 @@ pub(crate) struct GroupScratch {
     negative_slopes: Vec<Lanes>,
     /// For each pair: the logit, then the gradient by it.
     pair_slopes: Vec<Lanes>,
-    rates: Vec<f32>,
     collisions: Vec<Collision>,
 }
 
@@ -251,13 +250,21 @@ fn pair_slopes<I: Instructions>(i: I, group: &Group, contexts: &Block<'_>, scrat
     let logits = scratch.pair_slopes.as_flattened_mut();
     for run in 0..group.targets.len() {
         let target = &scratch.targets[run * width..][..width];
-        for pair in group.run(run) {
-            let context = contexts.row(group.contexts[pair] as usize);
-            let mut sum = i.splat(0.0);
-            for (t, c) in target.iter().zip(context) {
-                sum = i.multiply_add(i.load(t), i.load(c), sum);
+        let pairs = group.run(run);
+        let rows = &group.contexts[pairs.clone()];
+        // Where a run is shorter, its last context stands in: its logit is not used.
+        let last = rows[rows.len() - 1];
+        let rows: [usize; RUN_LENGTH] =
+            std::array::from_fn(|pair| *rows.get(pair).unwrap_or(&last) as usize * width);
+        let mut sums = [i.splat(0.0); RUN_LENGTH];
+        for (chunk, target) in target.iter().enumerate() {
+            let target = i.load(target);
+            for (sum, row) in sums.iter_mut().zip(rows) {
+                *sum = i.multiply_add(target, i.load(&contexts.rows[row + chunk]), *sum);
             }
-            logits[pair] = i.sum(sum);
+        }
+        for (logit, sum) in logits[pairs].iter_mut().zip(i.four_sums(sums)) {
+            *logit = sum;
         }
     }
     // What stands behind the last pair adds nothing to the loss, and its slope is not used.
@@ -311,23 +318,52 @@ fn update_contexts<I: Instructions>(
         let rows = &group.contexts[pairs.clone()];
         let slopes = &slopes[pairs];
         // The gradient of a context is slope · target, so its mean square needs no second pass.
-        scratch.rates.clear();
-        for (&row, &slope) in rows.iter().zip(slopes) {
+        let mut steps = [Step::default(); RUN_LENGTH];
+        for ((step, &row), &slope) in steps.iter_mut().zip(rows).zip(slopes) {
             let rate = settings.rate(&mut contexts.accumulators[row as usize], slope * slope * mean_square);
-            scratch.rates.push(-rate * slope);
+            *step = Step { row: row as usize * width, slope, factor: -rate * slope };
         }
         let gradient = &mut scratch.target_gradients[run * width..][..width];
-        for (chunk, (gradient, target)) in gradient.iter_mut().zip(target).enumerate() {
-            let target = i.load(target);
-            let mut sum = i.load(gradient);
-            for ((&row, &slope), &rate) in rows.iter().zip(slopes).zip(&scratch.rates) {
-                let context = &mut contexts.rows[row as usize * width + chunk];
-                let values = i.load(context);
-                sum = i.multiply_add(i.splat(slope), values, sum);
-                i.store(i.multiply_add(i.splat(rate), target, values), context);
-            }
-            i.store(sum, gradient);
+        match steps {
+            [a, _, _, _] if rows.len() == 1 => update_run(i, [a], target, gradient, contexts.rows),
+            [a, b, _, _] if rows.len() == 2 => update_run(i, [a, b], target, gradient, contexts.rows),
+            [a, b, c, _] if rows.len() == 3 => update_run(i, [a, b, c], target, gradient, contexts.rows),
+            all => update_run(i, all, target, gradient, contexts.rows),
         }
+    }
+}
+
+/// The update of one context.
+#[derive(Clone, Copy, Default)]
+struct Step {
+    /// Where its row begins.
+    row: usize,
+    slope: f32,
+    /// What is added to the row, in targets.
+    factor: f32,
+}
+
+/// Updates the contexts of a run, and adds their part of the target's gradient.
+#[inline(always)]
+fn update_run<I: Instructions, const N: usize>(
+    i: I,
+    steps: [Step; N],
+    target: &[Lanes],
+    gradient: &mut [Lanes],
+    contexts: &mut [Lanes],
+) {
+    let slopes = steps.map(|step| i.splat(step.slope));
+    let factors = steps.map(|step| i.splat(step.factor));
+    for (chunk, (gradient, target)) in gradient.iter_mut().zip(target).enumerate() {
+        let target = i.load(target);
+        let mut sum = i.load(gradient);
+        for pair in 0..N {
+            let context = &mut contexts[steps[pair].row + chunk];
+            let values = i.load(context);
+            sum = i.multiply_add(slopes[pair], values, sum);
+            i.store(i.multiply_add(factors[pair], target, values), context);
+        }
+        i.store(sum, gradient);
     }
 }
 
@@ -346,6 +382,7 @@ fn update_negatives<I: Instructions>(
     let gradients = &mut scratch.negative_gradients;
     gradients.resize(TILE * width, [0.0; LANES]);
     for (tile, slopes) in tiles.iter().zip(slopes) {
+        let mut squares = [i.splat(0.0); TILE];
         for chunk in 0..width {
             let mut sums = [i.splat(0.0); TILE];
             for run in 0..RUNS {
@@ -356,11 +393,12 @@ fn update_negatives<I: Instructions>(
             }
             for (negative, sum) in sums.into_iter().enumerate() {
                 i.store(sum, &mut gradients[negative * width + chunk]);
+                squares[negative] = i.multiply_add(sum, sum, squares[negative]);
             }
         }
-        for (&row, gradient) in tile.iter().zip(gradients.chunks_exact(width)) {
+        for ((&row, gradient), squares) in tile.iter().zip(gradients.chunks_exact(width)).zip(squares) {
             let row = row as usize;
-            let square = mean_square(i, gradient, settings.dimensions);
+            let square = i.sum(squares) / settings.dimensions as f32;
             let rate = settings.rate(&mut contexts.accumulators[row], square);
             descend(i, rate, gradient, contexts.row_mut(row));
         }

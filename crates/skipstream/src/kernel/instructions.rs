@@ -35,6 +35,11 @@ pub(super) trait Instructions: Copy {
     fn split(self, a: Self::Vector) -> (Self::Vector, Self::Vector);
     /// The sum of the lanes: halves are added until one is left.
     fn sum(self, a: Self::Vector) -> f32;
+    /// The sums of the lanes of four vectors.
+    #[inline(always)]
+    fn four_sums(self, a: [Self::Vector; 4]) -> [f32; 4] {
+        a.map(|a| self.sum(a))
+    }
     /// Rows become columns.
     fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
     /// A hint that these lanes are needed soon.

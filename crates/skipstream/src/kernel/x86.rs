@@ -128,6 +128,15 @@ impl Instructions for Avx512 {
     }
 
     #[inline(always)]
+    fn four_sums(self, a: [__m512; 4]) -> [f32; 4] {
+        let eights = a.map(|a| {
+            let high = proven!(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1));
+            proven!(_mm256_add_ps(_mm512_castps512_ps256(a), _mm256_castpd_ps(high)))
+        });
+        proven!(four_sums_of_eight(eights))
+    }
+
+    #[inline(always)]
     fn transpose(self, rows: [__m512; LANES]) -> [__m512; LANES] {
         let mut pairs = rows;
         for i in 0..8 {
@@ -163,7 +172,7 @@ impl Instructions for Avx512 {
 
     #[inline(always)]
     fn prefetch(self, lanes: &Lanes) {
-        proven!(_mm_prefetch(lanes.as_ptr().cast(), _MM_HINT_T0))
+        proven!(_mm_prefetch(lanes.as_ptr().cast(), _MM_HINT_T1))
     }
 }
 
@@ -272,6 +281,12 @@ impl Instructions for Avx2 {
     }
 
     #[inline(always)]
+    fn four_sums(self, a: [[__m256; 2]; 4]) -> [f32; 4] {
+        let eights = a.map(|a| proven!(_mm256_add_ps(a[0], a[1])));
+        proven!(four_sums_of_eight(eights))
+    }
+
+    #[inline(always)]
     fn transpose(self, rows: [[__m256; 2]; LANES]) -> [[__m256; 2]; LANES] {
         let mut columns = rows;
         for above in 0..2 {
@@ -288,7 +303,7 @@ impl Instructions for Avx2 {
 
     #[inline(always)]
     fn prefetch(self, lanes: &Lanes) {
-        proven!(_mm_prefetch(lanes.as_ptr().cast(), _MM_HINT_T0))
+        proven!(_mm_prefetch(lanes.as_ptr().cast(), _MM_HINT_T1))
     }
 }
 
@@ -303,6 +318,19 @@ fn sum_of_eight(a: __m256) -> f32 {
     let four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)))
+}
+
+/// [`sum_of_eight`] for four vectors at once.
+#[inline]
+#[target_feature(enable = "avx")]
+fn four_sums_of_eight(vectors: [__m256; 4]) -> [f32; 4] {
+    let [a, b, c, d] =
+        vectors.map(|vector| _mm_add_ps(_mm256_castps256_ps128(vector), _mm256_extractf128_ps(vector, 1)));
+    let ab = _mm_add_ps(_mm_movelh_ps(a, b), _mm_movehl_ps(b, a));
+    let cd = _mm_add_ps(_mm_movelh_ps(c, d), _mm_movehl_ps(d, c));
+    let sums = _mm_add_ps(_mm_shuffle_ps(ab, cd, 0b10_00_10_00), _mm_shuffle_ps(ab, cd, 0b11_01_11_01));
+    // SAFETY: four floats and four floats.
+    unsafe { std::mem::transmute(sums) }
 }
 
 #[inline]

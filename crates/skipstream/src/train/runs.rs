@@ -30,9 +30,10 @@ impl BlockPairs {
             let reach = batch.reaches[position];
             let before = &batch.words[position - usize::from(reach.left)..position];
             let behind = &batch.words[position + 1..][..usize::from(reach.right)];
-            for &context in before.iter().chain(behind) {
+            // By `for_each`, the two halves become two plain loops.
+            before.iter().chain(behind).for_each(|&context| {
                 self.cells[layout.block(context)].push(target, layout.row(context) as u32);
-            }
+            });
         }
         if let Some(last) = last {
             self.cells.iter_mut().for_each(|cell| cell.close(last));
