@@ -22,7 +22,7 @@ use skipstream::{AdaGrad, Strategy, Vectors, WindowShape};
         skipstream train --model news.safetensors news/*.txt.gz\n  \
         skipstream neighbors --model news.safetensors berlin\n  \
         skipstream export --model news.safetensors --to word2vec-text vectors.txt\n\n\
-        Exit codes: 0 done, 1 a word was not found, 2 an error, 130 interrupted by Ctrl-C."
+        Exit codes: 0 done, 1 a word was not found, 2 an error, 130 stopped by Ctrl-C or SIGTERM."
 )]
 pub struct Cli {
     /// What to do.
@@ -34,20 +34,24 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Learn from text: make a model, or continue one
-    Train(TrainArgs),
-    /// List the words nearest to a word
+    ///
+    /// A line is a sentence, and words are separated by white space. Files may be compressed with gzip or zstd.
+    ///
+    /// The same command can be run again and again: the model remembers what it has learned of which file. A file that
+    /// was learned is skipped, one that grew is continued, and after a crash or Ctrl-C training goes on at the last
+    /// checkpoint, with the same result as if nothing had happened.
+    ///
+    /// Ctrl-C saves the model at the next boundary; a second one quits at once, and the last checkpoint remains.
+    Train(Box<TrainArgs>),
+    /// List the words nearest to a word, by the cosine of their vectors
+    ///
+    /// A word that is not in the vocabulary is reported and the others are answered; the exit code is then 1.
     Neighbors(NeighborsArgs),
-    /// Write the vectors in a format of other programs
+    /// Write the vectors in a format of other programs, the most frequent word first
     Export(ExportArgs),
 }
 
-/// Learn from text: make a model, or continue one
-///
-/// A line is a sentence, words are separated by white space. Files may be compressed with gzip or zstd.
-///
-/// The same command can be run again and again: the model remembers what it has learned of which file. A file that was
-/// learned is skipped, one that grew is continued, and after a crash or Ctrl-C training goes on at the last
-/// checkpoint, with the same result as if nothing had happened.
+/// What was typed after `train`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream train --model m.safetensors corpus.txt\n  \
@@ -162,9 +166,7 @@ pub struct SettingArgs {
     pub invalid_utf8: Option<InvalidUtf8>,
 }
 
-/// List the words nearest to a word, by the cosine of their vectors
-///
-/// A word that is not in the vocabulary is reported and the others are answered; the exit code is then 1.
+/// What was typed after `neighbors`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  skipstream neighbors --model m.safetensors berlin paris -n 5")]
 pub struct NeighborsArgs {
@@ -185,7 +187,7 @@ pub struct NeighborsArgs {
     pub json: bool,
 }
 
-/// Write the vectors in a format of other programs, the most frequent word first
+/// What was typed after `export`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream export --model m.safetensors --to word2vec-text vectors.txt\n  \

@@ -41,7 +41,7 @@ impl Ending {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Train(args) => train::run(args),
+        Command::Train(args) => train::run(*args),
         Command::Neighbors(args) => neighbors::run(args),
         Command::Export(args) => export::run(args),
     };

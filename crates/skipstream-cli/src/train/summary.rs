@@ -37,6 +37,8 @@ pub struct Summary {
     pub words_in_all: u64,
     /// Words of past text that were trained once more, now.
     pub replayed: u64,
+    /// Words of past text that wait for it.
+    pub waiting: u64,
     /// How long it took.
     pub seconds: f64,
     /// Words learned in a second; for several passes, each of them counts.
@@ -108,8 +110,13 @@ impl Summary {
             HumanCount(self.words_per_second as u64),
             HumanCount(self.words_in_all)
         )?;
-        if self.replayed > 0 {
-            writeln!(out, "replayed  {}", counted(self.replayed, "word"))?;
+        if self.replayed + self.waiting > 0 {
+            write!(out, "replayed  {}", counted(self.replayed, "word"))?;
+            if self.waiting > 0 {
+                let waiting = HumanCount(self.waiting);
+                write!(out, "; {waiting} wait for more text, or for --finish")?;
+            }
+            writeln!(out)?;
         }
         writeln!(out, "loss      {:.4} a pair", self.loss)?;
         writeln!(
