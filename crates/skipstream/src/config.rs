@@ -80,6 +80,10 @@ pub struct Config {
     pub table_size: usize,
     /// Words trained together (`mini-batch`): new ones, and as many old ones as are replayed.
     pub batch_words: usize,
+    /// Parts into which the words are dealt on either side, so that threads can work side by side (`mini-batch`): a
+    /// power of two, at least the threads, better twice as many. More of them give smaller products, and a little
+    /// less speed a thread. The model depends on it.
+    pub blocks: usize,
     /// How often each word is trained again later (`mini-batch`); by default 1 there, 0 elsewhere.
     pub replays: Option<u32>,
     /// Words that wait for their replay, at the most (with several replays, each as often as it waits, on average).
@@ -111,6 +115,7 @@ impl Default for Config {
             max_vocabulary: 100_000,
             table_size: 1_000_000,
             batch_words: 300_000,
+            blocks: 4,
             replays: None,
             replay_words: 2_000_000,
             passes: 1,
@@ -134,6 +139,14 @@ impl Config {
         in_range("max_vocabulary", config.max_vocabulary, 2..=100_000_000)?;
         in_range("table_size", config.table_size, 1_000..=1_000_000_000)?;
         in_range("batch_words", config.batch_words, 1..=100_000_000)?;
+        in_range("blocks", config.blocks, 1..=256)?;
+        if !config.blocks.is_power_of_two() {
+            return Err(Error::Setting {
+                field: "blocks",
+                value: config.blocks.to_string(),
+                limit: "a power of two".to_owned(),
+            });
+        }
         in_range("replay_words", config.replay_words, 1..=4_000_000_000)?;
         in_range("passes", config.passes, 1..=10_000)?;
         config.text.check()?;

@@ -22,7 +22,7 @@ use crate::parameters::{Block, LANES, Lanes};
 /// Runs of a group: a target for each lane.
 pub(crate) const RUNS: usize = LANES;
 /// Contexts of a run, at the most.
-pub(crate) const RUN_LENGTH: usize = 8;
+pub(crate) const RUN_LENGTH: usize = 4;
 /// Accumulators at a time.
 const TILE: usize = 8;
 
@@ -48,7 +48,7 @@ impl Group {
     }
 
     /// The contexts of a run.
-    fn run(&self, run: usize) -> std::ops::Range<usize> {
+    pub fn run(&self, run: usize) -> std::ops::Range<usize> {
         let start = if run == 0 { 0 } else { self.ends[run - 1] };
         start as usize..self.ends[run] as usize
     }

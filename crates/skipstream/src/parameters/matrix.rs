@@ -31,10 +31,6 @@ impl Matrix {
         Ok(Matrix { map, lanes_per_row })
     }
 
-    pub fn lanes_per_row(&self) -> usize {
-        self.lanes_per_row
-    }
-
     pub fn lanes(&self) -> &[Lanes] {
         bytemuck::cast_slice(&self.map)
     }

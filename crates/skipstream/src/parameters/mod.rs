@@ -1,6 +1,6 @@
 //! The numbers that are learned: a target row and a context row for each word, and AdaGrad's state.
 //!
-//! Rows are dealt to [`BLOCKS`] blocks by id, so that threads can own disjoint blocks; the rows of a block lie
+//! Rows are dealt to blocks by id, so that threads can own disjoint blocks; the rows of a block lie
 //! together. A row is padded to whole [`Lanes`], 64-byte aligned (misaligned rows cost 1.2–1.6 times the time);
 //! the padding is always zero.
 //!
@@ -16,41 +16,45 @@ use crate::vocabulary::{Recycle, WordId};
 pub use matrix::{LANES, Lanes};
 pub(crate) use matrix::Matrix;
 
-/// Blocks on each side. Twice the threads or more keeps frequent words from holding threads up. A part of the
-/// algorithm: another number gives another model.
-pub const BLOCKS: usize = 8;
-
-/// Where a word's rows are.
+/// Where a word's rows are: in block id mod `blocks`, behind one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub dimensions: usize,
     pub lanes_per_row: usize,
+    /// A power of two.
+    pub blocks: usize,
     pub rows_per_block: usize,
 }
 
 impl Layout {
-    fn new(settings: &Settings) -> Layout {
+    pub fn new(settings: &Settings) -> Layout {
         Layout {
             dimensions: settings.dimensions,
             lanes_per_row: settings.dimensions.div_ceil(LANES),
-            rows_per_block: settings.max_vocabulary.div_ceil(BLOCKS),
+            blocks: settings.blocks,
+            rows_per_block: settings.max_vocabulary.div_ceil(settings.blocks),
         }
     }
 
     /// The block of a word.
     #[inline]
-    pub fn block(id: WordId) -> usize {
-        id.index() % BLOCKS
+    pub fn block(&self, id: WordId) -> usize {
+        id.index() & (self.blocks - 1)
     }
 
     /// The row of a word within its block.
     #[inline]
-    pub fn row(id: WordId) -> usize {
-        id.index() / BLOCKS
+    pub fn row(&self, id: WordId) -> usize {
+        id.index() >> self.blocks.trailing_zeros()
     }
 
+    #[inline]
     pub fn row_in_matrix(&self, id: WordId) -> usize {
-        Layout::block(id) * self.rows_per_block + Layout::row(id)
+        self.block(id) * self.rows_per_block + self.row(id)
+    }
+
+    fn rows(&self) -> usize {
+        self.blocks * self.rows_per_block
     }
 }
 
@@ -105,7 +109,7 @@ impl Parameters {
     /// Bytes that all rows take when every slot is used.
     pub(crate) fn max_bytes(settings: &Settings) -> u64 {
         let layout = Layout::new(settings);
-        let rows = (layout.rows_per_block * BLOCKS) as u64;
+        let rows = layout.rows() as u64;
         let row = (layout.lanes_per_row * size_of::<Lanes>()) as u64;
         let accumulators = match settings.adagrad() {
             AdaGrad::Row => size_of::<f32>() as u64,
@@ -156,7 +160,7 @@ impl Recycle for Parameters {
 
 impl Side {
     fn new(layout: Layout, settings: &Settings) -> Result<Side> {
-        let rows = layout.rows_per_block * BLOCKS;
+        let rows = layout.rows();
         Ok(Side {
             rows: Matrix::new(rows, layout.lanes_per_row)?,
             accumulators: match (settings.strategy, settings.adagrad()) {
@@ -168,12 +172,11 @@ impl Side {
     }
 
     /// The blocks, one for each thread that asks; rates must be by row.
-    pub fn blocks(&mut self) -> impl Iterator<Item = Block<'_>> {
-        let lanes_per_row = self.rows.lanes_per_row();
+    pub fn blocks(&mut self, layout: Layout) -> impl Iterator<Item = Block<'_>> {
+        let Layout { lanes_per_row, rows_per_block, .. } = layout;
         let Accumulators::Row(accumulators) = &mut self.accumulators else {
             unreachable!("the settings allow blocks only with rates by row");
         };
-        let rows_per_block = accumulators.len() / BLOCKS;
         self.rows
             .lanes_mut()
             .chunks_mut(rows_per_block * lanes_per_row)

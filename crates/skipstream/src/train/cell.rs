@@ -4,7 +4,7 @@ use super::intake::Batch;
 use super::runs::BlockPairs;
 use crate::kernel::{Group, GroupScratch, GroupSettings, Kernel, RUNS};
 use crate::noise::{AliasTable, weight};
-use crate::parameters::{BLOCKS, Block, LANES, Layout, fill_new_target};
+use crate::parameters::{Block, LANES, Layout, fill_new_target};
 use crate::random::Random;
 
 /// A block of targets, and the batch's pairs whose targets are in it.
@@ -40,6 +40,7 @@ pub(super) struct Trained {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CellSettings {
     pub kernel: Kernel,
+    pub layout: Layout,
     pub group: GroupSettings,
     pub shared_negatives: usize,
     pub noise_exponent: f64,
@@ -55,17 +56,17 @@ pub(super) fn prepare(
     targets: &mut TargetBlock<'_>,
     contexts: &mut ContextBlock<'_>,
 ) {
-    for &(id, birth) in batch.fresh.0.iter().filter(|(id, _)| Layout::block(*id) == block) {
-        let row = Layout::row(id);
+    for &(id, birth) in batch.fresh.0.iter().filter(|(id, _)| settings.layout.block(*id) == block) {
+        let row = settings.layout.row(id);
         let target = targets.rows.row_mut(row).as_flattened_mut();
         fill_new_target(&mut target[..settings.group.dimensions], settings.seed, birth);
         contexts.rows.row_mut(row).fill([0.0; LANES]);
         targets.rows.accumulators[row] = 0.0;
         contexts.rows.accumulators[row] = 0.0;
     }
-    let counts = batch.counts.iter().skip(block).step_by(BLOCKS);
+    let counts = batch.counts.iter().skip(block).step_by(settings.layout.blocks);
     contexts.noise.rebuild(counts.map(|&count| weight(count, settings.noise_exponent)));
-    targets.pairs.collect(batch, block);
+    targets.pairs.collect(batch, block, settings.layout);
 }
 
 /// Trains the pairs of a cell: runs of a target's contexts, in groups that share their negatives.

@@ -13,7 +13,7 @@ use super::schedule::Schedule;
 use crate::config::Settings;
 use crate::kernel::{GroupSettings, Kernel};
 use crate::noise::AliasTable;
-use crate::parameters::{BLOCKS, Parameters};
+use crate::parameters::{Layout, Parameters};
 use crate::random::{Purpose, Random};
 
 /// Trains batches.
@@ -27,10 +27,12 @@ pub(super) struct Grid {
 
 impl Grid {
     pub fn new(settings: &Settings, kernel: Kernel) -> Grid {
+        let layout = Layout::new(settings);
         let shared_negatives = shared_negatives(settings.negatives);
         Grid {
             settings: CellSettings {
                 kernel,
+                layout,
                 group: GroupSettings {
                     dimensions: settings.dimensions,
                     learning_rate: settings.learning_rate(),
@@ -40,43 +42,45 @@ impl Grid {
                 noise_exponent: settings.noise_exponent,
                 seed: settings.seed,
             },
-            pairs: (0..BLOCKS).map(|_| BlockPairs::default()).collect(),
-            noises: vec![AliasTable::default(); BLOCKS],
-            workers: (0..settings.threads().min(BLOCKS)).map(|_| Worker::default()).collect(),
+            pairs: (0..layout.blocks).map(|_| BlockPairs::default()).collect(),
+            noises: vec![AliasTable::default(); layout.blocks],
+            workers: (0..settings.threads().min(layout.blocks)).map(|_| Worker::default()).collect(),
         }
     }
 
     /// Trains a batch; this thread does `meanwhile` first, while others begin.
     pub fn train(&mut self, parameters: &mut Parameters, batch: &Batch, meanwhile: impl FnOnce()) -> Trained {
+        let layout = self.settings.layout;
+        let blocks = layout.blocks;
         let targets: Vec<_> = parameters
             .target
-            .blocks()
+            .blocks(layout)
             .zip(&mut self.pairs)
             .map(|(rows, pairs)| Mutex::new(TargetBlock { rows, pairs }))
             .collect();
         let contexts: Vec<_> = parameters
             .context
-            .blocks()
+            .blocks(layout)
             .zip(&mut self.noises)
             .map(|(rows, noise)| Mutex::new(ContextBlock { rows, noise }))
             .collect();
-        let results = Mutex::new([[Trained::default(); BLOCKS]; BLOCKS]);
-        let schedule = Schedule::default();
+        let results = Mutex::new(vec![Trained::default(); blocks * blocks]);
+        let schedule = Schedule::new(blocks);
         let settings = &self.settings;
         let work = |worker: &mut Worker| {
             schedule.work(|place| {
                 const FREE: &str = "the schedule gives a block to one cell at a time";
                 let mut targets = targets[place.target].try_lock().expect(FREE);
-                let mut contexts = contexts[place.context()].try_lock().expect(FREE);
+                let context = place.context(blocks);
+                let mut contexts = contexts[context].try_lock().expect(FREE);
                 if place.round == 0 {
                     cell::prepare(place.target, batch, settings, &mut targets, &mut contexts);
                 }
-                let number = (place.target * BLOCKS + place.round) as u64;
-                let mut random = Random::for_purpose(settings.seed, Purpose::Negatives, [batch.number, number]);
-                let context = place.context();
+                let number = place.target * blocks + place.round;
+                let mut random = Random::for_purpose(settings.seed, Purpose::Negatives, [batch.number, number as u64]);
                 let trained =
                     cell::train(context, settings, &mut targets, &mut contexts, &mut random, worker);
-                results.lock().expect("nothing panics with this lock")[place.target][place.round] = trained;
+                results.lock().expect("nothing panics with this lock")[number] = trained;
             });
         };
         std::thread::scope(|scope| {
@@ -89,7 +93,7 @@ impl Grid {
         });
         // Always in the same order: sums of floats depend on it.
         let results = results.into_inner().expect("nothing panics with this lock");
-        results.as_flattened().iter().fold(Trained::default(), |sum, cell| Trained {
+        results.iter().fold(Trained::default(), |sum, cell| Trained {
             pairs: sum.pairs + cell.pairs,
             loss: sum.loss + cell.loss,
         })
@@ -98,6 +102,5 @@ impl Grid {
 
 /// K, the negatives that a group shares, for k negatives a pair.
 fn shared_negatives(negatives: usize) -> usize {
-    let k = std::env::var("KP").ok().and_then(|x| x.parse().ok()).unwrap_or(5.0);
-    ((negatives as f64 * k) as usize).next_multiple_of(8)
+    (negatives * 6).next_multiple_of(8)
 }

@@ -2,13 +2,13 @@
 
 use super::intake::Batch;
 use crate::kernel::{Group, RUN_LENGTH};
-use crate::parameters::{BLOCKS, Layout};
+use crate::parameters::Layout;
 
 /// The pairs whose targets are in one block.
 #[derive(Debug, Default)]
 pub(super) struct BlockPairs {
     /// For each context block the pairs of that cell.
-    cells: [Runs; BLOCKS],
+    cells: Vec<Runs>,
     /// The batch's positions whose words are in the block, sorted by word.
     positions: Vec<u32>,
     starts: Vec<u32>,
@@ -16,13 +16,14 @@ pub(super) struct BlockPairs {
 
 impl BlockPairs {
     /// Finds the block's pairs in a batch.
-    pub fn collect(&mut self, batch: &Batch, block: usize) {
-        self.sort_positions(batch, block);
+    pub fn collect(&mut self, batch: &Batch, block: usize, layout: Layout) {
+        self.sort_positions(batch, block, layout);
+        self.cells.resize_with(layout.blocks, Runs::default);
         self.cells.iter_mut().for_each(Runs::clear);
         let mut last = None;
         for &position in &self.positions {
             let position = position as usize;
-            let target = Layout::row(batch.words[position]) as u32;
+            let target = layout.row(batch.words[position]) as u32;
             if let Some(last) = last.replace(target).filter(|&last| last != target) {
                 self.cells.iter_mut().for_each(|cell| cell.close(last));
             }
@@ -30,7 +31,7 @@ impl BlockPairs {
             let before = &batch.words[position - usize::from(reach.left)..position];
             let behind = &batch.words[position + 1..][..usize::from(reach.right)];
             for &context in before.iter().chain(behind) {
-                self.cells[Layout::block(context)].push(target, Layout::row(context) as u32);
+                self.cells[layout.block(context)].push(target, layout.row(context) as u32);
             }
         }
         if let Some(last) = last {
@@ -39,13 +40,13 @@ impl BlockPairs {
     }
 
     /// A counting sort: stable, and linear in words and rows.
-    fn sort_positions(&mut self, batch: &Batch, block: usize) {
-        let rows = batch.counts.len().div_ceil(BLOCKS);
+    fn sort_positions(&mut self, batch: &Batch, block: usize, layout: Layout) {
+        let rows = batch.counts.len().div_ceil(layout.blocks);
         self.starts.clear();
         self.starts.resize(rows + 1, 0);
-        let in_block = || batch.words.iter().enumerate().filter(|(_, id)| Layout::block(**id) == block);
+        let in_block = || batch.words.iter().enumerate().filter(|(_, id)| layout.block(**id) == block);
         for (_, &id) in in_block() {
-            self.starts[Layout::row(id) + 1] += 1;
+            self.starts[layout.row(id) + 1] += 1;
         }
         for row in 0..rows {
             self.starts[row + 1] += self.starts[row];
@@ -53,7 +54,7 @@ impl BlockPairs {
         self.positions.clear();
         self.positions.resize(self.starts[rows] as usize, 0);
         for (position, &id) in in_block() {
-            let start = &mut self.starts[Layout::row(id)];
+            let start = &mut self.starts[layout.row(id)];
             self.positions[*start as usize] = position as u32;
             *start += 1;
         }

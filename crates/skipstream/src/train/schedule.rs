@@ -2,8 +2,6 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::parameters::BLOCKS;
-
 /// A cell: the target block, and the round, which decides the context block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CellPlace {
@@ -13,35 +11,36 @@ pub(super) struct CellPlace {
 
 impl CellPlace {
     /// In a round each context block has one cell.
-    pub fn context(self) -> usize {
-        (self.target + self.round) % BLOCKS
+    pub fn context(self, blocks: usize) -> usize {
+        (self.target + self.round) % blocks
     }
 }
 
 /// Hands out the cells of one batch. Cell (a, r) waits for (a, r − 1), which has its target block, and for
 /// (a + 1, r − 1), which has its context block; so every block sees its cells in the same order whatever the
 /// threads do, and no two running cells share one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Schedule {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     /// Rounds done by each target block.
-    done: [usize; BLOCKS],
-    running: [bool; BLOCKS],
+    done: Vec<usize>,
+    running: Vec<bool>,
     failed: bool,
 }
 
 impl State {
     /// The ready cell of the earliest round.
     fn ready(&self) -> Option<CellPlace> {
-        (0..BLOCKS)
+        let blocks = self.done.len();
+        (0..blocks)
             .filter(|&target| {
                 let round = self.done[target];
-                !self.running[target] && round < BLOCKS && self.done[(target + 1) % BLOCKS] >= round
+                !self.running[target] && round < blocks && self.done[(target + 1) % blocks] >= round
             })
             .min_by_key(|&target| self.done[target])
             .map(|target| CellPlace {
@@ -51,11 +50,22 @@ impl State {
     }
 
     fn is_over(&self) -> bool {
-        self.failed || self.done.iter().all(|&done| done == BLOCKS)
+        self.failed || self.done.iter().all(|&done| done == self.done.len())
     }
 }
 
 impl Schedule {
+    pub fn new(blocks: usize) -> Schedule {
+        Schedule {
+            state: Mutex::new(State {
+                done: vec![0; blocks],
+                running: vec![false; blocks],
+                failed: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
     /// Runs cells until all are done. Called by every thread.
     pub fn work(&self, mut run: impl FnMut(CellPlace)) {
         let mut state = self.lock();
@@ -100,7 +110,8 @@ mod tests {
 
     #[test]
     fn every_cell_runs_once_and_blocks_are_never_shared() {
-        let schedule = Schedule::default();
+        const BLOCKS: usize = 8;
+        let schedule = Schedule::new(BLOCKS);
         let targets: Vec<Mutex<Vec<usize>>> = (0..BLOCKS).map(|_| Mutex::default()).collect();
         let contexts: Vec<Mutex<Vec<usize>>> = (0..BLOCKS).map(|_| Mutex::default()).collect();
         std::thread::scope(|scope| {
@@ -108,7 +119,7 @@ mod tests {
                 scope.spawn(|| {
                     schedule.work(|cell| {
                         let mut target = targets[cell.target].try_lock().unwrap();
-                        let mut context = contexts[cell.context()].try_lock().unwrap();
+                        let mut context = contexts[cell.context(BLOCKS)].try_lock().unwrap();
                         target.push(cell.round);
                         context.push(cell.round);
                         std::thread::yield_now();
@@ -124,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_panic_in_a_cell_does_not_hang_the_others() {
-        let schedule = Schedule::default();
+        let schedule = Schedule::new(4);
         let result = std::thread::scope(|scope| {
             let other = scope.spawn(|| schedule.work(|_| {}));
             let failing = scope.spawn(|| schedule.work(|_| panic!("on purpose")));
