@@ -135,6 +135,9 @@ pub struct SettingArgs {
     /// Words that `mini-batch` trains together [default: 300000]
     #[arg(long, value_name = "N")]
     pub batch_words: Option<usize>,
+    /// Parts of the vocabulary that threads of `mini-batch` share out: a power of two, at least the threads [default: 4]
+    #[arg(long, value_name = "N")]
+    pub blocks: Option<usize>,
     /// How often each word is trained again later, from a buffer of past text [default: 1 for mini-batch]
     #[arg(long, value_name = "N")]
     pub replays: Option<u32>,

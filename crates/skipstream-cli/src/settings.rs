@@ -25,6 +25,7 @@ impl SettingArgs {
             max_vocabulary: self.max_vocabulary.unwrap_or(default.max_vocabulary),
             table_size: self.table_size.unwrap_or(default.table_size),
             batch_words: self.batch_words.unwrap_or(default.batch_words),
+            blocks: self.blocks.unwrap_or(default.blocks),
             replays: self.replays,
             replay_words: self.replay_words.unwrap_or(default.replay_words),
             passes: self.passes.unwrap_or(default.passes),
@@ -55,6 +56,7 @@ impl SettingArgs {
         differences.number("max-vocabulary", self.max_vocabulary, model.max_vocabulary);
         differences.number("table-size", self.table_size, model.table_size);
         differences.number("batch-words", self.batch_words, model.batch_words);
+        differences.number("blocks", self.blocks, model.blocks);
         differences.number("replays", self.replays, model.replays());
         differences.number("replay-words", self.replay_words, model.replay_words);
         differences.number("passes", self.passes, model.passes);
