@@ -104,14 +104,17 @@ impl Session {
                 HumanCount(self.before.progress.tokens)
             )
         };
+        let threads = match (settings.strategy, settings.threads()) {
+            (Strategy::MiniBatch, threads) if threads > 1 => format!("{threads} threads"),
+            _ => "1 thread".to_owned(),
+        };
         format!(
-            "{}: {age}, {} dimensions, window {}, {} negatives, {}; {} threads, {}; memory: at most {}",
+            "{}: {age}, {} dimensions, window {}, {} negatives, {}; {threads}, {}; memory: at most {}",
             self.job.model.display(),
             settings.dimensions,
             settings.window,
             settings.negatives,
             name_of(&settings.strategy),
-            settings.threads(),
             self.trainer.kernel().name(),
             DecimalBytes(self.trainer.memory_bound())
         )
