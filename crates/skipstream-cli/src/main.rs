@@ -1,2 +1,75 @@
-//! The `skipstream` command.
-fn main() {}
+//! The `skipstream` command: learns word vectors from text that never ends, and answers from them.
+//!
+//! What was typed is in `args.rs`. Each command turns it into what to do in a file of its own name.
+
+mod args;
+mod export;
+mod lock;
+mod neighbors;
+mod output;
+mod settings;
+mod train;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+
+/// How a command ended, other than by an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// All was done.
+    Done,
+    /// A word that was asked for is not in the vocabulary.
+    NotFound,
+    /// Ctrl-C or a signal ended it early.
+    Interrupted,
+}
+
+impl Ending {
+    /// The exit code. An error's is 2, as it is for a command line that cannot be understood.
+    fn code(self) -> u8 {
+        match self {
+            Ending::Done => 0,
+            Ending::NotFound => 1,
+            Ending::Interrupted => 130,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Train(args) => train::run(*args),
+        Command::Neighbors(args) => neighbors::run(args),
+        Command::Export(args) => export::run(args),
+    };
+    match result {
+        Ok(ending) => ExitCode::from(ending.code()),
+        // Whoever reads our output has seen enough, as `head` does.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {}", with_causes(&error));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io_error = cause.downcast_ref::<io::Error>();
+        io_error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// The message with its causes, without those that it already tells.
+fn with_causes(error: &anyhow::Error) -> String {
+    let mut message = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !message.ends_with(&cause) {
+            message = format!("{message}: {cause}");
+        }
+    }
+    message
+}

@@ -72,7 +72,7 @@ struct Part {
     file_bytes: Option<u64>,
     reached: Reached,
     complete: bool,
-    /// What the ledger knows of it: for a pipe, this is subtracted.
+    /// What the ledger knows of it.
     settled: Reached,
     is_settled: bool,
 }
@@ -163,6 +163,26 @@ impl Files {
         &self.progress
     }
 
+    /// Goes back to where the ledger stands, for another pass over the same text.
+    pub fn rewind(&mut self) -> Result<()> {
+        if let Some(pipe) = self.parts.iter().find(|part| part.file_bytes.is_none()) {
+            return Err(Error::Unsupported(format!(
+                "{}: a pipe can be read only once; several passes need a file",
+                pipe.name.display()
+            )));
+        }
+        for part in &mut self.parts {
+            part.reached = part.settled;
+            part.complete = false;
+        }
+        self.turn = 0;
+        self.stream = None;
+        self.closed_report = TextReport::default();
+        self.closed_bytes = 0;
+        self.progress.set(0);
+        Ok(())
+    }
+
     /// Writes down in the ledger how far each file was read, since the last time.
     ///
     /// Only right when all that was read was also learned, which is so whenever a trainer has come to rest. Where a
@@ -229,9 +249,11 @@ impl Part {
             Err(error) => return Err(error),
         };
         let words = ledger.source(path)?.map_or(0, |learned| learned.words);
+        let start = Reached { position, words };
         Ok(Some(Part {
             file_bytes: Some(file_bytes),
-            reached: Reached { position, words },
+            reached: start,
+            settled: start,
             // So that a file which is to be learned again is still to be learned if its turn does not come today.
             is_settled: !again,
             ..Part::pipe(path.to_owned(), None, 0)
@@ -267,10 +289,10 @@ impl Part {
     }
 
     fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
+        let before = std::mem::replace(&mut self.settled, self.reached);
         let Reached { position, words } = self.reached;
         let Some(file_bytes) = self.file_bytes else {
-            ledger.record_piped(words - self.settled.words, position - self.settled.position);
-            self.settled = self.reached;
+            ledger.record_piped(words - before.words, position - before.position);
             return Ok(());
         };
         let reading = Reading {
@@ -525,6 +547,24 @@ mod tests {
         let inputs = [Input::from(desk.path("a")), pipe("four", 0)];
         let files = Files::plan(inputs, &desk.ledger, false, &TextOptions::default()).unwrap();
         assert_eq!(files.progress().length(), None);
+    }
+
+    #[test]
+    fn another_pass_reads_the_same_and_a_pipe_has_none() {
+        let mut desk = Desk::with(&[("a", "one two\n"), ("b", "three\n")]);
+        let mut files = desk.plan(&["a", "b"], false).unwrap();
+        assert_eq!(take(&mut files, 1), ["one two"]);
+        for _ in 0..2 {
+            files.rewind().unwrap();
+            assert_eq!(take(&mut files, 9), ["one two", "three"]);
+        }
+        files.settle(&mut desk.ledger).unwrap();
+        assert_eq!((desk.words("a"), files.report().tokens), (2, 3));
+
+        let options = TextOptions::default();
+        let mut files = Files::plan([pipe("four", 0)], &desk.ledger, false, &options).unwrap();
+        let error = files.rewind().unwrap_err().to_string();
+        assert!(error.starts_with("<stdin>: a pipe"), "{error}");
     }
 
     #[cfg(unix)]

@@ -1,0 +1,72 @@
+//! `skipstream neighbors`.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use indicatif::HumanCount;
+use serde::Serialize;
+use skipstream::Embeddings;
+use skipstream::embeddings::Neighbor;
+
+use crate::Ending;
+use crate::args::NeighborsArgs;
+use crate::output::{print, print_json};
+
+/// The answer for one word.
+#[derive(Serialize)]
+struct Answer<'a> {
+    word: &'a str,
+    /// The nearest first; `None` for a word that is not in the vocabulary.
+    neighbors: Option<Vec<Neighbor<'a>>>,
+}
+
+/// Answers each word.
+pub fn run(args: NeighborsArgs) -> Result<Ending> {
+    let embeddings = Embeddings::load(&args.model, args.vectors)?;
+    let mut answers = Vec::new();
+    for word in &args.words {
+        let known = embeddings.index_of(word).is_some();
+        let neighbors = known.then(|| embeddings.neighbors(word, args.number));
+        answers.push(Answer {
+            word,
+            neighbors: neighbors.transpose()?,
+        });
+    }
+    if args.json {
+        print_json(&answers)?;
+    } else {
+        let blocks: Vec<String> = answers.iter().filter_map(block).collect();
+        print(&blocks.join("\n"))?;
+    }
+    let mut ending = Ending::Done;
+    for answer in answers.iter().filter(|answer| answer.neighbors.is_none()) {
+        eprintln!("`{}` is not in the vocabulary", answer.word);
+        ending = Ending::NotFound;
+    }
+    Ok(ending)
+}
+
+/// A table for people.
+fn block(answer: &Answer<'_>) -> Option<String> {
+    let neighbors = answer.neighbors.as_ref()?;
+    let lengths = neighbors
+        .iter()
+        .map(|neighbor| neighbor.word.chars().count());
+    let width = lengths.max().unwrap_or(0).max(12);
+    let mut text = format!(
+        "{:width$}    similarity        count\n",
+        answer.word,
+        width = width
+    );
+    for neighbor in neighbors {
+        let Neighbor {
+            word,
+            similarity,
+            count,
+        } = neighbor;
+        let count = HumanCount(*count).to_string();
+        writeln!(text, "  {word:width$}  {similarity:>10.4}  {count:>11}")
+            .expect("writing into a string cannot fail");
+    }
+    Some(text)
+}

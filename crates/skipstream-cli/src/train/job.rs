@@ -1,0 +1,106 @@
+//! What to do, made of what was typed.
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use crate::args::{SettingArgs, TrainArgs};
+
+/// What to do.
+#[derive(Debug)]
+pub struct Job {
+    /// The model's file.
+    pub model: PathBuf,
+    /// The settings that were asked for.
+    pub settings: SettingArgs,
+    /// Threads that train.
+    pub threads: Option<usize>,
+    /// What to read, in this order.
+    pub texts: Vec<Text>,
+    /// Whether files that were learned are new text.
+    pub again: bool,
+    /// Whether to train what waits in the replay buffer at the end.
+    pub finish: bool,
+    /// How often to save.
+    pub checkpoint_every: Duration,
+    /// What to print.
+    pub report: Report,
+}
+
+/// Text to learn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// A file.
+    File(PathBuf),
+    /// Standard input, without what was learned from pipes if that is to be skipped.
+    Stdin {
+        /// Whether it is fed again.
+        skip_learned: bool,
+    },
+}
+
+/// What to print, besides errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// A headline, progress and a summary.
+    ForPeople,
+    /// The summary as JSON.
+    Json,
+    /// Nothing.
+    Nothing,
+}
+
+impl Job {
+    /// Refuses what makes no sense together.
+    pub fn new(args: TrainArgs) -> Result<Job> {
+        let stdin = Text::Stdin {
+            skip_learned: args.skip_learned,
+        };
+        let mut texts = Vec::new();
+        for path in args.files {
+            let text = if path == Path::new("-") {
+                stdin.clone()
+            } else {
+                Text::File(path)
+            };
+            if text == stdin && texts.contains(&stdin) {
+                bail!("`-` stands twice; standard input can be read only once");
+            }
+            texts.push(text);
+        }
+        if texts.is_empty() && !args.finish {
+            if io::stdin().is_terminal() {
+                bail!("there is no text: name files, or pipe text in");
+            }
+            texts.push(stdin.clone());
+        }
+        if args.skip_learned && !texts.contains(&stdin) {
+            bail!(
+                "--skip-learned is for standard input; of files, what was learned is skipped anyway"
+            );
+        }
+        Ok(Job {
+            model: args.model,
+            settings: args.settings,
+            threads: args.threads,
+            texts,
+            again: args.again,
+            finish: args.finish,
+            checkpoint_every: args.checkpoint_every,
+            report: match (args.json, args.quiet) {
+                (true, _) => Report::Json,
+                (false, true) => Report::Nothing,
+                (false, false) => Report::ForPeople,
+            },
+        })
+    }
+
+    /// Whether standard input is among the texts.
+    pub fn reads_stdin(&self) -> bool {
+        self.texts
+            .iter()
+            .any(|text| matches!(text, Text::Stdin { .. }))
+    }
+}

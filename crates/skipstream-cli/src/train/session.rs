@@ -1,0 +1,268 @@
+//! One run of `train`: a model, the text for it, and what becomes of both.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use indicatif::{DecimalBytes, HumanCount};
+use skipstream::corpus::{Files, Input, Ledger};
+use skipstream::{Error, Outcome as Rest, Progress, Strategy, Trainer};
+
+use super::job::{Job, Report, Text};
+use super::pipe::{Pipe, STDIN};
+use super::shared::Shared;
+use super::stop::Stop;
+use super::summary::{Outcome, Summary};
+use super::watch::{Display, Watch};
+use crate::Ending;
+use crate::lock::ModelLock;
+use crate::settings::name_of;
+
+/// A model with the text that it is to learn.
+pub struct Session {
+    job: Job,
+    stop: Stop,
+    trainer: Trainer,
+    text: Shared,
+    watch: Watch,
+    began: Instant,
+    before: Before,
+    _lock: ModelLock,
+}
+
+/// The model as it was when the session began.
+struct Before {
+    /// Whether there was none.
+    is_new: bool,
+    progress: Progress,
+    ledger: Ledger,
+}
+
+impl Session {
+    /// Makes or loads the model, and looks at all texts before any of them is read.
+    pub fn begin(job: Job, stop: Stop) -> Result<Session> {
+        let lock = ModelLock::take(&job.model)?;
+        let is_new = !job
+            .model
+            .try_exists()
+            .with_context(|| job.model.display().to_string())?;
+        let trainer = if is_new {
+            Trainer::new(job.settings.config(job.threads))?
+        } else {
+            let trainer = Trainer::load(&job.model, job.threads)?;
+            let agreed = job.settings.agree_with(trainer.settings());
+            agreed.with_context(|| job.model.display().to_string())?;
+            trainer
+        };
+        let inputs = job.texts.iter().map(|text| match text {
+            Text::File(path) => Input::from(path),
+            Text::Stdin { skip_learned } => Input::Pipe {
+                name: STDIN.into(),
+                reader: Box::new(Pipe::stdin(stop.clone())),
+                skip: if *skip_learned {
+                    trainer.ledger().piped_bytes
+                } else {
+                    0
+                },
+            },
+        });
+        let files = Files::plan(
+            inputs,
+            trainer.ledger(),
+            job.again,
+            &trainer.settings().text,
+        )?;
+        let before = Before {
+            is_new,
+            progress: trainer.progress(),
+            ledger: trainer.ledger().clone(),
+        };
+        let display = (job.report == Report::ForPeople)
+            .then(|| Display::new(files.progress().clone(), before.progress));
+        // A corpus that is read in passes cannot be left and taken up again.
+        let checkpoint_every = (!in_passes(&trainer)).then_some(job.checkpoint_every);
+        Ok(Session {
+            watch: Watch::new(stop.clone(), checkpoint_every, display),
+            text: Shared::new(files),
+            began: Instant::now(),
+            job,
+            stop,
+            trainer,
+            before,
+            _lock: lock,
+        })
+    }
+
+    /// One line about the model.
+    pub fn headline(&self) -> String {
+        let settings = self.trainer.settings();
+        let age = if self.before.is_new {
+            "new model".to_owned()
+        } else {
+            format!(
+                "continued after {} words",
+                HumanCount(self.before.progress.tokens)
+            )
+        };
+        let threads = match (settings.strategy, settings.threads()) {
+            (Strategy::MiniBatch, threads) if threads > 1 => format!("{threads} threads"),
+            _ => "1 thread".to_owned(),
+        };
+        format!(
+            "{}: {age}, {} dimensions, window {}, {} negatives, {}; {threads}, {}; memory: at most {}",
+            self.job.model.display(),
+            settings.dimensions,
+            settings.window,
+            settings.negatives,
+            name_of(&settings.strategy),
+            self.trainer.kernel().name(),
+            DecimalBytes(self.trainer.memory_bound())
+        )
+    }
+
+    /// Learns all text, or what there is before an error or a wish to stop, and saves it.
+    pub fn learn(mut self) -> (Summary, Result<Ending>) {
+        let trained = self.train();
+        self.watch.clear();
+        let settled = self.settle();
+        let outcome = match &trained {
+            Err(_) => Outcome::Failed,
+            Ok(Rest::Rested) => Outcome::Interrupted,
+            Ok(Rest::Ended) if self.has_changed() => Outcome::Complete,
+            Ok(Rest::Ended) => Outcome::NothingNew,
+        };
+        let saved = match outcome {
+            _ if in_passes(&self.trainer) && outcome != Outcome::Complete => None,
+            Outcome::Complete => Some(self.save()),
+            Outcome::NothingNew => self.before.is_new.then(|| self.save()),
+            Outcome::Interrupted | Outcome::Failed => self.has_changed().then(|| self.save()),
+        };
+        let summary = self.summary(outcome, matches!(saved, Some(Ok(()))));
+        let ending = match outcome {
+            Outcome::Interrupted => Ending::Interrupted,
+            _ => Ending::Done,
+        };
+        let result = trained
+            .and(settled)
+            .and(saved.unwrap_or(Ok(())))
+            .map(|()| ending);
+        (summary, result)
+    }
+
+    fn train(&mut self) -> Result<Rest> {
+        let rest = if in_passes(&self.trainer) {
+            self.train_in_passes()?
+        } else {
+            self.train_in_one_pass()?
+        };
+        if rest == Rest::Ended && self.job.finish {
+            self.trainer.finish(&mut self.watch);
+        }
+        Ok(rest)
+    }
+
+    fn train_in_one_pass(&mut self) -> Result<Rest> {
+        loop {
+            let rest = match self.trainer.train(&mut self.text, &mut self.watch) {
+                Err(error) if self.is_stopped_pipe(&error) => Rest::Rested,
+                other => other?,
+            };
+            if rest == Rest::Ended || self.stop.is_asked() {
+                return Ok(rest);
+            }
+            self.settle()?;
+            self.save()?;
+            self.watch.saved();
+        }
+    }
+
+    fn train_in_passes(&mut self) -> Result<Rest> {
+        if self.text.files().is_empty() {
+            return Ok(Rest::Ended);
+        }
+        let text = self.text.clone();
+        let mut open = || {
+            text.files().rewind()?;
+            Ok(Box::new(text.clone()) as _)
+        };
+        Ok(self.trainer.train_passes(&mut open, &mut self.watch)?)
+    }
+
+    /// Whether this is how a [`Pipe`] lets go of a silent standard input.
+    fn is_stopped_pipe(&self, error: &Error) -> bool {
+        let (Error::Io { path, .. } | Error::Malformed { path, .. }) = error else {
+            return false;
+        };
+        self.stop.is_asked() && path == Path::new(STDIN)
+    }
+
+    /// Writes down what was read: at rest all of it is learned.
+    fn settle(&mut self) -> Result<()> {
+        Ok(self.text.files().settle(self.trainer.ledger_mut())?)
+    }
+
+    fn save(&self) -> Result<()> {
+        let saved = self.trainer.save(&self.job.model);
+        saved.context("the model could not be saved")
+    }
+
+    fn has_changed(&self) -> bool {
+        let (now, before) = (self.trainer.progress(), &self.before);
+        now.tokens > before.progress.tokens
+            || now.totals != before.progress.totals
+            || *self.trainer.ledger() != before.ledger
+    }
+
+    fn summary(&self, outcome: Outcome, saved: bool) -> Summary {
+        let (now, before) = (self.trainer.progress(), &self.before.progress);
+        let settings = self.trainer.settings();
+        let trained = now.totals.since(&before.totals);
+        let words = now.tokens - before.tokens;
+        let passes = if in_passes(&self.trainer) {
+            settings.passes
+        } else {
+            1
+        };
+        let seconds = self.began.elapsed().as_secs_f64();
+        let text = self.text.files();
+        Summary {
+            model: self.job.model.clone(),
+            outcome,
+            saved,
+            words,
+            words_in_all: now.tokens,
+            replayed: trained.replayed,
+            waiting: (now.tokens * u64::from(settings.replays()))
+                .saturating_sub(now.totals.replayed),
+            seconds,
+            words_per_second: words as f64 * f64::from(passes) / seconds,
+            loss: trained.mean_loss(),
+            vocabulary: now.vocabulary,
+            max_vocabulary: settings.max_vocabulary,
+            evictions: now.evictions - before.evictions,
+            text: text.report(),
+            skipped_files: text.skipped().to_vec(),
+            go_on: self.how_to_go_on(),
+        }
+    }
+
+    fn how_to_go_on(&self) -> &'static str {
+        if in_passes(&self.trainer) {
+            "from the start: this strategy learns all its text at once"
+        } else if self.job.reads_stdin() {
+            "feed the text again from its beginning, with --skip-learned"
+        } else if self.job.again {
+            "the same command without --again"
+        } else {
+            "the same command"
+        }
+    }
+}
+
+/// Whether the model reads its whole corpus several times, and then never learns again.
+fn in_passes(trainer: &Trainer) -> bool {
+    matches!(
+        trainer.settings().strategy,
+        Strategy::Batch | Strategy::Word2vec
+    )
+}

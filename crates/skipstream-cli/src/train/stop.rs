@@ -1,0 +1,33 @@
+//! Ctrl-C and SIGTERM.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+
+use crate::Ending;
+
+/// Whether somebody wants training to stop.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Listens to signals: the first is a wish, the second ends the process at once.
+    pub fn on_signals() -> Result<Stop> {
+        let stop = Stop::default();
+        let asked = Arc::clone(&stop.0);
+        ctrlc::set_handler(move || {
+            if asked.swap(true, Ordering::SeqCst) {
+                std::process::exit(Ending::Interrupted.code().into());
+            }
+            eprintln!("\nstopping at the next boundary to save; once more to quit without saving");
+        })
+        .context("listening to Ctrl-C")?;
+        Ok(stop)
+    }
+
+    /// Whether it was asked for.
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}

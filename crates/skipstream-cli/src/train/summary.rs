@@ -1,0 +1,167 @@
+//! What came of a training.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indicatif::HumanCount;
+use serde::Serialize;
+use skipstream::corpus::TextReport;
+
+/// How a training ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// All text is learned.
+    Complete,
+    /// There was nothing that the model had not learned before.
+    NothingNew,
+    /// Ctrl-C or a signal ended it; the model holds what was learned so far.
+    Interrupted,
+    /// An error ended it; the model holds what was learned so far.
+    Failed,
+}
+
+/// What came of a training: as text for people, serialised for programs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The model's file.
+    pub model: PathBuf,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Whether the model's file holds what was learned.
+    pub saved: bool,
+    /// Words learned now.
+    pub words: u64,
+    /// Words learned since the model was made.
+    pub words_in_all: u64,
+    /// Words of past text that were trained once more, now.
+    pub replayed: u64,
+    /// Words of past text that wait for it.
+    pub waiting: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// Words learned in a second; for several passes, each of them counts.
+    pub words_per_second: f64,
+    /// The mean loss of the pairs that were trained now.
+    pub loss: f64,
+    /// Words that the model knows.
+    pub vocabulary: usize,
+    /// Words that it knows at the most.
+    pub max_vocabulary: usize,
+    /// Words that had to leave, now.
+    pub evictions: u64,
+    /// What was met in the text.
+    pub text: TextReport,
+    /// Files that were learned before.
+    pub skipped_files: Vec<PathBuf>,
+    /// How to go on after an interruption.
+    #[serde(skip)]
+    pub go_on: &'static str,
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let skipped = self.skipped_files.len() as u64;
+        if skipped > 0 {
+            writeln!(
+                out,
+                "skipped   {}, learned before",
+                counted(skipped, "file")
+            )?;
+        }
+        let model = self.model.display();
+        if self.outcome == Outcome::NothingNew {
+            writeln!(
+                out,
+                "learned   nothing new; {} in all",
+                counted(self.words_in_all, "word")
+            )?;
+        } else {
+            self.write_figures(out)?;
+        }
+        self.write_left_out(out)?;
+        match (self.saved, self.outcome) {
+            (false, Outcome::NothingNew) => writeln!(out, "model     {model} (unchanged)")?,
+            (false, _) => writeln!(out, "model     not saved")?,
+            (true, _) => writeln!(out, "model     {model}")?,
+        }
+        if self.outcome == Outcome::Interrupted {
+            return writeln!(out, "go on     {}", self.go_on);
+        }
+        if self.vocabulary == 0 {
+            return Ok(());
+        }
+        writeln!(out, "try       skipstream neighbors --model {model} WORD")
+    }
+}
+
+impl Summary {
+    fn write_figures(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let duration = if self.seconds < 10.0 {
+            format!("{:.1}s", self.seconds)
+        } else {
+            humantime::format_duration(Duration::from_secs(self.seconds as u64)).to_string()
+        };
+        writeln!(
+            out,
+            "learned   {} in {duration} ({} words/s); {} in all",
+            counted(self.words, "word"),
+            HumanCount(self.words_per_second as u64),
+            HumanCount(self.words_in_all)
+        )?;
+        if self.replayed + self.waiting > 0 {
+            write!(out, "replayed  {}", counted(self.replayed, "word"))?;
+            if self.waiting > 0 {
+                let waiting = HumanCount(self.waiting);
+                write!(out, "; {waiting} wait for more text, or for --finish")?;
+            }
+            writeln!(out)?;
+        }
+        writeln!(out, "loss      {:.4} a pair", self.loss)?;
+        writeln!(
+            out,
+            "knows     {} of at most {}; {} had to leave",
+            counted(self.vocabulary as u64, "word"),
+            HumanCount(self.max_vocabulary as u64),
+            HumanCount(self.evictions)
+        )
+    }
+
+    /// What did not enter the model as it stands in the text.
+    fn write_left_out(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TextReport {
+            long_tokens,
+            cut_lines,
+            invalid_lines,
+            ..
+        } = self.text;
+        for (number, noun, what) in [
+            (
+                long_tokens,
+                "word",
+                "longer than --max-token-bytes left out",
+            ),
+            (
+                cut_lines,
+                "line",
+                "longer than --max-sentence-words cut into pieces",
+            ),
+            (
+                invalid_lines,
+                "line",
+                "with bytes that are not UTF-8 (see --invalid-utf8)",
+            ),
+        ] {
+            if number > 0 {
+                writeln!(out, "note      {} {what}", counted(number, noun))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", HumanCount(number))
+}

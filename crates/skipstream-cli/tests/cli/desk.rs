@@ -1,0 +1,133 @@
+//! A folder to work in, with text that has something to learn.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_skipstream");
+
+/// Settings that make a small model with many batches.
+pub const SMALL: [&str; 12] = [
+    "--dimensions",
+    "16",
+    "--max-vocabulary",
+    "300",
+    "--batch-words",
+    "4000",
+    "--replay-words",
+    "20000",
+    "--subsample",
+    "0",
+    "--threads",
+    "2",
+];
+
+pub struct Desk {
+    folder: TempDir,
+}
+
+/// What a command left behind.
+#[derive(Debug)]
+pub struct Answer {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Desk {
+    pub fn new() -> Desk {
+        Desk {
+            folder: TempDir::new().unwrap(),
+        }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// The names of all files, hidden ones too.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    pub fn run(&self, args: &[&str]) -> Answer {
+        self.run_with("", args)
+    }
+
+    pub fn run_with(&self, stdin: impl Into<Vec<u8>>, args: &[&str]) -> Answer {
+        let output = Command::new(PROGRAM)
+            .current_dir(self.folder.path())
+            .args(args)
+            .write_stdin(stdin)
+            .output()
+            .unwrap();
+        Answer {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Starts a command that is met while it runs, with a pipe for its input.
+    pub fn start(&self, args: &[&str]) -> Child {
+        std::process::Command::new(PROGRAM)
+            .current_dir(self.folder.path())
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// Trains a small model, which must go well.
+    pub fn train(&self, model: &str, args: &[&str]) -> Answer {
+        let answer = self.run(&train(model, args));
+        assert_eq!(answer.code, Some(0), "{answer:?}");
+        answer
+    }
+}
+
+/// The arguments that train a small model.
+pub fn train<'a>(model: &'a str, args: &[&'a str]) -> Vec<&'a str> {
+    [&["train", "--model", model], &SMALL[..], args].concat()
+}
+
+/// About `words` words in lines of ten. Each line is about food or about stars.
+pub fn text(words: usize, seed: u64) -> String {
+    let topics = [
+        ["bread", "butter", "cheese", "honey", "salt", "soup"],
+        ["comet", "galaxy", "moon", "orbit", "planet", "star"],
+    ];
+    let mut state = seed;
+    let mut draw = |below: usize| {
+        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+        (state >> 33) as usize % below
+    };
+    let mut text = String::new();
+    for _ in 0..words / 10 {
+        let topic = topics[draw(2)];
+        for _ in 0..9 {
+            text += topic[draw(6)];
+            text.push(' ');
+        }
+        text += &format!("name{}\n", draw(500));
+    }
+    text
+}

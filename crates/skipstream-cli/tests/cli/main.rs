@@ -1,0 +1,10 @@
+//! The command as a person or a script meets it: what it prints, what it leaves on disk, and its exit codes.
+
+// In a test an unwrap is an assertion.
+#![allow(clippy::unwrap_used)]
+
+mod desk;
+mod queries;
+mod refusals;
+mod stopping;
+mod training;

@@ -1,0 +1,220 @@
+//! `train`: new models, models that go on, and what is learned only once.
+
+use std::fs;
+
+use crate::desk::{Desk, text, train};
+
+#[test]
+fn training_says_what_it_did_and_leaves_only_the_model() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(20_000, 1));
+    let answer = desk.train("m", &["a.txt"]);
+    assert!(
+        answer.err.starts_with(
+            "m: new model, 16 dimensions, window 5, 5 negatives, mini-batch; 2 threads, "
+        ),
+        "{answer:?}"
+    );
+    assert!(answer.err.contains("memory: at most "), "{answer:?}");
+    assert_eq!(
+        answer.err.lines().count(),
+        1,
+        "no progress where nobody looks"
+    );
+    assert!(
+        answer.out.starts_with("learned   20,000 words in "),
+        "{answer:?}"
+    );
+    assert!(
+        answer
+            .out
+            .contains("try       skipstream neighbors --model m WORD"),
+        "{answer:?}"
+    );
+    assert_eq!(desk.names(), ["a.txt", "m"]);
+}
+
+#[test]
+fn the_same_command_again_learns_nothing_and_leaves_the_file_alone() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(20_000, 1));
+    desk.train("m", &["a.txt"]);
+    let before = (
+        desk.bytes("m"),
+        fs::metadata(desk.path("m")).unwrap().modified().unwrap(),
+    );
+    let answer = desk.train("m", &["a.txt"]);
+    assert!(
+        answer.out.contains("skipped   1 file, learned before"),
+        "{answer:?}"
+    );
+    assert!(
+        answer
+            .out
+            .contains("learned   nothing new; 20,000 words in all"),
+        "{answer:?}"
+    );
+    let after = (
+        desk.bytes("m"),
+        fs::metadata(desk.path("m")).unwrap().modified().unwrap(),
+    );
+    assert!(before == after);
+}
+
+#[test]
+fn a_grown_file_and_a_new_one_are_learned_without_the_old_text() {
+    let desk = Desk::new();
+    let (old, new) = (text(20_000, 1), text(5_000, 2));
+    desk.write("a.txt", &old);
+    desk.train("m", &["a.txt"]);
+    desk.write("a.txt", old + &new);
+    desk.write("b.txt", text(1_000, 3));
+    let answer = desk.train("m", &["a.txt", "b.txt"]);
+    assert!(
+        answer.err.starts_with("m: continued after 20,000 words"),
+        "{answer:?}"
+    );
+    assert!(answer.out.contains("learned   6,000 words"), "{answer:?}");
+    assert!(answer.out.contains("; 26,000 in all"), "{answer:?}");
+}
+
+#[test]
+fn a_learned_file_is_learned_again_when_asked_for() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(1_000, 1));
+    desk.train("m", &["a.txt"]);
+    let answer = desk.train("m", &["--again", "a.txt"]);
+    assert!(answer.out.contains("; 2,000 in all"), "{answer:?}");
+}
+
+#[test]
+fn a_pipe_is_read_with_and_without_a_dash_and_is_always_new() {
+    let desk = Desk::new();
+    for (number, dash) in [&["-"][..], &[]].iter().enumerate() {
+        let answer = desk.run_with(text(1_000, 1), &train("m", dash));
+        assert_eq!(answer.code, Some(0), "{answer:?}");
+        let in_all = format!("; {},000 in all", number + 1);
+        assert!(answer.out.contains(&in_all), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_pipe_and_a_file_give_the_same_vectors() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(20_000, 1));
+    desk.train("file", &["a.txt"]);
+    desk.run_with(text(20_000, 1), &train("pipe", &["-"]));
+    let export = |model| {
+        desk.run(&["export", "--model", model, "--to", "word2vec-text", "-"])
+            .out
+    };
+    assert!(export("file") == export("pipe"));
+}
+
+#[test]
+fn what_was_learned_of_a_pipe_is_skipped_when_asked_for() {
+    let desk = Desk::new();
+    let all = text(20_000, 1);
+    let half: String = all
+        .lines()
+        .take(1_000)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    desk.run_with(half, &train("m", &["-"]));
+    let answer = desk.run_with(all, &train("m", &["--skip-learned", "-"]));
+    assert!(answer.out.contains("learned   10,000 words"), "{answer:?}");
+    assert!(answer.out.contains("; 20,000 in all"), "{answer:?}");
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_a_byte() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(30_000, 1));
+    for threads in ["1", "3"] {
+        let mut args = train(threads, &["a.txt"]);
+        let place = args.iter().position(|&arg| arg == "--threads").unwrap();
+        args[place + 1] = threads;
+        assert_eq!(desk.run(&args).code, Some(0));
+    }
+    assert!(desk.bytes("1") == desk.bytes("3"));
+}
+
+#[test]
+fn every_strategy_learns() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(5_000, 1));
+    desk.write("b.txt", text(1_000, 2));
+    for strategy in ["incremental", "batch", "word2vec"] {
+        let args = [
+            "--strategy",
+            strategy,
+            "--table-size",
+            "5000",
+            "a.txt",
+            "b.txt",
+        ];
+        let answer = desk.train(strategy, &args);
+        assert!(answer.out.contains("learned   6,000 words"), "{answer:?}");
+        let answer = desk.train(strategy, &args);
+        assert!(answer.out.contains("nothing new"), "{answer:?}");
+    }
+    let answer = desk.run_with(text(100, 1), &train("new", &["--strategy", "batch", "-"]));
+    assert_eq!(answer.code, Some(2));
+    assert!(
+        answer.err.contains("a pipe can be read only once"),
+        "{answer:?}"
+    );
+}
+
+#[test]
+fn finishing_trains_what_waits() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(5_000, 1));
+    let answer = desk.train("m", &["a.txt"]);
+    assert!(
+        answer.out.contains("replayed  0 words; 5,000 wait"),
+        "{answer:?}"
+    );
+    let answer = desk.train("m", &["--finish"]);
+    assert!(answer.out.contains("replayed  5,000 words\n"), "{answer:?}");
+    let answer = desk.train("m", &["--finish"]);
+    assert!(answer.out.contains("nothing new"), "{answer:?}");
+}
+
+#[test]
+fn json_is_one_object_and_quiet_is_quiet() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(1_000, 1));
+    let answer = desk.train("m", &["--json", "a.txt"]);
+    let summary: serde_json::Value = serde_json::from_str(&answer.out).unwrap();
+    assert_eq!(summary["words"], 1_000);
+    assert_eq!(summary["outcome"], "complete");
+    assert_eq!(summary["text"]["cut_lines"], 0);
+    assert!(summary["loss"].as_f64().unwrap() > 0.0);
+    assert_eq!(answer.err, "");
+    let answer = desk.train("m", &["--quiet", "a.txt"]);
+    assert_eq!((answer.out.as_str(), answer.err.as_str()), ("", ""));
+}
+
+#[test]
+fn what_is_left_out_is_counted() {
+    let desk = Desk::new();
+    let long = "x".repeat(200);
+    desk.write(
+        "a.txt",
+        [
+            b"one two three four five ",
+            long.as_bytes(),
+            b"\nbad \xFF\n",
+        ]
+        .concat(),
+    );
+    let answer = desk.train("m", &["--max-sentence-words", "3", "a.txt"]);
+    for note in [
+        "note      1 word longer than --max-token-bytes",
+        "note      1 line longer than --max-sentence-words",
+        "note      1 line with bytes that are not UTF-8",
+    ] {
+        assert!(answer.out.contains(note), "{answer:?}");
+    }
+}
