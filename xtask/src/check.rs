@@ -9,12 +9,8 @@ use crate::command::{cargo, root, run};
 /// Runs the quick checks first, so that a mistake of form is not found after minutes of tests.
 pub fn check() -> Result<()> {
     run(cargo().args(["fmt", "--all", "--check"]))?;
-    run(cargo()
-        .args(["clippy", "--workspace", "--all-targets", "--locked"])
-        .args(["--", "-D", "warnings"]))?;
-    run(cargo()
-        .args(["doc", "--workspace", "--no-deps", "--locked"])
-        .env("RUSTDOCFLAGS", "-D warnings"))?;
+    run(cargo().args(["clippy", "--workspace", "--all-targets", "--locked"]).args(["--", "-D", "warnings"]))?;
+    run(cargo().args(["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     run(cargo().args(["test", "--workspace", "--locked"]))
 }
 

@@ -33,9 +33,7 @@ pub fn run(command: &mut Command) -> Result<()> {
 
 /// Runs the command and fails if it fails.
 pub fn run_quietly(command: &mut Command) -> Result<()> {
-    let status = command
-        .status()
-        .with_context(|| format!("could not start {:?}", command.get_program()))?;
+    let status = command.status().with_context(|| format!("could not start {:?}", command.get_program()))?;
     ensure!(status.success(), "`{}` failed: {status}", line(command));
     Ok(())
 }
@@ -62,13 +60,8 @@ pub fn exists(program: &str) -> bool {
 
 /// What a person would type for this command.
 pub fn line(command: &Command) -> String {
-    let words = [command.get_program()]
-        .into_iter()
-        .chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ")
+    let words = [command.get_program()].into_iter().chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
 /// Builds the release binary and says where it is.
@@ -79,22 +72,14 @@ pub fn build_skipstream() -> Result<PathBuf> {
     let Some(target) = xtask.parent().and_then(Path::parent) else {
         bail!("{} is not in a folder of cargo's", xtask.display());
     };
-    let program = target
-        .join("release")
-        .join(format!("skipstream{}", env::consts::EXE_SUFFIX));
-    ensure!(
-        program.exists(),
-        "cargo built skipstream, but {} is not there",
-        program.display()
-    );
+    let program = target.join("release").join(format!("skipstream{}", env::consts::EXE_SUFFIX));
+    ensure!(program.exists(), "cargo built skipstream, but {} is not there", program.display());
     Ok(shortened(program))
 }
 
 /// The path as seen from the current folder where it lies under it: shorter to read and to type.
 fn shortened(path: PathBuf) -> PathBuf {
-    let below = env::current_dir()
-        .ok()
-        .and_then(|here| path.strip_prefix(here).ok().map(PathBuf::from));
+    let below = env::current_dir().ok().and_then(|here| path.strip_prefix(here).ok().map(PathBuf::from));
     below.unwrap_or(path)
 }
 

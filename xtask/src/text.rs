@@ -40,8 +40,7 @@ pub fn each_line(mut text: impl BufRead, mut line: impl FnMut(&[u8]) -> Result<(
 
 /// The words of a line: what stands between white space.
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(u8::is_ascii_whitespace)
-        .filter(|word| !word.is_empty())
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// A text that is being written, in lines of at most [`WORDS_A_LINE`] words.
@@ -59,14 +58,9 @@ impl TextWriter {
         fs::create_dir_all(folder)
             .with_context(|| format!("could not make the folder {}", folder.display()))?;
         let partial = partial(path);
-        let file = File::create(&partial)
-            .with_context(|| format!("could not write {}", partial.display()))?;
-        Ok(Self {
-            path: path.into(),
-            file: BufWriter::new(file),
-            words_in_line: 0,
-            n_words: 0,
-        })
+        let file =
+            File::create(&partial).with_context(|| format!("could not write {}", partial.display()))?;
+        Ok(Self { path: path.into(), file: BufWriter::new(file), words_in_line: 0, n_words: 0 })
     }
 
     /// Appends a word.
@@ -129,10 +123,7 @@ mod tests {
         text.finish().unwrap();
 
         let written = fs::read_to_string(&path).unwrap();
-        let lengths: Vec<_> = written
-            .lines()
-            .map(|line| line.split(" ").count())
-            .collect();
+        let lengths: Vec<_> = written.lines().map(|line| line.split(" ").count()).collect();
         assert_eq!(lengths, [WORDS_A_LINE, 1, 1]);
     }
 

@@ -255,9 +255,7 @@ mod tests {
                 continue;
             }
             let flag = field.replace('_', "-");
-            let argument = train
-                .get_arguments()
-                .find(|argument| argument.get_long() == Some(flag.as_str()));
+            let argument = train.get_arguments().find(|argument| argument.get_long() == Some(flag.as_str()));
             let help = argument.unwrap().get_help().unwrap().to_string();
             let (_, default) = help.rsplit_once("[default: ").unwrap();
             let default = default.trim_end_matches(']');
@@ -272,14 +270,7 @@ mod tests {
     #[test]
     fn every_name_of_a_choice_is_known_to_the_library() {
         for strategy in ["mini-batch", "incremental", "batch", "word2vec"] {
-            let line = [
-                "skipstream",
-                "train",
-                "--model",
-                "m",
-                "--strategy",
-                strategy,
-            ];
+            let line = ["skipstream", "train", "--model", "m", "--strategy", strategy];
             Cli::try_parse_from(line).unwrap();
         }
     }

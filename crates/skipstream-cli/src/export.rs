@@ -19,12 +19,7 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
         embeddings = embeddings.top(top);
     }
     if args.out == Path::new("-") {
-        write(
-            &embeddings,
-            args.to,
-            io::stdout().lock(),
-            Path::new("<stdout>"),
-        )?;
+        write(&embeddings, args.to, io::stdout().lock(), Path::new("<stdout>"))?;
         return Ok(Ending::Done);
     }
     if is_special(&args.out) {
@@ -32,9 +27,7 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
         let file = file.with_context(|| args.out.display().to_string())?;
         write(&embeddings, args.to, file, &args.out)?;
     } else {
-        replace(&args.out, |file| {
-            write(&embeddings, args.to, file, &args.out)
-        })?;
+        replace(&args.out, |file| write(&embeddings, args.to, file, &args.out))?;
     }
     eprintln!(
         "{}: {} words of {} dimensions",
@@ -45,12 +38,7 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
     Ok(Ending::Done)
 }
 
-fn write(
-    embeddings: &Embeddings,
-    format: Format,
-    out: impl Write,
-    name: &Path,
-) -> skipstream::Result<()> {
+fn write(embeddings: &Embeddings, format: Format, out: impl Write, name: &Path) -> skipstream::Result<()> {
     match format {
         Format::Word2vecText => write_text(embeddings, out, name),
         Format::Word2vecBinary => write_binary(embeddings, out, name),

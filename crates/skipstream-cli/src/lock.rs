@@ -39,8 +39,7 @@ impl ModelLock {
                     model.display()
                 ),
                 Err(TryLockError::Error(error)) => {
-                    return Err(error)
-                        .with_context(|| format!("{}: cannot be locked", path.display()));
+                    return Err(error).with_context(|| format!("{}: cannot be locked", path.display()));
                 }
             }
             if is_still_at(&file, &path) {

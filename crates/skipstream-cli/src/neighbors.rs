@@ -27,10 +27,7 @@ pub fn run(args: NeighborsArgs) -> Result<Ending> {
     for word in &args.words {
         let known = embeddings.index_of(word).is_some();
         let neighbors = known.then(|| embeddings.neighbors(word, args.number));
-        answers.push(Answer {
-            word,
-            neighbors: neighbors.transpose()?,
-        });
+        answers.push(Answer { word, neighbors: neighbors.transpose()? });
     }
     if args.json {
         print_json(&answers)?;
@@ -49,21 +46,11 @@ pub fn run(args: NeighborsArgs) -> Result<Ending> {
 /// A table for people.
 fn block(answer: &Answer<'_>) -> Option<String> {
     let neighbors = answer.neighbors.as_ref()?;
-    let lengths = neighbors
-        .iter()
-        .map(|neighbor| neighbor.word.chars().count());
+    let lengths = neighbors.iter().map(|neighbor| neighbor.word.chars().count());
     let width = lengths.max().unwrap_or(0).max(12);
-    let mut text = format!(
-        "{:width$}    similarity        count\n",
-        answer.word,
-        width = width
-    );
+    let mut text = format!("{:width$}    similarity        count\n", answer.word, width = width);
     for neighbor in neighbors {
-        let Neighbor {
-            word,
-            similarity,
-            count,
-        } = neighbor;
+        let Neighbor { word, similarity, count } = neighbor;
         let count = HumanCount(*count).to_string();
         writeln!(text, "  {word:width$}  {similarity:>10.4}  {count:>11}")
             .expect("writing into a string cannot fail");

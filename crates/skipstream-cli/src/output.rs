@@ -8,9 +8,7 @@ use serde::Serialize;
 /// Prints text on standard output. (`print!` would panic when the reader of a pipe has gone.)
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .context("standard output")
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 
 /// Prints a value as one line of JSON on standard output.

@@ -30,9 +30,7 @@ impl SettingArgs {
             replay_words: self.replay_words.unwrap_or(default.replay_words),
             passes: self.passes.unwrap_or(default.passes),
             text: TextOptions {
-                max_sentence_words: self
-                    .max_sentence_words
-                    .unwrap_or(default.text.max_sentence_words),
+                max_sentence_words: self.max_sentence_words.unwrap_or(default.text.max_sentence_words),
                 max_token_bytes: self.max_token_bytes.unwrap_or(default.text.max_token_bytes),
                 invalid_utf8: self.invalid_utf8.unwrap_or(default.text.invalid_utf8),
             },
@@ -61,16 +59,8 @@ impl SettingArgs {
         differences.number("replay-words", self.replay_words, model.replay_words);
         differences.number("passes", self.passes, model.passes);
         let text = &model.text;
-        differences.number(
-            "max-sentence-words",
-            self.max_sentence_words,
-            text.max_sentence_words,
-        );
-        differences.number(
-            "max-token-bytes",
-            self.max_token_bytes,
-            text.max_token_bytes,
-        );
+        differences.number("max-sentence-words", self.max_sentence_words, text.max_sentence_words);
+        differences.number("max-token-bytes", self.max_token_bytes, text.max_token_bytes);
         differences.name("invalid-utf8", self.invalid_utf8, text.invalid_utf8);
         differences.number("seed", self.seed, model.seed);
         differences.name("strategy", self.strategy, model.strategy);
@@ -118,11 +108,7 @@ mod tests {
 
     #[test]
     fn what_was_not_typed_agrees_with_every_model() {
-        let model = Config {
-            dimensions: 7,
-            strategy: Strategy::Incremental,
-            ..Config::default()
-        };
+        let model = Config { dimensions: 7, strategy: Strategy::Incremental, ..Config::default() };
         let model = model.check().unwrap();
         SettingArgs::default().agree_with(&model).unwrap();
     }
@@ -130,11 +116,7 @@ mod tests {
     #[test]
     fn a_typed_value_that_is_the_model_s_default_agrees() {
         let model = Config::default().check().unwrap();
-        let typed = SettingArgs {
-            learning_rate: Some(0.2),
-            replays: Some(1),
-            ..SettingArgs::default()
-        };
+        let typed = SettingArgs { learning_rate: Some(0.2), replays: Some(1), ..SettingArgs::default() };
         typed.agree_with(&model).unwrap();
     }
 

@@ -15,10 +15,7 @@ struct ZipfText {
 
 impl ZipfText {
     fn random(&mut self) -> u64 {
-        self.state = self
-            .state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         self.state >> 33
     }
 
@@ -45,8 +42,7 @@ impl ZipfText {
 
 fn read_all(text: &str) -> u64 {
     let reader = BufReader::with_capacity(64 << 10, text.as_bytes());
-    let mut lines =
-        Lines::new(reader, "bench", &TextOptions::default()).expect("the defaults are valid");
+    let mut lines = Lines::new(reader, "bench", &TextOptions::default()).expect("the defaults are valid");
     let mut sentence = Sentence::default();
     while lines.read(&mut sentence).expect("memory can be read") {
         for token in sentence.tokens() {
@@ -58,14 +54,11 @@ fn read_all(text: &str) -> u64 {
 
 fn reading(criterion: &mut Criterion) {
     let latin: [char; 26] = std::array::from_fn(|index| char::from(b'a' + index as u8));
-    let cyrillic =
-        latin.map(|letter| char::from_u32(letter as u32 - 97 + 0x430).expect("a letter"));
+    let cyrillic = latin.map(|letter| char::from_u32(letter as u32 - 97 + 0x430).expect("a letter"));
     let kana = latin.map(|letter| char::from_u32(letter as u32 - 97 + 0x3042).expect("a letter"));
 
     let mut group = criterion.benchmark_group("corpus");
-    group
-        .throughput(Throughput::Elements(WORDS))
-        .sample_size(20);
+    group.throughput(Throughput::Elements(WORDS)).sample_size(20);
     for (name, letters, line_ends) in [
         ("ascii", latin, true),
         ("ascii, one line", latin, false),

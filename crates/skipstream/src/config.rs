@@ -156,11 +156,7 @@ impl Config {
         let mini_batch = config.strategy == Strategy::MiniBatch;
         let replays = config.replays.unwrap_or(u32::from(mini_batch));
         in_range("replays", replays, 0..=if mini_batch { 100 } else { 0 })?;
-        let adagrad = config.adagrad.unwrap_or(if mini_batch {
-            AdaGrad::Row
-        } else {
-            AdaGrad::Dimension
-        });
+        let adagrad = config.adagrad.unwrap_or(if mini_batch { AdaGrad::Row } else { AdaGrad::Dimension });
         if mini_batch && adagrad == AdaGrad::Dimension {
             return Err(Error::Setting {
                 field: "adagrad",
@@ -175,13 +171,7 @@ impl Config {
         });
         in_range("learning_rate", learning_rate, 1e-6..=10.0)?;
         let threads = config.threads.unwrap_or_else(available_threads);
-        Ok(Settings {
-            learning_rate,
-            adagrad,
-            replays,
-            threads,
-            config: self,
-        })
+        Ok(Settings { learning_rate, adagrad, replays, threads, config: self })
     }
 }
 

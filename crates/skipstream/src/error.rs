@@ -77,24 +77,16 @@ pub enum Error {
 impl Error {
     /// An I/O error with the place where it happened.
     pub(crate) fn io(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
-        move |source| Error::Io {
-            path: path.as_ref().to_owned(),
-            source,
-        }
+        move |source| Error::Io { path: path.as_ref().to_owned(), source }
     }
 
     /// A malformed file, with the reason.
     pub(crate) fn malformed(path: impl AsRef<Path>, reason: impl Into<String>) -> Error {
-        Error::Malformed {
-            path: path.as_ref().to_owned(),
-            reason: reason.into(),
-        }
+        Error::Malformed { path: path.as_ref().to_owned(), reason: reason.into() }
     }
 
     /// Words and vectors that do not fit together, with the reason.
     pub(crate) fn invalid_vectors(reason: impl Into<String>) -> Error {
-        Error::InvalidVectors {
-            reason: reason.into(),
-        }
+        Error::InvalidVectors { reason: reason.into() }
     }
 }

@@ -1,18 +1,18 @@
 //! Word vectors from text that never ends, learned in one pass and in bounded memory.
 mod config;
-mod error;
-mod random;
 pub mod corpus;
-pub mod vocabulary;
+pub mod embeddings;
+mod error;
+pub mod eval;
+pub mod formats;
+pub mod kernel;
 pub mod noise;
 pub mod pairs;
 pub mod parameters;
-pub mod kernel;
-pub mod embeddings;
-pub mod train;
+mod random;
 mod snapshot;
-pub mod formats;
-pub mod eval;
+pub mod train;
+pub mod vocabulary;
 
 pub use config::{AdaGrad, Config, Settings, Strategy, WindowShape};
 pub use embeddings::{Embeddings, Vectors};

@@ -35,9 +35,8 @@ impl Random {
 
     /// The generator for a purpose and its place (a batch, a cell).
     pub(crate) fn for_purpose(seed: u64, purpose: Purpose, place: [u64; 2]) -> Random {
-        let hash = [purpose as u64, place[0], place[1]]
-            .into_iter()
-            .fold(seed, |hash, part| mix(hash ^ mix(part)));
+        let hash =
+            [purpose as u64, place[0], place[1]].into_iter().fold(seed, |hash, part| mix(hash ^ mix(part)));
         Random::new(hash)
     }
 

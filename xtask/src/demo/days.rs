@@ -62,10 +62,7 @@ impl Writing {
     fn finish(self) -> Result<Day> {
         let n_words = self.text.n_words();
         self.text.finish()?;
-        Ok(Day {
-            path: self.path,
-            n_words,
-        })
+        Ok(Day { path: self.path, n_words })
     }
 }
 
@@ -80,9 +77,7 @@ mod tests {
         let path = folder.path().join("text");
         fs::write(&path, text).unwrap();
         let days = cut(&path, n_days, &folder.path().join("days")).unwrap();
-        days.iter()
-            .map(|day| fs::read_to_string(&day.path).unwrap())
-            .collect()
+        days.iter().map(|day| fs::read_to_string(&day.path).unwrap()).collect()
     }
 
     #[test]

@@ -30,8 +30,7 @@ pub fn prepare(folder: &Path) -> Result<PathBuf> {
     if !text.exists() {
         let archive = download(&folder.join("download"))?;
         eprintln!("taking the words out of {} …", archive.display());
-        extract(&archive, &text)
-            .with_context(|| format!("could not filter {}", archive.display()))?;
+        extract(&archive, &text).with_context(|| format!("could not filter {}", archive.display()))?;
     }
     Ok(text)
 }

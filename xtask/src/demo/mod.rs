@@ -121,9 +121,7 @@ impl Demo {
     fn train_command(&self, text: &Path) -> Command {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let mut command = self.skipstream("train");
-        command
-            .args(["--threads", &threads.to_string(), "--quiet"])
-            .arg(text);
+        command.args(["--threads", &threads.to_string(), "--quiet"]).arg(text);
         command
     }
 
@@ -134,11 +132,7 @@ impl Demo {
         let status = command.status().context("could not ask for neighbours")?;
         println!();
         // 1 is no failure: after a day a word may still be unknown, and skipstream has said so.
-        ensure!(
-            matches!(status.code(), Some(0 | 1)),
-            "`{}` failed: {status}",
-            line(&command)
-        );
+        ensure!(matches!(status.code(), Some(0 | 1)), "`{}` failed: {status}", line(&command));
         Ok(())
     }
 
@@ -179,7 +173,5 @@ fn frequent_words(text: &Path) -> Result<Vec<String>> {
     let mut ranked: Vec<_> = counts.into_iter().collect();
     ranked.sort_by_key(|(word, count)| (word.len() < LONG, Reverse(*count), word.clone()));
     let best = ranked.iter().take(N_WORDS);
-    Ok(best
-        .map(|(word, _)| String::from_utf8_lossy(word).into_owned())
-        .collect())
+    Ok(best.map(|(word, _)| String::from_utf8_lossy(word).into_owned()).collect())
 }

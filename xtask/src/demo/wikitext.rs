@@ -39,9 +39,8 @@ const STEPS: &[(&str, &str)] = &[
     ("&[^;]*;", " "),
 ];
 
-const DIGITS: [&[u8]; 10] = [
-    b"zero", b"one", b"two", b"three", b"four", b"five", b"six", b"seven", b"eight", b"nine",
-];
+const DIGITS: [&[u8]; 10] =
+    [b"zero", b"one", b"two", b"three", b"four", b"five", b"six", b"seven", b"eight", b"nine"];
 
 /// Calls `word` for each visible word of the articles in a dump.
 pub fn each_word(mut dump: impl BufRead, mut word: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
@@ -104,9 +103,7 @@ impl Markup {
 
 /// A pattern over bytes, whatever their encoding.
 fn bytes_pattern(pattern: &str) -> Result<Regex, regex::Error> {
-    regex::bytes::RegexBuilder::new(pattern)
-        .unicode(false)
-        .build()
+    regex::bytes::RegexBuilder::new(pattern).unicode(false).build()
 }
 
 /// Calls `word` for each run of letters, in lower case, and for each digit, spelled out.
@@ -165,36 +162,24 @@ mod tests {
 
     #[test]
     fn letters_are_lowered_digits_spelled_and_the_rest_parts_words() {
-        assert_eq!(
-            article("In 1907, Émile's\nR2D2!"),
-            "in one nine zero seven mile s r two d two"
-        );
+        assert_eq!(article("In 1907, Émile's\nR2D2!"), "in one nine zero seven mile s r two d two");
     }
 
     #[test]
     fn links_keep_their_captions() {
-        assert_eq!(
-            article("[[Dog]]s and [[Felis catus|cat]]s"),
-            "dogs and cats"
-        );
+        assert_eq!(article("[[Dog]]s and [[Felis catus|cat]]s"), "dogs and cats");
         assert_eq!(article("[http://example.org/a?b the page]"), "the page");
         assert_eq!(article("[[Category:Pets|*]]"), "pets");
     }
 
     #[test]
     fn images_keep_their_captions() {
-        assert_eq!(
-            article("[[Image:dog.jpg|thumb|left|200px|A good dog]]"),
-            "a good dog"
-        );
+        assert_eq!(article("[[Image:dog.jpg|thumb|left|200px|A good dog]]"), "a good dog");
     }
 
     #[test]
     fn links_to_other_languages_go() {
-        assert_eq!(
-            article("dog [[fr:Chien]] [[zh-min-nan:Kau]] cat"),
-            "dog cat"
-        );
+        assert_eq!(article("dog [[fr:Chien]] [[zh-min-nan:Kau]] cat"), "dog cat");
     }
 
     #[test]
@@ -207,17 +192,11 @@ mod tests {
 
     #[test]
     fn templates_tables_and_entities_go() {
-        assert_eq!(
-            article("a {{stub}} b {| class=x | cell |} c&amp;nbsp;d &amp;mdash; e"),
-            "a b c d e"
-        );
+        assert_eq!(article("a {{stub}} b {| class=x | cell |} c&amp;nbsp;d &amp;mdash; e"), "a b c d e");
     }
 
     #[test]
     fn a_cut_dump_keeps_what_it_has() {
-        assert_eq!(
-            filtered("<text xml:space=\"preserve\">A dog and"),
-            "a dog and"
-        );
+        assert_eq!(filtered("<text xml:space=\"preserve\">A dog and"), "a dog and");
     }
 }

@@ -19,10 +19,7 @@ pub fn list() -> String {
 
 fn date() -> String {
     let output = Command::new("date").args(["-u", "+%Y-%m-%d"]).output();
-    output.map_or_else(
-        |_| "unknown".into(),
-        |output| String::from_utf8_lossy(&output.stdout).trim().into(),
-    )
+    output.map_or_else(|_| "unknown".into(), |output| String::from_utf8_lossy(&output.stdout).trim().into())
 }
 
 fn processor() -> String {

@@ -20,10 +20,7 @@ const MAX_VOCABULARY: &str = "100000";
 /// A program of the comparison, ready to run.
 pub enum Contender {
     /// Ours, with its default replays or a stated number of them.
-    Skipstream {
-        program: PathBuf,
-        replays: Option<u32>,
-    },
+    Skipstream { program: PathBuf, replays: Option<u32> },
     /// Mikolov's program. Its default rate, 0.025, is far from its best for a single pass.
     Word2vec { program: PathBuf, rate: String },
     /// Intel's version of it, with shared negatives.
@@ -54,9 +51,7 @@ impl Contender {
     pub fn name(&self) -> String {
         match self {
             Self::Skipstream { replays: None, .. } => "skipstream".into(),
-            Self::Skipstream {
-                replays: Some(n), ..
-            } => format!("skipstream --replays {n}"),
+            Self::Skipstream { replays: Some(n), .. } => format!("skipstream --replays {n}"),
             Self::Word2vec { rate, .. } => format!("word2vec.c rate {rate}"),
             Self::Pword2vec { .. } => "pWord2Vec".into(),
             Self::Yskip { .. } => "yskip".into(),

@@ -50,11 +50,7 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', default_value = "small,paper")]
     settings: Vec<Setting>,
     /// Other programs; those that are built by hand take part where their variable is set
-    #[arg(
-        long,
-        value_delimiter = ',',
-        default_value = "word2vec,gensim,fasttext"
-    )]
+    #[arg(long, value_delimiter = ',', default_value = "word2vec,gensim,fasttext")]
     peers: Vec<Peer>,
     /// How often the peers that can go over the text do so; skipstream reads it once
     #[arg(long, default_value_t = 1)]
@@ -86,15 +82,8 @@ pub fn run(options: &Options) -> Result<()> {
         Some(program) => program.clone(),
         None => build_skipstream()?,
     };
-    let Roster {
-        contenders,
-        mut missing,
-    } = Roster::assemble(
-        &program,
-        &options.peers,
-        &options.word2vec_rates,
-        &options.dir,
-    );
+    let Roster { contenders, mut missing } =
+        Roster::assemble(&program, &options.peers, &options.word2vec_rates, &options.dir);
 
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let mut report = Report::create(&options.dir.join(format!("runs-{now}.csv")), n_words)?;
@@ -151,11 +140,7 @@ fn measure(contender: &Contender, job: &Job, group: Group, eval: Option<&Path>) 
         fs::remove_file(job.output)?;
     }
     let measured = timed::run(&contender.train(job), &job.output.with_extension("log"))?;
-    ensure!(
-        job.output.exists(),
-        "it ended well, but saved no {}",
-        job.output.display()
-    );
+    ensure!(job.output.exists(), "it ended well, but saved no {}", job.output.display());
     eprintln!(
         "{}, threads: {}, round {}: {} took {:.1} s",
         group.setting.name(),
@@ -166,9 +151,7 @@ fn measure(contender: &Contender, job: &Job, group: Group, eval: Option<&Path>) 
     );
     // A run that cannot be scored was still measured.
     let scores = eval.and_then(|eval| {
-        score(contender, job, eval)
-            .inspect_err(|error| eprintln!("no scores: {error:#}"))
-            .ok()
+        score(contender, job, eval).inspect_err(|error| eprintln!("no scores: {error:#}")).ok()
     });
     Ok(Run {
         group,

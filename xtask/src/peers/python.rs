@@ -12,10 +12,8 @@ use crate::command::{run, run_with_retries};
 /// Our scripts. One named like the package that it imports would import itself.
 pub const GENSIM: &str = "with_gensim.py";
 pub const FASTTEXT: &str = "with_fasttext.py";
-const DRIVERS: [(&str, &str); 2] = [
-    (GENSIM, include_str!("with_gensim.py")),
-    (FASTTEXT, include_str!("with_fasttext.py")),
-];
+const DRIVERS: [(&str, &str); 2] =
+    [(GENSIM, include_str!("with_gensim.py")), (FASTTEXT, include_str!("with_fasttext.py"))];
 
 /// The packages whose versions a reader of the numbers wants to know.
 const PACKAGES: [&str; 4] = ["fasttext", "gensim", "numpy", "word2vec"];
@@ -31,10 +29,8 @@ impl Python {
     pub fn prepare(folder: &Path) -> Result<Self> {
         let python = Self::within(folder);
         if !python.exists() {
-            run(Command::new("python3")
-                .args(["-m", "venv"])
-                .arg(&python.folder))
-            .context("could not make a Python environment")?;
+            run(Command::new("python3").args(["-m", "venv"]).arg(&python.folder))
+                .context("could not make a Python environment")?;
         }
         let drivers = python.folder.join("drivers");
         fs::create_dir_all(&drivers)?;
@@ -52,9 +48,7 @@ impl Python {
     /// Installs a package, unless it is there.
     pub fn install(&self, package: &str) -> Result<()> {
         let mut show = self.pip("show");
-        show.arg(package)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        show.arg(package).stdout(Stdio::null()).stderr(Stdio::null());
         if show.status()?.success() {
             return Ok(());
         }
@@ -98,9 +92,7 @@ impl Python {
     }
 
     fn within(folder: &Path) -> Self {
-        Self {
-            folder: folder.join("python"),
-        }
+        Self { folder: folder.join("python") }
     }
 
     fn exists(&self) -> bool {

@@ -39,19 +39,14 @@ pub struct Report {
 impl Report {
     /// Starts a report on a text of `n_words` words.
     pub fn create(csv_path: &Path, n_words: u64) -> Result<Self> {
-        let mut csv = File::create(csv_path)
-            .with_context(|| format!("could not write {}", csv_path.display()))?;
+        let mut csv =
+            File::create(csv_path).with_context(|| format!("could not write {}", csv_path.display()))?;
         writeln!(
             csv,
             "setting,threads,round,program,seconds,words_per_second,peak_kilobytes,\
              ws353,men,simlex,google"
         )?;
-        Ok(Self {
-            n_words,
-            runs: Vec::new(),
-            csv_path: csv_path.into(),
-            csv,
-        })
+        Ok(Self { n_words, runs: Vec::new(), csv_path: csv_path.into(), csv })
     }
 
     /// Where every run is written.
@@ -73,11 +68,7 @@ impl Report {
             optional(run.measured.peak_kilobytes.map(|peak| peak.to_string()), ""),
         )?;
         for score in columns(run.scores.as_ref()) {
-            write!(
-                self.csv,
-                ",{}",
-                optional(score.map(|score| format!("{score:.2}")), "")
-            )?;
+            write!(self.csv, ",{}", optional(score.map(|score| format!("{score:.2}")), ""))?;
         }
         writeln!(self.csv)?;
         self.runs.push(run);
@@ -93,11 +84,8 @@ impl Report {
                 programs.push((&run.program, run.is_ours));
             }
         }
-        let ours: Vec<&str> = programs
-            .iter()
-            .filter(|(_, is_ours)| *is_ours)
-            .map(|(name, _)| *name)
-            .collect();
+        let ours: Vec<&str> =
+            programs.iter().filter(|(_, is_ours)| *is_ours).map(|(name, _)| *name).collect();
 
         let mut table = format!(
             "### {}, threads: {}\n\n| program | seconds | words/s |",
@@ -112,11 +100,7 @@ impl Report {
         table.push('\n');
 
         for (name, _) in programs {
-            let of_program: Vec<&Run> = runs
-                .iter()
-                .copied()
-                .filter(|run| run.program == name)
-                .collect();
+            let of_program: Vec<&Run> = runs.iter().copied().filter(|run| run.program == name).collect();
             let seconds = median_of(&of_program, |run| Some(run.measured.seconds));
             table.push('|');
             write_cell(&mut table, name);
@@ -127,9 +111,8 @@ impl Report {
                 let ratio = median_of(&of_program, |run| ratio(run, &runs, our_name));
                 write_cell(&mut table, &number(ratio, 2));
             }
-            let peak = median_of(&of_program, |run| {
-                run.measured.peak_kilobytes.map(|peak| peak as f64 / 1024.0)
-            });
+            let peak =
+                median_of(&of_program, |run| run.measured.peak_kilobytes.map(|peak| peak as f64 / 1024.0));
             write_cell(&mut table, &number(peak, 0));
             for column in 0..columns(None).len() {
                 let score = median_of(&of_program, |run| columns(run.scores.as_ref())[column]);
@@ -143,9 +126,7 @@ impl Report {
 
 /// How many times as long as ours, in the same round, a run took.
 fn ratio(run: &Run, runs: &[&Run], our_name: &str) -> Option<f64> {
-    let ours = runs
-        .iter()
-        .find(|other| other.round == run.round && other.program == our_name)?;
+    let ours = runs.iter().find(|other| other.round == run.round && other.program == our_name)?;
     Some(run.measured.seconds / ours.measured.seconds)
 }
 
@@ -185,10 +166,7 @@ fn write_cell(table: &mut String, content: &str) {
 mod tests {
     use super::*;
 
-    const GROUP: Group = Group {
-        setting: Setting::Small,
-        threads: 1,
-    };
+    const GROUP: Group = Group { setting: Setting::Small, threads: 1 };
 
     fn run(program: &str, round: u32, seconds: f64) -> Run {
         Run {
@@ -196,10 +174,7 @@ mod tests {
             round,
             program: program.into(),
             is_ours: program == "skipstream",
-            measured: Measured {
-                seconds,
-                peak_kilobytes: Some(2048),
-            },
+            measured: Measured { seconds, peak_kilobytes: Some(2048) },
             scores: None,
         }
     }
@@ -217,28 +192,19 @@ mod tests {
         }
         let table = report.table(GROUP);
         let rows: Vec<_> = table.lines().skip(4).collect();
-        assert_eq!(
-            rows[0],
-            "| skipstream | 1.0 | 1000 | 1.00 | 2 | – | – | – | – |"
-        );
+        assert_eq!(rows[0], "| skipstream | 1.0 | 1000 | 1.00 | 2 | – | – | – | – |");
         assert_eq!(rows[1], "| peer | 5.0 | 200 | 4.00 | 2 | – | – | – | – |");
 
         let written = std::fs::read_to_string(csv).unwrap();
         assert_eq!(written.lines().count(), 7);
-        assert_eq!(
-            written.lines().nth(1).unwrap(),
-            "small,1,1,skipstream,1.000,1000,2048,,,,"
-        );
+        assert_eq!(written.lines().nth(1).unwrap(), "small,1,1,skipstream,1.000,1000,2048,,,,");
     }
 
     #[test]
     fn a_median_of_two_lies_between_them() {
         let runs = [run("peer", 1, 1.0), run("peer", 2, 2.0)];
         let runs: Vec<&Run> = runs.iter().collect();
-        assert_eq!(
-            median_of(&runs, |run| Some(run.measured.seconds)),
-            Some(1.5)
-        );
+        assert_eq!(median_of(&runs, |run| Some(run.measured.seconds)), Some(1.5));
         assert_eq!(median_of(&[], |_| None), None);
     }
 }

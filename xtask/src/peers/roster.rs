@@ -33,20 +33,10 @@ pub struct Roster {
 impl Roster {
     /// Ours in its variants, the peers that were asked for, and those built by hand whose
     /// variable is set. Peers from a registry are installed in `folder`.
-    pub fn assemble(
-        skipstream: &Path,
-        peers: &[Peer],
-        word2vec_rates: &[String],
-        folder: &Path,
-    ) -> Self {
-        let ours = [None, Some(0)].map(|replays| Contender::Skipstream {
-            program: skipstream.into(),
-            replays,
-        });
-        let mut roster = Self {
-            contenders: ours.into(),
-            missing: Vec::new(),
-        };
+    pub fn assemble(skipstream: &Path, peers: &[Peer], word2vec_rates: &[String], folder: &Path) -> Self {
+        let ours =
+            [None, Some(0)].map(|replays| Contender::Skipstream { program: skipstream.into(), replays });
+        let mut roster = Self { contenders: ours.into(), missing: Vec::new() };
         let by_hand = [Peer::Pword2vec, Peer::Yskip]
             .into_iter()
             .filter(|peer| !peers.contains(peer) && env::var_os(peer.variable()).is_some());
@@ -67,10 +57,8 @@ impl Peer {
                 let python = Python::prepare(folder)?;
                 python.install("word2vec")?;
                 let program = python.installed("word2vec")?;
-                let at_rate = |rate: &String| Contender::Word2vec {
-                    program: program.clone(),
-                    rate: rate.clone(),
-                };
+                let at_rate =
+                    |rate: &String| Contender::Word2vec { program: program.clone(), rate: rate.clone() };
                 word2vec_rates.iter().map(at_rate).collect()
             }
             Self::Gensim => {
@@ -81,9 +69,7 @@ impl Peer {
             Self::Fasttext => {
                 let python = Python::prepare(folder)?;
                 // The second is the first, compiled: for machines where compiling fails.
-                python
-                    .install("fasttext")
-                    .or_else(|_| python.install("fasttext-wheel"))?;
+                python.install("fasttext").or_else(|_| python.install("fasttext-wheel"))?;
                 vec![Contender::Fasttext(python)]
             }
             Self::Pword2vec => {
@@ -118,11 +104,7 @@ fn built_by_hand(variable: &str) -> Result<PathBuf> {
     let Some(path) = env::var_os(variable).map(PathBuf::from) else {
         bail!("{variable} is not set to the path of the program");
     };
-    ensure!(
-        path.is_file(),
-        "{variable} is {}, which is not a file",
-        path.display()
-    );
+    ensure!(path.is_file(), "{variable} is {}, which is not a file", path.display());
     Ok(path)
 }
 
@@ -133,11 +115,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_said() {
         let error = built_by_hand("SKIPSTREAM_PEER_NOBODY").unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .contains("SKIPSTREAM_PEER_NOBODY is not set")
-        );
+        assert!(error.to_string().contains("SKIPSTREAM_PEER_NOBODY is not set"));
         // Cargo sets this one, to a folder.
         let error = built_by_hand("CARGO_MANIFEST_DIR").unwrap_err();
         assert!(error.to_string().contains("not a file"));

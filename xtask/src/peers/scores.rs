@@ -20,9 +20,5 @@ pub struct Scores {
 /// Scores `vectors`, a file in word2vec's text or binary format with the most frequent word
 /// first, with the word pairs and analogies in the folder `eval`.
 pub fn score(vectors: &Path, eval: &Path) -> Result<Scores> {
-    bail!(
-        "scoring {} with {} waits for the library's evaluation",
-        vectors.display(),
-        eval.display()
-    )
+    bail!("scoring {} with {} waits for the library's evaluation", vectors.display(), eval.display())
 }

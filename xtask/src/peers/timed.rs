@@ -50,9 +50,8 @@ pub fn run(command: &Command, log: &Path) -> Result<Measured> {
         .env("OPENBLAS_NUM_THREADS", "1");
 
     let start = Instant::now();
-    let mut child = session
-        .spawn()
-        .with_context(|| format!("could not start {:?}", command.get_program()))?;
+    let mut child =
+        session.spawn().with_context(|| format!("could not start {:?}", command.get_program()))?;
     let id = child.id();
     let done = AtomicBool::new(false);
     let (status, seconds, peak_kilobytes) = thread::scope(|scope| {
@@ -66,18 +65,13 @@ pub fn run(command: &Command, log: &Path) -> Result<Measured> {
     if !status.success() {
         bail!("`{}`: {status}; see {}", line(command), log.display());
     }
-    Ok(Measured {
-        seconds,
-        peak_kilobytes,
-    })
+    Ok(Measured { seconds, peak_kilobytes })
 }
 
 fn in_own_session(command: &Command) -> Command {
     let mut session = if exists("setsid") && exists("setpriv") {
         let mut session = Command::new(IN_OWN_SESSION[0]);
-        session
-            .args(&IN_OWN_SESSION[1..])
-            .arg(command.get_program());
+        session.args(&IN_OWN_SESSION[1..]).arg(command.get_program());
         session
     } else {
         Command::new(command.get_program())
@@ -99,9 +93,7 @@ fn watch_memory(id: u32, done: &AtomicBool) -> Option<u64> {
 }
 
 fn high_water_mark(status: &str) -> Option<u64> {
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 

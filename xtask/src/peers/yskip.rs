@@ -18,8 +18,8 @@ pub fn convert(model: &Path, vectors: &Path) -> Result<()> {
     let text = String::from_utf8_lossy(&bytes);
     let mut words = Vec::new();
     for (index, line) in text.lines().enumerate().skip(1) {
-        let word = parse(line)
-            .with_context(|| format!("{}: line {} is not a word", model.display(), index + 1))?;
+        let word =
+            parse(line).with_context(|| format!("{}: line {} is not a word", model.display(), index + 1))?;
         if word.1 >= MIN_COUNT {
             words.push(word);
         }
@@ -50,10 +50,7 @@ fn parse(line: &str) -> Option<(&str, u64, Vec<f32>)> {
 }
 
 fn numbers(field: &str) -> Option<Vec<f32>> {
-    field
-        .split_ascii_whitespace()
-        .map(|number| number.parse().ok())
-        .collect()
+    field.split_ascii_whitespace().map(|number| number.parse().ok()).collect()
 }
 
 #[cfg(test)]

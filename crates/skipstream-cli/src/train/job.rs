@@ -55,16 +55,10 @@ pub enum Report {
 impl Job {
     /// Refuses what makes no sense together.
     pub fn new(args: TrainArgs) -> Result<Job> {
-        let stdin = Text::Stdin {
-            skip_learned: args.skip_learned,
-        };
+        let stdin = Text::Stdin { skip_learned: args.skip_learned };
         let mut texts = Vec::new();
         for path in args.files {
-            let text = if path == Path::new("-") {
-                stdin.clone()
-            } else {
-                Text::File(path)
-            };
+            let text = if path == Path::new("-") { stdin.clone() } else { Text::File(path) };
             if text == stdin && texts.contains(&stdin) {
                 bail!("`-` stands twice; standard input can be read only once");
             }
@@ -77,9 +71,7 @@ impl Job {
             texts.push(stdin.clone());
         }
         if args.skip_learned && !texts.contains(&stdin) {
-            bail!(
-                "--skip-learned is for standard input; of files, what was learned is skipped anyway"
-            );
+            bail!("--skip-learned is for standard input; of files, what was learned is skipped anyway");
         }
         Ok(Job {
             model: args.model,
@@ -99,8 +91,6 @@ impl Job {
 
     /// Whether standard input is among the texts.
     pub fn reads_stdin(&self) -> bool {
-        self.texts
-            .iter()
-            .any(|text| matches!(text, Text::Stdin { .. }))
+        self.texts.iter().any(|text| matches!(text, Text::Stdin { .. }))
     }
 }

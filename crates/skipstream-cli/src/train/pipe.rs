@@ -34,12 +34,7 @@ impl Pipe {
         let (sender, chunks) = sync_channel(1);
         // Never joined: it may wait for a byte that never comes, and ends with the process.
         thread::spawn(move || send_chunks(io::stdin(), &sender));
-        Pipe {
-            chunks,
-            current: io::Cursor::default(),
-            ended: false,
-            stop,
-        }
+        Pipe { chunks, current: io::Cursor::default(), ended: false, stop }
     }
 }
 

@@ -42,10 +42,7 @@ impl Session {
     /// Makes or loads the model, and looks at all texts before any of them is read.
     pub fn begin(job: Job, stop: Stop) -> Result<Session> {
         let lock = ModelLock::take(&job.model)?;
-        let is_new = !job
-            .model
-            .try_exists()
-            .with_context(|| job.model.display().to_string())?;
+        let is_new = !job.model.try_exists().with_context(|| job.model.display().to_string())?;
         let trainer = if is_new {
             Trainer::new(job.settings.config(job.threads))?
         } else {
@@ -59,24 +56,11 @@ impl Session {
             Text::Stdin { skip_learned } => Input::Pipe {
                 name: STDIN.into(),
                 reader: Box::new(Pipe::stdin(stop.clone())),
-                skip: if *skip_learned {
-                    trainer.ledger().piped_bytes
-                } else {
-                    0
-                },
+                skip: if *skip_learned { trainer.ledger().piped_bytes } else { 0 },
             },
         });
-        let files = Files::plan(
-            inputs,
-            trainer.ledger(),
-            job.again,
-            &trainer.settings().text,
-        )?;
-        let before = Before {
-            is_new,
-            progress: trainer.progress(),
-            ledger: trainer.ledger().clone(),
-        };
+        let files = Files::plan(inputs, trainer.ledger(), job.again, &trainer.settings().text)?;
+        let before = Before { is_new, progress: trainer.progress(), ledger: trainer.ledger().clone() };
         let display = (job.report == Report::ForPeople)
             .then(|| Display::new(files.progress().clone(), before.progress));
         // A corpus that is read in passes cannot be left and taken up again.
@@ -99,10 +83,7 @@ impl Session {
         let age = if self.before.is_new {
             "new model".to_owned()
         } else {
-            format!(
-                "continued after {} words",
-                HumanCount(self.before.progress.tokens)
-            )
+            format!("continued after {} words", HumanCount(self.before.progress.tokens))
         };
         let threads = match (settings.strategy, settings.threads()) {
             (Strategy::MiniBatch, threads) if threads > 1 => format!("{threads} threads"),
@@ -142,19 +123,12 @@ impl Session {
             Outcome::Interrupted => Ending::Interrupted,
             _ => Ending::Done,
         };
-        let result = trained
-            .and(settled)
-            .and(saved.unwrap_or(Ok(())))
-            .map(|()| ending);
+        let result = trained.and(settled).and(saved.unwrap_or(Ok(()))).map(|()| ending);
         (summary, result)
     }
 
     fn train(&mut self) -> Result<Rest> {
-        let rest = if in_passes(&self.trainer) {
-            self.train_in_passes()?
-        } else {
-            self.train_in_one_pass()?
-        };
+        let rest = if in_passes(&self.trainer) { self.train_in_passes()? } else { self.train_in_one_pass()? };
         if rest == Rest::Ended && self.job.finish {
             self.trainer.finish(&mut self.watch);
         }
@@ -218,11 +192,7 @@ impl Session {
         let settings = self.trainer.settings();
         let trained = now.totals.since(&before.totals);
         let words = now.tokens - before.tokens;
-        let passes = if in_passes(&self.trainer) {
-            settings.passes
-        } else {
-            1
-        };
+        let passes = if in_passes(&self.trainer) { settings.passes } else { 1 };
         let seconds = self.began.elapsed().as_secs_f64();
         let text = self.text.files();
         Summary {
@@ -232,8 +202,7 @@ impl Session {
             words,
             words_in_all: now.tokens,
             replayed: trained.replayed,
-            waiting: (now.tokens * u64::from(settings.replays()))
-                .saturating_sub(now.totals.replayed),
+            waiting: (now.tokens * u64::from(settings.replays())).saturating_sub(now.totals.replayed),
             seconds,
             words_per_second: words as f64 * f64::from(passes) / seconds,
             loss: trained.mean_loss(),
@@ -261,8 +230,5 @@ impl Session {
 
 /// Whether the model reads its whole corpus several times, and then never learns again.
 fn in_passes(trainer: &Trainer) -> bool {
-    matches!(
-        trainer.settings().strategy,
-        Strategy::Batch | Strategy::Word2vec
-    )
+    matches!(trainer.settings().strategy, Strategy::Batch | Strategy::Word2vec)
 }

@@ -64,19 +64,11 @@ impl fmt::Display for Summary {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let skipped = self.skipped_files.len() as u64;
         if skipped > 0 {
-            writeln!(
-                out,
-                "skipped   {}, learned before",
-                counted(skipped, "file")
-            )?;
+            writeln!(out, "skipped   {}, learned before", counted(skipped, "file"))?;
         }
         let model = self.model.display();
         if self.outcome == Outcome::NothingNew {
-            writeln!(
-                out,
-                "learned   nothing new; {} in all",
-                counted(self.words_in_all, "word")
-            )?;
+            writeln!(out, "learned   nothing new; {} in all", counted(self.words_in_all, "word"))?;
         } else {
             self.write_figures(out)?;
         }
@@ -130,28 +122,11 @@ impl Summary {
 
     /// What did not enter the model as it stands in the text.
     fn write_left_out(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TextReport {
-            long_tokens,
-            cut_lines,
-            invalid_lines,
-            ..
-        } = self.text;
+        let TextReport { long_tokens, cut_lines, invalid_lines, .. } = self.text;
         for (number, noun, what) in [
-            (
-                long_tokens,
-                "word",
-                "longer than --max-token-bytes left out",
-            ),
-            (
-                cut_lines,
-                "line",
-                "longer than --max-sentence-words cut into pieces",
-            ),
-            (
-                invalid_lines,
-                "line",
-                "with bytes that are not UTF-8 (see --invalid-utf8)",
-            ),
+            (long_tokens, "word", "longer than --max-token-bytes left out"),
+            (cut_lines, "line", "longer than --max-sentence-words cut into pieces"),
+            (invalid_lines, "line", "with bytes that are not UTF-8 (see --invalid-utf8)"),
         ] {
             if number > 0 {
                 writeln!(out, "note      {} {what}", counted(number, noun))?;

@@ -22,12 +22,7 @@ pub struct Watch {
 impl Watch {
     /// Wishes a rest when it is asked to stop, and (where there are checkpoints) so often.
     pub fn new(stop: Stop, checkpoint_every: Option<Duration>, display: Option<Display>) -> Watch {
-        Watch {
-            stop,
-            checkpoint_every,
-            saved: Instant::now(),
-            display,
-        }
+        Watch { stop, checkpoint_every, saved: Instant::now(), display }
     }
 
     /// Tells that the model was saved just now.
@@ -48,14 +43,8 @@ impl Observer for Watch {
         if let Some(display) = &mut self.display {
             display.show(progress);
         }
-        let due = self
-            .checkpoint_every
-            .is_some_and(|every| self.saved.elapsed() >= every);
-        if due || self.stop.is_asked() {
-            Wish::Rest
-        } else {
-            Wish::GoOn
-        }
+        let due = self.checkpoint_every.is_some_and(|every| self.saved.elapsed() >= every);
+        if due || self.stop.is_asked() { Wish::Rest } else { Wish::GoOn }
     }
 }
 
@@ -74,18 +63,10 @@ impl Display {
     /// Shows nothing where standard error is not a terminal.
     pub fn new(bytes: RawProgress, now: Progress) -> Display {
         let bar = match bytes.length() {
-            Some(length) => {
-                ProgressBar::new(length).with_style(style("{bar:20} {percent:>3}%  {msg}"))
-            }
+            Some(length) => ProgressBar::new(length).with_style(style("{bar:20} {percent:>3}%  {msg}")),
             None => ProgressBar::new_spinner().with_style(style("{spinner} {msg}")),
         };
-        Display {
-            bar,
-            bytes,
-            first_bytes: None,
-            since: Instant::now(),
-            earlier: now,
-        }
+        Display { bar, bytes, first_bytes: None, since: Instant::now(), earlier: now }
     }
 
     fn show(&mut self, progress: &Progress) {

@@ -39,9 +39,7 @@ pub struct Answer {
 
 impl Desk {
     pub fn new() -> Desk {
-        Desk {
-            folder: TempDir::new().unwrap(),
-        }
+        Desk { folder: TempDir::new().unwrap() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -59,9 +57,8 @@ impl Desk {
     /// The names of all files, hidden ones too.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }

@@ -15,11 +15,7 @@ fn words_of_the_same_topic_are_nearer_than_others() {
     let answer = desk.run(&["neighbors", "--model", "m", "--json", "-n", "300", "moon"]);
     let json: serde_json::Value = serde_json::from_str(&answer.out).unwrap();
     let neighbors = json[0]["neighbors"].as_array().unwrap();
-    let place = |word: &str| {
-        neighbors
-            .iter()
-            .position(|neighbor| neighbor["word"] == word)
-    };
+    let place = |word: &str| neighbors.iter().position(|neighbor| neighbor["word"] == word);
     for star in ["star", "comet", "orbit", "galaxy", "planet"] {
         for food in ["bread", "butter", "cheese", "honey", "salt", "soup"] {
             assert!(place(star).unwrap() < place(food).unwrap(), "{star} {food}");
@@ -32,11 +28,7 @@ fn each_word_has_a_table() {
     let desk = trained();
     let answer = desk.run(&["neighbors", "--model", "m", "-n", "5", "moon", "bread"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
-    let tables: Vec<Vec<&str>> = answer
-        .out
-        .split("\n\n")
-        .map(|table| table.lines().collect())
-        .collect();
+    let tables: Vec<Vec<&str>> = answer.out.split("\n\n").map(|table| table.lines().collect()).collect();
     assert_eq!(tables.len(), 2);
     for (table, word) in tables.iter().zip(["moon", "bread"]) {
         assert!(table[0].starts_with(word) && table[0].ends_with("similarity        count"));
@@ -67,15 +59,7 @@ fn an_unknown_word_is_exit_code_1_and_the_others_are_answered() {
 #[test]
 fn the_text_export_has_a_header_and_the_most_frequent_words() {
     let desk = trained();
-    let export = [
-        "export",
-        "--model",
-        "m",
-        "--to",
-        "word2vec-text",
-        "--top",
-        "12",
-    ];
+    let export = ["export", "--model", "m", "--to", "word2vec-text", "--top", "12"];
     let answer = desk.run(&[&export[..], &["out.txt"]].concat());
     assert_eq!((answer.code, answer.out.as_str()), (Some(0), ""));
     assert_eq!(answer.err, "out.txt: 12 words of 16 dimensions\n");
@@ -94,22 +78,9 @@ fn the_text_export_has_a_header_and_the_most_frequent_words() {
 fn the_binary_export_and_the_choice_of_vectors_differ() {
     let desk = trained();
     for vectors in ["sum", "target", "context"] {
-        let export = [
-            "export",
-            "--model",
-            "m",
-            "--to",
-            "word2vec-binary",
-            "--vectors",
-            vectors,
-            vectors,
-        ];
+        let export = ["export", "--model", "m", "--to", "word2vec-binary", "--vectors", vectors, vectors];
         assert_eq!(desk.run(&export).code, Some(0));
-        assert!(
-            desk.bytes(vectors)
-                .windows(5)
-                .any(|bytes| bytes == b"moon ")
-        );
+        assert!(desk.bytes(vectors).windows(5).any(|bytes| bytes == b"moon "));
     }
     assert!(desk.bytes("sum") != desk.bytes("target"));
     assert!(desk.bytes("target") != desk.bytes("context"));

@@ -17,23 +17,8 @@ fn settings_that_differ_from_the_model_s() {
     let desk = Desk::new();
     desk.write("a.txt", text(1_000, 1));
     desk.train("m", &["a.txt"]);
-    let answer = desk.run(&[
-        "train",
-        "--model",
-        "m",
-        "--window",
-        "9",
-        "--dimensions",
-        "16",
-        "a.txt",
-    ]);
-    assert_refused(
-        &answer,
-        &[
-            "m: --window is 9, the model's is 5;",
-            "only --threads and the text",
-        ],
-    );
+    let answer = desk.run(&["train", "--model", "m", "--window", "9", "--dimensions", "16", "a.txt"]);
+    assert_refused(&answer, &["m: --window is 9, the model's is 5;", "only --threads and the text"]);
     let answer = desk.run(&["train", "--model", "m", "--threads", "1", "a.txt"]);
     assert_eq!(answer.code, Some(0), "what was not typed is the model's");
 }
@@ -65,10 +50,7 @@ fn a_file_that_changed() {
     desk.write("a.txt", text(1_000, 1));
     desk.train("m", &["a.txt"]);
     desk.write("a.txt", text(1_000, 2));
-    assert_refused(
-        &desk.run(&train("m", &["a.txt"])),
-        &["a.txt", "has changed since", "--again"],
-    );
+    assert_refused(&desk.run(&train("m", &["a.txt"])), &["a.txt", "has changed since", "--again"]);
 }
 
 #[test]
@@ -81,15 +63,9 @@ fn a_compressed_file_that_is_cut_short_is_learned_up_to_there_and_completed_late
     desk.write("b.gz", &whole[..whole.len() / 2]);
     let answer = desk.run(&train("m", &["a.txt", "b.gz"]));
     assert_refused(&answer, &["b.gz", "cut short"]);
-    assert!(
-        answer.out.contains("model     m\n"),
-        "what came before is saved: {answer:?}"
-    );
+    assert!(answer.out.contains("model     m\n"), "what came before is saved: {answer:?}");
     let before = desk.bytes("m");
-    assert_refused(
-        &desk.run(&train("m", &["a.txt", "b.gz"])),
-        &["b.gz", "cut short"],
-    );
+    assert_refused(&desk.run(&train("m", &["a.txt", "b.gz"])), &["b.gz", "cut short"]);
     assert!(desk.bytes("m") == before, "nothing is learned twice");
 
     desk.write("b.gz", whole);
@@ -112,14 +88,8 @@ fn a_model_that_is_damaged_or_missing() {
         let export = ["export", "--model", model, "--to", "word2vec-text", "out"];
         assert_refused(&desk.run(&export), &[model]);
     }
-    assert_refused(
-        &desk.run(&["neighbors", "--model", "none", "word"]),
-        &["none"],
-    );
-    assert_refused(
-        &desk.run(&train("no/folder/m", &["a.txt"])),
-        &["no/folder/m"],
-    );
+    assert_refused(&desk.run(&["neighbors", "--model", "none", "word"]), &["none"]);
+    assert_refused(&desk.run(&train("no/folder/m", &["a.txt"])), &["no/folder/m"]);
 }
 
 #[test]
@@ -132,10 +102,7 @@ fn a_model_that_another_process_trains() {
     }
     // The lock is taken just after its file appears.
     std::thread::sleep(std::time::Duration::from_millis(50));
-    assert_refused(
-        &desk.run(&train("m", &["a.txt"])),
-        &["m: another process is training"],
-    );
+    assert_refused(&desk.run(&train("m", &["a.txt"])), &["m: another process is training"]);
     drop(first.stdin.take());
     assert!(first.wait().unwrap().success());
     desk.train("m", &["a.txt"]);
@@ -145,9 +112,6 @@ fn a_model_that_another_process_trains() {
 fn text_that_cannot_be_skipped_or_read_twice() {
     let desk = Desk::new();
     desk.write("a.txt", text(100, 1));
-    assert_refused(
-        &desk.run(&train("m", &["--skip-learned", "a.txt"])),
-        &["--skip-learned"],
-    );
+    assert_refused(&desk.run(&train("m", &["--skip-learned", "a.txt"])), &["--skip-learned"]);
     assert_refused(&desk.run(&train("m", &["-", "-"])), &["`-` stands twice"]);
 }

@@ -31,9 +31,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 fn interrupt(child: &Child) {
-    let kill = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.unwrap().success());
 }
 
@@ -53,10 +51,7 @@ fn a_killed_training_ends_with_the_same_bytes() {
         std::thread::sleep(Duration::from_millis(patience));
         child.kill().unwrap();
         let status = child.wait().unwrap();
-        assert!(
-            status.signal() == Some(9) || patience > 0,
-            "it was still training"
-        );
+        assert!(status.signal() == Some(9) || patience > 0, "it was still training");
     }
     assert_eq!(desk.run(&training()).code, Some(0));
     assert!(desk.bytes("m") == desk.bytes("uninterrupted"));
@@ -68,9 +63,7 @@ fn ctrl_c_saves_and_the_same_command_ends_with_the_same_bytes() {
     // The first checkpoint is far away: what is there after Ctrl-C was saved because of it.
     let args = train("m", &["--checkpoint-every", "1h", "a.txt", "b.txt", "-"]);
     let mut child = desk.start(&args);
-    wait_until("the model is locked", || {
-        desk.names().contains(&".m.lock".to_owned())
-    });
+    wait_until("the model is locked", || desk.names().contains(&".m.lock".to_owned()));
     std::thread::sleep(Duration::from_millis(50));
     interrupt(&child);
     let status = child.wait().unwrap();
@@ -78,10 +71,7 @@ fn ctrl_c_saves_and_the_same_command_ends_with_the_same_bytes() {
     assert_eq!(status.code(), Some(130), "{out}");
     assert!(out.contains("go on     "), "{out}");
     let err = everything(child.stderr.take().unwrap());
-    assert!(
-        err.contains("stopping at the next boundary to save"),
-        "{err}"
-    );
+    assert!(err.contains("stopping at the next boundary to save"), "{err}");
 
     assert_eq!(desk.run(&training()).code, Some(0));
     assert!(desk.bytes("m") == desk.bytes("uninterrupted"));
@@ -101,9 +91,6 @@ fn a_silent_pipe_can_be_interrupted_and_only_whole_lines_are_learned() {
     assert!(out.contains("learned   3 words"), "{out}");
     assert!(out.contains("with --skip-learned"), "{out}");
 
-    let answer = desk.run_with(
-        "one two three\nfour five\n",
-        &train("m", &["--skip-learned"]),
-    );
+    let answer = desk.run_with("one two three\nfour five\n", &train("m", &["--skip-learned"]));
     assert!(answer.out.contains("learned   2 words"), "{answer:?}");
 }

@@ -10,27 +10,13 @@ fn training_says_what_it_did_and_leaves_only_the_model() {
     desk.write("a.txt", text(20_000, 1));
     let answer = desk.train("m", &["a.txt"]);
     assert!(
-        answer.err.starts_with(
-            "m: new model, 16 dimensions, window 5, 5 negatives, mini-batch; 2 threads, "
-        ),
+        answer.err.starts_with("m: new model, 16 dimensions, window 5, 5 negatives, mini-batch; 2 threads, "),
         "{answer:?}"
     );
     assert!(answer.err.contains("memory: at most "), "{answer:?}");
-    assert_eq!(
-        answer.err.lines().count(),
-        1,
-        "no progress where nobody looks"
-    );
-    assert!(
-        answer.out.starts_with("learned   20,000 words in "),
-        "{answer:?}"
-    );
-    assert!(
-        answer
-            .out
-            .contains("try       skipstream neighbors --model m WORD"),
-        "{answer:?}"
-    );
+    assert_eq!(answer.err.lines().count(), 1, "no progress where nobody looks");
+    assert!(answer.out.starts_with("learned   20,000 words in "), "{answer:?}");
+    assert!(answer.out.contains("try       skipstream neighbors --model m WORD"), "{answer:?}");
     assert_eq!(desk.names(), ["a.txt", "m"]);
 }
 
@@ -39,25 +25,11 @@ fn the_same_command_again_learns_nothing_and_leaves_the_file_alone() {
     let desk = Desk::new();
     desk.write("a.txt", text(20_000, 1));
     desk.train("m", &["a.txt"]);
-    let before = (
-        desk.bytes("m"),
-        fs::metadata(desk.path("m")).unwrap().modified().unwrap(),
-    );
+    let before = (desk.bytes("m"), fs::metadata(desk.path("m")).unwrap().modified().unwrap());
     let answer = desk.train("m", &["a.txt"]);
-    assert!(
-        answer.out.contains("skipped   1 file, learned before"),
-        "{answer:?}"
-    );
-    assert!(
-        answer
-            .out
-            .contains("learned   nothing new; 20,000 words in all"),
-        "{answer:?}"
-    );
-    let after = (
-        desk.bytes("m"),
-        fs::metadata(desk.path("m")).unwrap().modified().unwrap(),
-    );
+    assert!(answer.out.contains("skipped   1 file, learned before"), "{answer:?}");
+    assert!(answer.out.contains("learned   nothing new; 20,000 words in all"), "{answer:?}");
+    let after = (desk.bytes("m"), fs::metadata(desk.path("m")).unwrap().modified().unwrap());
     assert!(before == after);
 }
 
@@ -70,10 +42,7 @@ fn a_grown_file_and_a_new_one_are_learned_without_the_old_text() {
     desk.write("a.txt", old + &new);
     desk.write("b.txt", text(1_000, 3));
     let answer = desk.train("m", &["a.txt", "b.txt"]);
-    assert!(
-        answer.err.starts_with("m: continued after 20,000 words"),
-        "{answer:?}"
-    );
+    assert!(answer.err.starts_with("m: continued after 20,000 words"), "{answer:?}");
     assert!(answer.out.contains("learned   6,000 words"), "{answer:?}");
     assert!(answer.out.contains("; 26,000 in all"), "{answer:?}");
 }
@@ -104,10 +73,7 @@ fn a_pipe_and_a_file_give_the_same_vectors() {
     desk.write("a.txt", text(20_000, 1));
     desk.train("file", &["a.txt"]);
     desk.run_with(text(20_000, 1), &train("pipe", &["-"]));
-    let export = |model| {
-        desk.run(&["export", "--model", model, "--to", "word2vec-text", "-"])
-            .out
-    };
+    let export = |model| desk.run(&["export", "--model", model, "--to", "word2vec-text", "-"]).out;
     assert!(export("file") == export("pipe"));
 }
 
@@ -115,11 +81,7 @@ fn a_pipe_and_a_file_give_the_same_vectors() {
 fn what_was_learned_of_a_pipe_is_skipped_when_asked_for() {
     let desk = Desk::new();
     let all = text(20_000, 1);
-    let half: String = all
-        .lines()
-        .take(1_000)
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let half: String = all.lines().take(1_000).map(|line| format!("{line}\n")).collect();
     desk.run_with(half, &train("m", &["-"]));
     let answer = desk.run_with(all, &train("m", &["--skip-learned", "-"]));
     assert!(answer.out.contains("learned   10,000 words"), "{answer:?}");
@@ -145,14 +107,7 @@ fn every_strategy_learns() {
     desk.write("a.txt", text(5_000, 1));
     desk.write("b.txt", text(1_000, 2));
     for strategy in ["incremental", "batch", "word2vec"] {
-        let args = [
-            "--strategy",
-            strategy,
-            "--table-size",
-            "5000",
-            "a.txt",
-            "b.txt",
-        ];
+        let args = ["--strategy", strategy, "--table-size", "5000", "a.txt", "b.txt"];
         let answer = desk.train(strategy, &args);
         assert!(answer.out.contains("learned   6,000 words"), "{answer:?}");
         let answer = desk.train(strategy, &args);
@@ -160,10 +115,7 @@ fn every_strategy_learns() {
     }
     let answer = desk.run_with(text(100, 1), &train("new", &["--strategy", "batch", "-"]));
     assert_eq!(answer.code, Some(2));
-    assert!(
-        answer.err.contains("a pipe can be read only once"),
-        "{answer:?}"
-    );
+    assert!(answer.err.contains("a pipe can be read only once"), "{answer:?}");
 }
 
 #[test]
@@ -171,10 +123,7 @@ fn finishing_trains_what_waits() {
     let desk = Desk::new();
     desk.write("a.txt", text(5_000, 1));
     let answer = desk.train("m", &["a.txt"]);
-    assert!(
-        answer.out.contains("replayed  0 words; 5,000 wait"),
-        "{answer:?}"
-    );
+    assert!(answer.out.contains("replayed  0 words; 5,000 wait"), "{answer:?}");
     let answer = desk.train("m", &["--finish"]);
     assert!(answer.out.contains("replayed  5,000 words\n"), "{answer:?}");
     let answer = desk.train("m", &["--finish"]);
@@ -200,15 +149,7 @@ fn json_is_one_object_and_quiet_is_quiet() {
 fn what_is_left_out_is_counted() {
     let desk = Desk::new();
     let long = "x".repeat(200);
-    desk.write(
-        "a.txt",
-        [
-            b"one two three four five ",
-            long.as_bytes(),
-            b"\nbad \xFF\n",
-        ]
-        .concat(),
-    );
+    desk.write("a.txt", [b"one two three four five ", long.as_bytes(), b"\nbad \xFF\n"].concat());
     let answer = desk.train("m", &["--max-sentence-words", "3", "a.txt"]);
     for note in [
         "note      1 word longer than --max-token-bytes",

@@ -261,10 +261,7 @@ impl Part {
     }
 
     fn pipe(name: PathBuf, pipe: Option<Box<dyn Read + Send>>, skip: u64) -> Part {
-        let start = Reached {
-            position: skip,
-            words: 0,
-        };
+        let start = Reached { position: skip, words: 0 };
         Part {
             name,
             pipe,
@@ -295,12 +292,7 @@ impl Part {
             ledger.record_piped(words - before.words, position - before.position);
             return Ok(());
         };
-        let reading = Reading {
-            file_bytes,
-            position,
-            complete: self.complete,
-            words,
-        };
+        let reading = Reading { file_bytes, position, complete: self.complete, words };
         ledger.record(&self.name, reading)
     }
 }
@@ -325,10 +317,7 @@ mod tests {
 
     impl Desk {
         fn with(files: &[(&str, &str)]) -> Desk {
-            let desk = Desk {
-                folder: TempDir::new().unwrap(),
-                ledger: Ledger::default(),
-            };
+            let desk = Desk { folder: TempDir::new().unwrap(), ledger: Ledger::default() };
             for (name, text) in files {
                 desk.write(name, text);
             }
@@ -372,11 +361,7 @@ mod tests {
     }
 
     fn pipe(text: &'static str, skip: u64) -> Input {
-        Input::Pipe {
-            name: "<stdin>".into(),
-            reader: Box::new(text.as_bytes()),
-            skip,
-        }
+        Input::Pipe { name: "<stdin>".into(), reader: Box::new(text.as_bytes()), skip }
     }
 
     #[test]
@@ -426,13 +411,11 @@ mod tests {
         let mut desk = Desk::with(&[("a", "one two\nthree\n")]);
         let inputs = || [Input::from(desk.path("a")), pipe("four five\n\nsix\n\n", 0)];
         let mut once = Ledger::default();
-        let mut files =
-            Files::plan(inputs(), &desk.ledger, false, &TextOptions::default()).unwrap();
+        let mut files = Files::plan(inputs(), &desk.ledger, false, &TextOptions::default()).unwrap();
         take(&mut files, 9);
         files.settle(&mut once).unwrap();
 
-        let mut files =
-            Files::plan(inputs(), &desk.ledger, false, &TextOptions::default()).unwrap();
+        let mut files = Files::plan(inputs(), &desk.ledger, false, &TextOptions::default()).unwrap();
         while files.read(&mut Sentence::default()).unwrap() {
             files.settle(&mut desk.ledger).unwrap();
         }
@@ -490,9 +473,7 @@ mod tests {
     fn a_file_that_is_cut_short_keeps_what_came_before() {
         use std::io::Write;
         let mut desk = Desk::with(&[("a", "one\n")]);
-        let text: String = (0..50_000u32)
-            .map(|n| format!("{:x}\n", n.wrapping_mul(0x9E37_79B9)))
-            .collect();
+        let text: String = (0..50_000u32).map(|n| format!("{:x}\n", n.wrapping_mul(0x9E37_79B9))).collect();
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(text.as_bytes()).unwrap();
         let bytes = encoder.finish().unwrap();

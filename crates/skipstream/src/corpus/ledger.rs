@@ -84,10 +84,7 @@ impl Ledger {
         };
         let (before, now) = (learned.file_bytes, metadata.len());
         if now < before {
-            return Err(changed(
-                path,
-                &format!("it has {now} bytes and had {before}"),
-            ));
+            return Err(changed(path, &format!("it has {now} bytes and had {before}")));
         }
         if fingerprint(path, before)? != learned.fingerprint {
             let what = format!("its first {before} bytes are not the same any more");
@@ -103,10 +100,7 @@ impl Ledger {
     /// The entry of a file, under whatever relative path or symbolic link it is named.
     pub fn source(&self, path: impl AsRef<Path>) -> Result<Option<&LearnedSource>> {
         let path = canonical(path.as_ref())?;
-        Ok(self
-            .sources
-            .iter()
-            .find(|learned| same(&learned.path, &path)))
+        Ok(self.sources.iter().find(|learned| same(&learned.path, &path)))
     }
 
     /// Remembers how far a file was read, in place of what was remembered of it before.
@@ -114,17 +108,11 @@ impl Ledger {
         let path = path.as_ref();
         let metadata = fs::metadata(path).map_err(Error::io(path))?;
         if !metadata.is_file() {
-            return Err(Error::malformed(
-                path,
-                "only a file can be continued, not a pipe",
-            ));
+            return Err(Error::malformed(path, "only a file can be continued, not a pipe"));
         }
         if metadata.len() < reading.file_bytes {
             let (before, now) = (reading.file_bytes, metadata.len());
-            return Err(changed(
-                path,
-                &format!("it has {now} bytes and had {before}"),
-            ));
+            return Err(changed(path, &format!("it has {now} bytes and had {before}")));
         }
         let learned = LearnedSource {
             path: canonical(path)?,
@@ -134,11 +122,7 @@ impl Ledger {
             fingerprint: fingerprint(path, reading.file_bytes)?,
             words: reading.words,
         };
-        match self
-            .sources
-            .iter_mut()
-            .find(|known| same(&known.path, &learned.path))
-        {
+        match self.sources.iter_mut().find(|known| same(&known.path, &learned.path)) {
             Some(known) => *known = learned,
             None => self.sources.push(learned),
         }
@@ -204,12 +188,7 @@ mod tests {
         let path = folder.path().join("news.txt");
         fs::write(&path, text).unwrap();
         let mut ledger = Ledger::default();
-        let reading = Reading {
-            file_bytes: text.len() as u64,
-            position: 4,
-            complete,
-            words: 1,
-        };
+        let reading = Reading { file_bytes: text.len() as u64, position: 4, complete, words: 1 };
         ledger.record(&path, reading).unwrap();
         (folder, path, ledger)
     }
@@ -244,10 +223,7 @@ mod tests {
         let (_folder, path, ledger) = learned("one two", true);
         fs::write(&path, "one").unwrap();
         let message = ledger.plan(&path).unwrap_err().to_string();
-        assert!(
-            message.contains("news.txt: this file was learned before"),
-            "{message}"
-        );
+        assert!(message.contains("news.txt: this file was learned before"), "{message}");
         assert!(message.contains("it has 3 bytes and had 7"), "{message}");
         assert!(message.contains("--again"), "{message}");
     }
@@ -259,10 +235,7 @@ mod tests {
             fs::write(&path, text).unwrap();
             let error = ledger.plan(&path).unwrap_err();
             assert!(matches!(error, Error::SourceChanged { .. }));
-            assert!(
-                error.to_string().contains("its first 7 bytes are not"),
-                "{error}"
-            );
+            assert!(error.to_string().contains("its first 7 bytes are not"), "{error}");
         }
     }
 
@@ -274,31 +247,20 @@ mod tests {
             let mut changed = text.clone().into_bytes();
             changed[place] = b'!';
             fs::write(&path, changed).unwrap();
-            assert!(matches!(
-                ledger.plan(&path),
-                Err(Error::SourceChanged { .. })
-            ));
+            assert!(matches!(ledger.plan(&path), Err(Error::SourceChanged { .. })));
         }
     }
 
     #[test]
     fn a_missing_file_is_named() {
-        let message = Ledger::default()
-            .plan("/no/such/file")
-            .unwrap_err()
-            .to_string();
+        let message = Ledger::default().plan("/no/such/file").unwrap_err().to_string();
         assert!(message.starts_with("/no/such/file: "), "{message}");
     }
 
     #[test]
     fn recording_again_replaces_the_entry() {
         let (_folder, path, mut ledger) = learned("one two", false);
-        let reading = Reading {
-            file_bytes: 7,
-            position: 7,
-            complete: true,
-            words: 2,
-        };
+        let reading = Reading { file_bytes: 7, position: 7, complete: true, words: 2 };
         ledger.record(&path, reading).unwrap();
         assert_eq!(ledger.sources.len(), 1);
         assert_eq!(ledger.source(&path).unwrap().unwrap().words, 2);
@@ -308,12 +270,7 @@ mod tests {
     #[test]
     fn a_file_that_shrank_while_it_was_read_is_not_recorded() {
         let (_folder, path, mut ledger) = learned("one two", false);
-        let reading = Reading {
-            file_bytes: 8,
-            position: 7,
-            complete: true,
-            words: 2,
-        };
+        let reading = Reading { file_bytes: 8, position: 7, complete: true, words: 2 };
         let error = ledger.record(&path, reading).unwrap_err();
         assert!(matches!(error, Error::SourceChanged { .. }));
     }
@@ -321,11 +278,7 @@ mod tests {
     #[test]
     fn dots_in_a_path_lead_to_the_same_entry() {
         let (folder, _, ledger) = learned("one two", true);
-        let roundabout = folder
-            .path()
-            .join("..")
-            .join(folder.path())
-            .join("./news.txt");
+        let roundabout = folder.path().join("..").join(folder.path()).join("./news.txt");
         assert_eq!(ledger.plan(roundabout).unwrap(), Plan::Learned);
     }
 
@@ -345,12 +298,7 @@ mod tests {
         let (folder, path, mut ledger) = learned("one two", true);
         let odd = folder.path().join(std::ffi::OsStr::from_bytes(b"\xFFnews"));
         fs::copy(path, &odd).unwrap();
-        let reading = Reading {
-            file_bytes: 7,
-            position: 7,
-            complete: true,
-            words: 2,
-        };
+        let reading = Reading { file_bytes: 7, position: 7, complete: true, words: 2 };
         ledger.record(&odd, reading).unwrap();
         let json = serde_json::to_string(&ledger).unwrap();
         let loaded: Ledger = serde_json::from_str(&json).unwrap();
@@ -370,12 +318,7 @@ mod tests {
     fn a_device_is_always_new_and_never_recorded() {
         let mut ledger = Ledger::default();
         assert_eq!(ledger.plan("/dev/null").unwrap(), Plan::New);
-        let reading = Reading {
-            file_bytes: 0,
-            position: 0,
-            complete: true,
-            words: 0,
-        };
+        let reading = Reading { file_bytes: 0, position: 0, complete: true, words: 0 };
         assert!(ledger.record("/dev/null", reading).is_err());
     }
 }

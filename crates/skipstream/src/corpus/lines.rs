@@ -176,11 +176,7 @@ impl<R: BufRead> Lines<R> {
             (Some(_), InvalidUtf8::Skip) => sentence.clear(),
             (Some(offset), InvalidUtf8::Error) => {
                 sentence.clear();
-                return Err(Error::InvalidUtf8 {
-                    path: self.name.clone(),
-                    line: line_number,
-                    offset,
-                });
+                return Err(Error::InvalidUtf8 { path: self.name.clone(), line: line_number, offset });
             }
         }
         Ok(())
@@ -222,11 +218,7 @@ mod tests {
     use super::*;
 
     fn options(max_sentence_words: usize, max_token_bytes: usize) -> TextOptions {
-        TextOptions {
-            max_sentence_words,
-            max_token_bytes,
-            ..TextOptions::default()
-        }
+        TextOptions { max_sentence_words, max_token_bytes, ..TextOptions::default() }
     }
 
     /// All sentences, each with the position behind it, and the error that ended them.
@@ -280,10 +272,7 @@ mod tests {
 
     #[test]
     fn wide_white_space_separates_but_ends_no_line() {
-        assert_eq!(
-            sentences("a\u{A0}b\u{2028}c\u{3000}d\u{85}e"),
-            ["a|b|c|d|e"]
-        );
+        assert_eq!(sentences("a\u{A0}b\u{2028}c\u{3000}d\u{85}e"), ["a|b|c|d|e"]);
         assert_eq!(sentences("a\u{200B}b\u{FEFF}c"), ["a\u{200B}b\u{FEFF}c"]);
     }
 
@@ -324,10 +313,7 @@ mod tests {
 
     #[test]
     fn invalid_utf8_skips_the_line() {
-        let skip = TextOptions {
-            invalid_utf8: InvalidUtf8::Skip,
-            ..TextOptions::default()
-        };
+        let skip = TextOptions { invalid_utf8: InvalidUtf8::Skip, ..TextOptions::default() };
         let (sentences, report) = split(b"a\nb \xFF c\nd", &skip);
         assert_eq!(sentences, ["a", "d"]);
         assert_eq!((report.lines, report.invalid_lines), (3, 1));
@@ -335,10 +321,7 @@ mod tests {
 
     #[test]
     fn invalid_utf8_is_an_error_with_line_and_offset() {
-        let strict = TextOptions {
-            invalid_utf8: InvalidUtf8::Error,
-            ..TextOptions::default()
-        };
+        let strict = TextOptions { invalid_utf8: InvalidUtf8::Error, ..TextOptions::default() };
         let mut lines = Lines::new(&b"a\n\nb \xFF c\nd"[..], "news.txt", &strict).unwrap();
         let (sentences, error) = read_all(&mut lines);
         assert_eq!(sentences.len(), 1);
@@ -411,10 +394,7 @@ mod tests {
     }
 
     /// The obviously right splitter: all in memory, one character at a time.
-    fn naive(
-        text: &[u8],
-        options: &TextOptions,
-    ) -> (Vec<Vec<String>>, TextReport, Option<(u64, u64)>) {
+    fn naive(text: &[u8], options: &TextOptions) -> (Vec<Vec<String>>, TextReport, Option<(u64, u64)>) {
         #[derive(Default)]
         struct Token {
             text: String,
@@ -532,8 +512,7 @@ mod tests {
             b"\xEF\xBB",
             b"                        ",
         ];
-        proptest::collection::vec(proptest::sample::select(parts), 0..80)
-            .prop_map(|parts| parts.concat())
+        proptest::collection::vec(proptest::sample::select(parts), 0..80).prop_map(|parts| parts.concat())
     }
 
     fn any_options() -> impl Strategy<Value = TextOptions> {

@@ -52,8 +52,7 @@ pub fn open_at(path: impl AsRef<Path>, position: u64, options: &TextOptions) -> 
         if length.is_some_and(|length| length < position) {
             return Err(too_short(path, position));
         }
-        file.seek(SeekFrom::Start(position))
-            .map_err(Error::io(path))?;
+        file.seek(SeekFrom::Start(position)).map_err(Error::io(path))?;
         let progress = RawProgress::new(position, length);
         let raw = BufReader::with_capacity(BUFFER_BYTES, progress.count(file));
         return TextStream::new(Box::new(raw), position, path, options, progress);
@@ -146,17 +145,11 @@ impl Source for TextStream {
 
 impl RawProgress {
     pub(super) fn new(read: u64, length: Option<u64>) -> Self {
-        Self {
-            read: Arc::new(AtomicU64::new(read)),
-            length,
-        }
+        Self { read: Arc::new(AtomicU64::new(read)), length }
     }
 
     fn count<R: Read>(&self, inner: R) -> Counted<R> {
-        Counted {
-            inner,
-            read: Arc::clone(&self.read),
-        }
+        Counted { inner, read: Arc::clone(&self.read) }
     }
 
     pub(super) fn set(&self, read: u64) {
@@ -217,8 +210,7 @@ struct Decoded<R> {
 impl<R: Read> Read for Decoded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.decoder.read(buffer).map_err(|error| {
-            let from_below =
-                error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted;
+            let from_below = error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted;
             if from_below {
                 return error;
             }
@@ -307,16 +299,8 @@ mod tests {
     #[test]
     fn compression_is_told_by_the_bytes_and_not_by_the_name() {
         let folder = TempDir::new().unwrap();
-        let skippable = [
-            &[0x50, 0x2A, 0x4D, 0x18, 1, 0, 0, 0, 9],
-            &zstd(TEXT.as_bytes())[..],
-        ];
-        let files = [
-            TEXT.into(),
-            gzip(TEXT.as_bytes()),
-            zstd(TEXT.as_bytes()),
-            skippable.concat(),
-        ];
+        let skippable = [&[0x50, 0x2A, 0x4D, 0x18, 1, 0, 0, 0, 9], &zstd(TEXT.as_bytes())[..]];
+        let files = [TEXT.into(), gzip(TEXT.as_bytes()), zstd(TEXT.as_bytes()), skippable.concat()];
         for bytes in files {
             let path = write(&folder, "text.zip", &bytes);
             let (sentences, error) = read_all(open(&path, &TextOptions::default()).unwrap());
@@ -357,10 +341,7 @@ mod tests {
                 let path = write(&folder, "cut", &bytes[..keep]);
                 let (sentences, error) = read_all(open(&path, &TextOptions::default()).unwrap());
                 let message = error.unwrap().to_string();
-                assert!(
-                    message.contains("cut: the ") && message.contains("cut short"),
-                    "{message}"
-                );
+                assert!(message.contains("cut: the ") && message.contains("cut short"), "{message}");
                 assert_eq!(sentences, all[..sentences.len()]);
                 assert!(keep < bytes.len() / 2 || sentences.len() > all.len() / 4);
             }
@@ -382,9 +363,7 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_named() {
-        let error = open("/no/such/file", &TextOptions::default())
-            .err()
-            .unwrap();
+        let error = open("/no/such/file", &TextOptions::default()).err().unwrap();
         assert!(error.to_string().starts_with("/no/such/file: "), "{error}");
     }
 
@@ -419,9 +398,7 @@ mod tests {
         for bytes in [TEXT.into(), gzip(TEXT.as_bytes()), zstd(TEXT.as_bytes())] {
             let path = write(&folder, "text", &bytes);
             let behind = TEXT.len() as u64 + 1;
-            let error = open_at(&path, behind, &TextOptions::default())
-                .err()
-                .unwrap();
+            let error = open_at(&path, behind, &TextOptions::default()).err().unwrap();
             assert!(error.to_string().contains("ends before byte 40"), "{error}");
         }
     }
@@ -430,11 +407,7 @@ mod tests {
     fn progress_ends_at_the_raw_length() {
         let folder = TempDir::new().unwrap();
         let text = long_text();
-        for bytes in [
-            text.clone().into_bytes(),
-            gzip(text.as_bytes()),
-            zstd(text.as_bytes()),
-        ] {
+        for bytes in [text.clone().into_bytes(), gzip(text.as_bytes()), zstd(text.as_bytes())] {
             let path = write(&folder, "text", &bytes);
             for position in [0, 1000] {
                 let stream = open_at(&path, position, &TextOptions::default()).unwrap();

@@ -34,11 +34,7 @@ pub enum InvalidUtf8 {
 
 impl Default for TextOptions {
     fn default() -> Self {
-        Self {
-            max_sentence_words: 1000,
-            max_token_bytes: 128,
-            invalid_utf8: InvalidUtf8::Replace,
-        }
+        Self { max_sentence_words: 1000, max_token_bytes: 128, invalid_utf8: InvalidUtf8::Replace }
     }
 }
 
@@ -52,10 +48,7 @@ impl TextOptions {
             return Err(Error::Setting {
                 field: "max_sentence_words",
                 value: self.max_sentence_words.to_string(),
-                limit: format!(
-                    "at most {most_words} where max_token_bytes is {}",
-                    self.max_token_bytes
-                ),
+                limit: format!("at most {most_words} where max_token_bytes is {}", self.max_token_bytes),
             });
         }
         Ok(())
@@ -66,11 +59,7 @@ fn within(field: &'static str, value: usize, least: usize, most: usize) -> Resul
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(Error::Setting {
-        field,
-        value: value.to_string(),
-        limit: format!("from {least} to {most}"),
-    })
+    Err(Error::Setting { field, value: value.to_string(), limit: format!("from {least} to {most}") })
 }
 
 #[cfg(test)]
@@ -88,35 +77,20 @@ mod tests {
 
     #[test]
     fn a_sentence_of_one_word_is_refused() {
-        let options = TextOptions {
-            max_sentence_words: 1,
-            ..TextOptions::default()
-        };
-        assert_eq!(
-            message(options),
-            "max_sentence_words is 1; it must be from 2 to 1000000"
-        );
+        let options = TextOptions { max_sentence_words: 1, ..TextOptions::default() };
+        assert_eq!(message(options), "max_sentence_words is 1; it must be from 2 to 1000000");
     }
 
     #[test]
     fn tokens_of_no_bytes_are_refused() {
-        let options = TextOptions {
-            max_token_bytes: 0,
-            ..TextOptions::default()
-        };
-        assert_eq!(
-            message(options),
-            "max_token_bytes is 0; it must be from 1 to 65535"
-        );
+        let options = TextOptions { max_token_bytes: 0, ..TextOptions::default() };
+        assert_eq!(message(options), "max_token_bytes is 0; it must be from 1 to 65535");
     }
 
     #[test]
     fn a_sentence_that_could_pass_a_gibibyte_is_refused() {
-        let options = TextOptions {
-            max_sentence_words: 1_000_000,
-            max_token_bytes: 65_535,
-            ..TextOptions::default()
-        };
+        let options =
+            TextOptions { max_sentence_words: 1_000_000, max_token_bytes: 65_535, ..TextOptions::default() };
         assert_eq!(
             message(options),
             "max_sentence_words is 1000000; it must be at most 16384 where max_token_bytes is 65535"

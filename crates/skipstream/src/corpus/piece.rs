@@ -107,10 +107,7 @@ impl Piece {
 
     /// Hands the buffers back to the sentence, with bad bytes replaced by U+FFFD.
     pub(super) fn finish(self, sentence: &mut Sentence) -> Finished {
-        let mut finished = Finished {
-            long_tokens: self.long_tokens,
-            first_invalid: self.first_invalid,
-        };
+        let mut finished = Finished { long_tokens: self.long_tokens, first_invalid: self.first_invalid };
         let bytes = match String::from_utf8(self.bytes) {
             Ok(text) if finished.first_invalid.is_none() => {
                 sentence.text = text;
@@ -150,11 +147,7 @@ impl Piece {
     /// Drops every byte that is of no further use and moves the tokens together.
     fn compact(&mut self) {
         self.oversized |= self.scanned - self.token > self.max_token_bytes;
-        let mut keep = if self.oversized {
-            self.scanned
-        } else {
-            self.token
-        };
+        let mut keep = if self.oversized { self.scanned } else { self.token };
         if self.first_invalid.is_none()
             && let Err(error) = std::str::from_utf8(&self.bytes[..keep])
         {

@@ -49,16 +49,13 @@ impl Sentence {
 
     /// The tokens, in order.
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.spans
-            .iter()
-            .map(|&(start, end)| &self.text[start as usize..end as usize])
+        self.spans.iter().map(|&(start, end)| &self.text[start as usize..end as usize])
     }
 }
 
 /// An offset into a sentence's text.
 pub(super) fn offset(bytes: usize) -> u32 {
-    u32::try_from(bytes)
-        .expect("a sentence is far below 4 GiB: its words and their bytes are limited")
+    u32::try_from(bytes).expect("a sentence is far below 4 GiB: its words and their bytes are limited")
 }
 
 /// Where sentences come from.

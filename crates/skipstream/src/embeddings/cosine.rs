@@ -28,11 +28,7 @@ pub(super) fn dot(left: &[f32], right: &[f32]) -> f32 {
 pub(super) fn inverse_norm(vector: &[f32]) -> f32 {
     let squares = vector.iter().map(|&value| f64::from(value).powi(2));
     let norm = squares.sum::<f64>().sqrt();
-    if (SHORTEST..=LONGEST).contains(&norm) {
-        (1.0 / norm) as f32
-    } else {
-        0.0
-    }
+    if (SHORTEST..=LONGEST).contains(&norm) { (1.0 / norm) as f32 } else { 0.0 }
 }
 
 /// The cosine of two vectors with their inverse norms; 0 where one of them has no direction.

@@ -82,20 +82,11 @@ impl Embeddings {
     ) -> Result<Embeddings> {
         assert_eq!(words.len(), counts.len(), "every word has a count");
         check(dimensions, &words, &vectors)?;
-        let mut table = Table {
-            dimensions,
-            words,
-            counts,
-            vectors,
-            inverse_norms: Vec::new(),
-        };
+        let mut table = Table { dimensions, words, counts, vectors, inverse_norms: Vec::new() };
         table.sort();
         let rows = table.vectors.chunks_exact(dimensions);
         table.inverse_norms = rows.map(cosine::inverse_norm).collect();
-        Ok(Embeddings {
-            len: table.words.len(),
-            table: Arc::new(table),
-        })
+        Ok(Embeddings { len: table.words.len(), table: Arc::new(table) })
     }
 
     /// The number of words.
@@ -160,10 +151,7 @@ impl Embeddings {
 
     /// The `n` most frequent words as embeddings of their own. The memory is shared.
     pub fn top(&self, n: usize) -> Embeddings {
-        Embeddings {
-            table: Arc::clone(&self.table),
-            len: self.len.min(n),
-        }
+        Embeddings { table: Arc::clone(&self.table), len: self.len.min(n) }
     }
 
     /// The cosine between two words, from -1 to 1.
@@ -181,9 +169,7 @@ impl Embeddings {
     }
 
     fn known(&self, word: &str) -> Result<usize> {
-        self.index_of(word).ok_or_else(|| Error::UnknownWord {
-            word: word.to_owned(),
-        })
+        self.index_of(word).ok_or_else(|| Error::UnknownWord { word: word.to_owned() })
     }
 
     /// The row itself; the table may have rows that these embeddings do not see.
@@ -215,9 +201,7 @@ impl Table {
         let mut words = Words::default();
         let mut vectors = Vec::with_capacity(self.vectors.len());
         for &row in &order {
-            words
-                .push(self.words.word(row))
-                .expect("the words are distinct");
+            words.push(self.words.word(row)).expect("the words are distinct");
             let start = row * self.dimensions;
             vectors.extend_from_slice(&self.vectors[start..start + self.dimensions]);
         }
@@ -260,9 +244,7 @@ mod tests {
 
     fn refusal(dimensions: usize, words: &[(&str, u64)], vectors: Vec<f32>) -> String {
         let words = words.iter().copied();
-        Embeddings::new(dimensions, words, vectors)
-            .unwrap_err()
-            .to_string()
+        Embeddings::new(dimensions, words, vectors).unwrap_err().to_string()
     }
 
     fn three() -> Embeddings {
@@ -304,12 +286,7 @@ mod tests {
         let none: [(&str, u64); 0] = [];
         let embeddings = Embeddings::new(3, none, Vec::new()).unwrap();
         assert!(embeddings.is_empty());
-        assert!(
-            embeddings
-                .neighbors_of_vector(&[0.0; 3], 5, &[])
-                .unwrap()
-                .is_empty()
-        );
+        assert!(embeddings.neighbors_of_vector(&[0.0; 3], 5, &[]).unwrap().is_empty());
     }
 
     #[test]
@@ -325,10 +302,7 @@ mod tests {
 
     #[test]
     fn zero_dimensions_are_refused() {
-        assert_eq!(
-            refusal(0, &[], Vec::new()),
-            "dimensions is 0; it must be at least 1"
-        );
+        assert_eq!(refusal(0, &[], Vec::new()), "dimensions is 0; it must be at least 1");
     }
 
     #[test]

@@ -50,12 +50,10 @@ impl Embeddings {
     ) -> Result<Vec<Neighbor<'_>>> {
         self.check_query(vector)?;
         let query = (vector, inverse_norm(vector));
-        let candidates = (0..self.len())
-            .filter(|row| !exclude.contains(row))
-            .map(|row| Candidate {
-                similarity: cosine(query, (self.vector_at(row), self.inverse_norm(row))),
-                row,
-            });
+        let candidates = (0..self.len()).filter(|row| !exclude.contains(row)).map(|row| Candidate {
+            similarity: cosine(query, (self.vector_at(row), self.inverse_norm(row))),
+            row,
+        });
         let best = best(candidates, n.min(self.len()));
         Ok(best.into_iter().map(|found| self.neighbor(found)).collect())
     }
@@ -96,9 +94,7 @@ struct Candidate {
 
 impl Ord for Candidate {
     fn cmp(&self, other: &Candidate) -> Ordering {
-        self.similarity
-            .total_cmp(&other.similarity)
-            .then(other.row.cmp(&self.row))
+        self.similarity.total_cmp(&other.similarity).then(other.row.cmp(&self.row))
     }
 }
 
@@ -140,14 +136,7 @@ mod tests {
     use super::*;
 
     fn compass() -> Embeddings {
-        let words = [
-            ("north", 9),
-            ("northeast", 8),
-            ("east", 7),
-            ("west", 6),
-            ("south", 5),
-            ("nowhere", 4),
-        ];
+        let words = [("north", 9), ("northeast", 8), ("east", 7), ("west", 6), ("south", 5), ("nowhere", 4)];
         let vectors = vec![0.0, 2.0, 1.0, 1.0, 3.0, 0.0, -1.0, 0.0, 0.0, -1.0, 0.0, 0.0];
         Embeddings::new(2, words, vectors).unwrap()
     }
@@ -170,10 +159,7 @@ mod tests {
     #[test]
     fn only_n_neighbors_are_given() {
         let compass = compass();
-        assert_eq!(
-            words(&compass.neighbors("north", 2).unwrap()),
-            ["northeast", "east"]
-        );
+        assert_eq!(words(&compass.neighbors("north", 2).unwrap()), ["northeast", "east"]);
         assert!(compass.neighbors("north", 0).unwrap().is_empty());
         assert_eq!(compass.neighbors("north", usize::MAX).unwrap().len(), 5);
     }
@@ -181,10 +167,7 @@ mod tests {
     #[test]
     fn the_top_words_are_the_only_neighbors() {
         let top = compass().top(3);
-        assert_eq!(
-            words(&top.neighbors("north", 9).unwrap()),
-            ["northeast", "east"]
-        );
+        assert_eq!(words(&top.neighbors("north", 9).unwrap()), ["northeast", "east"]);
         assert!(top.neighbors("south", 9).is_err());
     }
 
@@ -197,20 +180,14 @@ mod tests {
     #[test]
     fn a_query_of_the_wrong_length_is_refused() {
         let message = compass().neighbors_of_vector(&[1.0], 1, &[]).unwrap_err();
-        assert_eq!(
-            message.to_string(),
-            "the vector has 1 values; the embeddings have 2 dimensions"
-        );
+        assert_eq!(message.to_string(), "the vector has 1 values; the embeddings have 2 dimensions");
     }
 
     #[test]
     fn a_query_that_is_not_finite_is_refused() {
         let compass = compass();
         let message = compass.neighbors_of_vector(&[1.0, f32::NAN], 1, &[]);
-        assert_eq!(
-            message.unwrap_err().to_string(),
-            "value 2 of the vector is NaN; it must be finite"
-        );
+        assert_eq!(message.unwrap_err().to_string(), "value 2 of the vector is NaN; it must be finite");
     }
 
     proptest! {

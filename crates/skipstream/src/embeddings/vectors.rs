@@ -56,19 +56,13 @@ mod tests {
         for vectors in [Vectors::Target, Vectors::Context, Vectors::Sum] {
             let name = vectors.to_string();
             assert_eq!(name.parse::<Vectors>().unwrap(), vectors);
-            assert_eq!(
-                serde_json::to_string(&vectors).unwrap(),
-                format!("\"{name}\"")
-            );
+            assert_eq!(serde_json::to_string(&vectors).unwrap(), format!("\"{name}\""));
         }
     }
 
     #[test]
     fn an_unknown_name_is_refused_with_the_possible_ones() {
         let message = "both".parse::<Vectors>().unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "vectors is `both`; it must be target, context or sum"
-        );
+        assert_eq!(message, "vectors is `both`; it must be target, context or sum");
     }
 }

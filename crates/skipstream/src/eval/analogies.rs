@@ -83,11 +83,7 @@ impl Analogies {
                 sections.push(Section::new(name.trim()));
                 continue;
             }
-            let words: Vec<String> = line
-                .text
-                .split_whitespace()
-                .map(|word| case.apply(word))
-                .collect();
+            let words: Vec<String> = line.text.split_whitespace().map(|word| case.apply(word)).collect();
             let question = <[String; 4]>::try_from(words)
                 .map_err(|words| line.error(format!("{} words; a question has 4", words.len())))?;
             if sections.is_empty() {
@@ -102,10 +98,7 @@ impl Analogies {
 
     /// The number of questions.
     pub fn len(&self) -> usize {
-        self.sections
-            .iter()
-            .map(|section| section.questions.len())
-            .sum()
+        self.sections.iter().map(|section| section.questions.len()).sum()
     }
 
     /// Whether there are no questions.
@@ -161,20 +154,14 @@ fn rows(embeddings: &Embeddings, question: &[String; 4]) -> Option<[usize; 4]> {
 
 impl Section {
     fn new(name: &str) -> Section {
-        Section {
-            name: name.to_owned(),
-            questions: Vec::new(),
-        }
+        Section { name: name.to_owned(), questions: Vec::new() }
     }
 
     fn unscored(&self) -> SectionScore {
         SectionScore {
             name: self.name.clone(),
             relation: Relation::of_section(&self.name),
-            score: AnalogyScore {
-                total: self.questions.len(),
-                ..AnalogyScore::default()
-            },
+            score: AnalogyScore { total: self.questions.len(), ..AnalogyScore::default() },
         }
     }
 }
@@ -183,16 +170,9 @@ impl Relation {
     /// Google's grammatical sections are called `gram1-…`; MSR's are pairs of part-of-speech tags,
     /// such as `JJ_JJR`.
     fn of_section(name: &str) -> Relation {
-        let is_tag =
-            |tag: &str| !tag.is_empty() && tag.chars().all(|letter| letter.is_ascii_uppercase());
-        let is_tag_pair = name
-            .split_once('_')
-            .is_some_and(|(from, to)| is_tag(from) && is_tag(to));
-        if name.starts_with("gram") || is_tag_pair {
-            Relation::Syntactic
-        } else {
-            Relation::Semantic
-        }
+        let is_tag = |tag: &str| !tag.is_empty() && tag.chars().all(|letter| letter.is_ascii_uppercase());
+        let is_tag_pair = name.split_once('_').is_some_and(|(from, to)| is_tag(from) && is_tag(to));
+        if name.starts_with("gram") || is_tag_pair { Relation::Syntactic } else { Relation::Semantic }
     }
 }
 
@@ -263,8 +243,7 @@ mod tests {
         ];
         let vectors = vec![
             1.0, 0.2, 0.0, 1.0, 1.2, 0.0, 1.0, 0.2, 0.4, 1.0, 1.2, 0.4, // the capitals
-            0.0, -1.0, 0.2, 0.0, -1.0, 1.2, 0.4, -1.0, 0.2, 0.4, -1.0,
-            1.2, // the comparatives
+            0.0, -1.0, 0.2, 0.0, -1.0, 1.2, 0.4, -1.0, 0.2, 0.4, -1.0, 1.2, // the comparatives
             -1.0, 0.0, 0.0,
         ];
         Embeddings::new(3, words, vectors).unwrap()
@@ -280,12 +259,7 @@ good better bad worse
 ";
 
     fn score(add: usize, multiply: usize, used: usize, total: usize) -> AnalogyScore {
-        AnalogyScore {
-            add_correct: add,
-            multiply_correct: multiply,
-            used,
-            total,
-        }
+        AnalogyScore { add_correct: add, multiply_correct: multiply, used, total }
     }
 
     #[test]
@@ -332,18 +306,13 @@ good better bad worse
 
     #[test]
     fn a_question_of_three_words_is_refused_with_its_line() {
-        let message = read(": capital\nParis France Rome\n")
-            .unwrap_err()
-            .to_string();
+        let message = read(": capital\nParis France Rome\n").unwrap_err().to_string();
         assert_eq!(message, "set.txt: line 2: 3 words; a question has 4");
     }
 
     #[test]
     fn no_threads_are_refused() {
-        let message = read(SET)
-            .unwrap()
-            .evaluate(&embeddings(), 9, 0)
-            .unwrap_err();
+        let message = read(SET).unwrap().evaluate(&embeddings(), 9, 0).unwrap_err();
         assert_eq!(message.to_string(), "threads is 0; it must be at least 1");
     }
 }

@@ -17,9 +17,7 @@ pub fn pearson(left: &[f64], right: &[f64]) -> Option<f64> {
         right_square += right * right;
     }
     let correlation = product / (left_square * right_square).sqrt();
-    correlation
-        .is_finite()
-        .then(|| correlation.clamp(-1.0, 1.0))
+    correlation.is_finite().then(|| correlation.clamp(-1.0, 1.0))
 }
 
 /// Spearman's correlation: how far the two sides agree on the order. Equal values share the mean
@@ -72,10 +70,7 @@ mod tests {
     #[track_caller]
     fn assert_near(found: Option<f64>, expected: f64) {
         let found = found.unwrap();
-        assert!(
-            (found - expected).abs() < 1e-12,
-            "{found} is not {expected}"
-        );
+        assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
     }
 
     #[test]
@@ -89,24 +84,14 @@ mod tests {
     #[test]
     fn correlations_are_those_of_scipy() {
         let cases: [(&[f64], &[f64], f64, f64); 3] = [
-            (
-                &[1.0, 2.0, 3.0, 4.0, 5.0],
-                &[5.0, 6.0, 7.0, 8.0, 7.0],
-                0.8207826816681233,
-                0.8320502943378436,
-            ),
+            (&[1.0, 2.0, 3.0, 4.0, 5.0], &[5.0, 6.0, 7.0, 8.0, 7.0], 0.8207826816681233, 0.8320502943378436),
             (
                 &[10.0, 20.0, 20.0, 30.0, 40.0, 40.0, 40.0, 50.0],
                 &[1.5, 0.5, 3.5, 2.5, 2.5, 9.0, -1.0, 4.0],
                 0.395182210779197,
                 0.3075635257570691,
             ),
-            (
-                &[0.1, 0.1, 0.2, 0.3],
-                &[4.0, 4.0, 1.0, 1.0],
-                -0.9428090415820634,
-                -0.9045340337332909,
-            ),
+            (&[0.1, 0.1, 0.2, 0.3], &[4.0, 4.0, 1.0, 1.0], -0.9428090415820634, -0.9045340337332909),
         ];
         for (left, right, expected_spearman, expected_pearson) in cases {
             assert_near(spearman(left, right), expected_spearman);

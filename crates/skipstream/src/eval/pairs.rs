@@ -56,16 +56,12 @@ impl WordPairs {
             }
             let [first, second, score] = fields(line)?;
             match score.parse::<f64>() {
-                Ok(score) if score.is_finite() => pairs.push(WordPair {
-                    first: case.apply(first),
-                    second: case.apply(second),
-                    score,
-                }),
+                Ok(score) if score.is_finite() => {
+                    pairs.push(WordPair { first: case.apply(first), second: case.apply(second), score })
+                }
                 Err(_) if may_be_header => {}
                 _ => {
-                    return Err(line.error(format!(
-                        "the score is `{score}`; it must be a finite number"
-                    )));
+                    return Err(line.error(format!("the score is `{score}`; it must be a finite number")));
                 }
             }
             may_be_header = false;
@@ -120,11 +116,7 @@ fn cosine(first: &[f32], second: &[f32]) -> f64 {
         products.map(|(&l, &r)| f64::from(l) * f64::from(r)).sum()
     };
     let norms = dot(first, first).sqrt() * dot(second, second).sqrt();
-    if norms == 0.0 {
-        0.0
-    } else {
-        dot(first, second) / norms
-    }
+    if norms == 0.0 { 0.0 } else { dot(first, second) / norms }
 }
 
 #[cfg(test)]
@@ -137,11 +129,7 @@ mod tests {
 
     fn pair(first: &str, second: &str, score: f64) -> WordPair {
         let (first, second) = (first.to_owned(), second.to_owned());
-        WordPair {
-            first,
-            second,
-            score,
-        }
+        WordPair { first, second, score }
     }
 
     #[test]

@@ -30,11 +30,7 @@ pub(super) struct Answer {
 }
 
 /// Answers every question. The answers do not depend on the number of threads.
-pub(super) fn predict(
-    embeddings: &Embeddings,
-    questions: &[Question],
-    threads: usize,
-) -> Vec<Answer> {
+pub(super) fn predict(embeddings: &Embeddings, questions: &[Question], threads: usize) -> Vec<Answer> {
     let cues = Cues::new(embeddings, questions);
     let n_blocks = embeddings.len().div_ceil(BLOCK);
     let rows_per_thread = n_blocks.div_ceil(threads).max(1) * BLOCK;
@@ -47,10 +43,7 @@ pub(super) fn predict(
                 scope.spawn(move || search(embeddings, cues, questions, rows))
             })
             .collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().expect("the search does not panic"))
-            .collect()
+        workers.into_iter().map(|worker| worker.join().expect("the search does not panic")).collect()
     });
     let mut leaders = vec![Leaders::default(); questions.len()];
     for part in parts {
@@ -80,10 +73,7 @@ impl Cues {
             vectors.extend(unit(embeddings, row));
         }
         let place = |row| rows.partition_point(|&other| other < row);
-        let places = questions
-            .iter()
-            .map(|question| question.map(place))
-            .collect();
+        let places = questions.iter().map(|question| question.map(place)).collect();
         Cues { vectors, places }
     }
 }
@@ -91,19 +81,11 @@ impl Cues {
 /// The values of a row scaled to length 1, or to 0 where the vector has no direction.
 fn unit(embeddings: &Embeddings, row: usize) -> impl Iterator<Item = f32> {
     let scale = embeddings.inverse_norm(row);
-    embeddings
-        .vector_at(row)
-        .iter()
-        .map(move |value| value * scale)
+    embeddings.vector_at(row).iter().map(move |value| value * scale)
 }
 
 /// The best of the given rows for each question.
-fn search(
-    embeddings: &Embeddings,
-    cues: &Cues,
-    questions: &[Question],
-    rows: Range<usize>,
-) -> Vec<Leaders> {
+fn search(embeddings: &Embeddings, cues: &Cues, questions: &[Question], rows: Range<usize>) -> Vec<Leaders> {
     let dimensions = embeddings.dimensions();
     let mut leaders = vec![Leaders::default(); questions.len()];
     let mut columns = vec![[0.0; BLOCK]; dimensions];
@@ -156,10 +138,7 @@ struct Leaders {
 
 impl Leaders {
     fn answer(self) -> Answer {
-        Answer {
-            add: self.add.row,
-            multiply: self.multiply.row,
-        }
+        Answer { add: self.add.row, multiply: self.multiply.row }
     }
 }
 
@@ -172,10 +151,7 @@ struct Leader {
 
 impl Default for Leader {
     fn default() -> Leader {
-        Leader {
-            score: f32::NEG_INFINITY,
-            row: None,
-        }
+        Leader { score: f32::NEG_INFINITY, row: None }
     }
 }
 
@@ -198,20 +174,13 @@ impl Leader {
         // Most blocks have nothing better. Their highest score tells, and to find it without
         // asking which row has it is work for vector instructions.
         let mut highest = [f32::NEG_INFINITY; LANES];
-        let (a_chunks, b_chunks, c_chunks) = (
-            a.as_chunks::<LANES>().0,
-            b.as_chunks::<LANES>().0,
-            c.as_chunks::<LANES>().0,
-        );
+        let (a_chunks, b_chunks, c_chunks) =
+            (a.as_chunks::<LANES>().0, b.as_chunks::<LANES>().0, c.as_chunks::<LANES>().0);
         for ((a, b), c) in a_chunks.iter().zip(b_chunks).zip(c_chunks) {
             for lane in 0..LANES {
                 let score = score(a[lane], b[lane], c[lane]);
                 // Not `max`, which has to look out for NaN.
-                highest[lane] = if score > highest[lane] {
-                    score
-                } else {
-                    highest[lane]
-                };
+                highest[lane] = if score > highest[lane] { score } else { highest[lane] };
             }
         }
         if highest.iter().all(|&score| score <= self.score) {
@@ -220,10 +189,7 @@ impl Leader {
         for (place, row) in block.clone().enumerate() {
             let score = score(a[place], b[place], c[place]);
             if score > self.score && !question.contains(&row) {
-                *self = Leader {
-                    score,
-                    row: Some(row),
-                };
+                *self = Leader { score, row: Some(row) };
             }
         }
     }
@@ -245,10 +211,7 @@ mod tests {
             let mut leader = Leader::default();
             for row in (0..embeddings.len()).filter(|row| !question.contains(row)) {
                 let [a, b, c] = question.map(|cue| cosine(cue, row));
-                leader.challenge(Leader {
-                    score: score(a, b, c),
-                    row: Some(row),
-                });
+                leader.challenge(Leader { score: score(a, b, c), row: Some(row) });
             }
             leader.row
         };
@@ -263,9 +226,7 @@ mod tests {
     fn embeddings(n_words: usize, dimensions: usize) -> Embeddings {
         let mut state = 1u64;
         let values = (0..n_words * dimensions).map(|_| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 40) as f32 / (1u64 << 24) as f32 - 0.5
         });
         let vectors = values.collect();
@@ -296,10 +257,7 @@ mod tests {
     fn equal_scores_go_to_the_first_row_for_any_number_of_threads() {
         let words = (0..1000u64).map(|row| (row.to_string(), 1000 - row));
         let embeddings = Embeddings::new(1, words, vec![1.0; 1000]).unwrap();
-        let expected = vec![Answer {
-            add: Some(1),
-            multiply: Some(1),
-        }];
+        let expected = vec![Answer { add: Some(1), multiply: Some(1) }];
         for threads in [1, 2, 3, 100] {
             assert_eq!(predict(&embeddings, &[[0, 2, 3]], threads), expected);
         }
@@ -307,10 +265,7 @@ mod tests {
 
     #[test]
     fn no_word_but_the_question_is_no_answer() {
-        let none = Answer {
-            add: None,
-            multiply: None,
-        };
+        let none = Answer { add: None, multiply: None };
         assert_eq!(predict(&embeddings(2, 3), &[[0, 1, 0]], 2), [none]);
     }
 
@@ -319,18 +274,9 @@ mod tests {
         let words = [("a", 5), ("b", 4), ("c", 3), ("zero", 2), ("d", 1)];
         let vectors = vec![1.0, 0.0, 1.0, 1.0, 1.0, -0.1, 0.0, 0.0, 0.9, 0.8];
         let embeddings = Embeddings::new(2, words, vectors).unwrap();
-        let expected = Answer {
-            add: Some(4),
-            multiply: Some(4),
-        };
+        let expected = Answer { add: Some(4), multiply: Some(4) };
         assert_eq!(predict(&embeddings, &[[0, 1, 2]], 1), [expected]);
         let zeros = predict(&embeddings, &[[3, 3, 3]], 1);
-        assert_eq!(
-            zeros,
-            [Answer {
-                add: Some(0),
-                multiply: Some(0)
-            }]
-        );
+        assert_eq!(zeros, [Answer { add: Some(0), multiply: Some(0) }]);
     }
 }

@@ -25,13 +25,7 @@ pub(crate) struct Line<'lines> {
 impl<'name, Reader: BufRead> Lines<'name, Reader> {
     /// Lines of at most `max_bytes`, their end included; `name` is for messages.
     pub(crate) fn new(reader: Reader, name: &'name Path, max_bytes: usize) -> Self {
-        Lines {
-            reader,
-            name,
-            max_bytes,
-            number: 0,
-            bytes: Vec::new(),
-        }
+        Lines { reader, name, max_bytes, number: 0, bytes: Vec::new() }
     }
 
     /// The next line that is not blank, or nothing at the end.
@@ -50,9 +44,7 @@ impl<'name, Reader: BufRead> Lines<'name, Reader> {
         self.number += 1;
         // One byte more than allowed tells a line that is too long from one that just fits.
         let mut bounded = self.reader.by_ref().take(self.max_bytes as u64 + 1);
-        bounded
-            .read_until(b'\n', &mut self.bytes)
-            .map_err(Error::io(self.name))?;
+        bounded.read_until(b'\n', &mut self.bytes).map_err(Error::io(self.name))?;
         if self.bytes.len() > self.max_bytes {
             return Err(self.error(&format!("longer than {} bytes", self.max_bytes)));
         }
@@ -61,11 +53,7 @@ impl<'name, Reader: BufRead> Lines<'name, Reader> {
 
     fn line(&self) -> Result<Line<'_>> {
         let text = str::from_utf8(&self.bytes).map_err(|_| self.error("not valid UTF-8"))?;
-        Ok(Line {
-            text: text.trim_end_matches(['\n', '\r']),
-            number: self.number,
-            name: self.name,
-        })
+        Ok(Line { text: text.trim_end_matches(['\n', '\r']), number: self.number, name: self.name })
     }
 
     fn error(&self, reason: &str) -> Error {

@@ -86,9 +86,7 @@ fn is_writable(word: &str) -> bool {
 /// The first line may be missing, as in GloVe's files, if there are two dimensions or more.
 pub fn read_text(reader: impl BufRead, name: &Path) -> Result<Embeddings> {
     let mut lines = Lines::new(reader, name, MAX_LINE_BYTES);
-    let first = lines
-        .next()?
-        .ok_or_else(|| Error::malformed(name, "the file is empty"))?;
+    let first = lines.next()?.ok_or_else(|| Error::malformed(name, "the file is empty"))?;
     let (header, mut rows) = match fields(first.text).count() {
         2 => {
             let header = Header::parse(first.text).map_err(|reason| first.error(reason))?;
@@ -104,10 +102,7 @@ pub fn read_text(reader: impl BufRead, name: &Path) -> Result<Embeddings> {
     };
     while let Some(line) = lines.next()? {
         if header.is_some_and(|header| header.words == rows.words.len()) {
-            return Err(line.error(format!(
-                "a word more than the {} promised",
-                rows.words.len()
-            )));
+            return Err(line.error(format!("a word more than the {} promised", rows.words.len())));
         }
         rows.push_line(line)?;
     }
@@ -129,11 +124,7 @@ pub fn read_text(reader: impl BufRead, name: &Path) -> Result<Embeddings> {
 /// Reads the binary format, with or without a line feed after each vector. `name` stands in
 /// error messages.
 pub fn read_binary(reader: impl BufRead, name: &Path) -> Result<Embeddings> {
-    let mut file = Binary {
-        reader,
-        name,
-        offset: 0,
-    };
+    let mut file = Binary { reader, name, offset: 0 };
     let header = file.until(b'\n', MAX_HEADER_BYTES, "the first line")?;
     let header = str::from_utf8(&header)
         .map_err(|_| "the first line is not text".to_owned())
@@ -146,13 +137,11 @@ pub fn read_binary(reader: impl BufRead, name: &Path) -> Result<Embeddings> {
         // The line feed after the vector before, if there is one.
         let word = word.strip_prefix(b"\n").unwrap_or(&word);
         let word = str::from_utf8(word).map_err(|_| file.error(start, "a word is not UTF-8"))?;
-        rows.push_word(word)
-            .map_err(|reason| file.error(start, reason))?;
+        rows.push_word(word).map_err(|reason| file.error(start, reason))?;
         for place in 0..header.dimensions {
             let start = file.offset;
             let value = f32::from_le_bytes(file.four_bytes()?);
-            rows.push_value(place, value)
-                .map_err(|reason| file.error(start, reason))?;
+            rows.push_value(place, value).map_err(|reason| file.error(start, reason))?;
         }
     }
     file.end()?;
@@ -171,8 +160,7 @@ struct Header {
 impl Header {
     fn parse(line: &str) -> Checked<Header> {
         let mut numbers = fields(line.trim_ascii_end()).map(str::parse);
-        let (Some(Ok(words)), Some(Ok(dimensions)), None) =
-            (numbers.next(), numbers.next(), numbers.next())
+        let (Some(Ok(words)), Some(Ok(dimensions)), None) = (numbers.next(), numbers.next(), numbers.next())
         else {
             return Err("the first line must be the number of words and of dimensions".to_owned());
         };
@@ -185,9 +173,7 @@ fn check_dimensions(dimensions: usize) -> Checked<()> {
     if (1..=MAX_DIMENSIONS).contains(&dimensions) {
         Ok(())
     } else {
-        Err(format!(
-            "{dimensions} dimensions; they must be from 1 to {MAX_DIMENSIONS}"
-        ))
+        Err(format!("{dimensions} dimensions; they must be from 1 to {MAX_DIMENSIONS}"))
     }
 }
 
@@ -204,30 +190,22 @@ struct Rows {
 
 impl Rows {
     fn new(dimensions: usize) -> Rows {
-        Rows {
-            dimensions,
-            words: Words::default(),
-            vectors: Vec::new(),
-        }
+        Rows { dimensions, words: Words::default(), vectors: Vec::new() }
     }
 
     fn push_line(&mut self, line: Line<'_>) -> Result<()> {
         let n_values = fields(line.text).count().saturating_sub(1);
         if n_values != self.dimensions {
-            return Err(line.error(format!(
-                "{n_values} values after the word; there must be {}",
-                self.dimensions
-            )));
+            return Err(
+                line.error(format!("{n_values} values after the word; there must be {}", self.dimensions))
+            );
         }
         let mut fields = fields(line.text);
         let word = fields.next().unwrap_or_default();
         self.push_word(word).map_err(|reason| line.error(reason))?;
         for (place, field) in fields.enumerate() {
-            let value = field
-                .parse()
-                .map_err(|_| line.error(format!("value {} is `{field}`", place + 1)))?;
-            self.push_value(place, value)
-                .map_err(|reason| line.error(reason))?;
+            let value = field.parse().map_err(|_| line.error(format!("value {} is `{field}`", place + 1)))?;
+            self.push_value(place, value).map_err(|reason| line.error(reason))?;
         }
         Ok(())
     }
@@ -297,9 +275,7 @@ impl<Reader: BufRead> Binary<'_, Reader> {
     fn end(&mut self) -> Result<()> {
         let mut rest = Vec::new();
         let mut bounded = self.reader.by_ref().take(2);
-        bounded
-            .read_to_end(&mut rest)
-            .map_err(Error::io(self.name))?;
+        bounded.read_to_end(&mut rest).map_err(Error::io(self.name))?;
         match rest.as_slice() {
             b"" | b"\n" => Ok(()),
             _ => Err(self.error(self.offset, "more bytes than the first line promises")),
@@ -356,11 +332,7 @@ mod tests {
         assert_eq!(left.dimensions(), right.dimensions());
         assert!(left.words().eq(right.words()));
         let bits = |embeddings: &Embeddings| -> Vec<u32> {
-            embeddings
-                .vectors()
-                .iter()
-                .map(|value| value.to_bits())
-                .collect()
+            embeddings.vectors().iter().map(|value| value.to_bits()).collect()
         };
         assert_eq!(bits(left), bits(right));
     }
@@ -421,11 +393,7 @@ mod tests {
             let embeddings = Embeddings::new(1, [(word, 1)], vec![0.0]).unwrap();
             let mut bytes = Vec::new();
             let error = write_text(&embeddings, &mut bytes, Path::new("out")).unwrap_err();
-            assert!(
-                error
-                    .to_string()
-                    .starts_with(&format!("`{word}` is empty or"))
-            );
+            assert!(error.to_string().starts_with(&format!("`{word}` is empty or")));
             assert!(write_binary(&embeddings, &mut bytes, Path::new("out")).is_err());
             assert!(bytes.is_empty());
         }
@@ -441,10 +409,7 @@ mod tests {
     #[test]
     fn an_empty_file_is_refused() {
         assert_eq!(text_refusal(""), "in.txt: the file is empty");
-        assert_eq!(
-            binary_refusal(b""),
-            "in.bin: byte 0: the file ends in the first line"
-        );
+        assert_eq!(binary_refusal(b""), "in.bin: byte 0: the file ends in the first line");
     }
 
     #[test]
@@ -452,15 +417,9 @@ mod tests {
         let reason = "the first line must be the number of words and of dimensions";
         for header in ["2 x\n", "-1 5\n", "99999999999999999999999 5\n"] {
             assert_eq!(text_refusal(header), format!("in.txt: line 1: {reason}"));
-            assert_eq!(
-                binary_refusal(header.as_bytes()),
-                format!("in.bin: byte 0: {reason}")
-            );
+            assert_eq!(binary_refusal(header.as_bytes()), format!("in.bin: byte 0: {reason}"));
         }
-        assert_eq!(
-            binary_refusal(b"2 2 2\n"),
-            format!("in.bin: byte 0: {reason}")
-        );
+        assert_eq!(binary_refusal(b"2 2 2\n"), format!("in.bin: byte 0: {reason}"));
     }
 
     #[test]
@@ -469,10 +428,7 @@ mod tests {
             let header = format!("1 {dimensions}\n");
             let reason = format!("{dimensions} dimensions; they must be from 1 to 65536");
             assert_eq!(text_refusal(&header), format!("in.txt: line 1: {reason}"));
-            assert_eq!(
-                binary_refusal(header.as_bytes()),
-                format!("in.bin: byte 0: {reason}")
-            );
+            assert_eq!(binary_refusal(header.as_bytes()), format!("in.bin: byte 0: {reason}"));
         }
         assert!(text_refusal("alone\n").contains("0 dimensions"));
     }
@@ -495,27 +451,18 @@ mod tests {
         assert_eq!(message, "in.txt: line 3: a word more than the 1 promised");
         let bytes = [b"1 1\na ".as_slice(), &[0; 4], b"\nb ", &[0; 4]].concat();
         let message = binary_refusal(&bytes);
-        assert_eq!(
-            message,
-            "in.bin: byte 10: more bytes than the first line promises"
-        );
+        assert_eq!(message, "in.bin: byte 10: more bytes than the first line promises");
     }
 
     #[test]
     fn a_wrong_number_of_values_is_refused() {
         let message = text_refusal("2 2\na 1 2\nnew york 1 2\n");
-        assert_eq!(
-            message,
-            "in.txt: line 3: 3 values after the word; there must be 2"
-        );
+        assert_eq!(message, "in.txt: line 3: 3 values after the word; there must be 2");
     }
 
     #[test]
     fn a_value_that_is_not_a_number_is_refused() {
-        assert_eq!(
-            text_refusal("1 2\na 1 b\n"),
-            "in.txt: line 2: value 2 is `b`"
-        );
+        assert_eq!(text_refusal("1 2\na 1 b\n"), "in.txt: line 2: value 2 is `b`");
     }
 
     #[test]
@@ -533,10 +480,7 @@ mod tests {
         assert_eq!(message, "in.txt: line 3: `a` stands twice, first as word 1");
         let bytes = [b"2 1\na ".as_slice(), &[0; 4], b"\na ", &[0; 4]].concat();
         let message = binary_refusal(&bytes);
-        assert_eq!(
-            message,
-            "in.bin: byte 10: `a` stands twice, first as word 1"
-        );
+        assert_eq!(message, "in.bin: byte 10: `a` stands twice, first as word 1");
     }
 
     #[test]
@@ -560,9 +504,8 @@ mod tests {
         let words = proptest::collection::btree_map("[^ \t\r\n\x0b\x0c]{1,6}", 0u64..9, 0..12);
         let finite = prop::num::f32::NORMAL | prop::num::f32::SUBNORMAL | prop::num::f32::ZERO;
         (words, 1usize..20).prop_flat_map(move |(words, dimensions)| {
-            proptest::collection::vec(finite, words.len() * dimensions).prop_map(move |vectors| {
-                Embeddings::new(dimensions, words.clone(), vectors).unwrap()
-            })
+            proptest::collection::vec(finite, words.len() * dimensions)
+                .prop_map(move |vectors| Embeddings::new(dimensions, words.clone(), vectors).unwrap())
         })
     }
 

@@ -132,10 +132,7 @@ impl Instructions for Neon {
 
     #[inline(always)]
     fn sum(self, a: Quarters) -> f32 {
-        let eight = [
-            proven!(vaddq_f32(a[0], a[2])),
-            proven!(vaddq_f32(a[1], a[3])),
-        ];
+        let eight = [proven!(vaddq_f32(a[0], a[2])), proven!(vaddq_f32(a[1], a[3]))];
         let four = proven!(vaddq_f32(eight[0], eight[1]));
         let two = proven!(vadd_f32(vget_low_f32(four), vget_high_f32(four)));
         proven!(vget_lane_f32(two, 0)) + proven!(vget_lane_f32(two, 1))

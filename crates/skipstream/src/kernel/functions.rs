@@ -31,13 +31,8 @@ pub(super) fn logistic<I: Instructions>(i: I, x: I::Vector) -> Logistic<I::Vecto
 fn exponential<I: Instructions>(i: I, y: I::Vector) -> I::Vector {
     /// Adding it moves the integer part to the low bits of the mantissa.
     const ROUND: f32 = 12_582_912.0;
-    const COEFFICIENTS: [f32; 5] = [
-        1.398_199_950_7e-3,
-        8.333_451_907_3e-3,
-        4.166_579_589_4e-2,
-        1.666_666_545_9e-1,
-        5.000_000_120_1e-1,
-    ];
+    const COEFFICIENTS: [f32; 5] =
+        [1.398_199_950_7e-3, 8.333_451_907_3e-3, 4.166_579_589_4e-2, 1.666_666_545_9e-1, 5.000_000_120_1e-1];
     let y = i.maximum(y, i.splat(-87.0));
     let shifted = i.multiply_add(y, i.splat(std::f32::consts::LOG2_E), i.splat(ROUND));
     let n = i.subtract(shifted, i.splat(ROUND));

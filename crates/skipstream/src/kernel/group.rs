@@ -243,7 +243,12 @@ fn discount_collisions<I: Instructions>(
 
 /// The gradient of log(1 + e^−logit) for each pair; gives the loss.
 #[inline(always)]
-fn pair_slopes<I: Instructions>(i: I, group: &Group, contexts: &Block<'_>, scratch: &mut GroupScratch) -> f64 {
+fn pair_slopes<I: Instructions>(
+    i: I,
+    group: &Group,
+    contexts: &Block<'_>,
+    scratch: &mut GroupScratch,
+) -> f64 {
     let width = contexts.lanes_per_row;
     let n_pairs = group.contexts.len();
     scratch.pair_slopes.resize(n_pairs.div_ceil(LANES), [0.0; LANES]);
@@ -428,11 +433,7 @@ impl GroupSettings {
     #[inline(always)]
     fn rate(self, accumulator: &mut f32, mean_square: f32) -> f32 {
         *accumulator += mean_square;
-        if *accumulator > 0.0 {
-            self.learning_rate / accumulator.sqrt()
-        } else {
-            0.0
-        }
+        if *accumulator > 0.0 { self.learning_rate / accumulator.sqrt() } else { 0.0 }
     }
 }
 

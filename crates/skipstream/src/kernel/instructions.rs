@@ -23,12 +23,7 @@ pub(super) trait Instructions: Copy {
     fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
     fn absolute(self, a: Self::Vector) -> Self::Vector;
     /// `negative` where `a` has its sign bit set, `other` elsewhere.
-    fn select_negative(
-        self,
-        a: Self::Vector,
-        negative: Self::Vector,
-        other: Self::Vector,
-    ) -> Self::Vector;
+    fn select_negative(self, a: Self::Vector, negative: Self::Vector, other: Self::Vector) -> Self::Vector;
     /// 2ⁿ, where `a` is 1.5·2²³ + n: the exponent sits in the low bits of the mantissa.
     fn power_of_two(self, a: Self::Vector) -> Self::Vector;
     /// For a positive normal a = m · 2ⁿ with m in [1, 2): (m, n).

@@ -56,11 +56,7 @@ fn random_group(runs: usize, negatives: usize, random: &mut Random) -> Group {
 }
 
 fn settings(dimensions: usize, negatives: usize) -> GroupSettings {
-    GroupSettings {
-        dimensions,
-        learning_rate: 0.2,
-        negative_weight: 5.0 / negatives as f32,
-    }
+    GroupSettings { dimensions, learning_rate: 0.2, negative_weight: 5.0 / negatives as f32 }
 }
 
 /// Odd dimensions, partial groups, words that are negatives and contexts at once: all kernels give the same bits.
@@ -93,13 +89,21 @@ fn all_instruction_sets_train_groups_to_the_same_bits() {
 }
 
 /// The group's update as its documentation says it, in f64, value by value.
-fn train_group_slowly(group: &Group, settings: GroupSettings, targets: &mut Memory, contexts: &mut Memory) -> f64 {
+fn train_group_slowly(
+    group: &Group,
+    settings: GroupSettings,
+    targets: &mut Memory,
+    contexts: &mut Memory,
+) -> f64 {
     let dimensions = settings.dimensions;
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
-    let old_targets: Vec<_> = group.targets.iter().map(|&row| targets.row(row as usize, dimensions)).collect();
-    let old_negatives: Vec<_> = group.negatives.iter().map(|&row| contexts.row(row as usize, dimensions)).collect();
-    let old_contexts: Vec<_> = group.contexts.iter().map(|&row| contexts.row(row as usize, dimensions)).collect();
+    let old_targets: Vec<_> =
+        group.targets.iter().map(|&row| targets.row(row as usize, dimensions)).collect();
+    let old_negatives: Vec<_> =
+        group.negatives.iter().map(|&row| contexts.row(row as usize, dimensions)).collect();
+    let old_contexts: Vec<_> =
+        group.contexts.iter().map(|&row| contexts.row(row as usize, dimensions)).collect();
     let mut loss = 0.0;
     let mut target_gradients = vec![vec![0.0; dimensions]; group.targets.len()];
     let mut negative_gradients = vec![vec![0.0; dimensions]; group.negatives.len()];
@@ -231,7 +235,11 @@ fn pairs_are_trained_as_the_scalar_definition_says() {
                     assert!((loss - expected_loss).abs() < 1e-5);
                     for (got, expected) in [(&got.0, &expected.0), (&got.1, &expected.1)] {
                         for (got, expected) in got.as_flattened().iter().zip(expected) {
-                            assert!((got - expected).abs() < 1e-5, "{} {kind}: {got}, {expected}", kernel.name());
+                            assert!(
+                                (got - expected).abs() < 1e-5,
+                                "{} {kind}: {got}, {expected}",
+                                kernel.name()
+                            );
                         }
                         assert!(got.as_flattened()[dimensions..].iter().all(|&padding| padding == 0.0));
                     }
@@ -249,7 +257,8 @@ fn pairs_are_trained_as_the_scalar_definition_says() {
 fn gradients_agree_with_finite_differences() {
     let mut random = Random::new(4);
     let dimensions = 20;
-    let mut values = || -> Vec<f32> { (0..dimensions).map(|_| (random.uniform() - 0.5) as f32 * 2.0).collect() };
+    let mut values =
+        || -> Vec<f32> { (0..dimensions).map(|_| (random.uniform() - 0.5) as f32 * 2.0).collect() };
     let (target, context) = (values(), values());
     let plain = Optimizer { learning_rate: 1.0, dimensions };
     for positive in [true, false] {
@@ -259,7 +268,14 @@ fn gradients_agree_with_finite_differences() {
         };
         let mut moved = lanes(&context);
         let mut gradient = lanes(&vec![0.0; dimensions]);
-        Kernel::best().train_context(plain, positive, &lanes(&target), &mut moved, State::None, &mut gradient);
+        Kernel::best().train_context(
+            plain,
+            positive,
+            &lanes(&target),
+            &mut moved,
+            State::None,
+            &mut gradient,
+        );
         for d in 0..dimensions {
             let step = 1e-2f32;
             let difference = |which: usize| {
@@ -284,7 +300,14 @@ fn rows_without_a_gradient_stay_finite() {
     let mut random = Random::new(5);
     for kernel in Kernel::available() {
         let (mut context, mut gradient, mut sums) = (zeros(), zeros(), zeros());
-        kernel.train_context(optimizer(20), true, &zeros(), &mut context, State::Dimension(&mut sums), &mut gradient);
+        kernel.train_context(
+            optimizer(20),
+            true,
+            &zeros(),
+            &mut context,
+            State::Dimension(&mut sums),
+            &mut gradient,
+        );
         assert_eq!(context, zeros());
         let mut memory = Memory::random(20, &mut random);
         memory.rows.fill([0.0; LANES]);

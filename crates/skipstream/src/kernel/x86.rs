@@ -113,10 +113,7 @@ impl Instructions for Avx512 {
         let mantissa = proven!(_mm512_or_si512(mantissa, _mm512_set1_epi32(0x3f80_0000)));
         let exponent = proven!(_mm512_srli_epi32(bits, 23));
         let exponent = proven!(_mm512_sub_epi32(exponent, _mm512_set1_epi32(127)));
-        (
-            proven!(_mm512_castsi512_ps(mantissa)),
-            proven!(_mm512_cvtepi32_ps(exponent)),
-        )
+        (proven!(_mm512_castsi512_ps(mantissa)), proven!(_mm512_cvtepi32_ps(exponent)))
     }
 
     #[inline(always)]
@@ -187,10 +184,7 @@ impl Instructions for Avx2 {
     #[inline(always)]
     fn load(self, from: &Lanes) -> [__m256; 2] {
         let (low, high) = from.split_at(8);
-        [
-            proven!(_mm256_loadu_ps(low.as_ptr())),
-            proven!(_mm256_loadu_ps(high.as_ptr())),
-        ]
+        [proven!(_mm256_loadu_ps(low.as_ptr())), proven!(_mm256_loadu_ps(high.as_ptr()))]
     }
 
     #[inline(always)]
@@ -241,12 +235,7 @@ impl Instructions for Avx2 {
     }
 
     #[inline(always)]
-    fn select_negative(
-        self,
-        a: [__m256; 2],
-        negative: [__m256; 2],
-        other: [__m256; 2],
-    ) -> [__m256; 2] {
+    fn select_negative(self, a: [__m256; 2], negative: [__m256; 2], other: [__m256; 2]) -> [__m256; 2] {
         halves(|i| proven!(_mm256_blendv_ps(other[i], negative[i], a[i])))
     }
 

@@ -52,24 +52,14 @@ const DEAD_SHARE: f64 = 0.25;
 impl AdaptiveTable {
     /// An empty table of `size` slots, τ.
     pub fn new(size: usize, exponent: f64) -> AdaptiveTable {
-        AdaptiveTable {
-            exponent,
-            size,
-            slots: Vec::new(),
-            total: 0.0,
-            dead: 0.0,
-            words: Vec::new(),
-        }
+        AdaptiveTable { exponent, size, slots: Vec::new(), total: 0.0, dead: 0.0, words: Vec::new() }
     }
 
     /// Takes in an occurrence of a word.
     pub fn add(&mut self, id: WordId, random: &mut Random) {
         let word = self.word(id);
         word.count += 1;
-        let slot = Slot {
-            word: id,
-            generation: word.generation,
-        };
+        let slot = Slot { word: id, generation: word.generation };
         let increment = increment(word.count, self.exponent);
         self.total += increment;
         if self.slots.len() < self.size {
@@ -107,10 +97,7 @@ impl AdaptiveTable {
         let mut due = random.uniform();
         for (index, word) in (0u32..).zip(&self.words) {
             due += weight(word.count, exponent) * slots / total;
-            let slot = Slot {
-                word: WordId::from_saved(index),
-                generation: word.generation,
-            };
+            let slot = Slot { word: WordId::from_saved(index), generation: word.generation };
             while due >= 1.0 && self.slots.len() < self.size {
                 self.slots.push(slot);
                 due -= 1.0;
@@ -147,12 +134,21 @@ impl AdaptiveTable {
         SavedTable {
             slots: slots.map(|slot| [slot.word.index() as u32, slot.generation]).collect(),
             generations: self.words.iter().map(|word| word.generation).collect(),
-            totals: [self.total, self.dead],
+            totals: self.totals(),
         }
     }
 
+    /// The total weight, and the dead part of it.
+    pub(crate) fn totals(&self) -> [f64; 2] {
+        [self.total, self.dead]
+    }
+
     /// The table that was saved; the counts are the vocabulary's.
-    pub(crate) fn restore(&mut self, saved: SavedTable, counts: impl Iterator<Item = u64>) -> Result<(), String> {
+    pub(crate) fn restore(
+        &mut self,
+        saved: SavedTable,
+        counts: impl Iterator<Item = u64>,
+    ) -> Result<(), String> {
         if saved.slots.len() > self.size {
             return Err(format!("{} noise slots where {} are possible", saved.slots.len(), self.size));
         }
@@ -170,12 +166,8 @@ impl AdaptiveTable {
             return Err(format!("noise for slot {word} of {n_words}"));
         }
         let slots = saved.slots.into_iter();
-        self.slots = slots
-            .map(|[word, generation]| Slot {
-                word: WordId::from_saved(word),
-                generation,
-            })
-            .collect();
+        self.slots =
+            slots.map(|[word, generation]| Slot { word: WordId::from_saved(word), generation }).collect();
         [self.total, self.dead] = saved.totals;
         Ok(())
     }

@@ -38,10 +38,7 @@ impl AliasTable {
             } else {
                 self.large.push(index);
             }
-            self.columns.push(Column {
-                own: u32::MAX,
-                alias: index,
-            });
+            self.columns.push(Column { own: u32::MAX, alias: index });
         }
         // What rounding leaves over at the end is as good as 1; only a weight of 0 must not be drawn.
         let fallback = self.large.first().copied().unwrap_or(0);
@@ -49,17 +46,11 @@ impl AliasTable {
             let own = self.scaled[small as usize];
             let Some(&large) = self.large.last() else {
                 if own == 0.0 {
-                    self.columns[small as usize] = Column {
-                        own: 0,
-                        alias: fallback,
-                    };
+                    self.columns[small as usize] = Column { own: 0, alias: fallback };
                 }
                 continue;
             };
-            self.columns[small as usize] = Column {
-                own: (own * 2f64.powi(32)) as u32,
-                alias: large,
-            };
+            self.columns[small as usize] = Column { own: (own * 2f64.powi(32)) as u32, alias: large };
             let left = &mut self.scaled[large as usize];
             *left -= 1.0 - own;
             if *left < 1.0 {
@@ -75,10 +66,6 @@ impl AliasTable {
         let bits = random.bits();
         let index = ((bits >> 32) * self.columns.len() as u64) >> 32;
         let column = self.columns.get(index as usize)?;
-        Some(if (bits as u32) < column.own || column.own == u32::MAX {
-            index as u32
-        } else {
-            column.alias
-        })
+        Some(if (bits as u32) < column.own || column.own == u32::MAX { index as u32 } else { column.alias })
     }
 }

@@ -15,12 +15,7 @@ pub struct PlainTable {
 impl PlainTable {
     /// An empty table of `size` slots, τ.
     pub fn new(size: usize, exponent: f64) -> PlainTable {
-        PlainTable {
-            exponent,
-            size,
-            slots: Vec::new(),
-            total: 0.0,
-        }
+        PlainTable { exponent, size, slots: Vec::new(), total: 0.0 }
     }
 
     /// Takes in the `count`-th occurrence of a word.

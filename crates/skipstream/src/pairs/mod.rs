@@ -26,11 +26,7 @@ pub struct PairSampler {
 impl PairSampler {
     /// The sampler of these settings.
     pub fn new(settings: &Settings) -> PairSampler {
-        PairSampler {
-            subsample: settings.subsample,
-            window: settings.window,
-            shape: settings.window_shape,
-        }
+        PairSampler { subsample: settings.subsample, window: settings.window, shape: settings.window_shape }
     }
 
     /// Whether one occurrence of a word stays: with probability min(1, √(subsample · tokens / count)).
@@ -51,10 +47,7 @@ impl PairSampler {
             WindowShape::Shrinking => 1 + random.below(self.window),
             WindowShape::Fixed => self.window,
         };
-        Reach {
-            left: position.min(reach) as u16,
-            right: (length - 1 - position).min(reach) as u16,
-        }
+        Reach { left: position.min(reach) as u16, right: (length - 1 - position).min(reach) as u16 }
     }
 }
 
@@ -69,10 +62,7 @@ mod tests {
 
     #[test]
     fn words_are_kept_with_the_papers_probability() {
-        let sampler = sampler(Config {
-            subsample: 1e-3,
-            ..Config::default()
-        });
+        let sampler = sampler(Config { subsample: 1e-3, ..Config::default() });
         let mut random = Random::new(1);
         // 1 % of the text: √(10⁻³ / 10⁻²) = 0.316.
         let kept = (0..100_000).filter(|_| sampler.keeps(1_000, 100_000, &mut random)).count();
@@ -82,11 +72,7 @@ mod tests {
 
     #[test]
     fn windows_stay_in_the_sentence_and_reach_the_last_word() {
-        let fixed = sampler(Config {
-            window: 2,
-            window_shape: WindowShape::Fixed,
-            ..Config::default()
-        });
+        let fixed = sampler(Config { window: 2, window_shape: WindowShape::Fixed, ..Config::default() });
         let mut random = Random::new(1);
         let reaches: Vec<_> = (0..4).map(|i| fixed.reach(i, 4, &mut random)).collect();
         let expected = [(0, 2), (1, 2), (2, 1), (2, 0)];

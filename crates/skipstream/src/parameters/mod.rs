@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::random::{Purpose, Random};
 use crate::vocabulary::{Recycle, WordId};
 
-pub use matrix::{LANES, Lanes};
 pub(crate) use matrix::Matrix;
+pub use matrix::{LANES, Lanes};
 
 /// Where a word's rows are: in block id mod `blocks`, behind one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,11 +181,7 @@ impl Side {
             .lanes_mut()
             .chunks_mut(rows_per_block * lanes_per_row)
             .zip(accumulators.chunks_mut(rows_per_block))
-            .map(move |(rows, accumulators)| Block {
-                rows,
-                accumulators,
-                lanes_per_row,
-            })
+            .map(move |(rows, accumulators)| Block { rows, accumulators, lanes_per_row })
     }
 }
 

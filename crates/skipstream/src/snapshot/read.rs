@@ -27,7 +27,8 @@ impl Trainer {
         let mut file = ModelFile::open(path.as_ref())?;
         let config = Config { threads, ..file.metadata.config.clone() };
         let mut trainer = Trainer::new(config)?;
-        trainer.stream.vocabulary = file.vocabulary(trainer.settings.max_vocabulary, trainer.settings.seed)?;
+        trainer.stream.vocabulary =
+            file.vocabulary(trainer.settings.max_vocabulary, trainer.settings.seed)?;
         trainer.stream.totals = file.metadata.totals;
         trainer.ledger = file.metadata.ledger.clone();
         let ids: Vec<WordId> = trainer.stream.vocabulary.ids().collect();
@@ -43,12 +44,13 @@ impl Trainer {
                 let saved = SavedTable {
                     slots: file.tensor::<[u32; 2]>("noise_slots", Dtype::U32)?,
                     generations: file.tensor("noise_generations", Dtype::U32)?,
-                    totals: file.metadata.noise_totals.unwrap_or_default().map(f64::from_bits),
+                    totals: file.metadata.noise_totals.unwrap_or_default(),
                 };
                 let counts = trainer.stream.vocabulary.counts();
                 method.noise.restore(saved, counts).map_err(|reason| file.damaged(reason))?;
                 let random = file.metadata.random.clone();
-                method.random = random.ok_or_else(|| file.damaged("the state of the random numbers is missing"))?;
+                method.random =
+                    random.ok_or_else(|| file.damaged("the state of the random numbers is missing"))?;
             }
         }
         Ok(trainer)
@@ -103,7 +105,9 @@ impl ModelFile {
         file.read_exact(&mut length).map_err(Error::io(path))?;
         let length = u64::from_le_bytes(length);
         if length > MAX_HEADER_BYTES || length > file_bytes - 8 {
-            return Err(not_a_model(format!("its header should have {length} bytes, the file has {file_bytes}")));
+            return Err(not_a_model(format!(
+                "its header should have {length} bytes, the file has {file_bytes}"
+            )));
         }
         let mut header = vec![0; length as usize];
         file.read_exact(&mut header).map_err(Error::io(path))?;
@@ -115,8 +119,10 @@ impl ModelFile {
             return Err(not_a_model(format!("it should have {expected} bytes and has {file_bytes}")));
         }
         let metadata = header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA_KEY));
-        let metadata = metadata.ok_or_else(|| not_a_model(format!("its metadata has no key `{METADATA_KEY}`")))?;
-        let version: Version = serde_json::from_str(metadata).map_err(|error| not_a_model(error.to_string()))?;
+        let metadata =
+            metadata.ok_or_else(|| not_a_model(format!("its metadata has no key `{METADATA_KEY}`")))?;
+        let version: Version =
+            serde_json::from_str(metadata).map_err(|error| not_a_model(error.to_string()))?;
         if version.version != VERSION {
             return Err(Error::malformed(
                 path,
@@ -159,7 +165,8 @@ impl ModelFile {
     }
 
     fn words(&mut self) -> Result<(String, Vec<u64>)> {
-        let words = String::from_utf8(self.tensor("words", Dtype::U8)?).map_err(|error| self.damaged(error))?;
+        let words =
+            String::from_utf8(self.tensor("words", Dtype::U8)?).map_err(|error| self.damaged(error))?;
         let ends: Vec<u64> = self.tensor("word_ends", Dtype::U64)?;
         let in_order = ends.is_sorted() && ends.last().is_none_or(|&end| end == words.len() as u64);
         if !in_order || !ends.iter().all(|&end| words.is_char_boundary(end as usize)) {
@@ -214,7 +221,13 @@ impl ModelFile {
         Ok(())
     }
 
-    fn rows(&mut self, name: &'static str, layout: Layout, ids: &[WordId], matrix: &mut Matrix) -> Result<()> {
+    fn rows(
+        &mut self,
+        name: &'static str,
+        layout: Layout,
+        ids: &[WordId],
+        matrix: &mut Matrix,
+    ) -> Result<()> {
         let values: Vec<f32> = self.tensor(name, Dtype::F32)?;
         self.expect_length(name, values.len(), ids.len() * layout.dimensions)?;
         if let Some(bad) = values.iter().position(|value| !value.is_finite()) {
@@ -240,8 +253,10 @@ impl ModelFile {
         let (mut words, mut ends) = (words.as_slice(), ends.as_slice());
         for [start, n_words, n_ends, remaining] in segments {
             let wrong = || self.damaged("`replay_segments` does not fit");
-            let (own_words, others) = usize::try_from(n_words).ok().and_then(|n| words.split_at_checked(n)).ok_or_else(wrong)?;
-            let (own_ends, other_ends) = usize::try_from(n_ends).ok().and_then(|n| ends.split_at_checked(n)).ok_or_else(wrong)?;
+            let (own_words, others) =
+                usize::try_from(n_words).ok().and_then(|n| words.split_at_checked(n)).ok_or_else(wrong)?;
+            let (own_ends, other_ends) =
+                usize::try_from(n_ends).ok().and_then(|n| ends.split_at_checked(n)).ok_or_else(wrong)?;
             (words, ends) = (others, other_ends);
             let fits = own_ends.is_sorted()
                 && own_ends.last().map_or(0, |&end| u64::from(end)) == n_words

@@ -26,8 +26,8 @@ pub(super) struct Metadata {
     pub batches: u64,
     /// The state of the pair-by-pair strategies.
     pub random: Option<Random>,
-    /// The adaptive table's total weight, and the dead part of it, as bits: JSON may round floats.
-    pub noise_totals: Option<[u64; 2]>,
+    /// The adaptive table's total weight, and the dead part of it.
+    pub noise_totals: Option<[f64; 2]>,
     /// BLAKE3 of each tensor, in hexadecimal.
     pub checksums: BTreeMap<String, String>,
 }

@@ -7,7 +7,8 @@ use crate::{Config, Embeddings, Error, Strategy, Trainer, Vectors};
 
 fn small_model(path: &Path) {
     let config = Config { dimensions: 5, subsample: 0.0, ..Config::default() };
-    let mut lines = Lines::new(&b"to be or not to be that is the question\n"[..], "text", &config.text).unwrap();
+    let mut lines =
+        Lines::new(&b"to be or not to be that is the question\n"[..], "text", &config.text).unwrap();
     let mut trainer = Trainer::new(config).unwrap();
     trainer.train(&mut lines, &mut ()).unwrap();
     trainer.save(path).unwrap();

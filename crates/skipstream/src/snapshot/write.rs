@@ -63,7 +63,7 @@ impl Trainer {
             Method::MiniBatch(method) => metadata.batches = method.batches(),
             Method::Sentences(method) => {
                 metadata.random = Some(method.random.clone());
-                metadata.noise_totals = Some(method.noise.save().totals.map(f64::to_bits));
+                metadata.noise_totals = Some(method.noise.totals());
             }
         }
         metadata
@@ -84,7 +84,10 @@ impl Trainer {
             ("word_ends", Tensor::list(Dtype::U64, ends.collect())),
             ("slots", Tensor::list(Dtype::U32, indices(&ids))),
             ("counts", Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.count).collect())),
-            ("counters", Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.counter).collect())),
+            (
+                "counters",
+                Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.counter).collect()),
+            ),
             ("births", Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.birth).collect())),
             ("free_slots", Tensor::list(Dtype::U32, indices(vocabulary.free_slots()))),
         ];
@@ -135,12 +138,7 @@ struct Tensor<'a> {
 
 enum Data<'a> {
     Bytes(Vec<u8>),
-    Rows {
-        parameters: &'a Parameters,
-        side: &'a Side,
-        ids: Vec<WordId>,
-        part: Part,
-    },
+    Rows { parameters: &'a Parameters, side: &'a Side, ids: Vec<WordId>, part: Part },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -151,11 +149,7 @@ enum Part {
 
 impl<'a> Tensor<'a> {
     fn list<T: NoUninit>(dtype: Dtype, values: Vec<T>) -> Tensor<'a> {
-        Tensor {
-            dtype,
-            shape: vec![values.len()],
-            data: Data::Bytes(bytemuck::cast_slice(&values).to_vec()),
-        }
+        Tensor { dtype, shape: vec![values.len()], data: Data::Bytes(bytemuck::cast_slice(&values).to_vec()) }
     }
 
     fn table<T: NoUninit, const N: usize>(dtype: Dtype, rows: Vec<[T; N]>) -> Tensor<'a> {
@@ -172,12 +166,7 @@ impl<'a> Tensor<'a> {
         Tensor {
             dtype: Dtype::F32,
             shape: if by_row { vec![ids.len()] } else { vec![ids.len(), dimensions] },
-            data: Data::Rows {
-                parameters,
-                side,
-                ids: ids.to_vec(),
-                part,
-            },
+            data: Data::Rows { parameters, side, ids: ids.to_vec(), part },
         }
     }
 }

@@ -94,8 +94,13 @@ pub(super) fn train(
         }
         if number > 0 {
             trained.pairs += group.contexts.len() as u64;
-            trained.loss +=
-                settings.kernel.train_group(group, settings.group, &mut targets.rows, &mut contexts.rows, scratch);
+            trained.loss += settings.kernel.train_group(
+                group,
+                settings.group,
+                &mut targets.rows,
+                &mut contexts.rows,
+                scratch,
+            );
         }
         std::mem::swap(group, next);
     }

@@ -70,7 +70,12 @@ impl Intake {
     /// Reads the next batch; false where the source has no more text.
     ///
     /// Where the source fails, what it gave before is a batch; the error comes with the next call.
-    pub fn fill(&mut self, source: &mut dyn Source, vocabulary: &mut Vocabulary, batch: &mut Batch) -> Result<bool> {
+    pub fn fill(
+        &mut self,
+        source: &mut dyn Source,
+        vocabulary: &mut Vocabulary,
+        batch: &mut Batch,
+    ) -> Result<bool> {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
@@ -93,7 +98,12 @@ impl Intake {
         true
     }
 
-    fn read(&mut self, source: &mut dyn Source, vocabulary: &mut Vocabulary, fresh: &mut Fresh) -> Vec<Segment> {
+    fn read(
+        &mut self,
+        source: &mut dyn Source,
+        vocabulary: &mut Vocabulary,
+        fresh: &mut Fresh,
+    ) -> Vec<Segment> {
         let first = vocabulary.tokens();
         let mut segments: Vec<Segment> = Vec::new();
         while vocabulary.tokens() - first < self.new_words as u64 {
@@ -155,7 +165,13 @@ impl Intake {
 }
 
 /// Adds what is kept of a segment to the batch.
-fn sample(sampler: &PairSampler, segment: &Segment, vocabulary: &Vocabulary, batch: &mut Batch, random: &mut Random) {
+fn sample(
+    sampler: &PairSampler,
+    segment: &Segment,
+    vocabulary: &Vocabulary,
+    batch: &mut Batch,
+    random: &mut Random,
+) {
     let tokens = vocabulary.tokens();
     for (number, sentence) in segment.sentences() {
         let start = batch.words.len();

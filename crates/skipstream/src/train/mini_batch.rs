@@ -29,7 +29,12 @@ impl MiniBatch {
         }
     }
 
-    pub fn train(&mut self, stream: &mut Stream, source: &mut dyn Source, observer: &mut dyn Observer) -> Result<Outcome> {
+    pub fn train(
+        &mut self,
+        stream: &mut Stream,
+        source: &mut dyn Source,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
         let mut more = self.intake.fill(source, &mut stream.vocabulary, &mut self.current)?;
         while more {
             // At rest nothing may have been read that is not trained.

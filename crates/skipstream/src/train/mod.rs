@@ -16,11 +16,11 @@ mod sentences;
 mod trainer;
 
 pub use memory::MemoryBound;
-pub use trainer::Trainer;
 pub(crate) use mini_batch::MiniBatch;
 pub(crate) use replay::{ReplayBuffer, Segment};
 pub(crate) use sentences::Sentences;
 pub(crate) use trainer::Method;
+pub use trainer::Trainer;
 
 use serde::{Deserialize, Serialize};
 

@@ -77,12 +77,7 @@ mod tests {
     use super::*;
 
     fn segment(start: u64, words: usize, remaining: u32) -> Segment {
-        Segment {
-            start,
-            words: vec![WordId::NONE; words],
-            ends: vec![words as u32],
-            remaining,
-        }
+        Segment { start, words: vec![WordId::NONE; words], ends: vec![words as u32], remaining }
     }
 
     #[test]
@@ -111,12 +106,7 @@ mod tests {
 
     #[test]
     fn sentences_know_the_numbers_of_their_tokens() {
-        let segment = Segment {
-            start: 100,
-            words: vec![WordId::NONE; 5],
-            ends: vec![2, 2, 5],
-            remaining: 1,
-        };
+        let segment = Segment { start: 100, words: vec![WordId::NONE; 5], ends: vec![2, 2, 5], remaining: 1 };
         let found: Vec<_> = segment.sentences().map(|(n, words)| (n, words.len())).collect();
         assert_eq!(found, [(100, 2), (102, 0), (102, 3)]);
     }

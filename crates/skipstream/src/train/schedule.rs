@@ -43,10 +43,7 @@ impl State {
                 !self.running[target] && round < blocks && self.done[(target + 1) % blocks] >= round
             })
             .min_by_key(|&target| self.done[target])
-            .map(|target| CellPlace {
-                target,
-                round: self.done[target],
-            })
+            .map(|target| CellPlace { target, round: self.done[target] })
     }
 
     fn is_over(&self) -> bool {
@@ -57,11 +54,7 @@ impl State {
 impl Schedule {
     pub fn new(blocks: usize) -> Schedule {
         Schedule {
-            state: Mutex::new(State {
-                done: vec![0; blocks],
-                running: vec![false; blocks],
-                failed: false,
-            }),
+            state: Mutex::new(State { done: vec![0; blocks], running: vec![false; blocks], failed: false }),
             changed: Condvar::new(),
         }
     }

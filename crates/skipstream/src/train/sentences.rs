@@ -85,7 +85,8 @@ impl Sentences {
             let before = position - usize::from(reach.left)..position;
             let behind = position + 1..position + 1 + usize::from(reach.right);
             for context in before.chain(behind) {
-                let loss = step.train(&mut stream.parameters, token.word, kept[context], || noise.draw(random));
+                let loss =
+                    step.train(&mut stream.parameters, token.word, kept[context], || noise.draw(random));
                 stream.totals.pairs += 1;
                 stream.totals.loss += loss;
             }
@@ -191,10 +192,7 @@ impl PairStep {
     fn new(settings: &Settings, kernel: Kernel) -> PairStep {
         PairStep {
             kernel,
-            optimizer: Optimizer {
-                learning_rate: settings.learning_rate(),
-                dimensions: settings.dimensions,
-            },
+            optimizer: Optimizer { learning_rate: settings.learning_rate(), dimensions: settings.dimensions },
             negatives: settings.negatives,
             gradient: vec![[0.0; LANES]; settings.dimensions.div_ceil(LANES)],
         }

@@ -94,7 +94,8 @@ impl Trainer {
                 method.train_incrementally(&mut self.stream, source, observer)
             }
             Method::Sentences(_) => Err(Error::Unsupported(
-                "the strategies batch and word2vec read the whole corpus several times: use train_passes".to_owned(),
+                "the strategies batch and word2vec read the whole corpus several times: use train_passes"
+                    .to_owned(),
             )),
         }
     }
@@ -115,7 +116,9 @@ impl Trainer {
             );
         }
         match &mut self.method {
-            Method::Sentences(method) => method.train_in_passes(&self.settings, &mut self.stream, open, observer),
+            Method::Sentences(method) => {
+                method.train_in_passes(&self.settings, &mut self.stream, open, observer)
+            }
             Method::MiniBatch(_) => unreachable!("the strategy was checked above"),
         }
     }

@@ -181,16 +181,9 @@ impl Vocabulary {
             WordId(self.entries.len() as u32)
         } else {
             self.cancel();
-            return Observed::Rejected {
-                evicted: &self.evicted,
-            };
+            return Observed::Rejected { evicted: &self.evicted };
         };
-        let entry = Entry {
-            counter: 1,
-            count: 1,
-            birth,
-            place: self.arena.add(word),
-        };
+        let entry = Entry { counter: 1, count: 1, birth, place: self.arena.add(word) };
         self.insert(id, hash, entry);
         Observed::Admitted(FreshWord { id, birth })
     }
@@ -201,17 +194,8 @@ impl Vocabulary {
         } else {
             self.entries[id.index()] = entry;
         }
-        let Vocabulary {
-            index,
-            entries,
-            arena,
-            hasher,
-            ..
-        } = self;
-        let link = Link {
-            hash: (hash >> 32) as u32,
-            id,
-        };
+        let Vocabulary { index, entries, arena, hasher, .. } = self;
+        let link = Link { hash: (hash >> 32) as u32, id };
         index.insert_unique(hash, link, |link| {
             hasher.hash_one(arena.get(entries[link.id.index()].place).as_bytes())
         });
@@ -242,10 +226,7 @@ impl Vocabulary {
         self.free.extend_from_slice(&self.evicted);
         if self.arena.wants_compaction() {
             self.arena.compact(
-                self.entries
-                    .iter_mut()
-                    .filter(|entry| entry.counter > 0)
-                    .map(|entry| &mut entry.place),
+                self.entries.iter_mut().filter(|entry| entry.counter > 0).map(|entry| &mut entry.place),
             );
         }
     }
@@ -335,11 +316,7 @@ impl Vocabulary {
 
     /// The totals that are saved and reported.
     pub fn totals(&self) -> VocabularyTotals {
-        VocabularyTotals {
-            tokens: self.tokens,
-            evictions: self.evictions,
-            cancellations: self.cancellations,
-        }
+        VocabularyTotals { tokens: self.tokens, evictions: self.evictions, cancellations: self.cancellations }
     }
 
     pub(crate) fn saved_words(&self) -> impl Iterator<Item = SavedWord<'_>> {
@@ -373,12 +350,7 @@ impl Vocabulary {
             return Err(format!("{slots} slots where {capacity} are possible"));
         }
         let mut vocabulary = Vocabulary::new(capacity, seed);
-        let empty = Entry {
-            counter: 0,
-            count: 0,
-            birth: NEVER,
-            place: vocabulary.arena.add(""),
-        };
+        let empty = Entry { counter: 0, count: 0, birth: NEVER, place: vocabulary.arena.add("") };
         vocabulary.entries.resize(slots, empty);
         for saved in words {
             let Some(entry) = vocabulary.entries.get(saved.id.index()) else {

@@ -23,10 +23,7 @@ fn observe(vocabulary: &mut Vocabulary, word: &str, recycled: &mut Recycled) -> 
 }
 
 fn stream() -> impl Strategy<Value = Vec<u8>> {
-    prop::collection::vec(
-        prop_oneof![4 => 0u8..4, 2 => 0u8..16, 1 => 0u8..=255],
-        0..600,
-    )
+    prop::collection::vec(prop_oneof![4 => 0u8..4, 2 => 0u8..16, 1 => 0u8..=255], 0..600)
 }
 
 proptest! {
@@ -133,17 +130,10 @@ fn the_arena_does_not_leak_over_evictions() {
 
 #[test]
 fn saved_slots_that_contradict_each_other_are_refused() {
-    let word = |id, word| SavedWord {
-        id: WordId(id),
-        word,
-        counter: 1,
-        count: 1,
-        birth: 0,
-    };
+    let word = |id, word| SavedWord { id: WordId(id), word, counter: 1, count: 1, birth: 0 };
     let restore = |words: Vec<SavedWord<'static>>, free: Vec<u32>, slots| {
         let free = free.into_iter().map(WordId).collect();
-        Vocabulary::restore(4, 1, VocabularyTotals::default(), words.into_iter(), free, slots)
-            .map(|_| ())
+        Vocabulary::restore(4, 1, VocabularyTotals::default(), words.into_iter(), free, slots).map(|_| ())
     };
     assert!(restore(vec![word(0, "a"), word(1, "b")], vec![2], 3).is_ok());
     assert!(restore(vec![word(0, "a")], vec![], 5).is_err(), "too many slots");

@@ -1,0 +1,330 @@
+//! The laws that hold for every strategy, every text and every number of threads.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use proptest::prelude::*;
+use skipstream::corpus::{Lines, Sentence, Source};
+use skipstream::{
+    Config, Observer, Outcome, Progress, Result, Strategy as Method, Trainer, Vectors, WindowShape, Wish,
+};
+
+/// A text of random sentences whose words are as unevenly frequent as real ones.
+fn text(seed: u64, lines: usize, words: usize) -> String {
+    let mut state = seed.wrapping_mul(2).wrapping_add(1);
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / (1u64 << 31) as f64
+    };
+    let mut text = String::new();
+    for _ in 0..lines {
+        for _ in 0..1 + (uniform() * 20.0) as usize {
+            let rank = ((words as f64 + 1.0).powf(uniform()) - 1.0) as usize;
+            text.push_str(&format!("w{rank} "));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A small model whose batches, tables and buffers all come to their limits.
+fn small(strategy: Method) -> Config {
+    Config {
+        dimensions: 10,
+        strategy,
+        subsample: 1e-2,
+        max_vocabulary: 60,
+        table_size: 1_000,
+        batch_words: 300,
+        replay_words: 400,
+        threads: Some(1),
+        ..Config::default()
+    }
+}
+
+fn source<'a>(text: &'a str, config: &Config) -> Lines<&'a [u8]> {
+    Lines::new(text.as_bytes(), "text", &config.text).unwrap()
+}
+
+fn train(config: Config, text: &str) -> Trainer {
+    let mut lines = source(text, &config);
+    let mut trainer = Trainer::new(config).unwrap();
+    assert_eq!(trainer.train(&mut lines, &mut ()).unwrap(), Outcome::Ended);
+    trainer
+}
+
+fn bytes(trainer: &Trainer) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    trainer.save(&path).unwrap();
+    std::fs::read(path).unwrap()
+}
+
+/// Trains, but saves, forgets and loads at every boundary.
+fn train_with_interruptions(config: Config, text: &str, path: &Path) -> (Trainer, u32) {
+    let threads = config.threads;
+    let mut lines = source(text, &config);
+    let mut trainer = Trainer::new(config).unwrap();
+    let mut rests = 0;
+    while trainer.train(&mut lines, &mut |_: &Progress| Wish::Rest).unwrap() == Outcome::Rested {
+        trainer.save(path).unwrap();
+        trainer = Trainer::load(path, threads).unwrap();
+        rests += 1;
+    }
+    (trainer, rests)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Law 1.
+    #[test]
+    fn the_same_bytes_for_any_number_of_threads(seed in 0u64..1000, replays in 0u32..3, blocks in 0u32..4) {
+        let text = text(seed, 150, 200);
+        let config = |threads| Config {
+            threads: Some(threads),
+            replays: Some(replays),
+            blocks: 1 << blocks,
+            seed,
+            ..small(Method::MiniBatch)
+        };
+        let one = bytes(&train(config(1), &text));
+        for threads in [2, 3, 5] {
+            prop_assert!(bytes(&train(config(threads), &text)) == one, "{threads} threads");
+        }
+    }
+
+    /// Law 2, and with it 5: what an interruption leaves behind is the uninterrupted stream.
+    #[test]
+    fn resumed_training_is_uninterrupted_training(seed in 0u64..1000, replays in 0u32..3) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let text = text(seed, 150, 200);
+        let config = Config { replays: Some(replays), seed, ..small(Method::MiniBatch) };
+        let (resumed, rests) = train_with_interruptions(config.clone(), &text, &path);
+        prop_assert!(rests > 3);
+        prop_assert!(bytes(&resumed) == bytes(&train(config, &text)));
+    }
+
+    /// Law 2 for the strategy whose boundary is the sentence.
+    #[test]
+    fn text_in_pieces_is_text_at_once(seed in 0u64..1000, cut in 0usize..100) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let text = text(seed, 100, 200);
+        let cut = text.match_indices('\n').nth(cut).unwrap().0 + 1;
+        let config = Config { seed, ..small(Method::Incremental) };
+        train(config.clone(), &text[..cut]).save(&path).unwrap();
+        let mut trainer = Trainer::load(&path, None).unwrap();
+        trainer.train(&mut source(&text[cut..], &config), &mut ()).unwrap();
+        prop_assert!(bytes(&trainer) == bytes(&train(config, &text)));
+    }
+
+    /// Law 2 at the end of a whole batch.
+    #[test]
+    fn batches_in_pieces_are_batches_at_once(seed in 0u64..1000) {
+        let lines: Vec<String> = text(seed, 4000, 100).split_whitespace().map(str::to_owned).collect();
+        let lines: Vec<String> = lines.chunks_exact(10).map(|words| words.join(" ") + "\n").collect();
+        let config = Config { replays: Some(0), batch_words: 300, seed, ..small(Method::MiniBatch) };
+        // Two batches of 30 lines, and what comes behind.
+        let (first, second) = (lines[..60].concat(), lines[60..130].concat());
+        let mut trainer = train(config.clone(), &first);
+        trainer.train(&mut source(&second, &config), &mut ()).unwrap();
+        prop_assert!(bytes(&trainer) == bytes(&train(config, &(first + &second))));
+    }
+
+    /// Laws 3 and 7: bounds hold, and every parameter and loss is finite, at any rate.
+    #[test]
+    fn bounds_hold_and_nothing_is_infinite(
+        seed in 0u64..1000,
+        rate in prop::sample::select(vec![1e-6f32, 0.2, 10.0]),
+        max_vocabulary in 2usize..80,
+        strategy in prop::sample::select(vec![Method::MiniBatch, Method::Incremental]),
+        subsample in prop::sample::select(vec![0.0, 1e-3, 1.0]),
+    ) {
+        let config = Config { learning_rate: Some(rate), max_vocabulary, subsample, seed, ..small(strategy) };
+        let trainer = train(config, &text(seed, 100, 300));
+        prop_assert!(trainer.vocabulary().len() <= max_vocabulary);
+        for id in trainer.vocabulary().ids() {
+            let rows = [trainer.parameters().target(id), trainer.parameters().context(id)];
+            prop_assert!(rows.concat().iter().all(|value| value.is_finite()));
+        }
+        let totals = trainer.progress().totals;
+        prop_assert!(totals.loss.is_finite() && totals.loss >= 0.0);
+    }
+
+    /// Counts are a HashMap's below the bound, and within Misra and Gries' error above it.
+    #[test]
+    fn counts_are_those_of_the_text(seed in 0u64..1000, max_vocabulary in 5usize..400) {
+        let text = text(seed, 100, 200);
+        let mut truth: HashMap<&str, u64> = HashMap::new();
+        for word in text.split_whitespace() {
+            *truth.entry(word).or_default() += 1;
+        }
+        let n: u64 = truth.values().sum();
+        let trainer = train(Config { max_vocabulary, ..small(Method::MiniBatch) }, &text);
+        let vocabulary = trainer.vocabulary();
+        prop_assert_eq!(vocabulary.tokens(), n);
+        for (word, &count) in &truth {
+            let (counter, since) = vocabulary.id(word).map_or((0, 0), |id| (vocabulary.counter(id), vocabulary.count(id)));
+            prop_assert!(counter <= since && since <= count);
+            prop_assert!((count - counter) * (max_vocabulary as u64 + 1) <= n);
+            if truth.len() <= max_vocabulary {
+                prop_assert_eq!(since, count);
+            }
+        }
+    }
+
+    /// Law 4: looking changes nothing.
+    #[test]
+    fn queries_change_nothing(seed in 0u64..1000) {
+        let trainer = train(small(Method::MiniBatch), &text(seed, 50, 50));
+        let before = bytes(&trainer);
+        let embeddings = trainer.embeddings(Vectors::Sum).unwrap();
+        for word in embeddings.words() {
+            embeddings.neighbors(word, 5).unwrap();
+        }
+        prop_assert!(bytes(&trainer) == before);
+    }
+}
+
+/// The pairs of fixed windows without subsampling can be counted by hand.
+fn expected_pairs(text: &str, window: usize) -> u64 {
+    let pairs = |words: usize| (0..words).map(|i| i.min(window) + (words - 1 - i).min(window)).sum::<usize>();
+    text.lines().map(|line| pairs(line.split_whitespace().count()) as u64).sum()
+}
+
+#[test]
+fn a_corpus_of_500_lines_is_trained_to_the_last_pair() {
+    let text = text(1, 500, 100);
+    for strategy in [Method::MiniBatch, Method::Incremental] {
+        for batch_words in [100, 1_000, 300_000] {
+            let config = Config {
+                window: 3,
+                window_shape: WindowShape::Fixed,
+                subsample: 0.0,
+                max_vocabulary: 1_000,
+                batch_words,
+                replays: Some(0),
+                ..small(strategy)
+            };
+            let trainer = train(config, &text);
+            assert_eq!(
+                trainer.progress().totals.pairs,
+                expected_pairs(&text, 3),
+                "{strategy:?} {batch_words}"
+            );
+        }
+    }
+}
+
+#[test]
+fn finishing_trains_every_word_as_often_as_promised() {
+    let text = text(2, 200, 100);
+    for replays in [1, 3] {
+        let config = Config {
+            window: 3,
+            window_shape: WindowShape::Fixed,
+            subsample: 0.0,
+            max_vocabulary: 1_000,
+            replays: Some(replays),
+            ..small(Method::MiniBatch)
+        };
+        let mut trainer = train(config, &text);
+        trainer.finish(&mut ());
+        let expected = expected_pairs(&text, 3) * u64::from(1 + replays);
+        assert_eq!(trainer.progress().totals.pairs, expected);
+        let before = bytes(&trainer);
+        trainer.finish(&mut ());
+        assert!(bytes(&trainer) == before, "nothing is left to be finished");
+    }
+}
+
+/// A source that fails behind some sentences.
+struct Failing<'a>(Lines<&'a [u8]>);
+
+impl Source for Failing<'_> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        match self.0.read(sentence)? {
+            true => Ok(true),
+            false => Err(skipstream::Error::Unsupported("the disk is gone".to_owned())),
+        }
+    }
+}
+
+#[test]
+fn what_came_before_a_failure_is_learned() {
+    let text = text(3, 100, 100);
+    for strategy in [Method::MiniBatch, Method::Incremental] {
+        let config = small(strategy);
+        let mut trainer = Trainer::new(config.clone()).unwrap();
+        let error = trainer.train(&mut Failing(source(&text, &config)), &mut ()).unwrap_err();
+        assert_eq!(error.to_string(), "the disk is gone");
+        assert!(bytes(&trainer) == bytes(&train(config, &text)));
+    }
+}
+
+/// The laws of threads and interruptions do not depend on the instructions either.
+#[test]
+fn all_kernels_train_the_same_model() {
+    let text = text(4, 100, 100);
+    for strategy in [Method::MiniBatch, Method::Incremental] {
+        let models = skipstream::kernel::Kernel::available().into_iter().map(|kernel| {
+            let config = small(strategy);
+            let mut lines = source(&text, &config);
+            let mut trainer = Trainer::with_kernel(config, kernel).unwrap();
+            trainer.train(&mut lines, &mut ()).unwrap();
+            bytes(&trainer)
+        });
+        let models: Vec<_> = models.collect();
+        assert!(models.windows(2).all(|pair| pair[0] == pair[1]), "{strategy:?}");
+    }
+}
+
+#[test]
+fn other_seeds_give_other_models() {
+    let text = text(5, 100, 100);
+    let model = |seed| bytes(&train(Config { seed, ..small(Method::MiniBatch) }, &text));
+    assert!(model(1) == model(1) && model(1) != model(2));
+}
+
+#[test]
+fn strategies_with_passes_want_the_whole_corpus_and_an_empty_model() {
+    let text = text(6, 100, 100);
+    for strategy in [Method::Batch, Method::Word2vec] {
+        let config =
+            Config { passes: 2, window_shape: WindowShape::Fixed, subsample: 0.0, ..small(strategy) };
+        let mut trainer = Trainer::new(config.clone()).unwrap();
+        assert!(trainer.train(&mut source(&text, &config), &mut ()).is_err());
+        let mut opened = 0;
+        let mut open = || -> Result<Box<dyn Source>> {
+            opened += 1;
+            let owned: &'static [u8] = text.clone().into_bytes().leak();
+            Ok(Box::new(Lines::new(owned, "text", &config.text)?))
+        };
+        assert_eq!(trainer.train_passes(&mut open, &mut ()).unwrap(), Outcome::Ended);
+        assert!(trainer.train_passes(&mut open, &mut ()).is_err());
+        assert_eq!(opened, 3, "one reading to count, two to train");
+        assert!(trainer.progress().totals.mean_loss() > 0.0);
+    }
+}
+
+/// An observer that stops at once must still get a boundary, and the rest of the text later.
+#[test]
+fn resting_loses_no_text() {
+    struct Counting(u32);
+    impl Observer for Counting {
+        fn progress(&mut self, _: &Progress) -> Wish {
+            self.0 += 1;
+            Wish::Rest
+        }
+    }
+    let text = text(7, 200, 100);
+    let config = small(Method::MiniBatch);
+    let mut lines = source(&text, &config);
+    let mut trainer = Trainer::new(config).unwrap();
+    let mut observer = Counting(0);
+    while trainer.train(&mut lines, &mut observer).unwrap() == Outcome::Rested {}
+    assert!(observer.0 > 5);
+    assert_eq!(trainer.vocabulary().tokens() as usize, text.split_whitespace().count());
+}
