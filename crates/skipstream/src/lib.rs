@@ -63,6 +63,9 @@
 // rustfmt sorts modules within a group, so the blank lines keep the reading order.
 
 // What everything else rests on.
+#[cfg(target_endian = "big")]
+compile_error!("models are saved in the machine's byte order, which must be little-endian");
+
 mod config;
 mod error;
 mod random;

@@ -124,9 +124,9 @@ impl Trainer {
         match &self.method {
             Method::MiniBatch(method) => replay_tensors(method.replay(), &mut tensors),
             Method::Sentences(method) => {
-                let noise = method.noise.save();
-                tensors.push(("noise_generations", Tensor::list(Dtype::U32, noise.generations)));
-                tensors.push(("noise_slots", Tensor::table(Dtype::U32, noise.slots)));
+                let slots = method.noise.saved_slots();
+                tensors.push(("noise_generations", Tensor::list(Dtype::U32, method.noise.generations())));
+                tensors.push(("noise_slots", Tensor::borrowed(Dtype::U32, vec![slots.len() / 2, 2], slots)));
             }
         }
         tensors
@@ -158,7 +158,7 @@ struct Tensor<'a> {
 }
 
 enum Data<'a> {
-    Bytes(Vec<u8>),
+    Bytes(Cow<'a, [u8]>),
     Rows { parameters: &'a Parameters, side: &'a Side, ids: Vec<WordId>, part: Part },
 }
 
@@ -170,14 +170,22 @@ enum Part {
 
 impl<'a> Tensor<'a> {
     fn list<T: NoUninit>(dtype: Dtype, values: Vec<T>) -> Tensor<'a> {
-        Tensor { dtype, shape: vec![values.len()], data: Data::Bytes(bytemuck::cast_slice(&values).to_vec()) }
+        Tensor {
+            dtype,
+            shape: vec![values.len()],
+            data: Data::Bytes(Cow::Owned(bytemuck::cast_slice(&values).to_vec())),
+        }
+    }
+
+    fn borrowed<T: NoUninit>(dtype: Dtype, shape: Vec<usize>, values: &'a [T]) -> Tensor<'a> {
+        Tensor { dtype, shape, data: Data::Bytes(Cow::Borrowed(bytemuck::cast_slice(values))) }
     }
 
     fn table<T: NoUninit, const N: usize>(dtype: Dtype, rows: Vec<[T; N]>) -> Tensor<'a> {
         Tensor {
             dtype,
             shape: vec![rows.len(), N],
-            data: Data::Bytes(bytemuck::cast_slice(rows.as_flattened()).to_vec()),
+            data: Data::Bytes(Cow::Owned(bytemuck::cast_slice(rows.as_flattened()).to_vec())),
         }
     }
 

@@ -100,7 +100,7 @@ fn discount_collisions<I: Instructions>(
         filter[negative as usize / 64 % 8] |= 1 << (negative % 64);
     }
     scratch.collisions.clear();
-    for run in 0..group.targets.len() {
+    for (run, &n_pairs) in pairs.iter().enumerate().take(group.targets.len()) {
         for &context in &group.contexts[group.run(run)] {
             if filter[context as usize / 64 % 8] >> (context % 64) & 1 == 0 {
                 continue;
@@ -109,7 +109,7 @@ fn discount_collisions<I: Instructions>(
                 scratch.collisions.push(Collision {
                     run,
                     negative,
-                    slope: scratch.negative_slopes[negative][run] / pairs[run],
+                    slope: scratch.negative_slopes[negative][run] / n_pairs,
                 });
             }
         }
