@@ -165,5 +165,10 @@ for_every_set! {
     fn prefetch(group: &Group, targets: &Block<'_>, contexts: &Block<'_>) = group::prefetch
 }
 
+for_every_set! {
+    /// Asks for a row ahead of time.
+    fn prefetch_row(row: &[Lanes]) = pair::prefetch_row
+}
+
 #[cfg(test)]
 mod tests;

@@ -87,3 +87,11 @@ fn first<I: Instructions>(i: I, vector: I::Vector) -> f32 {
     i.store(vector, &mut lanes);
     lanes[0]
 }
+
+/// Asks for a row ahead of time.
+#[inline(always)]
+pub(super) fn prefetch_row<I: Instructions>(i: I, row: &[Lanes]) {
+    for lanes in row {
+        i.prefetch(lanes);
+    }
+}

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use bytemuck::NoUninit;
@@ -41,13 +41,15 @@ impl Trainer {
         replace(path, |file| {
             file.write_all(&(header.len() as u64).to_le_bytes())?;
             file.write_all(&header)?;
-            tensors.iter().try_for_each(|(_, tensor)| file.write_all(&tensor.data()))
+            tensors.iter().try_for_each(|(_, tensor)| tensor.write(file))
         })
     }
 
     /// The header of a safetensors file: JSON, padded with spaces to whole words of eight bytes.
     fn header(&self, tensors: &[(&'static str, Tensor<'_>)]) -> std::result::Result<Vec<u8>, String> {
-        let metadata = serde_json::to_string(&self.metadata(tensors)).map_err(|error| error.to_string())?;
+        let checksums = tensors.iter().map(|(name, tensor)| Ok(((*name).to_owned(), tensor.checksum()?)));
+        let checksums = checksums.collect::<io::Result<_>>().map_err(|error| error.to_string())?;
+        let metadata = serde_json::to_string(&self.metadata(checksums)).map_err(|error| error.to_string())?;
         let metadata = HashMap::from([(METADATA_KEY.to_owned(), metadata)]);
         let mut end = 0;
         let infos = tensors.iter().map(|(name, tensor)| {
@@ -62,7 +64,7 @@ impl Trainer {
         Ok(header)
     }
 
-    fn metadata(&self, tensors: &[(&'static str, Tensor<'_>)]) -> Metadata {
+    fn metadata(&self, checksums: BTreeMap<String, String>) -> Metadata {
         let Trainer { settings, stream, method, ledger, .. } = self;
         let mut metadata = Metadata {
             version: VERSION,
@@ -75,10 +77,7 @@ impl Trainer {
             batches: 0,
             random: None,
             noise_totals: None,
-            checksums: tensors
-                .iter()
-                .map(|(name, tensor)| ((*name).to_owned(), blake3::hash(&tensor.data()).to_hex().to_string()))
-                .collect(),
+            checksums,
         };
         match method {
             Method::MiniBatch(method) => metadata.batches = method.batches(),
@@ -150,7 +149,7 @@ fn replay_tensors(replay: &ReplayBuffer, tensors: &mut Vec<(&'static str, Tensor
     tensors.push(("replay_segments", Tensor::table(Dtype::U64, table.collect())));
 }
 
-/// A tensor of the file. Rows are copied out only while they are written, one tensor at a time.
+/// A tensor of the file.
 struct Tensor<'a> {
     dtype: Dtype,
     shape: Vec<usize>,
@@ -201,28 +200,36 @@ impl<'a> Tensor<'a> {
 }
 
 impl Tensor<'_> {
-    fn data(&self) -> Cow<'_, [u8]> {
+    /// Writes the values, row by row: a matrix is never copied as a whole.
+    fn write(&self, to: &mut impl Write) -> io::Result<()> {
         let (parameters, side, ids, part) = match &self.data {
-            Data::Bytes(bytes) => return Cow::Borrowed(bytes),
+            Data::Bytes(bytes) => return to.write_all(bytes),
             Data::Rows { parameters, side, ids, part } => (parameters, side, ids, *part),
         };
         let layout = parameters.layout();
-        let mut bytes = Vec::with_capacity(self.bytes());
         for &id in ids {
             let row = layout.row_in_matrix(id);
             let matrix = match (part, &side.accumulators) {
                 (Part::Rows, _) => &side.rows,
                 (Part::Squares, Accumulators::Dimension(matrix)) => matrix,
                 (Part::Squares, Accumulators::Row(values)) => {
-                    bytes.extend_from_slice(bytemuck::bytes_of(&values[row]));
+                    to.write_all(bytemuck::bytes_of(&values[row]))?;
                     continue;
                 }
                 (Part::Squares, Accumulators::None) => continue,
             };
             let values = &matrix.row(row).as_flattened()[..layout.dimensions];
-            bytes.extend_from_slice(bytemuck::cast_slice(values));
+            to.write_all(bytemuck::cast_slice(values))?;
         }
-        Cow::Owned(bytes)
+        Ok(())
+    }
+
+    /// BLAKE3 of the values, in hexadecimal.
+    fn checksum(&self) -> io::Result<String> {
+        let mut hasher = BufWriter::with_capacity(1 << 16, blake3::Hasher::new());
+        self.write(&mut hasher)?;
+        let hasher = hasher.into_inner().map_err(io::IntoInnerError::into_error)?;
+        Ok(hasher.finalize().to_hex().to_string())
     }
 
     fn bytes(&self) -> usize {
@@ -233,7 +240,8 @@ impl Tensor<'_> {
 /// Writes a file under another name in the same folder, syncs it, and renames it.
 fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<()> {
     let temporary = temporary_name(path);
-    let mut file = BufWriter::new(File::create(&temporary).map_err(Error::io(&temporary))?);
+    let mut file =
+        BufWriter::with_capacity(1 << 20, File::create(&temporary).map_err(Error::io(&temporary))?);
     write(&mut file)
         .and_then(|()| file.flush())
         .and_then(|()| file.get_ref().sync_all())

@@ -4,7 +4,7 @@ use super::intake::Batch;
 use super::runs::BlockPairs;
 use crate::kernel::{Group, GroupScratch, GroupSettings, Kernel, RUNS};
 use crate::noise::{AliasTable, weight};
-use crate::parameters::{Block, LANES, Layout, fill_new_target};
+use crate::parameters::{Block, FIRST_SQUARE, LANES, Layout, fill_new_target};
 use crate::random::Random;
 
 /// A block of targets, and the batch's pairs whose targets are in it.
@@ -61,8 +61,8 @@ pub(super) fn prepare(
         let target = targets.rows.row_mut(row).as_flattened_mut();
         fill_new_target(&mut target[..settings.group.dimensions], settings.seed, birth);
         contexts.rows.row_mut(row).fill([0.0; LANES]);
-        targets.rows.accumulators[row] = 0.0;
-        contexts.rows.accumulators[row] = 0.0;
+        targets.rows.accumulators[row] = FIRST_SQUARE;
+        contexts.rows.accumulators[row] = FIRST_SQUARE;
     }
     let counts = batch.counts.iter().skip(block).step_by(settings.layout.blocks);
     contexts.noise.rebuild(counts.map(|&count| weight(count, settings.noise_exponent)));

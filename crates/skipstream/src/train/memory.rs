@@ -20,7 +20,7 @@ pub struct MemoryBound {
     pub replay: u64,
     /// The batch that is trained and the one that is read.
     pub batches: u64,
-    /// The copy of a matrix that saving or loading makes.
+    /// The copy of a matrix that loading makes, and of old text that saving makes.
     pub saving: u64,
     /// The program itself, its threads and buffers.
     pub program: u64,

@@ -185,6 +185,7 @@ struct PairStep {
     kernel: Kernel,
     optimizer: Optimizer,
     negatives: usize,
+    drawn: Vec<WordId>,
     gradient: Vec<Lanes>,
 }
 
@@ -194,6 +195,7 @@ impl PairStep {
             kernel,
             optimizer: Optimizer { learning_rate: settings.learning_rate(), dimensions: settings.dimensions },
             negatives: settings.negatives,
+            drawn: Vec::new(),
             gradient: vec![[0.0; LANES]; settings.dimensions.div_ceil(LANES)],
         }
     }
@@ -209,6 +211,17 @@ impl PairStep {
         let layout = parameters.layout();
         let Parameters { target: targets, context: contexts, .. } = parameters;
         let target = layout.row_in_matrix(target);
+        self.drawn.clear();
+        for _ in 0..self.negatives {
+            if let Some(negative) = draw_other(context, &mut draw) {
+                let row = layout.row_in_matrix(negative);
+                self.kernel.prefetch_row(contexts.rows.row(row));
+                if let Accumulators::Dimension(sums) = &contexts.accumulators {
+                    self.kernel.prefetch_row(sums.row(row));
+                }
+                self.drawn.push(negative);
+            }
+        }
         let mut loss = 0.0;
         self.gradient.fill([0.0; LANES]);
         let mut train = |word: WordId, positive| {
@@ -223,10 +236,8 @@ impl PairStep {
             );
         };
         train(context, true);
-        for _ in 0..self.negatives {
-            if let Some(negative) = draw_other(context, &mut draw) {
-                train(negative, false);
-            }
+        for &negative in &self.drawn {
+            train(negative, false);
         }
         let state = state(&mut targets.accumulators, target);
         self.kernel.descend(self.optimizer, 1.0, &self.gradient, targets.rows.row_mut(target), state);

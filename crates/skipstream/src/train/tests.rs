@@ -6,7 +6,7 @@ use crate::config::{AdaGrad, Config, Settings, Strategy, WindowShape};
 use crate::corpus::Lines;
 use crate::noise::AdaptiveTable;
 use crate::pairs::PairSampler;
-use crate::parameters::fill_new_target;
+use crate::parameters::{FIRST_SQUARE, fill_new_target};
 use crate::random::{Purpose, Random};
 use crate::train::Trainer;
 use crate::vocabulary::WordId;
@@ -19,8 +19,9 @@ struct Row {
 }
 
 impl Row {
-    fn new(values: Vec<f64>) -> Row {
-        Row { squares: vec![0.0; values.len()], values }
+    fn new(values: Vec<f64>, settings: &Settings) -> Row {
+        let first = if settings.adagrad() == AdaGrad::Row { f64::from(FIRST_SQUARE) } else { 0.0 };
+        Row { squares: vec![first; values.len()], values }
     }
 
     fn descend(&mut self, gradient: &[f64], settings: &Settings) {
@@ -79,8 +80,11 @@ impl Naive {
                 fill_new_target(&mut target, self.settings.seed, self.tokens);
                 let target = target.into_iter().map(f64::from).collect();
                 self.words.push((*word).to_owned());
-                self.targets.insert((*word).to_owned(), Row::new(target));
-                self.contexts.insert((*word).to_owned(), Row::new(vec![0.0; self.settings.dimensions]));
+                self.targets.insert((*word).to_owned(), Row::new(target, &self.settings));
+                self.contexts.insert(
+                    (*word).to_owned(),
+                    Row::new(vec![0.0; self.settings.dimensions], &self.settings),
+                );
             }
             self.tokens += 1;
             let count = self.counts.entry((*word).to_owned()).or_default();

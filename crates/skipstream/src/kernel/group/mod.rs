@@ -20,6 +20,7 @@ mod negatives;
 mod pairs;
 
 use super::instructions::Instructions;
+use super::pair::prefetch_row;
 use crate::parameters::{Block, LANES, Lanes};
 
 /// Runs of a group: a target for each lane.
@@ -129,13 +130,9 @@ fn gather_targets<I: Instructions>(i: I, group: &Group, targets: &Block<'_>, scr
 #[inline(always)]
 pub(super) fn prefetch<I: Instructions>(i: I, group: &Group, targets: &Block<'_>, contexts: &Block<'_>) {
     for &row in &group.targets {
-        for lanes in targets.row(row as usize) {
-            i.prefetch(lanes);
-        }
+        prefetch_row(i, targets.row(row as usize));
     }
     for &row in group.negatives.iter().chain(&group.contexts) {
-        for lanes in contexts.row(row as usize) {
-            i.prefetch(lanes);
-        }
+        prefetch_row(i, contexts.row(row as usize));
     }
 }
