@@ -123,7 +123,8 @@ impl AdaptiveTable {
                 return None;
             }
             let slot = self.slots[random.below(self.slots.len())];
-            if self.is_live(slot) {
+            // Nothing is dead where no word had to leave: the look-up is worth saving.
+            if self.dead == 0.0 || self.is_live(slot) {
                 return Some(slot.word);
             }
         }
