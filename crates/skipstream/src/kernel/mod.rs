@@ -161,8 +161,8 @@ for_every_set! {
 }
 
 for_every_set! {
-    /// Asks for the rows of a group ahead of time.
-    fn prefetch(group: &Group, targets: &Block<'_>, contexts: &Block<'_>) = group::prefetch
+    /// Asks for the contexts and negatives of a group ahead of time.
+    fn prefetch(group: &Group, contexts: &Block<'_>) = group::prefetch
 }
 
 for_every_set! {

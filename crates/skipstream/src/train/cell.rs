@@ -90,7 +90,7 @@ pub(super) fn train(
             runs.fill(next, number, n_groups);
             let negatives = std::iter::from_fn(|| contexts.noise.draw(random));
             next.negatives.extend(negatives.take(settings.shared_negatives));
-            settings.kernel.prefetch(next, &targets.rows, &contexts.rows);
+            settings.kernel.prefetch(next, &contexts.rows);
         }
         if number > 0 {
             trained.pairs += group.contexts.len() as u64;

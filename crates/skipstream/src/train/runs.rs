@@ -32,7 +32,7 @@ impl BlockPairs {
             let behind = &batch.words[position + 1..][..usize::from(reach.right)];
             // By `for_each`, the two halves become two plain loops.
             before.iter().chain(behind).for_each(|&context| {
-                self.cells[layout.block(context)].push(target, layout.row(context) as u32);
+                self.cells[layout.block(context)].contexts.push(layout.row(context) as u32);
             });
         }
         if let Some(last) = last {
@@ -73,8 +73,6 @@ pub(super) struct Runs {
     targets: Vec<u32>,
     ends: Vec<u32>,
     contexts: Vec<u32>,
-    /// Contexts behind the last run.
-    open: usize,
 }
 
 impl Runs {
@@ -82,25 +80,17 @@ impl Runs {
         self.targets.clear();
         self.ends.clear();
         self.contexts.clear();
-        self.open = 0;
     }
 
-    #[inline]
-    fn push(&mut self, target: u32, context: u32) {
-        self.contexts.push(context);
-        self.open += 1;
-        if self.open == RUN_LENGTH {
-            self.close(target);
-        }
-    }
-
-    /// Ends a run, if it has a context.
+    /// Makes runs of the contexts behind the last one.
     #[inline]
     fn close(&mut self, target: u32) {
-        if self.open > 0 {
+        let n_contexts = self.contexts.len() as u32;
+        let mut end = self.ends.last().copied().unwrap_or(0);
+        while end < n_contexts {
+            end = (end + RUN_LENGTH as u32).min(n_contexts);
             self.targets.push(target);
-            self.ends.push(self.contexts.len() as u32);
-            self.open = 0;
+            self.ends.push(end);
         }
     }
 
@@ -114,7 +104,10 @@ impl Runs {
     pub fn fill(&self, group: &mut Group, number: usize, n_groups: usize) {
         for run in (number..self.len()).step_by(n_groups) {
             let start = if run == 0 { 0 } else { self.ends[run - 1] };
-            group.contexts.extend_from_slice(&self.contexts[start as usize..self.ends[run] as usize]);
+            // A few contexts: a loop is faster than a call that copies.
+            for &context in &self.contexts[start as usize..self.ends[run] as usize] {
+                group.contexts.push(context);
+            }
             group.targets.push(self.targets[run]);
             group.ends.push(group.contexts.len() as u32);
         }
