@@ -132,7 +132,7 @@ pub struct SettingArgs {
     /// Slots of the noise table of `incremental` [default: 1000000]
     #[arg(long, value_name = "N")]
     pub table_size: Option<usize>,
-    /// Words that `mini-batch` trains together [default: 300000]
+    /// Words that `mini-batch` trains together [default: 400000]
     #[arg(long, value_name = "N")]
     pub batch_words: Option<usize>,
     /// Parts of the vocabulary that threads of `mini-batch` share out: a power of two, at least the threads [default: 4]

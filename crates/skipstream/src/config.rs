@@ -114,7 +114,7 @@ impl Default for Config {
             adagrad: None,
             max_vocabulary: 100_000,
             table_size: 1_000_000,
-            batch_words: 300_000,
+            batch_words: 400_000,
             blocks: 4,
             replays: None,
             replay_words: 2_000_000,
