@@ -17,4 +17,5 @@ pub mod vocabulary;
 pub use config::{AdaGrad, Config, Settings, Strategy, WindowShape};
 pub use embeddings::{Embeddings, Vectors};
 pub use error::{Error, Result};
+pub use random::Random;
 pub use train::{Observer, Outcome, Progress, Totals, Trainer, Wish};
