@@ -182,6 +182,9 @@ pub struct NeighborsArgs {
     /// Neighbors of each word
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub number: usize,
+    /// Look only among the N most frequent words: rare ones have uncertain vectors
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
     /// Which vectors to compare: of words as targets, as contexts, or their sum
     #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
     pub vectors: Vectors,

@@ -23,10 +23,12 @@ struct Answer<'a> {
 /// Answers each word.
 pub fn run(args: NeighborsArgs) -> Result<Ending> {
     let embeddings = Embeddings::load(&args.model, args.vectors)?;
+    let among = embeddings.top(args.top.unwrap_or(embeddings.len()));
     let mut answers = Vec::new();
     for word in &args.words {
-        let known = embeddings.index_of(word).is_some();
-        let neighbors = known.then(|| embeddings.neighbors(word, args.number));
+        let neighbors = embeddings
+            .index_of(word)
+            .map(|row| among.neighbors_of_vector(embeddings.vector_at(row), args.number, &[row]));
         answers.push(Answer { word, neighbors: neighbors.transpose()? });
     }
     if args.json {

@@ -86,6 +86,9 @@ impl Session {
             format!("continued after {} words", HumanCount(self.before.progress.tokens))
         };
         let threads = match (settings.strategy, settings.threads()) {
+            (Strategy::MiniBatch, threads) if threads > settings.blocks => {
+                format!("{} threads (as many as --blocks)", settings.blocks)
+            }
             (Strategy::MiniBatch, threads) if threads > 1 => format!("{threads} threads"),
             _ => "1 thread".to_owned(),
         };
@@ -130,7 +133,7 @@ impl Session {
     fn train(&mut self) -> Result<Rest> {
         let rest = if in_passes(&self.trainer) { self.train_in_passes()? } else { self.train_in_one_pass()? };
         if rest == Rest::Ended && self.job.finish {
-            self.trainer.finish(&mut self.watch);
+            return Ok(self.trainer.finish(&mut self.watch));
         }
         Ok(rest)
     }

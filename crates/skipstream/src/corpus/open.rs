@@ -173,6 +173,8 @@ enum Compression {
     None,
     Gzip,
     Zstd,
+    /// Not text, and not read: learning its bytes as words would be worse than an error.
+    Foreign(&'static str),
 }
 
 impl Compression {
@@ -182,6 +184,11 @@ impl Compression {
             [0x1F, 0x8B, ..] => Self::Gzip,
             // A frame, or a skippable frame as parallel compressors write first.
             [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Self::Zstd,
+            [b'B', b'Z', b'h', b'1'..=b'9'] => Self::Foreign("bzip2"),
+            [0xFD, b'7', b'z', b'X'] => Self::Foreign("xz"),
+            [0x04, 0x22, 0x4D, 0x18] => Self::Foreign("lz4"),
+            [b'P', b'K', 0x03, 0x04] => Self::Foreign("zip"),
+            [b'7', b'z', 0xBC, 0xAF] => Self::Foreign("7z"),
             _ => Self::None,
         }
     }
@@ -192,6 +199,12 @@ impl Compression {
             Self::None => Box::new(raw),
             Self::Gzip => buffered("gzip", flate2::bufread::MultiGzDecoder::new(raw)),
             Self::Zstd => buffered("zstd", zstd::Decoder::with_buffer(raw)?),
+            Self::Foreign(name) => {
+                let reason = format!(
+                    "this is {name}, which is not read; decompress it first, for instance into a pipe"
+                );
+                return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
+            }
         })
     }
 }

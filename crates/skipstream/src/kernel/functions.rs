@@ -26,19 +26,18 @@ pub(super) fn logistic<I: Instructions>(i: I, x: I::Vector) -> Logistic<I::Vecto
 
 /// eʸ for y ≤ 0, to 2 units in the last place; below −87 it stays at e⁻⁸⁷.
 ///
-/// y = n·log 2 + r with |r| ≤ ½ log 2; eʳ by a polynomial of degree 6 (Cephes' coefficients), 2ⁿ by its bits.
+/// y = n·log 2 + r with |r| ≤ ½ log 2; eʳ by a polynomial of degree 6 (Cephes' coefficients, as floats), 2ⁿ by its bits.
 #[inline(always)]
 fn exponential<I: Instructions>(i: I, y: I::Vector) -> I::Vector {
     /// Adding it moves the integer part to the low bits of the mantissa.
     const ROUND: f32 = 12_582_912.0;
-    const COEFFICIENTS: [f32; 5] =
-        [1.398_199_950_7e-3, 8.333_451_907_3e-3, 4.166_579_589_4e-2, 1.666_666_545_9e-1, 5.000_000_120_1e-1];
+    const COEFFICIENTS: [f32; 5] = [1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_65, 0.5];
     let y = i.maximum(y, i.splat(-87.0));
     let shifted = i.multiply_add(y, i.splat(std::f32::consts::LOG2_E), i.splat(ROUND));
     let n = i.subtract(shifted, i.splat(ROUND));
-    let r = i.multiply_add(n, i.splat(-0.693_359_375), y);
+    let r = i.multiply_add(n, i.splat(-0.693_359_4), y);
     let r = i.multiply_add(n, i.splat(2.121_944_4e-4), r);
-    let mut p = i.splat(1.987_569_15e-4);
+    let mut p = i.splat(1.987_569_1e-4);
     for c in COEFFICIENTS {
         p = i.multiply_add(p, r, i.splat(c));
     }

@@ -1,5 +1,7 @@
 //! The adaptive unigram table, in its efficient version (appendix A of the paper), exact under eviction.
 
+use bytemuck::NoUninit;
+
 use super::{increment, weight};
 use crate::random::Random;
 use crate::vocabulary::{Recycle, WordId};
@@ -32,7 +34,8 @@ struct Word {
 }
 
 /// A word with its generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, NoUninit)]
+#[repr(C)]
 struct Slot {
     word: WordId,
     generation: u32,
@@ -65,6 +68,10 @@ impl AdaptiveTable {
         if self.slots.len() < self.size {
             let copies = random.round(increment) as usize;
             let room = self.size - self.slots.len();
+            if self.slots.capacity() < self.slots.len() + copies {
+                // Twice as much, but never more than the table's size.
+                self.slots.reserve_exact(room.min(self.slots.len().max(1 << 10)));
+            }
             self.slots.extend(std::iter::repeat_n(slot, copies.min(room)));
         } else {
             for _ in 0..random.round(self.size as f64 * increment / self.total) {
@@ -129,13 +136,13 @@ impl AdaptiveTable {
         word.is_some_and(|word| word.generation == slot.generation)
     }
 
-    pub(crate) fn save(&self) -> SavedTable {
-        let slots = self.slots.iter();
-        SavedTable {
-            slots: slots.map(|slot| [slot.word.index() as u32, slot.generation]).collect(),
-            generations: self.words.iter().map(|word| word.generation).collect(),
-            totals: self.totals(),
-        }
+    /// The slots as they are saved: pairs of word and generation.
+    pub(crate) fn saved_slots(&self) -> &[u32] {
+        bytemuck::cast_slice(&self.slots)
+    }
+
+    pub(crate) fn generations(&self) -> Vec<u32> {
+        self.words.iter().map(|word| word.generation).collect()
     }
 
     /// The total weight, and the dead part of it.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use bytemuck::AnyBitPattern;
+use bytemuck::Pod;
 use safetensors::Dtype;
 use safetensors::tensor::Metadata as Header;
 
@@ -145,7 +145,7 @@ impl ModelFile {
     }
 
     /// A whole tensor, its type and checksum verified.
-    fn tensor<T: AnyBitPattern>(&mut self, name: &str, dtype: Dtype) -> Result<Vec<T>> {
+    fn tensor<T: Pod>(&mut self, name: &str, dtype: Dtype) -> Result<Vec<T>> {
         let info = self.header.info(name).ok_or_else(|| self.damaged(format!("`{name}` is missing")))?;
         let (start, end) = info.data_offsets;
         let length = end - start;
@@ -155,13 +155,14 @@ impl ModelFile {
         let expected = self.metadata.checksums.get(name);
         let expected = expected.ok_or_else(|| self.damaged(format!("`{name}` has no checksum")))?.clone();
         // The length was held against the file's when it was opened.
-        let mut bytes = vec![0; length];
+        let mut values = vec![T::zeroed(); length / size_of::<T>()];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
         self.file.seek(SeekFrom::Start(self.start + start as u64)).map_err(Error::io(&self.path))?;
-        self.file.read_exact(&mut bytes).map_err(Error::io(&self.path))?;
-        if blake3::hash(&bytes).to_hex().as_str() != expected {
+        self.file.read_exact(bytes).map_err(Error::io(&self.path))?;
+        if blake3::hash(bytes).to_hex().as_str() != expected {
             return Err(self.damaged(format!("the checksum of `{name}` is wrong")));
         }
-        Ok(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
+        Ok(values)
     }
 
     fn words(&mut self) -> Result<(String, Vec<u64>)> {

@@ -37,6 +37,21 @@ fn replace(bytes: &mut [u8], from: &str, to: &str) {
 }
 
 #[test]
+fn the_stock_library_reads_a_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    small_model(&path);
+    let bytes = std::fs::read(&path).unwrap();
+    let model = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    assert_eq!(model.tensor("target").unwrap().shape(), [8, 5]);
+    assert_eq!(model.tensor("words").unwrap().data(), b"tobeornotthatisthequestion");
+    for (name, tensor) in model.iter() {
+        let alignment = tensor.dtype().bitsize() / 8;
+        assert_eq!((tensor.data().as_ptr() as usize - bytes.as_ptr() as usize) % alignment, 0, "{name}");
+    }
+}
+
+#[test]
 fn an_empty_file_is_refused() {
     assert!(complaint(Vec::clear).contains("it has 0 bytes"));
 }
@@ -131,7 +146,7 @@ fn a_failed_save_leaves_the_old_model() {
     let path = folder.path().join("model");
     small_model(&path);
     let before = std::fs::read(&path).unwrap();
-    // A folder stands where the new state would be written.
+    // A folder stands where the new state is written first.
     std::fs::create_dir(folder.path().join(".model.partial")).unwrap();
     let trainer = Trainer::new(Config { strategy: Strategy::Incremental, ..Config::default() }).unwrap();
     assert!(trainer.save(&path).is_err());

@@ -1,13 +1,16 @@
 //! State → file.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use bytemuck::NoUninit;
-use safetensors::{Dtype, View};
+use safetensors::Dtype;
+use safetensors::tensor::{Metadata as Header, TensorInfo};
 
 use super::state::Metadata;
 use super::{METADATA_KEY, VERSION};
@@ -31,14 +34,32 @@ impl Trainer {
     /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let tensors = self.tensors();
-        let metadata = serde_json::to_string(&self.metadata(&tensors))
-            .map_err(|error| Error::malformed(path, format!("the metadata cannot be written: {error}")))?;
-        let metadata = HashMap::from([(METADATA_KEY.to_owned(), metadata)]);
-        replace(path, |temporary| {
-            safetensors::serialize_to_file(tensors, Some(metadata), temporary)
-                .map_err(|error| Error::io(temporary)(std::io::Error::other(error)))
+        let mut tensors = self.tensors();
+        // The largest type first: then every tensor is aligned.
+        tensors.sort_by_key(|(name, tensor)| (Reverse(tensor.dtype.bitsize()), *name));
+        let header = self.header(&tensors).map_err(|reason| Error::malformed(path, reason))?;
+        replace(path, |file| {
+            file.write_all(&(header.len() as u64).to_le_bytes())?;
+            file.write_all(&header)?;
+            tensors.iter().try_for_each(|(_, tensor)| file.write_all(&tensor.data()))
         })
+    }
+
+    /// The header of a safetensors file: JSON, padded with spaces to whole words of eight bytes.
+    fn header(&self, tensors: &[(&'static str, Tensor<'_>)]) -> std::result::Result<Vec<u8>, String> {
+        let metadata = serde_json::to_string(&self.metadata(tensors)).map_err(|error| error.to_string())?;
+        let metadata = HashMap::from([(METADATA_KEY.to_owned(), metadata)]);
+        let mut end = 0;
+        let infos = tensors.iter().map(|(name, tensor)| {
+            let start = end;
+            end += tensor.bytes();
+            let shape = tensor.shape.clone();
+            ((*name).to_owned(), TensorInfo { dtype: tensor.dtype, shape, data_offsets: (start, end) })
+        });
+        let header = Header::new(Some(metadata), infos.collect()).map_err(|error| error.to_string())?;
+        let mut header = serde_json::to_vec(&header).map_err(|error| error.to_string())?;
+        header.resize(header.len().next_multiple_of(8), b' ');
+        Ok(header)
     }
 
     fn metadata(&self, tensors: &[(&'static str, Tensor<'_>)]) -> Metadata {
@@ -103,9 +124,9 @@ impl Trainer {
         match &self.method {
             Method::MiniBatch(method) => replay_tensors(method.replay(), &mut tensors),
             Method::Sentences(method) => {
-                let noise = method.noise.save();
-                tensors.push(("noise_generations", Tensor::list(Dtype::U32, noise.generations)));
-                tensors.push(("noise_slots", Tensor::table(Dtype::U32, noise.slots)));
+                let slots = method.noise.saved_slots();
+                tensors.push(("noise_generations", Tensor::list(Dtype::U32, method.noise.generations())));
+                tensors.push(("noise_slots", Tensor::borrowed(Dtype::U32, vec![slots.len() / 2, 2], slots)));
             }
         }
         tensors
@@ -137,7 +158,7 @@ struct Tensor<'a> {
 }
 
 enum Data<'a> {
-    Bytes(Vec<u8>),
+    Bytes(Cow<'a, [u8]>),
     Rows { parameters: &'a Parameters, side: &'a Side, ids: Vec<WordId>, part: Part },
 }
 
@@ -149,14 +170,22 @@ enum Part {
 
 impl<'a> Tensor<'a> {
     fn list<T: NoUninit>(dtype: Dtype, values: Vec<T>) -> Tensor<'a> {
-        Tensor { dtype, shape: vec![values.len()], data: Data::Bytes(bytemuck::cast_slice(&values).to_vec()) }
+        Tensor {
+            dtype,
+            shape: vec![values.len()],
+            data: Data::Bytes(Cow::Owned(bytemuck::cast_slice(&values).to_vec())),
+        }
+    }
+
+    fn borrowed<T: NoUninit>(dtype: Dtype, shape: Vec<usize>, values: &'a [T]) -> Tensor<'a> {
+        Tensor { dtype, shape, data: Data::Bytes(Cow::Borrowed(bytemuck::cast_slice(values))) }
     }
 
     fn table<T: NoUninit, const N: usize>(dtype: Dtype, rows: Vec<[T; N]>) -> Tensor<'a> {
         Tensor {
             dtype,
             shape: vec![rows.len(), N],
-            data: Data::Bytes(bytemuck::cast_slice(rows.as_flattened()).to_vec()),
+            data: Data::Bytes(Cow::Owned(bytemuck::cast_slice(rows.as_flattened()).to_vec())),
         }
     }
 
@@ -171,22 +200,14 @@ impl<'a> Tensor<'a> {
     }
 }
 
-impl View for Tensor<'_> {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
+impl Tensor<'_> {
     fn data(&self) -> Cow<'_, [u8]> {
         let (parameters, side, ids, part) = match &self.data {
             Data::Bytes(bytes) => return Cow::Borrowed(bytes),
             Data::Rows { parameters, side, ids, part } => (parameters, side, ids, *part),
         };
         let layout = parameters.layout();
-        let mut bytes = Vec::with_capacity(self.data_len());
+        let mut bytes = Vec::with_capacity(self.bytes());
         for &id in ids {
             let row = layout.row_in_matrix(id);
             let matrix = match (part, &side.accumulators) {
@@ -204,24 +225,27 @@ impl View for Tensor<'_> {
         Cow::Owned(bytes)
     }
 
-    fn data_len(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.shape.iter().product::<usize>() * self.dtype.bitsize() / 8
     }
 }
 
 /// Writes a file under another name in the same folder, syncs it, and renames it.
-fn replace(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<()> {
     let temporary = temporary_name(path);
-    write(&temporary)?;
-    let sync = |path: &Path| File::open(path).and_then(|file| file.sync_all()).map_err(Error::io(path));
-    sync(&temporary)?;
+    let mut file = BufWriter::new(File::create(&temporary).map_err(Error::io(&temporary))?);
+    write(&mut file)
+        .and_then(|()| file.flush())
+        .and_then(|()| file.get_ref().sync_all())
+        .map_err(Error::io(&temporary))?;
     fs::rename(&temporary, path).map_err(Error::io(path))?;
     // The rename itself is on disk once the folder is; not all systems can sync a folder.
     #[cfg(unix)]
-    sync(match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    })?;
+    {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io(folder))?;
+    }
     Ok(())
 }
 

@@ -101,8 +101,8 @@ impl Grid {
     }
 }
 
-/// K, the negatives that a group shares, for k negatives a pair: 32 for 5, 48 for 10. What sharing costs in quality
+/// K, the negatives that a group shares, for k negatives a pair: 32 for 5, 56 for 10. What sharing costs in quality
 /// depends more on K than on K/k.
 fn shared_negatives(negatives: usize) -> usize {
-    (16 + 3 * negatives).next_multiple_of(8)
+    (12 + 4 * negatives).next_multiple_of(8)
 }

@@ -33,15 +33,17 @@ impl MemoryBound {
         let mini_batch = settings.strategy == Strategy::MiniBatch;
         let row = (settings.dimensions * size_of::<f32>()) as u64;
         let squares = if settings.adagrad() == AdaGrad::Row { 4 } else { row };
+        let table = 8 * settings.table_size as u64;
         MemoryBound {
             parameters: Parameters::max_bytes(settings),
             vocabulary: Vocabulary::max_bytes(settings.max_vocabulary, settings.text.max_token_bytes),
             // An alias table has 8 bytes a word, and as much again or twice for building it; a slot of the adaptive
             // table has 8 bytes, and a word 16.
-            noise: if mini_batch { 24 * words } else { 8 * settings.table_size as u64 + 32 * words },
+            noise: if mini_batch { 24 * words } else { table + 32 * words },
             replay: if mini_batch { replay_bytes(settings) } else { 0 },
             batches: if mini_batch { batch_bytes(settings) } else { 0 },
-            saving: words * row.max(squares).max(64) + replay_bytes(settings),
+            saving: words * row.max(squares).max(64)
+                + if mini_batch { replay_bytes(settings) } else { table },
             program: 16 << 20,
         }
     }

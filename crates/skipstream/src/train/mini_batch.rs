@@ -59,17 +59,24 @@ impl MiniBatch {
     }
 
     /// Trains the old text that still waits, a batch at a time.
-    pub fn finish(&mut self, settings: &Settings, stream: &mut Stream, observer: &mut dyn Observer) {
+    pub fn finish(
+        &mut self,
+        settings: &Settings,
+        stream: &mut Stream,
+        observer: &mut dyn Observer,
+    ) -> Outcome {
         loop {
             let due = self.intake.replay.due().saturating_sub(settings.batch_words);
             if !self.intake.fill_from_replay(due, &stream.vocabulary, &mut self.current) {
-                return;
+                return Outcome::Ended;
             }
             let trained = self.grid.train(&mut stream.parameters, &self.current, || {});
             stream.totals.pairs += trained.pairs;
             stream.totals.loss += trained.loss;
             stream.totals.replayed += self.current.replayed;
-            observer.progress(&stream.progress());
+            if observer.progress(&stream.progress()) == Wish::Rest {
+                return Outcome::Rested;
+            }
         }
     }
 

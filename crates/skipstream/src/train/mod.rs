@@ -100,3 +100,6 @@ pub enum Outcome {
     /// The observer wished so. All text that was read is learned; the source stands at the next sentence.
     Rested,
 }
+
+#[cfg(test)]
+mod tests;

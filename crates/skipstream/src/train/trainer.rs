@@ -124,9 +124,12 @@ impl Trainer {
     }
 
     /// Trains the old text that still waits for its replay: for a last export.
-    pub fn finish(&mut self, observer: &mut dyn Observer) {
-        if let Method::MiniBatch(method) = &mut self.method {
-            method.finish(&self.settings, &mut self.stream, observer);
+    ///
+    /// Where the observer wants a rest, some of it may still wait.
+    pub fn finish(&mut self, observer: &mut dyn Observer) -> Outcome {
+        match &mut self.method {
+            Method::MiniBatch(method) => method.finish(&self.settings, &mut self.stream, observer),
+            Method::Sentences(_) => Outcome::Ended,
         }
     }
 

@@ -20,7 +20,7 @@ use std::hash::BuildHasher as _;
 use arena::{Arena, Place};
 
 /// A word of the vocabulary: the number of its slot. Only the vocabulary makes them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::NoUninit)]
 #[repr(transparent)]
 pub struct WordId(u32);
 

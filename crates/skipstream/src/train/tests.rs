@@ -1,0 +1,189 @@
+//! The incremental strategy, step by step, against Algorithm 1 written down as naively as possible.
+
+use std::collections::HashMap;
+
+use crate::config::{AdaGrad, Config, Settings, Strategy, WindowShape};
+use crate::corpus::Lines;
+use crate::noise::AdaptiveTable;
+use crate::pairs::PairSampler;
+use crate::parameters::fill_new_target;
+use crate::random::{Purpose, Random};
+use crate::train::Trainer;
+use crate::vocabulary::WordId;
+
+/// A row and its AdaGrad sums: one for each dimension, all the same where rates are by row.
+#[derive(Clone)]
+struct Row {
+    values: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl Row {
+    fn new(values: Vec<f64>) -> Row {
+        Row { squares: vec![0.0; values.len()], values }
+    }
+
+    fn descend(&mut self, gradient: &[f64], settings: &Settings) {
+        let mean = gradient.iter().map(|g| g * g).sum::<f64>() / gradient.len() as f64;
+        for ((value, square), g) in self.values.iter_mut().zip(&mut self.squares).zip(gradient) {
+            *square += if settings.adagrad() == AdaGrad::Row { mean } else { g * g };
+            if *square > 0.0 {
+                *value -= f64::from(settings.learning_rate()) * g / square.sqrt();
+            }
+        }
+    }
+}
+
+/// Words are strings, counts are a map, and everything happens in the order of the paper's Algorithm 1.
+///
+/// The draws themselves come from the table that the noise's own tests hold against f^α, with the same random
+/// numbers as the engine's, so that the two can be compared step by step.
+struct Naive {
+    settings: Settings,
+    words: Vec<String>,
+    counts: HashMap<String, u64>,
+    targets: HashMap<String, Row>,
+    contexts: HashMap<String, Row>,
+    noise: AdaptiveTable,
+    random: Random,
+    tokens: u64,
+    loss: f64,
+}
+
+impl Naive {
+    fn new(config: Config) -> Naive {
+        let settings = config.check().unwrap();
+        Naive {
+            noise: AdaptiveTable::new(settings.table_size, settings.noise_exponent),
+            random: Random::for_purpose(settings.seed, Purpose::Sentences, [0, 0]),
+            settings,
+            words: Vec::new(),
+            counts: HashMap::new(),
+            targets: HashMap::new(),
+            contexts: HashMap::new(),
+            tokens: 0,
+            loss: 0.0,
+        }
+    }
+
+    fn id(&self, word: &str) -> WordId {
+        WordId::from_saved(self.words.iter().position(|known| known == word).unwrap() as u32)
+    }
+
+    fn learn(&mut self, sentence: &[&str]) {
+        let sampler = PairSampler::new(&self.settings);
+        let mut kept = Vec::new();
+        for word in sentence {
+            if !self.counts.contains_key(*word) {
+                let mut target = vec![0.0f32; self.settings.dimensions];
+                fill_new_target(&mut target, self.settings.seed, self.tokens);
+                let target = target.into_iter().map(f64::from).collect();
+                self.words.push((*word).to_owned());
+                self.targets.insert((*word).to_owned(), Row::new(target));
+                self.contexts.insert((*word).to_owned(), Row::new(vec![0.0; self.settings.dimensions]));
+            }
+            self.tokens += 1;
+            let count = self.counts.entry((*word).to_owned()).or_default();
+            *count += 1;
+            kept.push(sampler.keeps(*count, self.tokens, &mut self.random));
+        }
+        let rest: Vec<&str> =
+            sentence.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(word, _)| *word).collect();
+        let mut i = 0;
+        for (word, kept) in sentence.iter().zip(kept) {
+            self.noise.add(self.id(word), &mut self.random);
+            if kept {
+                let reach = sampler.reach(i, rest.len(), &mut self.random);
+                for j in i - usize::from(reach.left)..=i + usize::from(reach.right) {
+                    if j != i {
+                        self.update(rest[i], rest[j]);
+                    }
+                }
+                i += 1;
+            }
+        }
+    }
+
+    /// Line 7: SGD over −log σ(t·c) − Σ log σ(−t·v).
+    fn update(&mut self, word: &str, context: &str) {
+        let target = self.targets[word].values.clone();
+        let mut gradient = vec![0.0; target.len()];
+        let mut step = |contexts: &mut HashMap<String, Row>, other: &str, label: f64| {
+            let row = contexts.get_mut(other).unwrap();
+            let x: f64 = target.iter().zip(&row.values).map(|(t, c)| t * c).sum();
+            let slope = 1.0 / (1.0 + (-x).exp()) - label;
+            for (g, c) in gradient.iter_mut().zip(&row.values) {
+                *g += slope * c;
+            }
+            let own: Vec<f64> = target.iter().map(|t| slope * t).collect();
+            row.descend(&own, &self.settings);
+            let x = if label == 1.0 { x } else { -x };
+            (1.0 + (-x).exp()).ln()
+        };
+        self.loss += step(&mut self.contexts, context, 1.0);
+        for _ in 0..self.settings.negatives {
+            // Drawn again where it is the context; there may be no other word yet.
+            let mut draws = (0..64).map(|_| self.noise.draw(&mut self.random).unwrap());
+            let Some(negative) = draws.find(|id| self.words[id.index()] != context) else {
+                continue;
+            };
+            let negative = self.words[negative.index()].clone();
+            self.loss += step(&mut self.contexts, &negative, 0.0);
+        }
+        self.targets.get_mut(word).unwrap().descend(&gradient, &self.settings);
+    }
+}
+
+#[test]
+fn the_incremental_strategy_is_algorithm_1_step_by_step() {
+    let words: Vec<String> = (0..12).map(|i| format!("w{i}")).collect();
+    for (adagrad, window_shape, subsample) in [
+        (AdaGrad::Dimension, WindowShape::Fixed, 0.0),
+        (AdaGrad::Dimension, WindowShape::Shrinking, 0.05),
+        (AdaGrad::Row, WindowShape::Shrinking, 0.0),
+    ] {
+        let config = Config {
+            dimensions: 6,
+            window: 2,
+            window_shape,
+            subsample,
+            negatives: 3,
+            table_size: 1_000,
+            adagrad: Some(adagrad),
+            strategy: Strategy::Incremental,
+            max_vocabulary: 50,
+            ..Config::default()
+        };
+        let mut trainer = Trainer::new(config.clone()).unwrap();
+        let mut naive = Naive::new(config.clone());
+        let mut text = Random::new(8);
+        for step in 0..60 {
+            let length = 2 + text.below(6);
+            let sentence: Vec<&str> =
+                (0..length).map(|_| words[text.below(12).min(text.below(12))].as_str()).collect();
+            naive.learn(&sentence);
+            let line = sentence.join(" ");
+            let mut lines = Lines::new(line.as_bytes(), "text", &config.text).unwrap();
+            trainer.train(&mut lines, &mut ()).unwrap();
+
+            let vocabulary = trainer.vocabulary();
+            assert_eq!(vocabulary.len(), naive.words.len());
+            for word in &naive.words {
+                let id = vocabulary.id(word).unwrap();
+                assert_eq!(vocabulary.count(id), naive.counts[word]);
+                let rows = [
+                    (trainer.parameters().target(id), &naive.targets[word].values),
+                    (trainer.parameters().context(id), &naive.contexts[word].values),
+                ];
+                for (engine, naive) in rows {
+                    for (engine, naive) in engine.iter().zip(naive) {
+                        let difference = (f64::from(*engine) - naive).abs();
+                        assert!(difference < 1e-3, "sentence {step}, {word}: {engine}, naively {naive}");
+                    }
+                }
+            }
+            let loss = trainer.progress().totals.loss;
+            assert!((loss - naive.loss).abs() < 1e-3 * (1.0 + naive.loss), "{loss}, naively {}", naive.loss);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Law 3: memory is bounded by the settings, not by the stream.
+//!
+//! Every byte of the heap is counted. (The rows are mapped, not on the heap; their size follows from the settings.)
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use skipstream::corpus::{Sentence, Source};
+use skipstream::train::MemoryBound;
+use skipstream::{Config, Result, Strategy, Trainer};
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+// SAFETY: everything is handed to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(now, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// An endless stream in which new, long words keep coming.
+struct Endless {
+    number: u64,
+    left: u64,
+}
+
+impl Source for Endless {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        sentence.clear();
+        for _ in 0..20.min(self.left) {
+            self.left -= 1;
+            self.number += 1;
+            let word = if self.number % 3 == 0 { self.number } else { self.number % 500 };
+            sentence.push(&format!("{word:0>100}"));
+        }
+        Ok(!sentence.is_empty())
+    }
+}
+
+#[test]
+fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    for strategy in [Strategy::MiniBatch, Strategy::Incremental] {
+        let config = Config {
+            dimensions: 16,
+            max_vocabulary: 2_000,
+            table_size: 10_000,
+            batch_words: 10_000,
+            replay_words: 30_000,
+            subsample: 0.0,
+            threads: Some(2),
+            strategy,
+            ..Config::default()
+        };
+        let bound = MemoryBound::new(&config.clone().check().unwrap());
+        let allowed = bound.total() - bound.parameters - bound.program;
+        let before = NOW.load(Ordering::Relaxed);
+        let mut trainer = Trainer::new(config).unwrap();
+        let mut source = Endless { number: 0, left: 0 };
+        let mut peak_after = |tokens: u64| {
+            source.left = tokens;
+            PEAK.store(NOW.load(Ordering::Relaxed), Ordering::Relaxed);
+            trainer.train(&mut source, &mut ()).unwrap();
+            trainer.save(folder.path().join("model")).unwrap();
+            PEAK.load(Ordering::Relaxed) - before
+        };
+        peak_after(50_000);
+        let early = peak_after(100_000);
+        let late = peak_after(200_000);
+        assert!(late <= early + early / 10, "{strategy:?}: {early} bytes, later {late}");
+        assert!((late as u64) < allowed, "{strategy:?}: {late} bytes where {allowed} are allowed");
+        assert!(trainer.progress().evictions > 5_000);
+    }
+}
