@@ -67,14 +67,18 @@ pub fn line(command: &Command) -> String {
 /// Builds the release binary and says where it is.
 pub fn build_skipstream() -> Result<PathBuf> {
     run(cargo().args(["build", "--release", "--package", "skipstream-cli"]))?;
-    // Ours is target/PROFILE/xtask, wherever the target folder was put.
-    let xtask = env::current_exe().context("could not find the folder of the build")?;
-    let Some(target) = xtask.parent().and_then(Path::parent) else {
-        bail!("{} is not in a folder of cargo's", xtask.display());
-    };
-    let program = target.join("release").join(format!("skipstream{}", env::consts::EXE_SUFFIX));
+    let program = target_folder()?.join("release").join(format!("skipstream{}", env::consts::EXE_SUFFIX));
     ensure!(program.exists(), "cargo built skipstream, but {} is not there", program.display());
     Ok(shortened(program))
+}
+
+/// Where cargo builds: we are `target/PROFILE/xtask`, wherever the target folder was put.
+pub fn target_folder() -> Result<PathBuf> {
+    let xtask = env::current_exe().context("could not find the folder of the build")?;
+    match xtask.parent().and_then(Path::parent) {
+        Some(target) => Ok(target.into()),
+        None => bail!("{} is not in a folder of cargo's", xtask.display()),
+    }
 }
 
 /// The path as seen from the current folder where it lies under it: shorter to read and to type.

@@ -1,9 +1,9 @@
 //! The chores of the project: `cargo xtask demo | bench | check | ci`.
 
+mod bench;
 mod check;
 mod command;
 mod demo;
-mod peers;
 mod text;
 
 use anyhow::Result;
@@ -23,23 +23,17 @@ enum Chore {
     Demo(demo::Options),
     /// Measure speed, memory and quality
     #[command(subcommand)]
-    Bench(Bench),
+    Bench(bench::Bench),
     /// What a change must pass: format, lints, documentation, tests
     Check,
     /// What the project's CI runs, as it runs it
     Ci,
 }
 
-#[derive(Subcommand)]
-enum Bench {
-    /// Train skipstream and other programs on the same text, in turns, and compare
-    Peers(peers::Options),
-}
-
 fn main() -> Result<()> {
     match Arguments::parse().chore {
         Chore::Demo(options) => demo::run(&options),
-        Chore::Bench(Bench::Peers(options)) => peers::run(&options),
+        Chore::Bench(bench) => bench::run(&bench),
         Chore::Check => check::check(),
         Chore::Ci => check::ci(),
     }

@@ -28,6 +28,14 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     })
 }
 
+/// Whether [`open`] would have to decompress the file.
+pub fn is_compressed(path: &Path) -> Result<bool> {
+    let context = || format!("could not read {}", path.display());
+    let mut file = BufReader::new(File::open(path).with_context(context)?);
+    let start = file.fill_buf().with_context(context)?;
+    Ok(start.starts_with(GZIP) || start.starts_with(ZSTD))
+}
+
 /// Calls `line` for each line of a text.
 pub fn each_line(mut text: impl BufRead, mut line: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut bytes = Vec::new();
@@ -136,7 +144,8 @@ mod tests {
         gzip.write_all(plain).unwrap();
         let zstd = zstd::encode_all(&plain[..], 1).unwrap();
         for bytes in [plain.to_vec(), gzip.finish().unwrap(), zstd] {
-            fs::write(&path, bytes).unwrap();
+            fs::write(&path, &bytes).unwrap();
+            assert_eq!(is_compressed(&path).unwrap(), bytes != plain);
             let mut seen = Vec::new();
             each_line(open(&path).unwrap(), |line| {
                 seen.extend(words(line).map(<[u8]>::to_vec));

@@ -71,14 +71,14 @@ impl Python {
     }
 
     /// The command that trains with one of the driver scripts.
-    pub fn train(&self, driver: &str, job: &Job) -> Command {
+    pub fn train(&self, driver: &str, passes: u32, job: &Job) -> Command {
         let mut command = self.driver(driver);
         command.arg("train").arg(job.text).arg(job.output);
         option(&mut command, "--dimensions", job.setting.dimensions());
         option(&mut command, "--window", job.setting.window());
         option(&mut command, "--negatives", job.setting.negatives());
         option(&mut command, "--subsample", job.setting.subsample());
-        option(&mut command, "--passes", job.passes);
+        option(&mut command, "--passes", passes);
         option(&mut command, "--threads", job.threads);
         option(&mut command, "--seed", job.seed);
         command

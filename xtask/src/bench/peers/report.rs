@@ -22,6 +22,7 @@ pub struct Group {
 pub struct Run {
     pub group: Group,
     pub round: u32,
+    pub seed: u32,
     pub program: String,
     pub is_ours: bool,
     pub measured: Measured,
@@ -43,7 +44,7 @@ impl Report {
             File::create(csv_path).with_context(|| format!("could not write {}", csv_path.display()))?;
         writeln!(
             csv,
-            "setting,threads,round,program,seconds,words_per_second,peak_kilobytes,\
+            "setting,threads,round,seed,program,seconds,words_per_second,peak_kilobytes,\
              ws353,men,simlex,google"
         )?;
         Ok(Self { n_words, runs: Vec::new(), csv_path: csv_path.into(), csv })
@@ -59,10 +60,11 @@ impl Report {
         let seconds = run.measured.seconds;
         write!(
             self.csv,
-            "{},{},{},{},{seconds:.3},{:.0},{}",
+            "{},{},{},{},{},{seconds:.3},{:.0},{}",
             run.group.setting.name(),
             run.group.threads,
             run.round,
+            run.seed,
             run.program,
             self.n_words as f64 / seconds,
             optional(run.measured.peak_kilobytes.map(|peak| peak.to_string()), ""),
@@ -75,7 +77,7 @@ impl Report {
         Ok(())
     }
 
-    /// The table of one group: medians over the rounds.
+    /// The table of one group: time and memory are medians over the rounds, scores means over the seeds.
     pub fn table(&self, group: Group) -> String {
         let runs: Vec<&Run> = self.runs.iter().filter(|run| run.group == group).collect();
         let mut programs: Vec<(&str, bool)> = Vec::new();
@@ -115,8 +117,9 @@ impl Report {
                 median_of(&of_program, |run| run.measured.peak_kilobytes.map(|peak| peak as f64 / 1024.0));
             write_cell(&mut table, &number(peak, 0));
             for column in 0..columns(None).len() {
-                let score = median_of(&of_program, |run| columns(run.scores.as_ref())[column]);
-                write_cell(&mut table, &number(score, 1));
+                let scores: Vec<f64> =
+                    of_program.iter().filter_map(|run| columns(run.scores.as_ref())[column]).collect();
+                write_cell(&mut table, &mean_and_deviation(&scores));
             }
             table.push('\n');
         }
@@ -149,6 +152,20 @@ fn median_of(runs: &[&Run], value: impl Fn(&Run) -> Option<f64>) -> Option<f64> 
     Some((lower + upper) / 2.0)
 }
 
+/// `mean ± deviation`; of a single value, the value.
+fn mean_and_deviation(values: &[f64]) -> String {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    match values {
+        [] => number(None, 1),
+        [value] => number(Some(*value), 1),
+        _ => {
+            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+            format!("{mean:.1} ± {:.1}", (squares / (n - 1.0)).sqrt())
+        }
+    }
+}
+
 fn number(value: Option<f64>, decimals: usize) -> String {
     optional(value.map(|value| format!("{value:.decimals$}")), "–")
 }
@@ -172,6 +189,7 @@ mod tests {
         Run {
             group: GROUP,
             round,
+            seed: round,
             program: program.into(),
             is_ours: program == "skipstream",
             measured: Measured { seconds, peak_kilobytes: Some(2048) },
@@ -197,7 +215,7 @@ mod tests {
 
         let written = std::fs::read_to_string(csv).unwrap();
         assert_eq!(written.lines().count(), 7);
-        assert_eq!(written.lines().nth(1).unwrap(), "small,1,1,skipstream,1.000,1000,2048,,,,");
+        assert_eq!(written.lines().nth(1).unwrap(), "small,1,1,1,skipstream,1.000,1000,2048,,,,");
     }
 
     #[test]
@@ -206,5 +224,12 @@ mod tests {
         let runs: Vec<&Run> = runs.iter().collect();
         assert_eq!(median_of(&runs, |run| Some(run.measured.seconds)), Some(1.5));
         assert_eq!(median_of(&[], |_| None), None);
+    }
+
+    #[test]
+    fn several_scores_have_a_deviation() {
+        assert_eq!(mean_and_deviation(&[]), "–");
+        assert_eq!(mean_and_deviation(&[61.25]), "61.2");
+        assert_eq!(mean_and_deviation(&[1.0, 2.0, 3.0]), "2.0 ± 1.0");
     }
 }

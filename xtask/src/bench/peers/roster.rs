@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail, ensure};
 use clap::ValueEnum;
 
-use super::contender::Contender;
+use super::contender::{Contender, Variant};
 use super::python::Python;
 
 /// A program to compare with.
@@ -30,18 +30,26 @@ pub struct Roster {
     pub missing: Vec<String>,
 }
 
+/// What was asked for.
+pub struct Wanted<'a> {
+    pub ours: &'a [Variant],
+    pub peers: &'a [Peer],
+    pub passes: &'a [u32],
+    pub word2vec_rates: &'a [String],
+}
+
 impl Roster {
     /// Ours in its variants, the peers that were asked for, and those built by hand whose
     /// variable is set. Peers from a registry are installed in `folder`.
-    pub fn assemble(skipstream: &Path, peers: &[Peer], word2vec_rates: &[String], folder: &Path) -> Self {
-        let ours =
-            [None, Some(0)].map(|replays| Contender::Skipstream { program: skipstream.into(), replays });
-        let mut roster = Self { contenders: ours.into(), missing: Vec::new() };
+    pub fn assemble(skipstream: &Path, wanted: &Wanted, folder: &Path) -> Self {
+        let program = || skipstream.to_owned();
+        let ours = wanted.ours.iter().map(|&variant| Contender::Skipstream { program: program(), variant });
+        let mut roster = Self { contenders: ours.collect(), missing: Vec::new() };
         let by_hand = [Peer::Pword2vec, Peer::Yskip]
             .into_iter()
-            .filter(|peer| !peers.contains(peer) && env::var_os(peer.variable()).is_some());
-        for peer in peers.iter().copied().chain(by_hand) {
-            match peer.prepare(word2vec_rates, folder) {
+            .filter(|peer| !wanted.peers.contains(peer) && env::var_os(peer.variable()).is_some());
+        for peer in wanted.peers.iter().copied().chain(by_hand) {
+            match peer.prepare(wanted, folder) {
                 Ok(contenders) => roster.contenders.extend(contenders),
                 Err(error) => roster.missing.push(format!("{}: {error:#}", peer.name())),
             }
@@ -51,30 +59,36 @@ impl Roster {
 }
 
 impl Peer {
-    fn prepare(self, word2vec_rates: &[String], folder: &Path) -> Result<Vec<Contender>> {
+    fn prepare(self, wanted: &Wanted, folder: &Path) -> Result<Vec<Contender>> {
+        let passes = wanted.passes.iter().copied();
         Ok(match self {
             Self::Word2vec => {
                 let python = Python::prepare(folder)?;
                 python.install("word2vec")?;
                 let program = python.installed("word2vec")?;
-                let at_rate =
-                    |rate: &String| Contender::Word2vec { program: program.clone(), rate: rate.clone() };
-                word2vec_rates.iter().map(at_rate).collect()
+                let mut contenders = Vec::new();
+                for passes in passes {
+                    for rate in wanted.word2vec_rates {
+                        let (program, rate) = (program.clone(), rate.clone());
+                        contenders.push(Contender::Word2vec { program, rate, passes });
+                    }
+                }
+                contenders
             }
             Self::Gensim => {
                 let python = Python::prepare(folder)?;
                 python.install("gensim")?;
-                vec![Contender::Gensim(python)]
+                passes.map(|passes| Contender::Gensim { python: python.clone(), passes }).collect()
             }
             Self::Fasttext => {
                 let python = Python::prepare(folder)?;
                 // The second is the first, compiled: for machines where compiling fails.
                 python.install("fasttext").or_else(|_| python.install("fasttext-wheel"))?;
-                vec![Contender::Fasttext(python)]
+                passes.map(|passes| Contender::Fasttext { python: python.clone(), passes }).collect()
             }
             Self::Pword2vec => {
                 let program = built_by_hand(&self.variable())?;
-                vec![Contender::Pword2vec { program }]
+                passes.map(|passes| Contender::Pword2vec { program: program.clone(), passes }).collect()
             }
             Self::Yskip => {
                 let program = built_by_hand(&self.variable())?;

@@ -2,9 +2,9 @@
 //!
 //! Turns, because the speed of a machine changes over minutes: a round runs every program once,
 //! ratios are taken within a round, and the table shows their median. Every run is timed from
-//! the plain text to the saved model.
+//! the plain text to the saved model. Scores vary with the seed and not with the machine: they are
+//! taken once for each seed, and the table shows their mean and standard deviation.
 
-mod circumstances;
 mod contender;
 mod python;
 mod report;
@@ -21,13 +21,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
+use super::circumstances;
 use crate::command::build_skipstream;
 use crate::demo::prepare_wikipedia;
 use crate::text::{TextWriter, each_line, open, words};
-use contender::{Contender, Job};
+use contender::{Contender, Job, Variant};
 use python::Python;
 use report::{Group, Report, Run};
-use roster::{Peer, Roster};
+use roster::{Peer, Roster, Wanted};
 use scores::Scores;
 use setting::Setting;
 
@@ -40,21 +41,27 @@ pub struct Options {
     /// Text to learn (plain, .gz or .zst); without it and --data, the demo's
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
-    /// How often every program is run
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
+    /// How often every program is run [default: once for each seed]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+    /// Seeds, one a round, in turns; each is scored the first time, for programs that take one
+    #[arg(long, value_delimiter = ',', default_value = "1,2,3")]
+    seeds: Vec<u32>,
     /// Numbers of threads to run with
     #[arg(long, value_delimiter = ',', default_value = "1,2")]
     threads: Vec<u32>,
     /// Settings to run with
     #[arg(long, value_delimiter = ',', default_value = "small,paper")]
     settings: Vec<Setting>,
+    /// Ways to run skipstream
+    #[arg(long, value_delimiter = ',', default_value = "default,no-replays,incremental")]
+    ours: Vec<Variant>,
     /// Other programs; those that are built by hand take part where their variable is set
     #[arg(long, value_delimiter = ',', default_value = "word2vec,gensim,fasttext")]
     peers: Vec<Peer>,
-    /// How often the peers that can go over the text do so; skipstream reads it once
-    #[arg(long, default_value_t = 1)]
-    passes: u32,
+    /// How often the peers that need the whole text go over it; skipstream and yskip read it once
+    #[arg(long, value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    passes: Vec<u32>,
     /// Learning rates of word2vec: its default and what does better in one pass
     #[arg(long, value_delimiter = ',', default_value = "0.025,0.05,0.1")]
     word2vec_rates: Vec<String>,
@@ -82,24 +89,31 @@ pub fn run(options: &Options) -> Result<()> {
         Some(program) => program.clone(),
         None => build_skipstream()?,
     };
-    let Roster { contenders, mut missing } =
-        Roster::assemble(&program, &options.peers, &options.word2vec_rates, &options.dir);
+    let wanted = Wanted {
+        ours: &options.ours,
+        peers: &options.peers,
+        passes: &options.passes,
+        word2vec_rates: &options.word2vec_rates,
+    };
+    let Roster { contenders, mut missing } = Roster::assemble(&program, &wanted, &options.dir);
 
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let mut report = Report::create(&options.dir.join(format!("runs-{now}.csv")), n_words)?;
+    let rounds = options.rounds.unwrap_or(options.seeds.len() as u32);
     let groups = groups(options);
     for &group in &groups {
-        for round in 1..=options.rounds {
+        for (round, (place, &seed)) in (1..=rounds).zip(options.seeds.iter().enumerate().cycle()) {
+            // Another run with the same seed would say nothing new about quality.
+            let eval = eval.as_deref().filter(|_| round as usize == place + 1);
             for contender in &contenders {
                 let job = Job {
                     text: &text,
                     output: &options.dir.join(file_name(contender)),
                     setting: group.setting,
                     threads: group.threads,
-                    passes: options.passes,
-                    seed: round,
+                    seed,
                 };
-                match measure(contender, &job, group, eval.as_deref()) {
+                match measure(contender, &job, round, eval) {
                     Ok(run) => report.add(run)?,
                     Err(error) => missing.push(failure(contender, group, round, &error)),
                 }
@@ -111,9 +125,10 @@ pub fn run(options: &Options) -> Result<()> {
     if let Some(python) = Python::found(&options.dir) {
         println!("- packages: {}", python.versions()?);
     }
+    println!("- text: {n_words} words; words/s are words of the text, however often it is gone over");
+    println!("- rounds: {rounds}; time and memory are medians, from the text to the saved model");
     println!(
-        "- text: {n_words} words; rounds: {}; passes of the peers: {}\n",
-        options.rounds, options.passes
+        "- scores: mean ± standard deviation over seeds (word2vec.c, pWord2Vec and fastText take none)\n"
     );
     for group in groups {
         println!("{}", report.table(group));
@@ -135,17 +150,16 @@ fn groups(options: &Options) -> Vec<Group> {
 
 /// Trains once and scores the result. The model of an earlier run is removed first: skipstream
 /// would go on with it.
-fn measure(contender: &Contender, job: &Job, group: Group, eval: Option<&Path>) -> Result<Run> {
+fn measure(contender: &Contender, job: &Job, round: u32, eval: Option<&Path>) -> Result<Run> {
     if job.output.exists() {
         fs::remove_file(job.output)?;
     }
     let measured = timed::run(&contender.train(job), &job.output.with_extension("log"))?;
     ensure!(job.output.exists(), "it ended well, but saved no {}", job.output.display());
     eprintln!(
-        "{}, threads: {}, round {}: {} took {:.1} s",
-        group.setting.name(),
-        group.threads,
-        job.seed,
+        "{}, threads: {}, round {round}: {} took {:.1} s",
+        job.setting.name(),
+        job.threads,
         contender.name(),
         measured.seconds
     );
@@ -154,8 +168,9 @@ fn measure(contender: &Contender, job: &Job, group: Group, eval: Option<&Path>) 
         score(contender, job, eval).inspect_err(|error| eprintln!("no scores: {error:#}")).ok()
     });
     Ok(Run {
-        group,
-        round: job.seed,
+        group: Group { setting: job.setting, threads: job.threads },
+        round,
+        seed: job.seed,
         program: contender.name(),
         is_ours: contender.is_ours(),
         measured,

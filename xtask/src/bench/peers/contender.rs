@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
+use clap::ValueEnum;
 
 use super::python::{FASTTEXT, GENSIM, Python};
 use super::setting::Setting;
@@ -17,20 +18,33 @@ const MIN_COUNT: &str = "5";
 /// The bound on the vocabulary, for the programs that learn in one pass.
 const MAX_VOCABULARY: &str = "100000";
 
-/// A program of the comparison, ready to run.
+/// A program of the comparison, ready to run. `passes` is how often one that needs the whole text goes over it.
 pub enum Contender {
-    /// Ours, with its default replays or a stated number of them.
-    Skipstream { program: PathBuf, replays: Option<u32> },
+    /// Ours, which reads the text once.
+    Skipstream { program: PathBuf, variant: Variant },
     /// Mikolov's program. Its default rate, 0.025, is far from its best for a single pass.
-    Word2vec { program: PathBuf, rate: String },
+    Word2vec { program: PathBuf, rate: String, passes: u32 },
     /// Intel's version of it, with shared negatives.
-    Pword2vec { program: PathBuf },
-    /// The program of the paper.
+    Pword2vec { program: PathBuf, passes: u32 },
+    /// The program of the paper, which reads the text once.
     Yskip { program: PathBuf },
     /// gensim, reading the file itself: its fastest way.
-    Gensim(Python),
+    Gensim { python: Python, passes: u32 },
     /// fastText without subwords: the same model as the others.
-    Fasttext(Python),
+    Fasttext { python: Python, passes: u32 },
+}
+
+/// A way to run ours.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Variant {
+    /// As it comes: mini-batches, each word replayed once
+    Default,
+    /// The same, and at the end the replay of what still waits for it
+    Finish,
+    /// Mini-batches, each word trained once
+    NoReplays,
+    /// Pair by pair, on one thread, as in Algorithm 1 of the paper
+    Incremental,
 }
 
 /// One run to do.
@@ -41,23 +55,27 @@ pub struct Job<'a> {
     pub output: &'a Path,
     pub setting: Setting,
     pub threads: u32,
-    /// How often the programs that need the whole text go over it.
-    pub passes: u32,
     pub seed: u32,
+}
+
+/// The vectors of a model, in one of word2vec's formats.
+pub enum Vectors {
+    Text(PathBuf),
+    Binary(PathBuf),
 }
 
 impl Contender {
     /// The name in tables and files.
     pub fn name(&self) -> String {
-        match self {
-            Self::Skipstream { replays: None, .. } => "skipstream".into(),
-            Self::Skipstream { replays: Some(n), .. } => format!("skipstream --replays {n}"),
-            Self::Word2vec { rate, .. } => format!("word2vec.c rate {rate}"),
-            Self::Pword2vec { .. } => "pWord2Vec".into(),
-            Self::Yskip { .. } => "yskip".into(),
-            Self::Gensim(_) => "gensim".into(),
-            Self::Fasttext(_) => "fastText".into(),
-        }
+        let (name, passes) = match self {
+            Self::Skipstream { variant, .. } => (variant.name().into(), 1),
+            Self::Word2vec { rate, passes, .. } => (format!("word2vec.c rate {rate}"), *passes),
+            Self::Pword2vec { passes, .. } => ("pWord2Vec".into(), *passes),
+            Self::Yskip { .. } => ("yskip".into(), 1),
+            Self::Gensim { passes, .. } => ("gensim".into(), *passes),
+            Self::Fasttext { passes, .. } => ("fastText".into(), *passes),
+        };
+        if passes == 1 { name } else { format!("{name} passes {passes}") }
     }
 
     /// Whether this is skipstream.
@@ -68,47 +86,74 @@ impl Contender {
     /// The command that learns from the text and saves a model.
     pub fn train(&self, job: &Job) -> Command {
         match self {
-            Self::Skipstream { program, replays } => skipstream(program, *replays, job),
-            Self::Word2vec { program, rate } => {
-                let mut command = word2vec(program, job);
+            Self::Skipstream { program, variant } => skipstream(program, *variant, job),
+            Self::Word2vec { program, rate, passes } => {
+                let mut command = word2vec(program, *passes, job);
                 command.args(["-cbow", "0", "-hs", "0", "-alpha", rate]);
                 command
             }
-            Self::Pword2vec { program } => {
-                let mut command = word2vec(program, job);
+            Self::Pword2vec { program, passes } => {
+                let mut command = word2vec(program, *passes, job);
                 // Its authors' advice: as many inputs as a full window has.
                 option(&mut command, "-batch-size", 2 * job.setting.window() + 1);
                 command
             }
             Self::Yskip { program } => yskip_command(program, job),
-            Self::Gensim(python) => python.train(GENSIM, job),
-            Self::Fasttext(python) => python.train(FASTTEXT, job),
+            Self::Gensim { python, passes } => python.train(GENSIM, *passes, job),
+            Self::Fasttext { python, passes } => python.train(FASTTEXT, *passes, job),
         }
     }
 
-    /// The vectors of the model that a run has saved, in one of word2vec's formats.
-    pub fn vectors(&self, job: &Job) -> Result<PathBuf> {
-        let vectors = job.output.with_extension("vectors");
-        match self {
+    /// The vectors of the model that a run has saved: target plus context of the two programs that keep both, which
+    /// is what the paper evaluates, and what the others offer.
+    pub fn vectors(&self, job: &Job) -> Result<Vectors> {
+        let path = job.output.with_extension("vectors");
+        Ok(match self {
             Self::Skipstream { program, .. } => {
                 let mut command = Command::new(program);
                 command.arg("export").arg("--model").arg(job.output);
-                command.args(["--to", "word2vec-binary"]).arg(&vectors);
+                command.args(["--vectors", "sum", "--to", "word2vec-binary"]).arg(&path);
                 run_quietly(&mut command)?;
+                Vectors::Binary(path)
             }
-            Self::Yskip { .. } => yskip::convert(job.output, &vectors)?,
-            Self::Fasttext(python) => {
-                run_quietly(&mut python.export(FASTTEXT, job.output, &vectors))?;
+            Self::Yskip { .. } => {
+                yskip::convert(job.output, &path)?;
+                Vectors::Text(path)
             }
-            Self::Word2vec { .. } | Self::Pword2vec { .. } | Self::Gensim(_) => {
-                fs::rename(job.output, &vectors)?;
+            Self::Fasttext { python, .. } => {
+                run_quietly(&mut python.export(FASTTEXT, job.output, &path))?;
+                Vectors::Text(path)
             }
-        }
-        Ok(vectors)
+            Self::Word2vec { .. } | Self::Pword2vec { .. } | Self::Gensim { .. } => {
+                fs::rename(job.output, &path)?;
+                Vectors::Binary(path)
+            }
+        })
     }
 }
 
-fn skipstream(program: &Path, replays: Option<u32>, job: &Job) -> Command {
+impl Variant {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Default => "skipstream",
+            Self::Finish => "skipstream finish",
+            Self::NoReplays => "skipstream no-replays",
+            Self::Incremental => "skipstream incremental",
+        }
+    }
+
+    /// What is typed for it.
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::Default => &[],
+            Self::Finish => &["--finish"],
+            Self::NoReplays => &["--replays", "0"],
+            Self::Incremental => &["--strategy", "incremental"],
+        }
+    }
+}
+
+fn skipstream(program: &Path, variant: Variant, job: &Job) -> Command {
     let mut command = Command::new(program);
     command.arg("train").arg("--model").arg(job.output);
     option(&mut command, "--dimensions", job.setting.dimensions());
@@ -118,15 +163,12 @@ fn skipstream(program: &Path, replays: Option<u32>, job: &Job) -> Command {
     option(&mut command, "--max-vocabulary", MAX_VOCABULARY);
     option(&mut command, "--threads", job.threads);
     option(&mut command, "--seed", job.seed);
-    if let Some(replays) = replays {
-        option(&mut command, "--replays", replays);
-    }
-    command.arg("--quiet").arg(job.text);
+    command.args(variant.flags()).arg("--quiet").arg(job.text);
     command
 }
 
 /// What word2vec and its relatives have in common.
-fn word2vec(program: &Path, job: &Job) -> Command {
+fn word2vec(program: &Path, passes: u32, job: &Job) -> Command {
     let mut command = Command::new(program);
     command.arg("-train").arg(job.text);
     command.arg("-output").arg(job.output);
@@ -136,7 +178,7 @@ fn word2vec(program: &Path, job: &Job) -> Command {
     option(&mut command, "-negative", job.setting.negatives());
     option(&mut command, "-sample", job.setting.subsample());
     option(&mut command, "-min-count", MIN_COUNT);
-    option(&mut command, "-iter", job.passes);
+    option(&mut command, "-iter", passes);
     option(&mut command, "-threads", job.threads);
     command
 }

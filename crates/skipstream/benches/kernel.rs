@@ -1,0 +1,56 @@
+//! The update of rows, with each instruction set that this machine has: pairs a second.
+//!
+//! The kernels are private, so a trainer runs them, on one thread and over so few words that all rows lie in the
+//! caches and little time goes into anything else. `mini-batch` trains groups with shared negatives,
+//! `incremental` pair by pair.
+
+mod zipf;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use skipstream::corpus::Lines;
+use skipstream::kernel::Kernel;
+use skipstream::{Config, Strategy, Trainer};
+
+const DISTINCT: usize = 1_000;
+
+fn kernel(criterion: &mut Criterion) {
+    for (name, strategy, n_words) in
+        [("mini-batch", Strategy::MiniBatch, 100_000), ("incremental", Strategy::Incremental, 10_000)]
+    {
+        let text = zipf::text(n_words, DISTINCT);
+        let mut group = criterion.benchmark_group(format!("kernel, {name}"));
+        group.sample_size(10);
+        for dimensions in [100, 400] {
+            for kernel in Kernel::available() {
+                let config = Config {
+                    dimensions,
+                    strategy,
+                    max_vocabulary: DISTINCT,
+                    subsample: 0.0,
+                    replays: Some(0),
+                    threads: Some(1),
+                    ..Config::default()
+                };
+                let mut trainer = Trainer::with_kernel(config, kernel).expect("the settings are valid");
+                // The number of pairs varies a little from time to time.
+                group.throughput(Throughput::Elements(train(&mut trainer, &text)));
+                group.bench_function(BenchmarkId::new(kernel.name(), dimensions), |bencher| {
+                    bencher.iter(|| train(&mut trainer, &text));
+                });
+            }
+        }
+        group.finish();
+    }
+}
+
+/// Trains on, and gives the number of pairs.
+fn train(trainer: &mut Trainer, text: &str) -> u64 {
+    let before = trainer.progress().totals;
+    let mut lines =
+        Lines::new(text.as_bytes(), "bench", &trainer.settings().text).expect("the settings were checked");
+    trainer.train(&mut lines, &mut ()).expect("memory can be read");
+    trainer.progress().totals.since(&before).pairs
+}
+
+criterion_group!(benches, kernel);
+criterion_main!(benches);

@@ -1,0 +1,33 @@
+//! `cargo xtask bench`: how fast, how large and how good.
+
+mod circumstances;
+mod instructions;
+mod peers;
+mod reading;
+mod stages;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+/// What was typed after `cargo xtask bench`.
+#[derive(Subcommand)]
+pub enum Bench {
+    /// Train skipstream and other programs on the same text, in turns, and compare
+    Peers(peers::Options),
+    /// Time each stage of the library with Criterion
+    Stages(stages::Options),
+    /// Count the instructions of each stage under Valgrind: the same number on a busy machine
+    Instructions,
+    /// Read and count a text without training, next to `wc -w`
+    Reading(reading::Options),
+}
+
+/// Measures.
+pub fn run(bench: &Bench) -> Result<()> {
+    match bench {
+        Bench::Peers(options) => peers::run(options),
+        Bench::Stages(options) => stages::run(options),
+        Bench::Instructions => instructions::run(),
+        Bench::Reading(options) => reading::run(options),
+    }
+}

@@ -1,0 +1,116 @@
+//! `cargo xtask bench reading`: a text is read and its words are counted, without training, on one core.
+//!
+//! `wc -w` reads the same file in turns with us. It only counts words, and does not tell them apart.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use skipstream::Config;
+use skipstream::corpus::{self, Sentence, Source};
+use skipstream::vocabulary::Vocabulary;
+
+use super::circumstances;
+use crate::command::line;
+use crate::demo::prepare_wikipedia;
+use crate::text;
+
+/// What was typed after `cargo xtask bench reading`.
+#[derive(Args)]
+pub struct Options {
+    /// Text to read, not compressed: `wc` could not read it [default: the demo's]
+    #[arg(long, value_name = "FILE")]
+    corpus: Option<PathBuf>,
+    /// How often either reads the text; the median counts
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+}
+
+/// Reads in turns and prints a table.
+pub fn run(options: &Options) -> Result<()> {
+    let text = match &options.corpus {
+        Some(corpus) => corpus.clone(),
+        None => prepare_wikipedia(Path::new("demo"))
+            .context("could not get a text; --corpus FILE takes one of yours")?,
+    };
+    ensure!(!text::is_compressed(&text)?, "{} is compressed; `wc` cannot read it", text.display());
+
+    // Once before the clock runs, so that both find the file in memory.
+    let counted = count(&text)?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..options.rounds {
+        ours.push(seconds(|| count(&text).map(drop))?);
+        theirs.push(seconds(|| word_count(&text).map(drop))?);
+    }
+
+    println!("## Reading and counting, on one core\n\n{}", circumstances::list());
+    println!("- median of {} rounds\n", options.rounds);
+    println!("| program | words | distinct | seconds | words/s |\n|---|--:|--:|--:|--:|");
+    print_row("skipstream, without training", counted.words, Some(counted.distinct), ours);
+    print_row("`wc -w`", word_count(&text)?, None, theirs);
+    Ok(())
+}
+
+/// What a text holds.
+struct Counted {
+    words: u64,
+    /// At most as many as a model knows by default.
+    distinct: usize,
+}
+
+fn count(text: &Path) -> Result<Counted> {
+    let config = Config::default();
+    let mut vocabulary = Vocabulary::new(config.max_vocabulary, config.seed);
+    let mut source = corpus::open(text, &config.text)?;
+    let mut sentence = Sentence::default();
+    while source.read(&mut sentence)? {
+        for word in sentence.tokens() {
+            // Nothing belongs to a word here that would have to be reset.
+            let _ = vocabulary.observe(word);
+        }
+    }
+    Ok(Counted { words: vocabulary.tokens(), distinct: vocabulary.len() })
+}
+
+fn word_count(text: &Path) -> Result<u64> {
+    let mut command = Command::new("wc");
+    // Where every byte is a letter it is fastest.
+    command.arg("-w").arg(text).env("LC_ALL", "C");
+    let output = command.output().context("could not start wc")?;
+    ensure!(output.status.success(), "`{}` failed: {}", line(&command), output.status);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let number = printed.split_whitespace().next().context("wc printed nothing")?;
+    Ok(number.parse()?)
+}
+
+fn seconds(work: impl FnOnce() -> Result<()>) -> Result<f64> {
+    let start = Instant::now();
+    work()?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+fn print_row(program: &str, words: u64, distinct: Option<usize>, mut seconds: Vec<f64>) {
+    seconds.sort_by(f64::total_cmp);
+    let median = seconds[seconds.len() / 2];
+    let distinct = distinct.map_or("–".into(), |distinct| distinct.to_string());
+    println!("| {program} | {words} | {distinct} | {median:.3} | {:.0} |", words as f64 / median);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn both_count_the_same_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text");
+        fs::write(&path, "one two\ntwo  three\n\n").unwrap();
+        let counted = count(&path).unwrap();
+        assert_eq!((counted.words, counted.distinct), (4, 3));
+        assert_eq!(word_count(&path).unwrap(), 4);
+    }
+}
