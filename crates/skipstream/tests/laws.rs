@@ -1,5 +1,8 @@
 //! The laws that hold for every strategy, every text and every number of threads.
 
+// Clippy sees a test only in what is marked as one, not in the functions that tests call.
+#![allow(clippy::unwrap_used)]
+
 use std::collections::HashMap;
 use std::path::Path;
 

@@ -45,7 +45,7 @@ impl Source for Endless {
         for _ in 0..20.min(self.left) {
             self.left -= 1;
             self.number += 1;
-            let word = if self.number % 3 == 0 { self.number } else { self.number % 500 };
+            let word = if self.number.is_multiple_of(3) { self.number } else { self.number % 500 };
             sentence.push(&format!("{word:0>100}"));
         }
         Ok(!sentence.is_empty())

@@ -68,7 +68,7 @@ fn plain_and_efficient_tables_hold_each_word_with_probability_q() {
         let words: Vec<usize> = (0..1500).map(|_| zipf(WORDS, &mut stream)).collect();
         let mut plain_seen = vec![0; WORDS];
         let mut adaptive_seen = vec![0; WORDS];
-        let mut counts = vec![0u64; WORDS];
+        let mut counts = [0u64; WORDS];
         for seed in 0..300 {
             let mut random = Random::new(seed);
             let mut plain = PlainTable::new(SIZE, exponent);
