@@ -60,8 +60,11 @@ pub fn exists(program: &str) -> bool {
 
 /// What a person would type for this command.
 pub fn line(command: &Command) -> String {
-    let words = [command.get_program()].into_iter().chain(command.get_args());
-    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    let program = Path::new(command.get_program());
+    // Cargo is known by its whole path, which nobody types.
+    let program = if program.ends_with("cargo") { "cargo".into() } else { program.to_string_lossy() };
+    let arguments = command.get_args().map(|argument| argument.to_string_lossy());
+    [program].into_iter().chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// Builds the release binary and says where it is.
@@ -95,6 +98,12 @@ mod tests {
     fn a_failure_names_the_command() {
         let error = run_quietly(Command::new("false").arg("--no-such-option")).unwrap_err();
         assert!(error.to_string().contains("false --no-such-option"));
+    }
+
+    #[test]
+    fn cargo_is_shown_as_it_is_typed() {
+        assert_eq!(line(Command::new("/somewhere/bin/cargo").arg("build")), "cargo build");
+        assert_eq!(line(&Command::new("target/skipstream")), "target/skipstream");
     }
 
     #[test]

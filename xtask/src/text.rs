@@ -51,6 +51,19 @@ pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
+/// A number with commas between the thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// A text that is being written, in lines of at most [`WORDS_A_LINE`] words.
 pub struct TextWriter {
     path: PathBuf,
@@ -133,6 +146,12 @@ mod tests {
         let written = fs::read_to_string(&path).unwrap();
         let lengths: Vec<_> = written.lines().map(|line| line.split(" ").count()).collect();
         assert_eq!(lengths, [WORDS_A_LINE, 1, 1]);
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        let grouped = [0, 999, 1000, 1_234_567].map(grouped);
+        assert_eq!(grouped, ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

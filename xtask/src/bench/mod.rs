@@ -13,7 +13,7 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub enum Bench {
     /// Train skipstream and other programs on the same text, in turns, and compare
-    Peers(peers::Options),
+    Peers(Box<peers::Options>),
     /// Time each stage of the library with Criterion
     Stages(stages::Options),
     /// Count the instructions of each stage under Valgrind: the same number on a busy machine

@@ -17,13 +17,16 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::command::{build_skipstream, line, run_quietly};
-use crate::text::{each_line, open, words};
+use crate::text::{each_line, grouped, open, words};
 use days::Day;
 pub use enwik8::prepare as prepare_wikipedia;
 
 /// How many neighbours are shown of how many words.
 const N_NEIGHBORS: &str = "6";
 const N_WORDS: usize = 4;
+
+/// Neighbours are looked for among so many words: a word that was seen twice may lie anywhere.
+const N_FREQUENT: &str = "10000";
 
 /// Words of the Wikipedia text whose neighbours are easy to judge.
 const WIKIPEDIA_WORDS: [&str; N_WORDS] = ["computer", "france", "music", "gold"];
@@ -84,6 +87,11 @@ impl Demo {
         if self.model.exists() {
             fs::remove_file(&self.model)?;
         }
+        println!(
+            "\nA model learns from a stream of text, here {} days. Each day the program is started anew, goes on \
+             with\nthe model of the day before, and saves it; nothing is read twice.",
+            days.len()
+        );
         let mut n_words = 0;
         let mut seconds = 0.0;
         for (index, day) in days.iter().enumerate() {
@@ -99,20 +107,20 @@ impl Demo {
             n_words += day.n_words;
             seconds += elapsed;
             println!(
-                "day {:>3} of {}: {:>9} words in {elapsed:.2} s, {:.0} words/s",
+                "day {:>3} of {}: {} words in {elapsed:.2} s, {} words/s",
                 index + 1,
                 days.len(),
-                day.n_words,
-                day.n_words as f64 / elapsed
+                grouped(day.n_words),
+                grouped((day.n_words as f64 / elapsed) as u64)
             );
             if is_shown(index, days.len()) {
                 self.show_neighbors()?;
             }
         }
         println!(
-            "\nLearned {n_words} words in {seconds:.1} s: {:.0} words/s, with reading the text and \
-             saving the model each day.",
-            n_words as f64 / seconds
+            "Learned {} words in {seconds:.1} s: {} words/s, with reading the text and saving the model each day.",
+            grouped(n_words),
+            grouped((n_words as f64 / seconds) as u64)
         );
         self.say_how_to_go_on();
         Ok(())
@@ -127,7 +135,7 @@ impl Demo {
 
     fn show_neighbors(&self) -> Result<()> {
         let mut command = self.skipstream("neighbors");
-        command.args(&self.asked).args(["-n", N_NEIGHBORS]);
+        command.args(&self.asked).args(["-n", N_NEIGHBORS, "--top", N_FREQUENT]);
         println!("\n$ {}", line(&command));
         let status = command.status().context("could not ask for neighbours")?;
         println!();
@@ -141,7 +149,7 @@ impl Demo {
         let word = &self.asked[0];
         println!(
             "The model is {model}. Go on with it:\n\n  \
-             {program} neighbors --model {model} {word} -n 10\n  \
+             {program} neighbors --model {model} {word} --top {N_FREQUENT}\n  \
              {program} train --model {model} more.txt\n  \
              {program} export --model {model} --to word2vec-text vectors.txt"
         );
