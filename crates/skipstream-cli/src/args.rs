@@ -39,7 +39,7 @@ pub enum Command {
     ///
     /// The same command can be run again and again: the model remembers what it has learned of which file. A file that
     /// was learned is skipped, one that grew is continued, and after a crash or Ctrl-C training goes on at the last
-    /// checkpoint, with the same result as if nothing had happened.
+    /// checkpoint; of files, with the same result as if nothing had happened.
     ///
     /// Ctrl-C saves the model at the next boundary; a second one quits at once, and the last checkpoint remains.
     Train(Box<TrainArgs>),

@@ -138,7 +138,8 @@ impl Config {
         in_range("subsample", config.subsample, 0.0..=1.0)?;
         in_range("max_vocabulary", config.max_vocabulary, 2..=100_000_000)?;
         in_range("table_size", config.table_size, 1_000..=1_000_000_000)?;
-        in_range("batch_words", config.batch_words, 1..=100_000_000)?;
+        // The pairs of a batch are counted in 32 bits.
+        in_range("batch_words", config.batch_words, 1..=100_000_000.min(1_000_000_000 / config.window))?;
         in_range("blocks", config.blocks, 1..=256)?;
         if !config.blocks.is_power_of_two() {
             return Err(Error::Setting {
@@ -169,7 +170,9 @@ impl Config {
             _ if adagrad == AdaGrad::Row => 0.2,
             _ => 0.1,
         });
-        in_range("learning_rate", learning_rate, 1e-6..=10.0)?;
+        // Plain steps diverge where AdaGrad's do not.
+        let fastest = if config.strategy == Strategy::Word2vec { 1.0 } else { 10.0 };
+        in_range("learning_rate", learning_rate, 1e-6..=fastest)?;
         let threads = config.threads.unwrap_or_else(available_threads);
         Ok(Settings { learning_rate, adagrad, replays, threads, config: self })
     }
@@ -204,6 +207,17 @@ impl Settings {
     /// Threads that train.
     pub fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// The configuration with every choice spelled out: what is saved, so that other defaults do not change a model.
+    pub(crate) fn resolved(&self) -> Config {
+        Config {
+            learning_rate: Some(self.learning_rate),
+            adagrad: Some(self.adagrad),
+            replays: Some(self.replays),
+            threads: None,
+            ..self.config.clone()
+        }
     }
 }
 

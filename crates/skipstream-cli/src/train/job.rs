@@ -64,11 +64,12 @@ impl Job {
             }
             texts.push(text);
         }
-        if texts.is_empty() && !args.finish {
-            if io::stdin().is_terminal() {
-                bail!("there is no text: name files, or pipe text in");
+        if texts.is_empty() {
+            match (io::stdin().is_terminal(), args.finish) {
+                (true, true) => {}
+                (true, false) => bail!("there is no text: name files, or pipe text in"),
+                (false, _) => texts.push(stdin.clone()),
             }
-            texts.push(stdin.clone());
         }
         if args.skip_learned && !texts.contains(&stdin) {
             bail!("--skip-learned is for standard input; of files, what was learned is skipped anyway");

@@ -41,6 +41,8 @@ struct Before {
 impl Session {
     /// Makes or loads the model, and looks at all texts before any of them is read.
     pub fn begin(job: Job, stop: Stop) -> Result<Session> {
+        // A link's target is locked and replaced, not the link.
+        let job = Job { model: job.model.canonicalize().unwrap_or(job.model), ..job };
         let lock = ModelLock::take(&job.model)?;
         let is_new = !job.model.try_exists().with_context(|| job.model.display().to_string())?;
         let trainer = if is_new {
@@ -56,7 +58,7 @@ impl Session {
             Text::Stdin { skip_learned } => Input::Pipe {
                 name: STDIN.into(),
                 reader: Box::new(Pipe::stdin(stop.clone())),
-                skip: if *skip_learned { trainer.ledger().piped_bytes } else { 0 },
+                skip: if *skip_learned { trainer.ledger().last_pipe_bytes } else { 0 },
             },
         });
         let files = Files::plan(inputs, trainer.ledger(), job.again, &trainer.settings().text)?;
@@ -133,9 +135,27 @@ impl Session {
     fn train(&mut self) -> Result<Rest> {
         let rest = if in_passes(&self.trainer) { self.train_in_passes()? } else { self.train_in_one_pass()? };
         if rest == Rest::Ended && self.job.finish {
-            return Ok(self.trainer.finish(&mut self.watch));
+            return self.finish();
         }
         Ok(rest)
+    }
+
+    /// Trains what waits in the replay buffer, with checkpoints like any training.
+    fn finish(&mut self) -> Result<Rest> {
+        loop {
+            let rest = self.trainer.finish(&mut self.watch);
+            if rest == Rest::Ended || self.stop.is_asked() {
+                return Ok(rest);
+            }
+            self.checkpoint()?;
+        }
+    }
+
+    fn checkpoint(&mut self) -> Result<()> {
+        self.settle()?;
+        self.save()?;
+        self.watch.saved();
+        Ok(())
     }
 
     fn train_in_one_pass(&mut self) -> Result<Rest> {
@@ -147,9 +167,7 @@ impl Session {
             if rest == Rest::Ended || self.stop.is_asked() {
                 return Ok(rest);
             }
-            self.settle()?;
-            self.save()?;
-            self.watch.saved();
+            self.checkpoint()?;
         }
     }
 
@@ -221,6 +239,8 @@ impl Session {
     fn how_to_go_on(&self) -> &'static str {
         if in_passes(&self.trainer) {
             "from the start: this strategy learns all its text at once"
+        } else if self.job.reads_stdin() && self.job.again {
+            "feed the text again from its beginning, with --skip-learned instead of --again"
         } else if self.job.reads_stdin() {
             "feed the text again from its beginning, with --skip-learned"
         } else if self.job.again {

@@ -22,6 +22,9 @@ pub struct Ledger {
     /// Bytes of decompressed text learned from pipes.
     #[serde(default)]
     pub piped_bytes: u64,
+    /// Bytes of decompressed text learned from the last pipe: what is passed over if it is fed again.
+    #[serde(default)]
+    pub last_pipe_bytes: u64,
 }
 
 /// A file that was learned, wholly or in part.
@@ -129,10 +132,11 @@ impl Ledger {
         Ok(())
     }
 
-    /// Counts text that was learned from a pipe.
-    pub fn record_piped(&mut self, words: u64, bytes: u64) {
+    /// Counts text that was learned from a pipe since the last time, and how far into that pipe it reached.
+    pub fn record_piped(&mut self, words: u64, bytes: u64, position: u64) {
         self.piped_words += words;
         self.piped_bytes += bytes;
+        self.last_pipe_bytes = position;
     }
 }
 
@@ -308,9 +312,10 @@ mod tests {
     #[test]
     fn piped_text_is_counted() {
         let mut ledger = Ledger::default();
-        ledger.record_piped(2, 8);
-        ledger.record_piped(3, 20);
+        ledger.record_piped(2, 8, 8);
+        ledger.record_piped(3, 20, 20);
         assert_eq!((ledger.piped_words, ledger.piped_bytes), (5, 28));
+        assert_eq!(ledger.last_pipe_bytes, 20);
     }
 
     #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! Pairs and negatives → changed rows.
 //!
-//! `scalar.rs` derives the update. `pair.rs` and `group.rs` are written once, for sixteen lanes, and compiled for
+//! `scalar.rs` derives the update. `pair.rs` and `group/` are written once, for sixteen lanes, and compiled for
 //! each instruction set; [`Kernel::best`] chooses at run time. All sets give the same bits.
 //!
 //! Invariant: `unsafe` lives in this folder only, in `x86.rs`, `arm.rs` and at the calls below.

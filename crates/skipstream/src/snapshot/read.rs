@@ -10,7 +10,7 @@ use safetensors::tensor::Metadata as Header;
 
 use super::state::Metadata;
 use super::{METADATA_KEY, VERSION};
-use crate::config::Config;
+use crate::config::{Config, Settings};
 use crate::embeddings::{Embeddings, Vectors};
 use crate::error::{Error, Result};
 use crate::noise::SavedTable;
@@ -29,6 +29,7 @@ impl Trainer {
         let mut trainer = Trainer::new(config)?;
         trainer.stream.vocabulary =
             file.vocabulary(trainer.settings.max_vocabulary, trainer.settings.seed)?;
+        trainer.stream.vocabulary.reserve()?;
         trainer.stream.totals = file.metadata.totals;
         trainer.ledger = file.metadata.ledger.clone();
         let ids: Vec<WordId> = trainer.stream.vocabulary.ids().collect();
@@ -37,7 +38,7 @@ impl Trainer {
         file.side("context", "context_squares", layout, &ids, &mut trainer.stream.parameters.context)?;
         match &mut trainer.method {
             Method::MiniBatch(method) => {
-                let replay = file.replay(trainer.stream.vocabulary.slots())?;
+                let replay = file.replay(&trainer.settings, trainer.stream.vocabulary.slots())?;
                 method.restore(file.metadata.batches, replay);
             }
             Method::Sentences(method) => {
@@ -46,6 +47,9 @@ impl Trainer {
                     generations: file.tensor("noise_generations", Dtype::U32)?,
                     totals: file.metadata.noise_totals.unwrap_or_default(),
                 };
+                if saved.generations.len() > trainer.stream.vocabulary.slots() {
+                    return Err(file.damaged("`noise_generations` has more values than there are slots"));
+                }
                 let counts = trainer.stream.vocabulary.counts();
                 method.noise.restore(saved, counts).map_err(|reason| file.damaged(reason))?;
                 let random = file.metadata.random.clone();
@@ -213,6 +217,9 @@ impl ModelFile {
                 let saved: Vec<f32> = self.tensor(squares, Dtype::F32)?;
                 self.expect_length(squares, saved.len(), ids.len())?;
                 for (&id, saved) in ids.iter().zip(saved) {
+                    if !(saved.is_finite() && saved >= 0.0) {
+                        return Err(self.damaged(format!("`{squares}` holds {saved}")));
+                    }
                     values[layout.row_in_matrix(id)] = saved;
                 }
             }
@@ -242,7 +249,7 @@ impl ModelFile {
         Ok(())
     }
 
-    fn replay(&mut self, slots: usize) -> Result<ReplayBuffer> {
+    fn replay(&mut self, settings: &Settings, slots: usize) -> Result<ReplayBuffer> {
         let words: Vec<u32> = self.tensor("replay_words", Dtype::U32)?;
         let ends: Vec<u32> = self.tensor("replay_ends", Dtype::U32)?;
         let segments: Vec<[u64; 4]> = self.tensor("replay_segments", Dtype::U64)?;
@@ -262,13 +269,19 @@ impl ModelFile {
             let fits = own_ends.is_sorted()
                 && own_ends.last().map_or(0, |&end| u64::from(end)) == n_words
                 && start.checked_add(n_words).is_some();
-            let remaining = u32::try_from(remaining).ok().filter(|&n| n > 0 && fits).ok_or_else(wrong)?;
+            let remaining = u32::try_from(remaining)
+                .ok()
+                .filter(|&n| (1..=settings.replays()).contains(&n) && fits)
+                .ok_or_else(wrong)?;
             replay.push(Segment {
                 start,
                 words: own_words.iter().map(|&word| WordId::from_saved(word)).collect(),
                 ends: own_ends.to_vec(),
                 remaining,
             });
+        }
+        if replay.due() > settings.replay_words * settings.replays() as usize {
+            return Err(self.damaged("more old text waits than may"));
         }
         Ok(replay)
     }

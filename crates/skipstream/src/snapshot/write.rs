@@ -16,7 +16,7 @@ use super::state::Metadata;
 use super::{METADATA_KEY, VERSION};
 use crate::error::{Error, Result};
 use crate::parameters::{Accumulators, Parameters, Side};
-use crate::train::{Method, ReplayBuffer, Trainer};
+use crate::train::{Method, ReplayBuffer, Stream, Trainer};
 use crate::vocabulary::WordId;
 
 impl Trainer {
@@ -34,6 +34,7 @@ impl Trainer {
     /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
+        self.check_finite()?;
         let mut tensors = self.tensors();
         // The largest type first: then every tensor is aligned.
         tensors.sort_by_key(|(name, tensor)| (Reverse(tensor.dtype.bitsize()), *name));
@@ -43,6 +44,22 @@ impl Trainer {
             file.write_all(&header)?;
             tensors.iter().try_for_each(|(_, tensor)| tensor.write(file))
         })
+    }
+
+    /// A model that has diverged must not take the place of a good one.
+    fn check_finite(&self) -> Result<()> {
+        let Stream { vocabulary, parameters, totals } = &self.stream;
+        let diverged = |id| {
+            let rows = [parameters.target(id), parameters.context(id)];
+            rows.into_iter().flatten().any(|value| !value.is_finite())
+        };
+        if totals.loss.is_finite() && !vocabulary.ids().any(diverged) {
+            return Ok(());
+        }
+        let rate = self.settings.learning_rate();
+        Err(Error::Unsupported(format!(
+            "training has diverged: a value is infinite; a smaller learning_rate than {rate} may help"
+        )))
     }
 
     /// The header of a safetensors file: JSON, padded with spaces to whole words of eight bytes.
@@ -69,7 +86,7 @@ impl Trainer {
         let mut metadata = Metadata {
             version: VERSION,
             program: concat!("skipstream ", env!("CARGO_PKG_VERSION")).to_owned(),
-            config: (**settings).clone(),
+            config: settings.resolved(),
             vocabulary: stream.vocabulary.totals(),
             slots: stream.vocabulary.slots(),
             totals: stream.totals,
@@ -93,22 +110,24 @@ impl Trainer {
         let vocabulary = &self.stream.vocabulary;
         let parameters = &self.stream.parameters;
         let ids: Vec<WordId> = vocabulary.ids().collect();
-        let words: Vec<u8> = vocabulary.saved_words().flat_map(|saved| saved.word.bytes()).collect();
+        let n_bytes = vocabulary.saved_words().map(|saved| saved.word.len()).sum();
+        let mut words = Vec::with_capacity(n_bytes);
+        vocabulary.saved_words().for_each(|saved| words.extend_from_slice(saved.word.as_bytes()));
         let mut end = 0;
         let ends = vocabulary.saved_words().map(|saved| {
             end += saved.word.len() as u64;
             end
         });
         let mut tensors = vec![
-            ("words", Tensor::list(Dtype::U8, words)),
-            ("word_ends", Tensor::list(Dtype::U64, ends.collect())),
-            ("slots", Tensor::list(Dtype::U32, indices(&ids))),
-            ("counts", Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.count).collect())),
             (
-                "counters",
-                Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.counter).collect()),
+                "words",
+                Tensor { dtype: Dtype::U8, shape: vec![n_bytes], data: Data::Bytes(Cow::Owned(words)) },
             ),
-            ("births", Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.birth).collect())),
+            ("word_ends", Tensor::list(Dtype::U64, ends)),
+            ("slots", Tensor::list(Dtype::U32, indices(&ids))),
+            ("counts", Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.count))),
+            ("counters", Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.counter))),
+            ("births", Tensor::list(Dtype::U64, vocabulary.saved_words().map(|saved| saved.birth))),
             ("free_slots", Tensor::list(Dtype::U32, indices(vocabulary.free_slots()))),
         ];
         for (names, side) in [
@@ -124,7 +143,10 @@ impl Trainer {
             Method::MiniBatch(method) => replay_tensors(method.replay(), &mut tensors),
             Method::Sentences(method) => {
                 let slots = method.noise.saved_slots();
-                tensors.push(("noise_generations", Tensor::list(Dtype::U32, method.noise.generations())));
+                tensors.push((
+                    "noise_generations",
+                    Tensor::list(Dtype::U32, method.noise.generations().into_iter()),
+                ));
                 tensors.push(("noise_slots", Tensor::borrowed(Dtype::U32, vec![slots.len() / 2, 2], slots)));
             }
         }
@@ -132,14 +154,14 @@ impl Trainer {
     }
 }
 
-fn indices(ids: &[WordId]) -> Vec<u32> {
-    ids.iter().map(|id| id.index() as u32).collect()
+fn indices(ids: &[WordId]) -> impl Iterator<Item = u32> {
+    ids.iter().map(|id| id.index() as u32)
 }
 
 fn replay_tensors(replay: &ReplayBuffer, tensors: &mut Vec<(&'static str, Tensor<'_>)>) {
     let segments = replay.segments();
-    let words = segments.iter().flat_map(|segment| indices(&segment.words)).collect();
-    let ends = segments.iter().flat_map(|segment| segment.ends.iter().copied()).collect();
+    let words = segments.iter().flat_map(|segment| indices(&segment.words));
+    let ends = segments.iter().flat_map(|segment| segment.ends.iter().copied());
     let table = segments.iter().map(|segment| {
         let [words, ends] = [segment.words.len() as u64, segment.ends.len() as u64];
         [segment.start, words, ends, u64::from(segment.remaining)]
@@ -168,12 +190,11 @@ enum Part {
 }
 
 impl<'a> Tensor<'a> {
-    fn list<T: NoUninit>(dtype: Dtype, values: Vec<T>) -> Tensor<'a> {
-        Tensor {
-            dtype,
-            shape: vec![values.len()],
-            data: Data::Bytes(Cow::Owned(bytemuck::cast_slice(&values).to_vec())),
-        }
+    fn list<T: NoUninit>(dtype: Dtype, values: impl Iterator<Item = T>) -> Tensor<'a> {
+        let mut bytes = Vec::with_capacity(values.size_hint().0 * size_of::<T>());
+        values.for_each(|value| bytes.extend_from_slice(bytemuck::bytes_of(&value)));
+        let shape = vec![bytes.len() / size_of::<T>()];
+        Tensor { dtype, shape, data: Data::Bytes(Cow::Owned(bytes)) }
     }
 
     fn borrowed<T: NoUninit>(dtype: Dtype, shape: Vec<usize>, values: &'a [T]) -> Tensor<'a> {
@@ -242,10 +263,12 @@ fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<(
     let temporary = temporary_name(path);
     let mut file =
         BufWriter::with_capacity(1 << 20, File::create(&temporary).map_err(Error::io(&temporary))?);
-    write(&mut file)
-        .and_then(|()| file.flush())
-        .and_then(|()| file.get_ref().sync_all())
-        .map_err(Error::io(&temporary))?;
+    let written = write(&mut file).and_then(|()| file.flush()).and_then(|()| file.get_ref().sync_all());
+    written.map_err(|error| {
+        // Half a file is of no use, and the disk may be full.
+        let _ = fs::remove_file(&temporary);
+        Error::io(&temporary)(error)
+    })?;
     fs::rename(&temporary, path).map_err(Error::io(path))?;
     // The rename itself is on disk once the folder is; not all systems can sync a folder.
     #[cfg(unix)]

@@ -87,7 +87,8 @@ impl Grid {
         std::thread::scope(|scope| {
             let (own, others) = self.workers.split_first_mut().expect("there is a worker for each thread");
             for worker in others {
-                scope.spawn(|| work(worker));
+                // Where the system gives no more threads, fewer do the same.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, || work(worker));
             }
             meanwhile();
             work(own);

@@ -62,7 +62,10 @@ fn replay_bytes(settings: &Settings) -> u64 {
 }
 
 fn batch_bytes(settings: &Settings) -> u64 {
-    let words = settings.batch_words + 2 * settings.text.max_sentence_words + 2 * Segment::WORDS;
+    let trainings = 1 + settings.replays() as usize;
+    // A batch ends with a sentence, and old text with a segment.
+    let new_words = settings.batch_words.div_ceil(trainings) + settings.text.max_sentence_words;
+    let words = new_words * trainings + Segment::WORDS + settings.text.max_sentence_words;
     let contexts = match settings.window_shape {
         // On average, of so many words that the average is all that matters.
         WindowShape::Shrinking => settings.window + 1,
@@ -71,5 +74,9 @@ fn batch_bytes(settings: &Settings) -> u64 {
     // Kept words with their reaches, twice; positions; pairs, at worst each a run of its own, in lists that may have
     // grown by half too much.
     let pairs = words * contexts * 12 * 3 / 2;
-    (words * (2 * 8 + 4) + pairs + settings.max_vocabulary * 2 * 8) as u64
+    // Ids and ends of new text that is not sealed yet; new words with their births, twice.
+    let new = new_words * (8 + 2 * 16);
+    let counts = settings.max_vocabulary * (2 * 8 + 4);
+    let sentence = settings.text.max_sentence_words * (settings.text.max_token_bytes + 8);
+    (words * (2 * 8 + 4) + pairs + new + counts + 2 * sentence) as u64
 }

@@ -74,7 +74,8 @@ impl MiniBatch {
             stream.totals.pairs += trained.pairs;
             stream.totals.loss += trained.loss;
             stream.totals.replayed += self.current.replayed;
-            if observer.progress(&stream.progress()) == Wish::Rest {
+            let wish = observer.progress(&stream.progress());
+            if wish == Wish::Rest && self.intake.replay.due() > 0 {
                 return Outcome::Rested;
             }
         }

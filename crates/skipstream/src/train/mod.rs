@@ -19,8 +19,8 @@ pub use memory::MemoryBound;
 pub(crate) use mini_batch::MiniBatch;
 pub(crate) use replay::{ReplayBuffer, Segment};
 pub(crate) use sentences::Sentences;
-pub(crate) use trainer::Method;
 pub use trainer::Trainer;
+pub(crate) use trainer::{Method, Stream};
 
 use serde::{Deserialize, Serialize};
 

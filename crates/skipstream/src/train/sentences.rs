@@ -74,6 +74,7 @@ impl Sentences {
     /// word, the noise takes in the word and the word is trained.
     fn learn_sentence(&mut self, stream: &mut Stream) {
         self.observe_sentence(stream);
+        self.noise.refresh(&mut self.random);
         let Sentences { noise, random, sampler, step, tokens, kept, .. } = self;
         let mut position = 0;
         for token in tokens {
@@ -92,7 +93,6 @@ impl Sentences {
             }
             position += 1;
         }
-        noise.refresh(random);
     }
 
     /// Counts the sentence's words and drops frequent ones.
@@ -135,6 +135,9 @@ impl Sentences {
                 if let Observed::Admitted(fresh) = stream.vocabulary.observe(word) {
                     fresh.settle(&mut stream.parameters);
                 }
+            }
+            if report.wish(self.sentence.len(), stream, observer) == Wish::Rest {
+                return Ok(Outcome::Rested);
             }
         }
         let mut noise = AliasTable::default();

@@ -68,12 +68,10 @@ impl Trainer {
     /// An empty model that is trained with the given instructions. The result is the same for all of them.
     pub fn with_kernel(config: Config, kernel: Kernel) -> Result<Trainer> {
         let settings = config.check()?;
+        let mut vocabulary = Vocabulary::new(settings.max_vocabulary, settings.seed);
+        vocabulary.reserve()?;
         Ok(Trainer {
-            stream: Stream {
-                vocabulary: Vocabulary::new(settings.max_vocabulary, settings.seed),
-                parameters: Parameters::new(&settings)?,
-                totals: Totals::default(),
-            },
+            stream: Stream { vocabulary, parameters: Parameters::new(&settings)?, totals: Totals::default() },
             method: match settings.strategy {
                 Strategy::MiniBatch => Method::MiniBatch(Box::new(MiniBatch::new(&settings, kernel))),
                 _ => Method::Sentences(Box::new(Sentences::new(&settings, kernel))),

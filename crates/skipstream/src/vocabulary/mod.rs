@@ -17,6 +17,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher as _;
 
+use crate::error::Error;
 use arena::{Arena, Place};
 
 /// A word of the vocabulary: the number of its slot. Only the vocabulary makes them.
@@ -140,8 +141,8 @@ impl Vocabulary {
         Vocabulary {
             capacity,
             hasher: FixedState::with_seed(seed),
-            index: HashTable::with_capacity(capacity),
-            entries: Vec::with_capacity(capacity),
+            index: HashTable::new(),
+            entries: Vec::new(),
             free: Vec::new(),
             evicted: Vec::new(),
             arena: Arena::default(),
@@ -151,9 +152,21 @@ impl Vocabulary {
         }
     }
 
+    /// Takes the memory that it will need, or says that it is not to be had. (The hash table has twice the room: then it
+    /// cleans up after evictions in place instead of growing.)
+    pub fn reserve(&mut self) -> Result<(), Error> {
+        let Vocabulary { capacity, index, entries, arena, hasher, .. } = self;
+        let reserved = entries.try_reserve_exact(*capacity - entries.len()).is_ok();
+        let hash = |link: &Link| hasher.hash_one(arena.get(entries[link.id.index()].place).as_bytes());
+        if reserved && index.try_reserve(2 * *capacity - index.len(), hash).is_ok() {
+            return Ok(());
+        }
+        Err(Error::io(format!("memory for {capacity} words"))(std::io::ErrorKind::OutOfMemory.into()))
+    }
+
     /// Bytes that a vocabulary takes at the most, with words of at most `max_word_bytes`.
     pub fn max_bytes(capacity: usize, max_word_bytes: usize) -> u64 {
-        let links = (capacity * 8 / 7 + 16).next_power_of_two() * (size_of::<Link>() + 1);
+        let links = (2 * capacity * 8 / 7 + 16).next_power_of_two() * (size_of::<Link>() + 1);
         let ids = 2 * size_of::<WordId>();
         (capacity * (size_of::<Entry>() + ids) + links) as u64 + Arena::max_bytes(capacity * max_word_bytes)
     }
@@ -356,6 +369,11 @@ impl Vocabulary {
             let Some(entry) = vocabulary.entries.get(saved.id.index()) else {
                 return Err(format!("`{}` has slot {} of {slots}", saved.word, saved.id.0));
             };
+            let in_order =
+                saved.counter <= saved.count && saved.count <= totals.tokens && saved.birth < totals.tokens;
+            if !in_order || totals.tokens >= 1 << 60 {
+                return Err(format!("the numbers of `{}` contradict each other", saved.word));
+            }
             if entry.counter > 0 || saved.counter == 0 || saved.word.len() >= 1 << 16 {
                 return Err(format!("slot {} is given twice, or to nothing", saved.id.0));
             }

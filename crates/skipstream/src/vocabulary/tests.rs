@@ -131,9 +131,10 @@ fn the_arena_does_not_leak_over_evictions() {
 #[test]
 fn saved_slots_that_contradict_each_other_are_refused() {
     let word = |id, word| SavedWord { id: WordId(id), word, counter: 1, count: 1, birth: 0 };
+    let totals = VocabularyTotals { tokens: 9, ..VocabularyTotals::default() };
     let restore = |words: Vec<SavedWord<'static>>, free: Vec<u32>, slots| {
         let free = free.into_iter().map(WordId).collect();
-        Vocabulary::restore(4, 1, VocabularyTotals::default(), words.into_iter(), free, slots).map(|_| ())
+        Vocabulary::restore(4, 1, totals, words.into_iter(), free, slots).map(|_| ())
     };
     assert!(restore(vec![word(0, "a"), word(1, "b")], vec![2], 3).is_ok());
     assert!(restore(vec![word(0, "a")], vec![], 5).is_err(), "too many slots");
