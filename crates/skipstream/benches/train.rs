@@ -6,14 +6,14 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, 
 use skipstream::corpus::Lines;
 use skipstream::{Config, Trainer};
 
-/// Two batches: while one is trained, the other is read.
-const WORDS: usize = 600_000;
 const DISTINCT: usize = 200_000;
 
 fn mini_batch(criterion: &mut Criterion) {
-    let text = zipf::text(WORDS, DISTINCT);
+    // Two batches: while one is trained, the other is read.
+    let n_words = 2 * Config::default().batch_words;
+    let text = zipf::text(n_words, DISTINCT);
     let mut group = criterion.benchmark_group("train, mini-batch");
-    group.throughput(Throughput::Elements(WORDS as u64)).sample_size(10);
+    group.throughput(Throughput::Elements(n_words as u64)).sample_size(10);
     for threads in [1, 2] {
         let config = Config { threads: Some(threads), ..Config::default() };
         let untrained = || Trainer::new(config.clone()).expect("the settings are valid");
