@@ -137,10 +137,13 @@ impl Parameters {
     }
 }
 
-/// Where the sum of a row starts. From 0, the first gradient, however small, moves a row by the whole rate; this much
-/// brings 1 point of WS353 and of SimLex, and more of it costs analogies. (By dimension the sums start at 0, as in the
-/// paper.)
-pub(crate) const FIRST_SQUARE: f32 = 3e-4;
+/// Where the sum of a row starts. From 0, the first gradient, however small, moves a row by the whole rate: at 100
+/// dimensions, 3·10⁻⁴ brings 1 point of WS353 and of SimLex. At 400 dimensions already 2·10⁻⁵ costs 2 points of
+/// analogies, so it goes down fast with the dimensions. (By dimension the sums start at 0, as in the paper.)
+pub(crate) fn first_square(dimensions: usize) -> f32 {
+    let excess = (dimensions as f64 / 100.0).max(1.0);
+    (3e-4 / excess.powi(4)) as f32
+}
 
 /// The first values of a target row: uniform in ±0.5 / dimensions. Contexts start at zero.
 pub(crate) fn fill_new_target(row: &mut [f32], seed: u64, birth: u64) {
@@ -158,8 +161,8 @@ impl Recycle for Parameters {
         let target = self.target.rows.row_mut(row).as_flattened_mut();
         fill_new_target(&mut target[..dimensions], self.seed, birth);
         self.context.rows.row_mut(row).fill([0.0; LANES]);
-        self.target.accumulators.reset(row);
-        self.context.accumulators.reset(row);
+        self.target.accumulators.reset(row, dimensions);
+        self.context.accumulators.reset(row, dimensions);
     }
 }
 
@@ -191,9 +194,9 @@ impl Side {
 }
 
 impl Accumulators {
-    fn reset(&mut self, row: usize) {
+    fn reset(&mut self, row: usize, dimensions: usize) {
         match self {
-            Accumulators::Row(values) => values[row] = FIRST_SQUARE,
+            Accumulators::Row(values) => values[row] = first_square(dimensions),
             Accumulators::Dimension(matrix) => matrix.row_mut(row).fill([0.0; LANES]),
             Accumulators::None => {}
         }

@@ -262,7 +262,7 @@ impl Tensor<'_> {
 fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<()> {
     let temporary = temporary_name(path);
     let mut file =
-        BufWriter::with_capacity(1 << 20, File::create(&temporary).map_err(Error::io(&temporary))?);
+        BufWriter::with_capacity(1 << 16, File::create(&temporary).map_err(Error::io(&temporary))?);
     let written = write(&mut file).and_then(|()| file.flush()).and_then(|()| file.get_ref().sync_all());
     written.map_err(|error| {
         // Half a file is of no use, and the disk may be full.

@@ -4,7 +4,7 @@ use super::intake::Batch;
 use super::runs::BlockPairs;
 use crate::kernel::{Group, GroupScratch, GroupSettings, Kernel, RUNS};
 use crate::noise::{AliasTable, weight};
-use crate::parameters::{Block, FIRST_SQUARE, LANES, Layout, fill_new_target};
+use crate::parameters::{Block, LANES, Layout, fill_new_target, first_square};
 use crate::random::Random;
 
 /// A block of targets, and the batch's pairs whose targets are in it.
@@ -56,13 +56,14 @@ pub(super) fn prepare(
     targets: &mut TargetBlock<'_>,
     contexts: &mut ContextBlock<'_>,
 ) {
+    let dimensions = settings.group.dimensions;
     for &(id, birth) in batch.fresh.0.iter().filter(|(id, _)| settings.layout.block(*id) == block) {
         let row = settings.layout.row(id);
         let target = targets.rows.row_mut(row).as_flattened_mut();
-        fill_new_target(&mut target[..settings.group.dimensions], settings.seed, birth);
+        fill_new_target(&mut target[..dimensions], settings.seed, birth);
         contexts.rows.row_mut(row).fill([0.0; LANES]);
-        targets.rows.accumulators[row] = FIRST_SQUARE;
-        contexts.rows.accumulators[row] = FIRST_SQUARE;
+        targets.rows.accumulators[row] = first_square(dimensions);
+        contexts.rows.accumulators[row] = first_square(dimensions);
     }
     let counts = batch.counts.iter().skip(block).step_by(settings.layout.blocks);
     contexts.noise.rebuild(counts.map(|&count| weight(count, settings.noise_exponent)));

@@ -6,7 +6,7 @@ use crate::config::{AdaGrad, Config, Settings, Strategy, WindowShape};
 use crate::corpus::Lines;
 use crate::noise::AdaptiveTable;
 use crate::pairs::PairSampler;
-use crate::parameters::{FIRST_SQUARE, fill_new_target};
+use crate::parameters::{fill_new_target, first_square};
 use crate::random::{Purpose, Random};
 use crate::train::Trainer;
 use crate::vocabulary::WordId;
@@ -20,7 +20,11 @@ struct Row {
 
 impl Row {
     fn new(values: Vec<f64>, settings: &Settings) -> Row {
-        let first = if settings.adagrad() == AdaGrad::Row { f64::from(FIRST_SQUARE) } else { 0.0 };
+        let first = if settings.adagrad() == AdaGrad::Row {
+            f64::from(first_square(settings.dimensions))
+        } else {
+            0.0
+        };
         Row { squares: vec![first; values.len()], values }
     }
 

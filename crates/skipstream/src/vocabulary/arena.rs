@@ -36,10 +36,10 @@ impl Arena {
         &self.bytes[place.offset()..][..place.length()]
     }
 
-    /// Bytes taken at the most by `live` bytes of words: at a compaction, the old arena, grown by a quarter too much,
-    /// and the new one.
+    /// Bytes taken at the most by `live` bytes of words: when the arena has to grow, the old one, two thirds of it alive at
+    /// worst, and the new one, a quarter larger.
     pub(super) fn max_bytes(live: usize) -> u64 {
-        (live as u64 * 3 / 2 + SLACK as u64) * 5 / 4 + live as u64
+        (live as u64 * 3 / 2 + SLACK as u64) * 9 / 4
     }
 
     pub(super) fn add(&mut self, word: &str) -> Place {
