@@ -1,6 +1,6 @@
 //! One run of `train`: a model, the text for it, and what becomes of both.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -41,8 +41,7 @@ struct Before {
 impl Session {
     /// Makes or loads the model, and looks at all texts before any of them is read.
     pub fn begin(job: Job, stop: Stop) -> Result<Session> {
-        // A link's target is locked and replaced, not the link.
-        let job = Job { model: job.model.canonicalize().unwrap_or(job.model), ..job };
+        let job = Job { model: behind_links(job.model), ..job };
         let lock = ModelLock::take(&job.model)?;
         let is_new = !job.model.try_exists().with_context(|| job.model.display().to_string())?;
         let trainer = if is_new {
@@ -249,6 +248,11 @@ impl Session {
             "the same command"
         }
     }
+}
+
+/// The file that a link stands for: it is locked and replaced, not the link.
+fn behind_links(model: PathBuf) -> PathBuf {
+    if model.is_symlink() { model.canonicalize().unwrap_or(model) } else { model }
 }
 
 /// Whether the model reads its whole corpus several times, and then never learns again.
