@@ -5,6 +5,15 @@ use std::arch::x86_64::*;
 use super::instructions::Instructions;
 use crate::parameters::{LANES, Lanes};
 
+/// An intrinsic of an instruction set that `self` proves.
+macro_rules! proven {
+    ($operation:expr) => {
+        // SAFETY: the machine has the instructions, as the value `self` proves; memory is reached only through
+        // references to sixteen floats.
+        unsafe { $operation }
+    };
+}
+
 /// Proof that the machine has AVX-512 F.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx512(());
@@ -19,19 +28,20 @@ impl Avx512 {
     }
 }
 
+impl Avx512 {
+    /// Lanes 0 to 7 and lanes 8 to 15, added.
+    #[inline(always)]
+    fn add_halves(self, a: __m512) -> __m256 {
+        let low = proven!(_mm512_castps512_ps256(a));
+        let high = proven!(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1));
+        proven!(_mm256_add_ps(low, _mm256_castpd_ps(high)))
+    }
+}
+
 impl Avx2 {
     pub fn detect() -> Option<Avx2> {
         (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Avx2(()))
     }
-}
-
-/// An intrinsic of an instruction set that `self` proves.
-macro_rules! proven {
-    ($operation:expr) => {
-        // SAFETY: the machine has the instructions, as the value `self` proves; memory is reached only through
-        // references to sixteen floats.
-        unsafe { $operation }
-    };
 }
 
 impl Instructions for Avx512 {
@@ -118,18 +128,13 @@ impl Instructions for Avx512 {
 
     #[inline(always)]
     fn sum(self, a: __m512) -> f32 {
-        let low = proven!(_mm512_castps512_ps256(a));
-        let high = proven!(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1));
-        let high = proven!(_mm256_castpd_ps(high));
-        proven!(sum_of_eight(_mm256_add_ps(low, high)))
+        proven!(sum_of_eight(self.add_halves(a)))
     }
 
     #[inline(always)]
-    fn four_sums(self, a: [__m512; 4]) -> [f32; 4] {
-        let eights = a.map(|a| {
-            let high = proven!(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1));
-            proven!(_mm256_add_ps(_mm512_castps512_ps256(a), _mm256_castpd_ps(high)))
-        });
+    fn four_sums(self, [a, b, c, d]: [__m512; 4]) -> [f32; 4] {
+        // Not by `map`: an intrinsic in a closure that is not inlined becomes a call.
+        let eights = [self.add_halves(a), self.add_halves(b), self.add_halves(c), self.add_halves(d)];
         proven!(four_sums_of_eight(eights))
     }
 
@@ -270,8 +275,13 @@ impl Instructions for Avx2 {
     }
 
     #[inline(always)]
-    fn four_sums(self, a: [[__m256; 2]; 4]) -> [f32; 4] {
-        let eights = a.map(|a| proven!(_mm256_add_ps(a[0], a[1])));
+    fn four_sums(self, [a, b, c, d]: [[__m256; 2]; 4]) -> [f32; 4] {
+        let eights = [
+            proven!(_mm256_add_ps(a[0], a[1])),
+            proven!(_mm256_add_ps(b[0], b[1])),
+            proven!(_mm256_add_ps(c[0], c[1])),
+            proven!(_mm256_add_ps(d[0], d[1])),
+        ];
         proven!(four_sums_of_eight(eights))
     }
 
@@ -313,8 +323,11 @@ fn sum_of_eight(a: __m256) -> f32 {
 #[inline]
 #[target_feature(enable = "avx")]
 fn four_sums_of_eight(vectors: [__m256; 4]) -> [f32; 4] {
-    let [a, b, c, d] =
-        vectors.map(|vector| _mm_add_ps(_mm256_castps256_ps128(vector), _mm256_extractf128_ps(vector, 1)));
+    let mut fours = [_mm_setzero_ps(); 4];
+    for (four, eight) in fours.iter_mut().zip(vectors) {
+        *four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    }
+    let [a, b, c, d] = fours;
     let ab = _mm_add_ps(_mm_movelh_ps(a, b), _mm_movehl_ps(b, a));
     let cd = _mm_add_ps(_mm_movelh_ps(c, d), _mm_movehl_ps(d, c));
     let sums = _mm_add_ps(_mm_shuffle_ps(ab, cd, 0b10_00_10_00), _mm_shuffle_ps(ab, cd, 0b11_01_11_01));

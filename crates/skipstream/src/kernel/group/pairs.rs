@@ -100,8 +100,13 @@ fn update_run<I: Instructions, const N: usize>(
     gradient: &mut [Lanes],
     contexts: &mut [Lanes],
 ) {
-    let slopes = steps.map(|step| i.splat(step.slope));
-    let factors = steps.map(|step| i.splat(step.factor));
+    // Not by `map`: an intrinsic in a closure that is not inlined becomes a call.
+    let mut slopes = [i.splat(0.0); N];
+    let mut factors = [i.splat(0.0); N];
+    for (pair, step) in steps.iter().enumerate() {
+        slopes[pair] = i.splat(step.slope);
+        factors[pair] = i.splat(step.factor);
+    }
     for (chunk, (gradient, target)) in gradient.iter_mut().zip(target).enumerate() {
         let target = i.load(target);
         let mut sum = i.load(gradient);
