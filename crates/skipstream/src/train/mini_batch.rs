@@ -1,5 +1,6 @@
 //! Algorithm 2 of the paper: take in a batch, then train it, while the next one is read.
 
+use super::cell::Trained;
 use super::grid::Grid;
 use super::intake::{Batch, Intake};
 use super::replay::ReplayBuffer;
@@ -46,9 +47,7 @@ impl MiniBatch {
                     read = self.intake.fill(source, vocabulary, &mut self.next);
                 }
             });
-            stream.totals.pairs += trained.pairs;
-            stream.totals.loss += trained.loss;
-            stream.totals.replayed += self.current.replayed;
+            self.count(trained, stream);
             if rest {
                 return Ok(Outcome::Rested);
             }
@@ -71,14 +70,19 @@ impl MiniBatch {
                 return Outcome::Ended;
             }
             let trained = self.grid.train(&mut stream.parameters, &self.current, || {});
-            stream.totals.pairs += trained.pairs;
-            stream.totals.loss += trained.loss;
-            stream.totals.replayed += self.current.replayed;
+            self.count(trained, stream);
             let wish = observer.progress(&stream.progress());
             if wish == Wish::Rest && self.intake.replay.due() > 0 {
                 return Outcome::Rested;
             }
         }
+    }
+
+    /// Adds what training the current batch gave.
+    fn count(&self, trained: Trained, stream: &mut Stream) {
+        stream.totals.pairs += trained.pairs;
+        stream.totals.loss += trained.loss;
+        stream.totals.replayed += self.current.replayed;
     }
 
     pub fn batches(&self) -> u64 {
