@@ -1,13 +1,12 @@
-//! What was typed.
-
-use std::path::PathBuf;
-use std::time::Duration;
+//! The commands. What can be typed after each stands in the file of its name.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 use serde::de::DeserializeOwned;
-use skipstream::corpus::InvalidUtf8;
-use skipstream::{AdaGrad, Strategy, Vectors, WindowShape};
+
+use crate::export::ExportArgs;
+use crate::neighbors::NeighborsArgs;
+use crate::train::TrainArgs;
 
 /// Learn word vectors from text that never ends, in one pass and in bounded memory
 #[derive(Debug, Parser)]
@@ -51,183 +50,8 @@ pub enum Command {
     Export(ExportArgs),
 }
 
-/// What was typed after `train`.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    skipstream train --model m.safetensors corpus.txt\n  \
-    skipstream train --model m.safetensors --dimensions 300 --window 10 news/*.txt.zst\n  \
-    zcat dump.gz | my-tokenizer | skipstream train --model m.safetensors -")]
-pub struct TrainArgs {
-    /// The model's file, which is created where there is none
-    #[arg(long, value_name = "PATH")]
-    pub model: PathBuf,
-    /// Text, plain or compressed; `-` is standard input, and so is no file at all where text is piped in
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-
-    #[command(flatten)]
-    pub settings: SettingArgs,
-
-    /// Threads that train; the model is the same for any number [default: all cores]
-    #[arg(long, value_name = "N", help_heading = "This run")]
-    pub threads: Option<usize>,
-    /// Save the model so often while it learns
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration,
-          help_heading = "This run")]
-    pub checkpoint_every: Duration,
-    /// Learn the files from their start, even if they were learned before or have changed
-    ///
-    /// If this is interrupted, go on without `--again`.
-    #[arg(long, help_heading = "This run")]
-    pub again: bool,
-    /// Pass over as much of standard input as the model has learned from pipes before
-    ///
-    /// For a pipe that was interrupted and is fed again from its beginning.
-    #[arg(long, help_heading = "This run")]
-    pub skip_learned: bool,
-    /// At the end, also train the text that still waits for its replay
-    ///
-    /// The vectors are a little better for it: use it with the last text before an export.
-    #[arg(long, help_heading = "This run")]
-    pub finish: bool,
-    /// Print nothing but errors
-    #[arg(long, help_heading = "This run")]
-    pub quiet: bool,
-    /// Print the summary as JSON
-    #[arg(long, help_heading = "This run")]
-    pub json: bool,
-}
-
-/// Settings that were typed; what was not typed is taken from the model, or from the defaults if it is new.
-#[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Model settings (fixed once the model exists)")]
-pub struct SettingArgs {
-    /// Length of a vector [default: 100]
-    #[arg(long, value_name = "N")]
-    pub dimensions: Option<usize>,
-    /// Words to each side that are a word's contexts, at the most [default: 5]
-    #[arg(long, value_name = "N")]
-    pub window: Option<usize>,
-    /// Whether each window is shrunk at random, as in word2vec [default: shrinking]
-    #[arg(long, value_name = "SHAPE", value_parser = one_of::<WindowShape>(&["shrinking", "fixed"]))]
-    pub window_shape: Option<WindowShape>,
-    /// Noise words for each pair [default: 5]
-    #[arg(long, value_name = "N")]
-    pub negatives: Option<usize>,
-    /// Noise words are drawn in proportion to their count to this power [default: 0.75]
-    #[arg(long, value_name = "X")]
-    pub noise_exponent: Option<f64>,
-    /// Words more frequent than this share of the text are dropped at random; 0 keeps all [default: 1e-4]
-    #[arg(long, value_name = "SHARE")]
-    pub subsample: Option<f64>,
-    /// AdaGrad's rate, or the first rate of `word2vec` [default: 0.2 by row, 0.1 by dimension, 0.025 for word2vec]
-    #[arg(long, value_name = "RATE")]
-    pub learning_rate: Option<f32>,
-    /// What has a learning rate of its own [default: row for mini-batch, dimension otherwise]
-    #[arg(long, value_name = "UNIT", value_parser = one_of::<AdaGrad>(&["row", "dimension"]))]
-    pub adagrad: Option<AdaGrad>,
-    /// Words that are kept, at the most; the rarest leave for new ones [default: 100000]
-    #[arg(long, value_name = "N")]
-    pub max_vocabulary: Option<usize>,
-    /// Slots of the noise table of `incremental` [default: 1000000]
-    #[arg(long, value_name = "N")]
-    pub table_size: Option<usize>,
-    /// Words that `mini-batch` trains together [default: 400000]
-    #[arg(long, value_name = "N")]
-    pub batch_words: Option<usize>,
-    /// Parts of the vocabulary that threads of `mini-batch` share out: a power of two, at least the threads [default: 4]
-    #[arg(long, value_name = "N")]
-    pub blocks: Option<usize>,
-    /// How often each word is trained again later, from a buffer of past text [default: 1 for mini-batch]
-    #[arg(long, value_name = "N")]
-    pub replays: Option<u32>,
-    /// Words in that buffer, at the most [default: 2000000]
-    #[arg(long, value_name = "N")]
-    pub replay_words: Option<usize>,
-    /// Passes over the files of `batch` and `word2vec` [default: 1]
-    #[arg(long, value_name = "N")]
-    pub passes: Option<u32>,
-    /// How the text becomes updates [default: mini-batch]
-    ///
-    /// `mini-batch` counts a batch of words and then trains it, on all threads; `incremental` does both word by word,
-    /// on one thread. `batch` and `word2vec` read all files first to count and then in passes, as word2vec does; such
-    /// a model cannot learn more text later.
-    #[arg(long, value_name = "NAME",
-          value_parser = one_of::<Strategy>(&["mini-batch", "incremental", "batch", "word2vec"]))]
-    pub strategy: Option<Strategy>,
-    /// Every random number follows from it [default: 1]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// A line of more words is cut into pieces [default: 1000]
-    #[arg(long, value_name = "N")]
-    pub max_sentence_words: Option<usize>,
-    /// A word of more bytes is left out and counted [default: 128]
-    #[arg(long, value_name = "N")]
-    pub max_token_bytes: Option<usize>,
-    /// What becomes of a line with bytes that are not UTF-8 [default: replace]
-    #[arg(long, value_name = "POLICY", value_parser = one_of::<InvalidUtf8>(&["replace", "skip", "error"]))]
-    pub invalid_utf8: Option<InvalidUtf8>,
-}
-
-/// What was typed after `neighbors`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  skipstream neighbors --model m.safetensors berlin paris -n 5")]
-pub struct NeighborsArgs {
-    /// The model's file
-    #[arg(long, value_name = "PATH")]
-    pub model: PathBuf,
-    /// The words, as they are written in the text
-    #[arg(value_name = "WORD", required = true)]
-    pub words: Vec<String>,
-    /// Neighbors of each word
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    pub number: usize,
-    /// Look only among the N most frequent words: rare ones have uncertain vectors
-    #[arg(long, value_name = "N")]
-    pub top: Option<usize>,
-    /// Which vectors to compare: of words as targets, as contexts, or their sum
-    #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
-    pub vectors: Vectors,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// What was typed after `export`.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    skipstream export --model m.safetensors --to word2vec-text vectors.txt\n  \
-    skipstream export --model m.safetensors --to word2vec-binary --top 30000 vectors.bin\n\n\
-    In Python: gensim.models.KeyedVectors.load_word2vec_format(\"vectors.bin\", binary=True)")]
-pub struct ExportArgs {
-    /// The model's file
-    #[arg(long, value_name = "PATH")]
-    pub model: PathBuf,
-    /// The format
-    #[arg(long, value_name = "FORMAT")]
-    pub to: Format,
-    /// Which vectors to write: of words as targets, as contexts, or their sum
-    #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
-    pub vectors: Vectors,
-    /// Only so many words, the most frequent ones
-    #[arg(long, value_name = "N")]
-    pub top: Option<usize>,
-    /// The file to write; `-` is standard output
-    #[arg(value_name = "OUT")]
-    pub out: PathBuf,
-}
-
-/// A format of word vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Text, a word and its values on each line, as word2vec writes it
-    Word2vecText,
-    /// The same with binary values, as word2vec writes it with -binary 1
-    Word2vecBinary,
-}
-
 /// A choice of the library, by the names that it has in JSON and in a model's metadata.
-fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+pub fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
 {

@@ -2,15 +2,50 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
 use indicatif::HumanCount;
-use skipstream::Embeddings;
+use skipstream::bytes::replace;
 use skipstream::formats::word2vec::{write_binary, write_text};
+use skipstream::{Embeddings, Vectors};
 
 use crate::Ending;
-use crate::args::{ExportArgs, Format};
+use crate::args::one_of;
+
+/// What was typed after `export`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    skipstream export --model m.safetensors --to word2vec-text vectors.txt\n  \
+    skipstream export --model m.safetensors --to word2vec-binary --top 30000 vectors.bin\n\n\
+    In Python: gensim.models.KeyedVectors.load_word2vec_format(\"vectors.bin\", binary=True)")]
+pub struct ExportArgs {
+    /// The model's file
+    #[arg(long, value_name = "PATH")]
+    pub model: PathBuf,
+    /// The format
+    #[arg(long, value_name = "FORMAT")]
+    pub to: Format,
+    /// Which vectors to write: of words as targets, as contexts, or their sum
+    #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
+    pub vectors: Vectors,
+    /// Only so many words, the most frequent ones
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+    /// The file to write; `-` is standard output
+    #[arg(value_name = "OUT")]
+    pub out: PathBuf,
+}
+
+/// A format of word vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Text, a word and its values on each line, as word2vec writes it
+    Word2vecText,
+    /// The same with binary values, as word2vec writes it with -binary 1
+    Word2vecBinary,
+}
 
 /// Writes the vectors.
 pub fn run(args: ExportArgs) -> Result<Ending> {
@@ -48,22 +83,4 @@ fn write(embeddings: &Embeddings, format: Format, out: impl Write, name: &Path) 
 /// Whether there is a device or a pipe, which is written to and not replaced.
 fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
-}
-
-/// Writes a file under another name in the same folder and renames it, so that nobody ever sees half of it.
-fn replace(path: &Path, write: impl FnOnce(&mut fs::File) -> skipstream::Result<()>) -> Result<()> {
-    let place = || path.display().to_string();
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    // A temporary file is private; this one is to be what any new file is.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut temporary = builder.tempfile_in(folder).with_context(place)?;
-    write(temporary.as_file_mut())?;
-    temporary.as_file().sync_all().with_context(place)?;
-    temporary.persist(path).with_context(place)?;
-    Ok(())
 }

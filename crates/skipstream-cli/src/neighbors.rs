@@ -1,16 +1,42 @@
 //! `skipstream neighbors`.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use anyhow::Result;
+use clap::Args;
 use indicatif::HumanCount;
 use serde::Serialize;
-use skipstream::Embeddings;
 use skipstream::embeddings::Neighbor;
+use skipstream::{Embeddings, Vectors};
 
 use crate::Ending;
-use crate::args::NeighborsArgs;
+use crate::args::one_of;
 use crate::output::{print, print_json};
+
+/// What was typed after `neighbors`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  skipstream neighbors --model m.safetensors berlin paris -n 5")]
+pub struct NeighborsArgs {
+    /// The model's file
+    #[arg(long, value_name = "PATH")]
+    pub model: PathBuf,
+    /// The words, as they are written in the text
+    #[arg(value_name = "WORD", required = true)]
+    pub words: Vec<String>,
+    /// Neighbors of each word
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    pub number: usize,
+    /// Look only among the N most frequent words: rare ones have uncertain vectors
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+    /// Which vectors to compare: of words as targets, as contexts, or their sum
+    #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
+    pub vectors: Vectors,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// The answer for one word.
 #[derive(Serialize)]

@@ -43,6 +43,7 @@
 //! | module | from → to |
 //! |---|---|
 //! | `config`, `error`, `random` | what a person asks for, what can go wrong, random numbers that belong to a purpose |
+//! | [`bytes`] | compressed files; files that are replaced whole |
 //! | [`corpus`] | bytes → lines → sentences of tokens; which text was learned before |
 //! | [`vocabulary`] | tokens → ids and counts, at most `max_vocabulary` of them |
 //! | [`noise`] | counts → noise words |
@@ -69,6 +70,9 @@ compile_error!("models are saved in the machine's byte order, which must be litt
 mod config;
 mod error;
 mod random;
+
+// Files as bytes.
+pub mod bytes;
 
 // The text, until it is words and pairs of words.
 pub mod corpus;

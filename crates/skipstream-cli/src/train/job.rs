@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use crate::args::{SettingArgs, TrainArgs};
+use super::args::TrainArgs;
+use crate::settings::SettingArgs;
 
 /// What to do.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 //! `job.rs` turns what was typed into what to do. `session.rs` does it: learns, saves at checkpoints and at the end,
 //! and rests when `stop.rs` was told to. `watch.rs` follows the training, `summary.rs` says what came of it.
 
+mod args;
 mod job;
 mod pipe;
 mod session;
@@ -14,8 +15,8 @@ mod watch;
 use anyhow::Result;
 
 use crate::Ending;
-use crate::args::TrainArgs;
 use crate::output::{print, print_json};
+pub use args::TrainArgs;
 use job::{Job, Report};
 use session::Session;
 use stop::Stop;

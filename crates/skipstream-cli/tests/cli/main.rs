@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod desk;
+mod examples;
 mod queries;
 mod refusals;
 mod stopping;

@@ -7,6 +7,7 @@ use super::options::{InvalidUtf8, TextOptions};
 use super::piece::{Finished, Piece};
 use super::report::TextReport;
 use super::sentence::{Sentence, Source};
+use crate::bytes::read_error;
 use crate::{Error, Result};
 
 /// The most bytes that are taken into a piece at once, so that little is copied in vain where a line is cut.
@@ -199,14 +200,6 @@ impl<R: BufRead> Source for Lines<R> {
             }
         }
     }
-}
-
-/// Decoders report damage as invalid data; everything else is the operating system's.
-pub(super) fn read_error(name: &Path, error: io::Error) -> Error {
-    if error.kind() == io::ErrorKind::InvalidData {
-        return Error::malformed(name, error.to_string());
-    }
-    Error::io(name)(error)
 }
 
 #[cfg(test)]

@@ -6,16 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::lines::{Lines, read_error};
+use super::lines::Lines;
 use super::options::TextOptions;
 use super::report::TextReport;
 use super::sentence::{Sentence, Source};
+use crate::bytes::{BUFFER_BYTES, Compression, read_error, read_magic};
 use crate::{Error, Result};
-
-const BUFFER_BYTES: usize = 64 << 10;
-
-/// The bytes by which a compression is recognised.
-const MAGIC_BYTES: usize = 4;
 
 /// Text from a file or pipe, whatever its compression.
 pub struct TextStream {
@@ -30,7 +26,7 @@ pub struct RawProgress {
     length: Option<u64>,
 }
 
-/// Opens a file that is gzip (all members), zstd (all frames) or plain text, which its first bytes tell.
+/// Opens a file that is plain text or compressed (gzip, zstd, bzip2, xz), which its first bytes tell.
 pub fn open(path: impl AsRef<Path>, options: &TextOptions) -> Result<TextStream> {
     open_at(path, 0, options)
 }
@@ -167,72 +163,6 @@ impl RawProgress {
     }
 }
 
-/// How a file is compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compression {
-    None,
-    Gzip,
-    Zstd,
-    /// Not text, and not read: learning its bytes as words would be worse than an error.
-    Foreign(&'static str),
-}
-
-impl Compression {
-    /// Tells from the first bytes.
-    fn of(magic: &[u8]) -> Self {
-        match magic {
-            [0x1F, 0x8B, ..] => Self::Gzip,
-            // A frame, or a skippable frame as parallel compressors write first.
-            [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Self::Zstd,
-            [b'B', b'Z', b'h', b'1'..=b'9'] => Self::Foreign("bzip2"),
-            [0xFD, b'7', b'z', b'X'] => Self::Foreign("xz"),
-            [0x04, 0x22, 0x4D, 0x18] => Self::Foreign("lz4"),
-            [b'P', b'K', 0x03, 0x04] => Self::Foreign("zip"),
-            [b'7', b'z', 0xBC, 0xAF] => Self::Foreign("7z"),
-            _ => Self::None,
-        }
-    }
-
-    fn decode(self, raw: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
-        let raw = BufReader::with_capacity(BUFFER_BYTES, raw);
-        Ok(match self {
-            Self::None => Box::new(raw),
-            Self::Gzip => buffered("gzip", flate2::bufread::MultiGzDecoder::new(raw)),
-            Self::Zstd => buffered("zstd", zstd::Decoder::with_buffer(raw)?),
-            Self::Foreign(name) => {
-                let reason = format!(
-                    "this is {name}, which is not read; decompress it first, for instance into a pipe"
-                );
-                return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
-            }
-        })
-    }
-}
-
-fn buffered(format: &'static str, decoder: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
-    let decoded = Decoded { decoder, format };
-    Box::new(BufReader::with_capacity(BUFFER_BYTES, decoded))
-}
-
-/// Decompressed bytes, whose damage is reported as [`io::ErrorKind::InvalidData`].
-struct Decoded<R> {
-    decoder: R,
-    format: &'static str,
-}
-
-impl<R: Read> Read for Decoded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.decoder.read(buffer).map_err(|error| {
-            let from_below = error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted;
-            if from_below {
-                return error;
-            }
-            let reason = format!("the {} data is damaged or cut short ({error})", self.format);
-            io::Error::new(io::ErrorKind::InvalidData, reason)
-        })
-    }
-}
-
 /// Counts the bytes that pass.
 struct Counted<R> {
     inner: R,
@@ -245,12 +175,6 @@ impl<R: Read> Read for Counted<R> {
         self.read.fetch_add(length as u64, Ordering::Relaxed);
         Ok(length)
     }
-}
-
-fn read_magic(reader: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut magic = Vec::with_capacity(MAGIC_BYTES);
-    reader.take(MAGIC_BYTES as u64).read_to_end(&mut magic)?;
-    Ok(magic)
 }
 
 fn too_short(path: &Path, position: u64) -> Error {

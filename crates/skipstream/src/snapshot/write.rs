@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bytemuck::NoUninit;
 use safetensors::Dtype;
@@ -14,6 +12,7 @@ use safetensors::tensor::{Metadata as Header, TensorInfo};
 
 use super::state::Metadata;
 use super::{METADATA_KEY, VERSION};
+use crate::bytes::replace;
 use crate::error::{Error, Result};
 use crate::parameters::{Accumulators, Parameters, Side};
 use crate::train::{Method, ReplayBuffer, Stream, Trainer};
@@ -40,9 +39,12 @@ impl Trainer {
         tensors.sort_by_key(|(name, tensor)| (Reverse(tensor.dtype.bitsize()), *name));
         let header = self.header(&tensors).map_err(|reason| Error::malformed(path, reason))?;
         replace(path, |file| {
-            file.write_all(&(header.len() as u64).to_le_bytes())?;
-            file.write_all(&header)?;
-            tensors.iter().try_for_each(|(_, tensor)| tensor.write(file))
+            let mut write = || {
+                file.write_all(&(header.len() as u64).to_le_bytes())?;
+                file.write_all(&header)?;
+                tensors.iter().try_for_each(|(_, tensor)| tensor.write(file))
+            };
+            write().map_err(Error::io(path))
         })
     }
 
@@ -256,34 +258,4 @@ impl Tensor<'_> {
     fn bytes(&self) -> usize {
         self.shape.iter().product::<usize>() * self.dtype.bitsize() / 8
     }
-}
-
-/// Writes a file under another name in the same folder, syncs it, and renames it.
-fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<()> {
-    let temporary = temporary_name(path);
-    let mut file =
-        BufWriter::with_capacity(1 << 16, File::create(&temporary).map_err(Error::io(&temporary))?);
-    let written = write(&mut file).and_then(|()| file.flush()).and_then(|()| file.get_ref().sync_all());
-    written.map_err(|error| {
-        // Half a file is of no use, and the disk may be full.
-        let _ = fs::remove_file(&temporary);
-        Error::io(&temporary)(error)
-    })?;
-    fs::rename(&temporary, path).map_err(Error::io(path))?;
-    // The rename itself is on disk once the folder is; not all systems can sync a folder.
-    #[cfg(unix)]
-    {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io(folder))?;
-    }
-    Ok(())
-}
-
-/// `.NAME.partial` beside the file: always the same, so that what a killed process left is overwritten.
-fn temporary_name(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(".partial");
-    path.with_file_name(name)
 }

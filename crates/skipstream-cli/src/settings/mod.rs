@@ -1,5 +1,7 @@
 //! Typed settings → a new model's configuration, or a comparison with the model that is there.
 
+mod args;
+
 use std::fmt::Display;
 
 use anyhow::{Result, bail};
@@ -7,7 +9,7 @@ use serde::Serialize;
 use skipstream::corpus::TextOptions;
 use skipstream::{Config, Settings};
 
-use crate::args::SettingArgs;
+pub use args::SettingArgs;
 
 impl SettingArgs {
     /// The configuration of a new model: what was typed, and the defaults.

@@ -1,0 +1,55 @@
+//! What can be typed after `train`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::settings::SettingArgs;
+
+/// What was typed after `train`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    skipstream train --model m.safetensors corpus.txt\n  \
+    skipstream train --model wide.safetensors --dimensions 300 --window 10 news/*.txt.gz\n  \
+    zcat news/*.gz | tr A-Z a-z | skipstream train --model m.safetensors -")]
+pub struct TrainArgs {
+    /// The model's file, which is created where there is none
+    #[arg(long, value_name = "PATH")]
+    pub model: PathBuf,
+    /// Text, plain or compressed; `-` is standard input, and so is no file at all where text is piped in
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub settings: SettingArgs,
+
+    /// Threads that train; the model is the same for any number [default: all cores]
+    #[arg(long, value_name = "N", help_heading = "This run")]
+    pub threads: Option<usize>,
+    /// Save the model so often while it learns
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration,
+          help_heading = "This run")]
+    pub checkpoint_every: Duration,
+    /// Learn the files from their start, even if they were learned before or have changed
+    ///
+    /// If this is interrupted, go on without `--again`.
+    #[arg(long, help_heading = "This run")]
+    pub again: bool,
+    /// Pass over as much of standard input as the model has learned from pipes before
+    ///
+    /// For a pipe that was interrupted and is fed again from its beginning.
+    #[arg(long, help_heading = "This run")]
+    pub skip_learned: bool,
+    /// At the end, also train the text that still waits for its replay
+    ///
+    /// The vectors are a little better for it: use it with the last text before an export.
+    #[arg(long, help_heading = "This run")]
+    pub finish: bool,
+    /// Print nothing but errors
+    #[arg(long, help_heading = "This run")]
+    pub quiet: bool,
+    /// Print the summary as JSON
+    #[arg(long, help_heading = "This run")]
+    pub json: bool,
+}

@@ -1,0 +1,73 @@
+//! The examples that `--help` shows are run, as they stand there, in a folder that has the files they name.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::desk::{Desk, text};
+
+/// The files that examples may name. The model knows `berlin`, `paris`, `france`, `germany` and the words of
+/// [`text`]; so do its later state `new.safetensors` and the vectors of other programs.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    let countries = "berlin is in germany and paris is in france\n".repeat(500);
+    desk.write("corpus.txt", countries.clone() + &text(20_000, 1));
+    std::fs::create_dir(desk.path("news")).unwrap();
+    desk.write("news/monday.txt.gz", gzip(&(countries.clone() + &text(5_000, 2))));
+    desk.write("news/tuesday.txt.gz", gzip(&(countries + &text(5_000, 3))));
+    let train = ["train", "--model", "m.safetensors", "--dimensions", "16", "--quiet", "corpus.txt"];
+    let answer = desk.run(&train);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    desk
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The lines of a help text that are commands: indented, and with `skipstream` in them.
+fn examples(help: &str) -> Vec<String> {
+    let after = help.split_once("\nExample").map_or("", |(_, after)| after);
+    let lines = after.lines().filter(|line| line.starts_with("  "));
+    lines.map(str::trim).filter(|line| line.contains("skipstream ")).map(str::to_owned).collect()
+}
+
+fn run(desk: &Desk, line: &str) {
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_skipstream"));
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", program.parent().unwrap().display());
+    let output = Command::new("bash")
+        .args(["-euo", "pipefail", "-c", line])
+        .current_dir(desk.path("."))
+        .env("PATH", path)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The names of all commands, as `--help` lists them.
+fn commands(desk: &Desk) -> BTreeSet<String> {
+    let help = desk.run(&["--help"]).out;
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().map(str::to_owned));
+    names.filter(|name| !name.is_empty() && name != "help").collect()
+}
+
+#[test]
+fn every_example_of_every_command_works() {
+    let desk = desk();
+    let mut helps = vec![desk.run(&["--help"]).out];
+    for command in commands(&desk) {
+        let answer = desk.run(&[&command, "--help"]);
+        assert!(!examples(&answer.out).is_empty(), "`{command} --help` has no example");
+        helps.push(answer.out);
+    }
+    assert!(helps.len() > 3);
+    for line in helps.iter().flat_map(|help| examples(help)) {
+        run(&desk, &line);
+    }
+}

@@ -1,0 +1,107 @@
+//! Files that are either the old one or the new one, whole.
+
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::BUFFER_BYTES;
+use crate::{Error, Result};
+
+/// Writes a file under another name in the same folder, syncs it, and renames it.
+///
+/// Whoever is killed, and when: the file is the old one or the new one. Two who write the same file at once are told so.
+pub fn replace(path: impl AsRef<Path>, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
+    let path = path.as_ref();
+    let temporary = temporary_name(path);
+    let mut file = BufWriter::with_capacity(BUFFER_BYTES, create(&temporary)?);
+    let finished = write(&mut file)
+        .and_then(|()| file.flush().and_then(|()| file.get_ref().sync_all()).map_err(Error::io(&temporary)));
+    if let Err(error) = finished {
+        // Half a file is of no use, and the disk may be full.
+        let _ = fs::remove_file(&temporary);
+        return Err(error);
+    }
+    fs::rename(&temporary, path).map_err(Error::io(path))?;
+    // The rename itself is on disk once the folder is; not all systems can sync a folder.
+    #[cfg(unix)]
+    {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io(folder))?;
+    }
+    Ok(())
+}
+
+/// An empty file that nobody else writes. What a killed process left in it is gone.
+fn create(temporary: &Path) -> Result<File> {
+    let file = File::options().write(true).create(true).truncate(false).open(temporary);
+    let file = file.map_err(Error::io(temporary))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let busy = io::Error::new(io::ErrorKind::ResourceBusy, "another process writes this file now");
+            return Err(Error::io(temporary)(busy));
+        }
+        // Not all systems can lock, and a lock is only for the rare case of two writers.
+        Ok(()) | Err(TryLockError::Error(_)) => {}
+    }
+    file.set_len(0).map_err(Error::io(temporary))?;
+    Ok(file)
+}
+
+/// `.NAME.partial` beside the file: always the same, so that what a killed process left is overwritten.
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".partial");
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("model");
+        fs::write(&path, "old").unwrap();
+        let failed = replace(&path, |file| {
+            file.write_all(b"half").unwrap();
+            Err(Error::Unsupported("no".to_owned()))
+        });
+        assert!(failed.is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_overwritten() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("model");
+        fs::write(folder.path().join(".model.partial"), "a long rest").unwrap();
+        replace(&path, |file| file.write_all(b"new").map_err(Error::io("model"))).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn two_writers_of_one_file_are_told() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("model");
+        replace(&path, |_| {
+            let message = replace(&path, |_| Ok(())).unwrap_err().to_string();
+            assert!(message.ends_with(".model.partial: another process writes this file now"), "{message}");
+            Ok(())
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let message = replace("/no/such/folder/file", |_| Ok(())).unwrap_err().to_string();
+        assert!(message.starts_with("/no/such/folder/.file.partial: "), "{message}");
+    }
+}
