@@ -9,6 +9,7 @@ mod neighbors;
 mod output;
 mod settings;
 mod train;
+mod units;
 
 use std::io;
 use std::process::ExitCode;

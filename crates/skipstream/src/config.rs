@@ -127,6 +127,12 @@ impl Default for Config {
     }
 }
 
+/// Words that may be kept.
+pub(crate) const MAX_VOCABULARY: RangeInclusive<usize> = 2..=100_000_000;
+
+/// Slots that a noise table may have.
+pub(crate) const TABLE_SIZE: RangeInclusive<usize> = 1_000..=1_000_000_000;
+
 impl Config {
     /// Checks every field against its limits.
     pub fn check(self) -> Result<Settings> {
@@ -136,8 +142,8 @@ impl Config {
         in_range("negatives", config.negatives, 1..=100)?;
         in_range("noise_exponent", config.noise_exponent, 0.0..=1.0)?;
         in_range("subsample", config.subsample, 0.0..=1.0)?;
-        in_range("max_vocabulary", config.max_vocabulary, 2..=100_000_000)?;
-        in_range("table_size", config.table_size, 1_000..=1_000_000_000)?;
+        in_range("max_vocabulary", config.max_vocabulary, MAX_VOCABULARY)?;
+        in_range("table_size", config.table_size, TABLE_SIZE)?;
         // The pairs of a batch are counted in 32 bits.
         in_range("batch_words", config.batch_words, 1..=100_000_000.min(1_000_000_000 / config.window))?;
         in_range("blocks", config.blocks, 1..=256)?;
@@ -209,8 +215,9 @@ impl Settings {
         self.threads
     }
 
-    /// The configuration with every choice spelled out: what is saved, so that other defaults do not change a model.
-    pub(crate) fn resolved(&self) -> Config {
+    /// The configuration with every choice spelled out (but for `threads`, which is not a part of the model): what is
+    /// saved, so that other defaults do not change a model.
+    pub fn resolved(&self) -> Config {
         Config {
             learning_rate: Some(self.learning_rate),
             adagrad: Some(self.adagrad),

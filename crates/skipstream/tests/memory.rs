@@ -55,11 +55,10 @@ impl Source for Endless {
 #[test]
 fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
     let folder = tempfile::tempdir().unwrap();
+    let memory = 22_000_000;
     for strategy in [Strategy::MiniBatch, Strategy::Incremental] {
         let config = Config {
             dimensions: 16,
-            max_vocabulary: 2_000,
-            table_size: 10_000,
             batch_words: 10_000,
             replay_words: 30_000,
             subsample: 0.0,
@@ -67,7 +66,9 @@ fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
             strategy,
             ..Config::default()
         };
+        let config = config.within_memory(memory).unwrap();
         let bound = MemoryBound::new(&config.clone().check().unwrap());
+        assert!(bound.total() <= memory);
         let allowed = bound.total() - bound.parameters - bound.program;
         let before = NOW.load(Ordering::Relaxed);
         let mut trainer = Trainer::new(config).unwrap();

@@ -1,13 +1,16 @@
 //! The settings that can be typed.
 
 use clap::Args;
+use serde::{Deserialize, Serialize};
 use skipstream::corpus::InvalidUtf8;
 use skipstream::{AdaGrad, Strategy, WindowShape};
 
 use crate::args::one_of;
+use crate::units::Bytes;
 
 /// Settings that were typed; what was not typed is taken from the model, or from the defaults if it is new.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[command(next_help_heading = "Model settings (fixed once the model exists)")]
 pub struct SettingArgs {
     /// Length of a vector [default: 100]
@@ -40,6 +43,12 @@ pub struct SettingArgs {
     /// Slots of the noise table of `incremental` [default: 1000000]
     #[arg(long, value_name = "N")]
     pub table_size: Option<usize>,
+    /// Memory that is never passed: decides on the vocabulary (and on the noise table, 10 slots a word)
+    ///
+    /// The vocabulary becomes as large as this memory allows. 2G and 2GB are 2,000,000,000 bytes, 2Gi and 2GiB are
+    /// 2,147,483,648. A model that is there must fit into it.
+    #[arg(long, value_name = "SIZE", conflicts_with_all = ["max_vocabulary", "table_size"])]
+    pub memory: Option<Bytes>,
     /// Words that `mini-batch` trains together [default: 400000]
     #[arg(long, value_name = "N")]
     pub batch_words: Option<usize>,
@@ -75,4 +84,7 @@ pub struct SettingArgs {
     /// What becomes of a line with bytes that are not UTF-8 [default: replace]
     #[arg(long, value_name = "POLICY", value_parser = one_of::<InvalidUtf8>(&["replace", "skip", "error"]))]
     pub invalid_utf8: Option<InvalidUtf8>,
+    /// Threads that train; the model is the same for any number [default: all cores]
+    #[arg(long, value_name = "N", help_heading = "This run")]
+    pub threads: Option<usize>,
 }

@@ -12,6 +12,7 @@ use crate::settings::SettingArgs;
 #[command(after_help = "Examples:\n  \
     skipstream train --model m.safetensors corpus.txt\n  \
     skipstream train --model wide.safetensors --dimensions 300 --window 10 news/*.txt.gz\n  \
+    skipstream train --model large.safetensors --memory 1G news/*.txt.gz\n  \
     zcat news/*.gz | tr A-Z a-z | skipstream train --model m.safetensors -")]
 pub struct TrainArgs {
     /// The model's file, which is created where there is none
@@ -24,9 +25,6 @@ pub struct TrainArgs {
     #[command(flatten)]
     pub settings: SettingArgs,
 
-    /// Threads that train; the model is the same for any number [default: all cores]
-    #[arg(long, value_name = "N", help_heading = "This run")]
-    pub threads: Option<usize>,
     /// Save the model so often while it learns
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration,
           help_heading = "This run")]

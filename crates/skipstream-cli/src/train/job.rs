@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::args::TrainArgs;
-use crate::settings::SettingArgs;
+use crate::settings::Asked;
 
 /// What to do.
 #[derive(Debug)]
@@ -15,9 +15,7 @@ pub struct Job {
     /// The model's file.
     pub model: PathBuf,
     /// The settings that were asked for.
-    pub settings: SettingArgs,
-    /// Threads that train.
-    pub threads: Option<usize>,
+    pub settings: Asked,
     /// What to read, in this order.
     pub texts: Vec<Text>,
     /// Whether files that were learned are new text.
@@ -77,8 +75,7 @@ impl Job {
         }
         Ok(Job {
             model: args.model,
-            settings: args.settings,
-            threads: args.threads,
+            settings: args.settings.into(),
             texts,
             again: args.again,
             finish: args.finish,

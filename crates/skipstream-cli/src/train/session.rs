@@ -45,9 +45,9 @@ impl Session {
         let lock = ModelLock::take(&job.model)?;
         let is_new = !job.model.try_exists().with_context(|| job.model.display().to_string())?;
         let trainer = if is_new {
-            Trainer::new(job.settings.config(job.threads))?
+            Trainer::new(job.settings.config()?)?
         } else {
-            let trainer = Trainer::load(&job.model, job.threads)?;
+            let trainer = Trainer::load(&job.model, job.settings.threads)?;
             let agreed = job.settings.agree_with(trainer.settings());
             agreed.with_context(|| job.model.display().to_string())?;
             trainer
@@ -94,14 +94,15 @@ impl Session {
             _ => "1 thread".to_owned(),
         };
         format!(
-            "{}: {age}, {} dimensions, window {}, {} negatives, {}; {threads}, {}; memory: at most {}",
+            "{}: {age}, {} dimensions, window {}, {} negatives, {}; {threads}, {}; memory: at most {} for {} words",
             self.job.model.display(),
             settings.dimensions,
             settings.window,
             settings.negatives,
             name_of(&settings.strategy),
             self.trainer.kernel().name(),
-            DecimalBytes(self.trainer.memory_bound())
+            DecimalBytes(self.trainer.memory_bound()),
+            HumanCount(settings.max_vocabulary as u64)
         )
     }
 

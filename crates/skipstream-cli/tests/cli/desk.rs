@@ -101,6 +101,15 @@ impl Desk {
     }
 }
 
+/// Asserts exit code 2, and a message with all of these parts.
+pub fn assert_refused(answer: &Answer, parts: &[&str]) {
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    let line = answer.err.lines().find(|line| line.starts_with("error: "));
+    for part in parts {
+        assert!(line.unwrap().contains(part), "no `{part}` in {answer:?}");
+    }
+}
+
 /// The arguments that train a small model.
 pub fn train<'a>(model: &'a str, args: &[&'a str]) -> Vec<&'a str> {
     [&["train", "--model", model], &SMALL[..], args].concat()

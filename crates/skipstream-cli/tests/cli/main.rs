@@ -7,5 +7,6 @@ mod desk;
 mod examples;
 mod queries;
 mod refusals;
+mod settings;
 mod stopping;
 mod training;

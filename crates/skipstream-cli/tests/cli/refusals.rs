@@ -2,15 +2,7 @@
 
 use std::io::Write;
 
-use crate::desk::{Answer, Desk, text, train};
-
-fn assert_refused(answer: &Answer, parts: &[&str]) {
-    assert_eq!(answer.code, Some(2), "{answer:?}");
-    let line = answer.err.lines().find(|line| line.starts_with("error: "));
-    for part in parts {
-        assert!(line.unwrap().contains(part), "no `{part}` in {answer:?}");
-    }
-}
+use crate::desk::{Desk, assert_refused, text, train};
 
 #[test]
 fn settings_that_differ_from_the_model_s() {

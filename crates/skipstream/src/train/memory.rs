@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::replay::Segment;
-use crate::config::{AdaGrad, Settings, Strategy, WindowShape};
+use crate::config::{AdaGrad, Config, MAX_VOCABULARY, Settings, Strategy, TABLE_SIZE, WindowShape};
+use crate::error::{Error, Result};
 use crate::parameters::Parameters;
 use crate::vocabulary::Vocabulary;
 
@@ -55,6 +56,58 @@ impl MemoryBound {
     }
 }
 
+/// Slots of the noise table for each word that may be known, where the memory decides on both: as many as by default.
+const SLOTS_PER_WORD: usize = 10;
+
+impl Config {
+    /// The largest `max_vocabulary` with which a trainer never takes more than so many bytes, whatever the stream
+    /// brings; for the strategies that have a noise table, `table_size` becomes ten slots a word. What either of them
+    /// was does not matter.
+    ///
+    /// ```
+    /// use skipstream::Config;
+    /// use skipstream::train::MemoryBound;
+    ///
+    /// let config = Config::default().within_memory(2_000_000_000)?;
+    /// let bound = MemoryBound::new(&config.clone().check()?);
+    /// assert!(bound.total() <= 2_000_000_000);
+    /// assert!(config.max_vocabulary > 1_000_000);
+    /// # Ok::<(), skipstream::Error>(())
+    /// ```
+    pub fn within_memory(self, bytes: u64) -> Result<Config> {
+        let bound = |words| Ok::<_, Error>(MemoryBound::new(&self.sized(words).check()?));
+        let (mut fits, mut too_many) = (*MAX_VOCABULARY.start(), *MAX_VOCABULARY.end() + 1);
+        let least = bound(fits)?;
+        if least.total() > bytes {
+            let MemoryBound { replay, batches, saving, .. } = least;
+            return Err(Error::Setting {
+                field: "memory",
+                value: format!("{bytes} bytes"),
+                limit: format!(
+                    "at least {} bytes with these settings ({} of them for batches and for text that waits: \
+                     batch_words, window and replay_words decide on those)",
+                    least.total(),
+                    replay + batches + saving
+                ),
+            });
+        }
+        // The bound grows with the words.
+        while too_many - fits > 1 {
+            let middle = fits.midpoint(too_many);
+            if bound(middle)?.total() <= bytes { fits = middle } else { too_many = middle }
+        }
+        Ok(self.sized(fits))
+    }
+
+    fn sized(&self, max_vocabulary: usize) -> Config {
+        let table_size = match self.strategy {
+            Strategy::MiniBatch => self.table_size,
+            _ => (SLOTS_PER_WORD * max_vocabulary).clamp(*TABLE_SIZE.start(), *TABLE_SIZE.end()),
+        };
+        Config { max_vocabulary, table_size, ..self.clone() }
+    }
+}
+
 /// A word has an id; a sentence, at worst of one word, its end.
 fn replay_bytes(settings: &Settings) -> u64 {
     let words = settings.replay_words * settings.replays() as usize + Segment::WORDS;
@@ -79,4 +132,52 @@ fn batch_bytes(settings: &Settings) -> u64 {
     let counts = settings.max_vocabulary * (2 * 8 + 4);
     let sentence = settings.text.max_sentence_words * (settings.text.max_token_bytes + 8);
     (words * (2 * 8 + 4) + pairs + new + counts + 2 * sentence) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn total(config: &Config) -> u64 {
+        MemoryBound::new(&config.clone().check().unwrap()).total()
+    }
+
+    #[test]
+    fn memory_is_used_as_far_as_it_goes() {
+        for strategy in [Strategy::MiniBatch, Strategy::Incremental] {
+            for bytes in [300_000_000, 2_000_000_000] {
+                let config = Config { strategy, ..Config::default() }.within_memory(bytes).unwrap();
+                assert!(total(&config) <= bytes);
+                assert!(total(&config.sized(config.max_vocabulary + 1)) > bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn a_noise_table_has_ten_slots_a_word() {
+        let config = Config { strategy: Strategy::Incremental, ..Config::default() };
+        let config = config.within_memory(1_000_000_000).unwrap();
+        assert_eq!(config.table_size, 10 * config.max_vocabulary);
+    }
+
+    #[test]
+    fn there_is_no_more_than_the_largest_vocabulary() {
+        let config = Config { dimensions: 1, ..Config::default() };
+        assert_eq!(config.within_memory(u64::MAX).unwrap().max_vocabulary, 100_000_000);
+    }
+
+    #[test]
+    fn the_least_memory_is_named_and_will_do() {
+        let message = Config::default().within_memory(1_000_000).unwrap_err().to_string();
+        assert!(message.starts_with("memory is 1000000 bytes; it must be at least "), "{message}");
+        let least = message.split(' ').nth(9).unwrap().parse().unwrap();
+        assert_eq!(Config::default().within_memory(least).unwrap().max_vocabulary, 2);
+        assert!(Config::default().within_memory(least - 1).is_err());
+    }
+
+    #[test]
+    fn a_setting_outside_its_limits_is_named() {
+        let message = Config { window: 0, ..Config::default() }.within_memory(1 << 30).unwrap_err();
+        assert!(message.to_string().starts_with("window is 0"), "{message}");
+    }
 }

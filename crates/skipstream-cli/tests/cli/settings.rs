@@ -1,0 +1,36 @@
+//! Settings that depend on others, or come from elsewhere than flags.
+
+use crate::desk::{Answer, Desk, assert_refused, text};
+
+fn train(desk: &Desk, args: &[&str]) -> Answer {
+    desk.run(&[&["train", "--model", "m", "--batch-words", "4000", "--replay-words", "20000"], args].concat())
+}
+
+#[test]
+fn memory_decides_on_the_vocabulary_and_a_model_must_fit_into_it() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(5_000, 1));
+    let answer = train(&desk, &["--memory", "100M", "a.txt"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert!(answer.err.contains("memory: at most 100.00 MB for "), "{answer:?}");
+    for enough in ["100M", "1Gi"] {
+        assert_eq!(train(&desk, &["--memory", enough, "a.txt"]).code, Some(0));
+    }
+    let answer = train(&desk, &["--memory", "90MB", "a.txt"]);
+    assert_refused(&answer, &["m: --memory is 90.00 MB, the model may need 100.00 MB;"]);
+}
+
+#[test]
+fn memory_that_is_too_little_or_no_size_or_stands_beside_a_size() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(1_000, 1));
+    let answer = train(&desk, &["--memory", "1M", "a.txt"]);
+    assert_refused(&answer, &["memory is 1000000 bytes; it must be at least ", "batch_words"]);
+    let answer = train(&desk, &["--memory", "much", "a.txt"]);
+    assert_refused(&answer, &["'--memory <SIZE>': `much` is not a size such as 2G"]);
+    for flag in ["--max-vocabulary", "--table-size"] {
+        let answer = train(&desk, &["--memory", "1G", flag, "5000", "a.txt"]);
+        assert_refused(&answer, &["'--memory <SIZE>' cannot be used with", flag]);
+    }
+    assert_eq!(desk.names(), ["a.txt"]);
+}
