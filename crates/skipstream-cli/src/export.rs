@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use indicatif::HumanCount;
+use skipstream::Embeddings;
 use skipstream::bytes::replace;
 use skipstream::formats::word2vec::{write_binary, write_text};
-use skipstream::{Embeddings, Vectors};
 
 use crate::Ending;
-use crate::args::one_of;
+use crate::model::ModelArgs;
 
 /// What was typed after `export`.
 #[derive(Debug, Args)]
@@ -21,15 +21,11 @@ use crate::args::one_of;
     skipstream export --model m.safetensors --to word2vec-binary --top 30000 vectors.bin\n\n\
     In Python: gensim.models.KeyedVectors.load_word2vec_format(\"vectors.bin\", binary=True)")]
 pub struct ExportArgs {
-    /// The model's file
-    #[arg(long, value_name = "PATH")]
-    pub model: PathBuf,
+    #[command(flatten)]
+    pub model: ModelArgs,
     /// The format
     #[arg(long, value_name = "FORMAT")]
     pub to: Format,
-    /// Which vectors to write: of words as targets, as contexts, or their sum
-    #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
-    pub vectors: Vectors,
     /// Only so many words, the most frequent ones
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
@@ -49,7 +45,7 @@ pub enum Format {
 
 /// Writes the vectors.
 pub fn run(args: ExportArgs) -> Result<Ending> {
-    let mut embeddings = Embeddings::load(&args.model, args.vectors)?;
+    let mut embeddings = args.model.load()?;
     if let Some(top) = args.top {
         embeddings = embeddings.top(top);
     }

@@ -5,6 +5,7 @@
 mod args;
 mod export;
 mod lock;
+mod model;
 mod neighbors;
 mod output;
 mod settings;

@@ -1,26 +1,23 @@
 //! `skipstream neighbors`.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
 use indicatif::HumanCount;
 use serde::Serialize;
 use skipstream::embeddings::Neighbor;
-use skipstream::{Embeddings, Vectors};
 
 use crate::Ending;
-use crate::args::one_of;
+use crate::model::ModelArgs;
 use crate::output::{print, print_json};
 
 /// What was typed after `neighbors`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  skipstream neighbors --model m.safetensors berlin paris -n 5")]
 pub struct NeighborsArgs {
-    /// The model's file
-    #[arg(long, value_name = "PATH")]
-    pub model: PathBuf,
+    #[command(flatten)]
+    pub model: ModelArgs,
     /// The words, as they are written in the text
     #[arg(value_name = "WORD", required = true)]
     pub words: Vec<String>,
@@ -30,9 +27,6 @@ pub struct NeighborsArgs {
     /// Look only among the N most frequent words: rare ones have uncertain vectors
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// Which vectors to compare: of words as targets, as contexts, or their sum
-    #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
-    pub vectors: Vectors,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -48,7 +42,7 @@ struct Answer<'a> {
 
 /// Answers each word.
 pub fn run(args: NeighborsArgs) -> Result<Ending> {
-    let embeddings = Embeddings::load(&args.model, args.vectors)?;
+    let embeddings = args.model.load()?;
     let among = embeddings.top(args.top.unwrap_or(embeddings.len()));
     let mut answers = Vec::new();
     for word in &args.words {

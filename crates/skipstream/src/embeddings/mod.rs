@@ -3,6 +3,7 @@
 //! Invariant: nothing here knows how the vectors were learned or stored.
 
 mod cosine;
+mod origin;
 mod search;
 mod vectors;
 mod words;
@@ -11,6 +12,7 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Arc;
 
+pub use origin::Origin;
 pub use search::Neighbor;
 pub use vectors::Vectors;
 pub(crate) use words::Words;
@@ -36,6 +38,7 @@ pub struct Embeddings {
     table: Arc<Table>,
     /// How many of the table's rows are seen: all, or the top ones.
     len: usize,
+    origin: Option<Arc<Origin>>,
 }
 
 struct Table {
@@ -86,7 +89,7 @@ impl Embeddings {
         table.sort();
         let rows = table.vectors.chunks_exact(dimensions);
         table.inverse_norms = rows.map(cosine::inverse_norm).collect();
-        Ok(Embeddings { len: table.words.len(), table: Arc::new(table) })
+        Ok(Embeddings { len: table.words.len(), table: Arc::new(table), origin: None })
     }
 
     /// The number of words.
@@ -151,7 +154,17 @@ impl Embeddings {
 
     /// The `n` most frequent words as embeddings of their own. The memory is shared.
     pub fn top(&self, n: usize) -> Embeddings {
-        Embeddings { table: Arc::clone(&self.table), len: self.len.min(n) }
+        Embeddings { len: self.len.min(n), ..self.clone() }
+    }
+
+    /// Where the vectors came from, if that is known.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_deref()
+    }
+
+    /// The same embeddings, with a note of where they came from.
+    pub fn with_origin(self, origin: Option<Origin>) -> Embeddings {
+        Embeddings { origin: origin.map(Arc::new), ..self }
     }
 
     /// The cosine between two words, from -1 to 1.

@@ -332,17 +332,10 @@ impl Vocabulary {
         VocabularyTotals { tokens: self.tokens, evictions: self.evictions, cancellations: self.cancellations }
     }
 
-    pub(crate) fn saved_words(&self) -> impl Iterator<Item = SavedWord<'_>> {
-        self.ids().map(|id| {
-            let entry = &self.entries[id.index()];
-            SavedWord {
-                id,
-                word: self.arena.get(entry.place),
-                counter: entry.counter,
-                count: entry.count,
-                birth: entry.birth,
-            }
-        })
+    /// All that is saved of a word.
+    pub(crate) fn saved(&self, id: WordId) -> SavedWord<'_> {
+        let Entry { counter, count, birth, place } = self.entries[id.index()];
+        SavedWord { id, word: self.arena.get(place), counter, count, birth }
     }
 
     /// The free slots, the next to be used last.

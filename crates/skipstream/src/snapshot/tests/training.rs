@@ -1,27 +1,17 @@
-//! One test for each way in which a model's file can be wrong. That a good one is right, the laws test.
+//! The state of a trainer.
 
 use std::path::Path;
 
-use crate::corpus::Lines;
+use super::super::tensor::write_file;
+use super::{change, flip_a_bit, place, replace, small_trainer};
+use crate::vocabulary::WordId;
 use crate::{Config, Embeddings, Error, Strategy, Trainer, Vectors};
-
-fn small_model(path: &Path) {
-    let config = Config { dimensions: 5, subsample: 0.0, ..Config::default() };
-    let mut lines =
-        Lines::new(&b"to be or not to be that is the question\n"[..], "text", &config.text).unwrap();
-    let mut trainer = Trainer::new(config).unwrap();
-    trainer.train(&mut lines, &mut ()).unwrap();
-    trainer.save(path).unwrap();
-}
 
 /// What is said of a model whose bytes were changed.
 fn complaint(change: impl FnOnce(&mut Vec<u8>)) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model");
-    small_model(&path);
-    let mut bytes = std::fs::read(&path).unwrap();
-    change(&mut bytes);
-    std::fs::write(&path, bytes).unwrap();
+    let (_folder, path) = place();
+    small_trainer().save(&path).unwrap();
+    super::change(&path, change);
     let error = Trainer::load(&path, None).unwrap_err();
     assert!(matches!(error, Error::Malformed { .. }), "{error:?}");
     let message = error.to_string();
@@ -29,22 +19,14 @@ fn complaint(change: impl FnOnce(&mut Vec<u8>)) -> String {
     message
 }
 
-/// Replaces bytes of the header by as many others.
-fn replace(bytes: &mut [u8], from: &str, to: &str) {
-    assert_eq!(from.len(), to.len());
-    let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
-    bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
-}
-
 #[test]
 fn the_stock_library_reads_a_model() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model");
-    small_model(&path);
+    let (_folder, path) = place();
+    small_trainer().save(&path).unwrap();
     let bytes = std::fs::read(&path).unwrap();
     let model = safetensors::SafeTensors::deserialize(&bytes).unwrap();
     assert_eq!(model.tensor("target").unwrap().shape(), [8, 5]);
-    assert_eq!(model.tensor("words").unwrap().data(), b"tobeornotthatisthequestion");
+    assert_eq!(model.tensor("words").unwrap().data(), b"betoisnotorquestionthatthe");
     for (name, tensor) in model.iter() {
         let alignment = tensor.dtype().bitsize() / 8;
         assert_eq!((tensor.data().as_ptr() as usize - bytes.as_ptr() as usize) % alignment, 0, "{name}");
@@ -80,16 +62,17 @@ fn text_is_not_a_model() {
 }
 
 #[test]
-fn a_flipped_bit_in_a_tensor_is_found() {
-    let message = complaint(|bytes| *bytes.last_mut().unwrap() ^= 1);
-    assert!(message.contains("the checksum of `words` is wrong"), "{message}");
+fn a_flipped_bit_in_any_tensor_is_found() {
+    for tensor in ["target", "context", "target_squares", "words", "word_ends", "slots", "counts", "births"] {
+        let message = complaint(|bytes| flip_a_bit(bytes, tensor));
+        assert!(message.contains(&format!("the checksum of `{tensor}` is wrong")), "{message}");
+    }
 }
 
 #[test]
 fn every_flipped_byte_is_found_or_harmless() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model");
-    small_model(&path);
+    let (_folder, path) = place();
+    small_trainer().save(&path).unwrap();
     let bytes = std::fs::read(&path).unwrap();
     for at in (0..bytes.len()).step_by(7) {
         let mut flipped = bytes.clone();
@@ -110,12 +93,9 @@ fn another_version_is_named() {
 
 #[test]
 fn settings_out_of_their_limits_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model");
-    small_model(&path);
-    let mut bytes = std::fs::read(&path).unwrap();
-    replace(&mut bytes, r#"\"window\":5"#, r#"\"window\":0"#);
-    std::fs::write(&path, bytes).unwrap();
+    let (_folder, path) = place();
+    small_trainer().save(&path).unwrap();
+    change(&path, |bytes| replace(bytes, r#"\"window\":5"#, r#"\"window\":0"#));
     let message = Trainer::load(&path, None).unwrap_err().to_string();
     assert!(message.contains("window is 0; it must be from 1 to 1000"), "{message}");
 }
@@ -128,9 +108,8 @@ fn a_missing_file_is_named() {
 
 #[test]
 fn the_vectors_of_a_file_are_the_trainers() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model");
-    small_model(&path);
+    let (_folder, path) = place();
+    small_trainer().save(&path).unwrap();
     let trainer = Trainer::load(&path, None).unwrap();
     for vectors in [Vectors::Target, Vectors::Context, Vectors::Sum] {
         let from_file = Embeddings::load(&path, vectors).unwrap();
@@ -141,10 +120,36 @@ fn the_vectors_of_a_file_are_the_trainers() {
 }
 
 #[test]
+fn rows_stand_in_the_order_of_frequency() {
+    let (_folder, path) = place();
+    let trainer = small_trainer();
+    trainer.save(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let model = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let target: &[f32] = bytemuck::cast_slice(model.tensor("target").unwrap().data());
+    let embeddings = trainer.embeddings(Vectors::Target).unwrap();
+    assert!(target == embeddings.vectors(), "row = rank");
+}
+
+#[test]
+fn rows_in_any_order_are_read() {
+    let (_folder, path) = place();
+    let trainer = small_trainer();
+    trainer.save(&path).unwrap();
+    let expected = std::fs::read(&path).unwrap();
+    let ids: Vec<WordId> = trainer.vocabulary().ids().collect();
+    write_file(&path, trainer.tensors(&ids), |checksums| trainer.metadata(checksums)).unwrap();
+    assert!(std::fs::read(&path).unwrap() != expected, "the order is another one");
+    let embeddings = Embeddings::load(&path, Vectors::Sum).unwrap();
+    assert_eq!(embeddings.vectors(), trainer.embeddings(Vectors::Sum).unwrap().vectors());
+    Trainer::load(&path, None).unwrap().save(&path).unwrap();
+    assert!(std::fs::read(&path).unwrap() == expected);
+}
+
+#[test]
 fn a_failed_save_leaves_the_old_model() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model");
-    small_model(&path);
+    let (folder, path) = place();
+    small_trainer().save(&path).unwrap();
     let before = std::fs::read(&path).unwrap();
     // A folder stands where the new state is written first.
     std::fs::create_dir(folder.path().join(".model.partial")).unwrap();

@@ -1,0 +1,210 @@
+//! Files of vectors.
+
+use safetensors::Dtype;
+
+use super::super::metadata::{Contents, VectorsMetadata};
+use super::super::tensor::{Tensor, word_tensors, write_file};
+use super::super::{PROGRAM, VERSION};
+use super::{change, flip_a_bit, place, replace, small_trainer};
+use crate::embeddings::Origin;
+use crate::{Embeddings, Error, Trainer, Vectors};
+
+fn three() -> Embeddings {
+    let words = [("tea", 9), ("milk", 7), ("käse", 7)];
+    Embeddings::new(2, words, vec![1.0, -0.5, 0.1, f32::MIN_POSITIVE, -0.0, 3.0]).unwrap()
+}
+
+/// The tensors of [`three`], to be spoilt.
+fn tensors() -> Vec<(&'static str, Tensor<'static>)> {
+    let [words, ends] = word_tensors(["tea", "käse", "milk"].into_iter());
+    let counts = Tensor::list(Dtype::U64, [9u64, 7, 7].into_iter());
+    vec![words, ends, ("counts", counts), ("vectors", matrix(vec![3, 2], vec![1.0; 6]))]
+}
+
+fn matrix(shape: Vec<usize>, values: Vec<f32>) -> Tensor<'static> {
+    Tensor::rows(shape, move |to| to.write_all(bytemuck::cast_slice(&values)))
+}
+
+/// What is said of a file with another tensor in the place of a good one.
+fn complaint(name: &'static str, tensor: Tensor<'static>) -> String {
+    let mut tensors = tensors();
+    tensors.retain(|(other, _)| *other != name);
+    tensors.push((name, tensor));
+    complaint_of(tensors)
+}
+
+fn complaint_of(tensors: Vec<(&'static str, Tensor<'static>)>) -> String {
+    let (_folder, path) = place();
+    write_file(&path, tensors, |checksums| VectorsMetadata {
+        version: VERSION,
+        kind: Contents::Vectors,
+        program: PROGRAM.to_owned(),
+        origin: None,
+        checksums,
+    })
+    .unwrap();
+    malformed(&path)
+}
+
+fn malformed(path: &std::path::Path) -> String {
+    let error = Embeddings::load(path, Vectors::Sum).unwrap_err();
+    assert!(matches!(error, Error::Malformed { .. }), "{error:?}");
+    error.to_string()
+}
+
+fn bits(embeddings: &Embeddings) -> Vec<u32> {
+    embeddings.vectors().iter().map(|value| value.to_bits()).collect()
+}
+
+#[test]
+fn what_is_saved_is_loaded_bit_for_bit() {
+    let (_folder, path) = place();
+    let origin =
+        Origin { source: "vectors.txt".to_owned(), format: "word2vec-text".to_owned(), vectors: None };
+    let saved = three().with_origin(Some(origin));
+    saved.save(&path).unwrap();
+    let loaded = Embeddings::load(&path, Vectors::Sum).unwrap();
+    assert_eq!(bits(&loaded), bits(&saved));
+    assert!(loaded.words().eq(["tea", "käse", "milk"]));
+    assert_eq!([0, 1, 2].map(|row| loaded.count(row)), [9, 7, 7]);
+    assert_eq!(loaded.origin(), saved.origin());
+    let bytes = std::fs::read(&path).unwrap();
+    loaded.save(&path).unwrap();
+    assert!(std::fs::read(&path).unwrap() == bytes, "the same embeddings, the same bytes");
+}
+
+#[test]
+fn only_the_words_that_are_seen_are_saved() {
+    let (_folder, path) = place();
+    three().top(1).save(&path).unwrap();
+    let loaded = Embeddings::load(&path, Vectors::Sum).unwrap();
+    assert!(loaded.words().eq(["tea"]));
+    three().top(0).save(&path).unwrap();
+    let loaded = Embeddings::load(&path, Vectors::Sum).unwrap();
+    assert_eq!((loaded.len(), loaded.dimensions()), (0, 2));
+}
+
+#[test]
+fn the_vectors_of_a_model_know_where_they_came_from() {
+    let (_folder, path) = place();
+    small_trainer().save(&path).unwrap();
+    let embeddings = Embeddings::load(&path, Vectors::Context).unwrap();
+    let expected = Origin {
+        source: "model".to_owned(),
+        format: "skipstream".to_owned(),
+        vectors: Some(Vectors::Context),
+    };
+    assert_eq!(embeddings.origin(), Some(&expected));
+}
+
+#[test]
+fn a_choice_of_vectors_is_refused() {
+    let (_folder, path) = place();
+    three().save(&path).unwrap();
+    for vectors in [Vectors::Target, Vectors::Context] {
+        let message = Embeddings::load(&path, vectors).unwrap_err().to_string();
+        let expected =
+            format!("{}: vectors is {vectors}; this file holds one kind of vectors only", path.display());
+        assert!(message.starts_with(&expected), "{message}");
+    }
+}
+
+#[test]
+fn training_cannot_go_on_from_vectors() {
+    let (_folder, path) = place();
+    three().save(&path).unwrap();
+    let message = Trainer::load(&path, None).unwrap_err().to_string();
+    assert!(message.contains("model: these are vectors without the state of training"), "{message}");
+    assert!(message.contains("`train --init "), "{message}");
+}
+
+#[test]
+fn a_flipped_bit_in_any_tensor_is_found() {
+    for tensor in ["words", "word_ends", "counts", "vectors"] {
+        let (_folder, path) = place();
+        three().save(&path).unwrap();
+        change(&path, |bytes| flip_a_bit(bytes, tensor));
+        let message = malformed(&path);
+        assert!(message.contains(&format!("the checksum of `{tensor}` is wrong")), "{message}");
+    }
+}
+
+#[test]
+fn a_header_that_lies_about_sizes_is_refused() {
+    let (_folder, path) = place();
+    three().save(&path).unwrap();
+    change(&path, |bytes| replace(bytes, r#""shape":[3,2]"#, r#""shape":[9,2]"#));
+    assert!(malformed(&path).contains("its header: "));
+}
+
+#[test]
+fn a_kind_that_is_not_known_is_refused() {
+    let (_folder, path) = place();
+    three().save(&path).unwrap();
+    change(&path, |bytes| replace(bytes, r#"\"kind\":\"vectors\""#, r#"\"kind\":\"tensors\""#));
+    let message = malformed(&path);
+    assert!(message.contains("its metadata: unknown variant `tensors`"), "{message}");
+}
+
+#[test]
+fn a_missing_tensor_is_named() {
+    let mut tensors = tensors();
+    tensors.retain(|(name, _)| *name != "counts");
+    assert!(complaint_of(tensors).contains("`counts` is missing"));
+}
+
+#[test]
+fn a_tensor_of_another_type_is_refused() {
+    let counts = Tensor::list(Dtype::F64, [9.0f64, 7.0, 7.0].into_iter());
+    assert!(complaint("counts", counts).contains("`counts` is F64 [3]"));
+}
+
+#[test]
+fn a_matrix_that_does_not_fit_the_words_is_refused() {
+    for (shape, message) in [
+        (vec![2, 3], "`vectors` has the shape [2, 3], and there are 3 words"),
+        (vec![6], "`vectors` has the shape [6], and there are 3 words"),
+        (vec![3, 0], "`vectors` has the shape [3, 0], and there are 3 words"),
+    ] {
+        let values = vec![1.0; shape.iter().product()];
+        let complaint = complaint("vectors", matrix(shape, values));
+        assert!(complaint.contains(message), "{complaint}");
+    }
+}
+
+#[test]
+fn counts_that_do_not_fit_the_words_are_refused() {
+    let counts = Tensor::list(Dtype::U64, [9u64, 7].into_iter());
+    assert!(complaint("counts", counts).contains("`counts` has 2 values instead of 3"));
+}
+
+#[test]
+fn ends_of_words_that_do_not_fit_are_refused() {
+    // In reverse; behind the text; before its end; within the ä; none.
+    for ends in [vec![8u64, 3, 12], vec![3, 8, 13], vec![3, 8, 11], vec![3, 5, 12], vec![]] {
+        let complaint = complaint("word_ends", Tensor::list(Dtype::U64, ends.into_iter()));
+        assert!(complaint.contains("`word_ends` does not fit `words`"), "{complaint}");
+    }
+}
+
+#[test]
+fn words_that_are_not_utf_8_are_refused() {
+    let words = Tensor::list(Dtype::U8, b"tea\xff\xffsemilk".iter().copied());
+    assert!(complaint("words", words).contains("invalid utf-8"));
+}
+
+#[test]
+fn a_word_that_is_there_twice_is_refused() {
+    let words = Tensor::list(Dtype::U8, b"teateatea".iter().copied());
+    let mut tensors = tensors();
+    tensors.retain(|(name, _)| !name.starts_with("word"));
+    tensors.push(("words", words));
+    tensors.push(("word_ends", Tensor::list(Dtype::U64, [3u64, 6, 9].into_iter())));
+    assert!(complaint_of(tensors).contains("`tea` stands twice"));
+}
+
+#[test]
+fn a_value_that_is_not_finite_is_refused() {
+    let complaint = complaint("vectors", matrix(vec![3, 2], vec![1.0, 1.0, 1.0, f32::NAN, 1.0, 1.0]));
+    assert!(complaint.contains("value 2 of `käse` (word 2) is NaN"), "{complaint}");
+}

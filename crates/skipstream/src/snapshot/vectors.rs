@@ -1,0 +1,121 @@
+//! Vectors ↔ file.
+
+use std::path::Path;
+
+use safetensors::Dtype;
+
+use super::file::{ModelFile, slices};
+use super::metadata::{Checksums, Contents, Metadata, VectorsMetadata};
+use super::tensor::{Tensor, word_tensors, write_file};
+use super::{PROGRAM, VERSION};
+use crate::embeddings::{Embeddings, Origin, Vectors};
+use crate::error::{Error, Result};
+
+impl Embeddings {
+    /// Saves words, counts and vectors in one file, without anything that only training needs.
+    ///
+    /// The same embeddings give the same bytes. The file is the old one until the new one is complete and on disk.
+    ///
+    /// ```
+    /// # use skipstream::{Embeddings, Vectors};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("vectors.safetensors");
+    /// let embeddings = Embeddings::new(2, [("tea", 7), ("milk", 5)], vec![1.0, 0.5, 0.5, 1.0])?;
+    /// embeddings.save(&path)?;
+    /// let same = Embeddings::load(&path, Vectors::default())?;
+    /// assert_eq!(same.similarity("tea", "milk")?, embeddings.similarity("tea", "milk")?);
+    /// # Ok::<(), skipstream::Error>(())
+    /// ```
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let [words, ends] = word_tensors((0..self.len()).map(|row| self.word(row)));
+        let counts = Tensor::list(Dtype::U64, (0..self.len()).map(|row| self.count(row)));
+        let vectors = Tensor::rows(vec![self.len(), self.dimensions()], |to| {
+            (0..self.len()).try_for_each(|row| to.write_all(bytemuck::cast_slice(self.vector_at(row))))
+        });
+        let tensors = vec![words, ends, ("counts", counts), ("vectors", vectors)];
+        write_file(path.as_ref(), tensors, |checksums: Checksums| VectorsMetadata {
+            version: VERSION,
+            kind: Contents::Vectors,
+            program: PROGRAM.to_owned(),
+            origin: self.origin().cloned(),
+            checksums,
+        })
+    }
+
+    /// Loads the vectors of a model, or vectors that were [saved](Embeddings::save), and verifies their checksums.
+    ///
+    /// A file of vectors has one kind only, so `vectors` must then be the default.
+    pub fn load(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
+        let path = path.as_ref();
+        let (mut file, metadata) = ModelFile::open(path)?;
+        let Selection { matrix, other, origin } = Selection::new(path, metadata, vectors)?;
+        let (words, ends) = file.words()?;
+        let counts = file.counts(ends.len())?;
+        let dimensions = file.dimensions(matrix, ends.len())?;
+        let mut values: Vec<f32> = file.tensor(matrix, Dtype::F32)?;
+        if let Some(other) = other {
+            let others: Vec<f32> = file.tensor(other, Dtype::F32)?;
+            file.expect_length(other, others.len(), values.len())?;
+            values.iter_mut().zip(others).for_each(|(value, other)| *value += other);
+        }
+        let words = slices(&words, &ends).zip(counts);
+        let embeddings = Embeddings::new(dimensions, words, values).map_err(|error| file.damaged(error))?;
+        Ok(embeddings.with_origin(origin))
+    }
+}
+
+/// What was chosen of a file.
+struct Selection {
+    matrix: &'static str,
+    /// What is added to it.
+    other: Option<&'static str>,
+    origin: Option<Origin>,
+}
+
+impl Selection {
+    fn new(path: &Path, metadata: Metadata, vectors: Vectors) -> Result<Selection> {
+        let (matrix, other) = match (&metadata, vectors) {
+            (Metadata::Training(_), Vectors::Target) => ("target", None),
+            (Metadata::Training(_), Vectors::Context) => ("context", None),
+            (Metadata::Training(_), Vectors::Sum) => ("target", Some("context")),
+            (Metadata::Vectors(_), Vectors::Sum) => ("vectors", None),
+            (Metadata::Vectors(_), _) => return Err(one_kind(path, vectors)),
+        };
+        let origin = match metadata {
+            Metadata::Vectors(metadata) => metadata.origin,
+            Metadata::Training(_) => Some(Origin {
+                source: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                format: "skipstream".to_owned(),
+                vectors: Some(vectors),
+            }),
+        };
+        Ok(Selection { matrix, other, origin })
+    }
+}
+
+fn one_kind(path: &Path, vectors: Vectors) -> Error {
+    Error::Unsupported(format!(
+        "{}: vectors is {vectors}; this file holds one kind of vectors only, not those of words as targets and as \
+         contexts: leave the choice out",
+        path.display()
+    ))
+}
+
+impl ModelFile {
+    fn counts(&mut self, n_words: usize) -> Result<Vec<u64>> {
+        let counts: Vec<u64> = self.tensor("counts", Dtype::U64)?;
+        self.expect_length("counts", counts.len(), n_words)?;
+        Ok(counts)
+    }
+
+    /// The length of a matrix' rows, one for each word.
+    fn dimensions(&self, matrix: &str, n_words: usize) -> Result<usize> {
+        match *self.shape(matrix)? {
+            [rows, dimensions] if rows == n_words && dimensions > 0 => Ok(dimensions),
+            ref shape => {
+                Err(self
+                    .damaged(format!("`{matrix}` has the shape {shape:?}, and there are {n_words} words")))
+            }
+        }
+    }
+}
