@@ -1,5 +1,8 @@
 //! What was asked for, and what becomes of it.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use anyhow::{Result, bail};
 use indicatif::DecimalBytes;
 use serde::Serialize;
@@ -7,38 +10,69 @@ use serde_json::{Map, Value};
 use skipstream::train::MemoryBound;
 use skipstream::{Config, Settings};
 
-use super::SettingArgs;
+use super::{SettingArgs, SettingsFile};
 
-/// The settings that were asked for, by their names.
+/// The settings that were asked for, each with where.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    fields: Map<String, Value>,
+    fields: BTreeMap<String, Setting<Value>>,
+    memory: Option<Setting<u64>>,
     /// Threads that train, which is no part of a model.
     pub threads: Option<usize>,
-    memory: Option<u64>,
 }
 
-impl From<SettingArgs> for Asked {
-    fn from(typed: SettingArgs) -> Asked {
-        let (threads, memory) = (typed.threads, typed.memory.map(u64::from));
-        let typed = SettingArgs { threads: None, memory: None, ..typed };
-        let mut fields = fields_of(&typed);
-        fields.retain(|_, value| !value.is_null());
-        Asked { fields, threads, memory }
-    }
+/// A value, and who asked for it.
+#[derive(Clone, Debug)]
+struct Setting<T> {
+    value: T,
+    origin: Origin,
+}
+
+/// Who asked for a setting.
+#[derive(Clone, Debug)]
+enum Origin {
+    /// A flag.
+    Flag,
+    /// A file of settings.
+    File(PathBuf),
 }
 
 impl Asked {
+    /// What was typed, on top of what a file says.
+    pub fn new(typed: SettingArgs, file: Option<SettingsFile>) -> Asked {
+        let mut asked = Asked::default();
+        if let Some(file) = file {
+            asked.overlay(file.settings, &Origin::File(file.path));
+        }
+        asked.overlay(typed, &Origin::Flag);
+        asked
+    }
+
+    fn overlay(&mut self, settings: SettingArgs, origin: &Origin) {
+        if settings.max_vocabulary.or(settings.table_size).is_some() {
+            self.memory = None;
+        }
+        if let Some(memory) = settings.memory {
+            self.fields.retain(|name, _| !["max_vocabulary", "table_size"].contains(&name.as_str()));
+            self.memory = Some(Setting { value: memory.into(), origin: origin.clone() });
+        }
+        self.threads = settings.threads.or(self.threads);
+        let fields = SettingArgs { threads: None, memory: None, ..settings };
+        for (name, value) in fields_of(&fields).into_iter().filter(|(_, value)| !value.is_null()) {
+            self.fields.insert(name, Setting { value, origin: origin.clone() });
+        }
+    }
+
     /// The configuration of a new model: what was asked for, and the defaults.
     pub fn config(&self) -> Result<Config> {
         let mut config = fields_of(&Config::default());
-        for (name, value) in &self.fields {
+        for (name, setting) in &self.fields {
             let field = field_mut(&mut config, name);
-            *field.expect("a test sees to it that every setting is a field") = value.clone();
+            *field.expect("a test sees to it that every setting is a field") = setting.value.clone();
         }
         let config = Config { threads: self.threads, ..serde_json::from_value(config.into())? };
-        Ok(match self.memory {
-            Some(bytes) => config.within_memory(bytes)?,
+        Ok(match &self.memory {
+            Some(memory) => config.within_memory(memory.value)?,
             None => config,
         })
     }
@@ -47,26 +81,36 @@ impl Asked {
     pub fn agree_with(&self, model: &Settings) -> Result<()> {
         let mut config = fields_of(&model.resolved());
         let mut differences = Vec::new();
-        for (name, value) in &self.fields {
+        for (name, Setting { value, origin }) in &self.fields {
             let field = field_mut(&mut config, name).map(|field| &*field);
             if let Some(field) = field.filter(|field| *field != value) {
-                let flag = name.replace('_', "-");
-                differences.push(format!("--{flag} is {}, the model's is {}", shown(value), shown(field)));
+                let name = origin.name(name);
+                differences.push(format!("{name} is {}, the model's is {}", shown(value), shown(field)));
             }
         }
         let bound = MemoryBound::new(model).total();
-        if let Some(memory) = self.memory.filter(|&memory| memory < bound) {
-            let (memory, bound) = (DecimalBytes(memory), DecimalBytes(bound));
-            differences.push(format!("--memory is {memory}, the model may need {bound}"));
+        if let Some(Setting { value, origin }) = self.memory.as_ref().filter(|memory| memory.value < bound) {
+            let (name, memory, bound) = (origin.name("memory"), DecimalBytes(*value), DecimalBytes(bound));
+            differences.push(format!("{name} is {memory}, the model may need {bound}"));
         }
         if differences.is_empty() {
             return Ok(());
         }
         bail!(
-            "{}; settings are fixed once a model exists, only --threads and the text may change: \
+            "{}; settings are fixed once a model exists, only threads and the text may change: \
              leave the setting out, or make a new model under another name",
             differences.join(", ")
         )
+    }
+}
+
+impl Origin {
+    /// What a person would look for.
+    fn name(&self, field: &str) -> String {
+        match self {
+            Origin::Flag => format!("--{}", field.replace('_', "-")),
+            Origin::File(path) => format!("{field} in {}", path.display()),
+        }
     }
 }
 
@@ -96,6 +140,10 @@ mod tests {
     use super::*;
     use crate::units::Bytes;
 
+    fn typed(settings: SettingArgs) -> Asked {
+        Asked::new(settings, None)
+    }
+
     #[test]
     fn every_setting_is_a_field_of_the_configuration_and_the_other_way_round() {
         let command = SettingArgs::augment_args(Command::new("train"));
@@ -112,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_is_set_and_the_rest_is_as_by_default() {
-        let typed = SettingArgs {
+        let settings = SettingArgs {
             dimensions: Some(7),
             learning_rate: Some(0.3),
             strategy: Some(Strategy::Incremental),
@@ -128,7 +176,7 @@ mod tests {
             ..Config::default()
         };
         expected.text.max_token_bytes = 9;
-        assert_eq!(Asked::from(typed).config().unwrap(), expected);
+        assert_eq!(typed(settings).config().unwrap(), expected);
     }
 
     #[test]
@@ -141,21 +189,21 @@ mod tests {
     #[test]
     fn a_typed_value_that_is_the_model_s_default_agrees() {
         let model = Config::default().check().unwrap();
-        let typed = SettingArgs { learning_rate: Some(0.2), replays: Some(1), ..SettingArgs::default() };
-        Asked::from(typed).agree_with(&model).unwrap();
+        let settings = SettingArgs { learning_rate: Some(0.2), replays: Some(1), ..SettingArgs::default() };
+        typed(settings).agree_with(&model).unwrap();
     }
 
     #[test]
     fn every_difference_is_named_with_both_values() {
         let model = Config::default().check().unwrap();
-        let typed = SettingArgs {
+        let settings = SettingArgs {
             dimensions: Some(50),
             learning_rate: Some(0.3),
             strategy: Some(Strategy::Batch),
             seed: Some(1),
             ..SettingArgs::default()
         };
-        let message = Asked::from(typed).agree_with(&model).unwrap_err().to_string();
+        let message = typed(settings).agree_with(&model).unwrap_err().to_string();
         assert!(
             message.starts_with(
                 "--dimensions is 50, the model's is 100, --learning-rate is 0.3, the model's is 0.2, \
@@ -167,11 +215,32 @@ mod tests {
 
     #[test]
     fn memory_must_be_enough_for_the_model_that_is_there() {
-        let asked = |bytes| Asked::from(SettingArgs { memory: Some(Bytes(bytes)), ..SettingArgs::default() });
+        let asked = |bytes| typed(SettingArgs { memory: Some(Bytes(bytes)), ..SettingArgs::default() });
         let model = asked(1_000_000_000).config().unwrap().check().unwrap();
         asked(1_000_000_000).agree_with(&model).unwrap();
         asked(2_000_000_000).agree_with(&model).unwrap();
         let message = asked(900_000_000).agree_with(&model).unwrap_err().to_string();
         assert!(message.starts_with("--memory is 900.00 MB, the model may need 1"), "{message}");
+    }
+
+    #[test]
+    fn flags_stand_above_the_file_and_a_size_above_the_memory_of_the_file() {
+        let file = |settings| Some(SettingsFile { path: "s.toml".into(), settings });
+        let default = SettingArgs::default;
+        let in_file = SettingArgs { window: Some(3), seed: Some(3), threads: Some(3), ..default() };
+        let asked = Asked::new(SettingArgs { window: Some(4), ..default() }, file(in_file));
+        let config = asked.config().unwrap();
+        assert_eq!((config.window, config.seed, config.threads), (4, 3, Some(3)));
+        let model = Config::default().check().unwrap();
+        let message = asked.agree_with(&model).unwrap_err().to_string();
+        let expected = "seed in s.toml is 3, the model's is 1, --window is 4, the model's is 5; settings";
+        assert!(message.starts_with(expected), "{message}");
+
+        let size = SettingArgs { max_vocabulary: Some(77), ..default() };
+        let memory = SettingArgs { memory: Some(Bytes(1_000_000_000)), ..default() };
+        let asked = Asked::new(size.clone(), file(memory.clone()));
+        assert_eq!(asked.config().unwrap().max_vocabulary, 77);
+        let asked = Asked::new(memory, file(size));
+        assert!(asked.config().unwrap().max_vocabulary > 100_000);
     }
 }

@@ -2,11 +2,13 @@
 
 mod args;
 mod asked;
+mod file;
 
 use serde::Serialize;
 
 pub use args::SettingArgs;
 pub use asked::Asked;
+pub use file::SettingsFile;
 
 /// The name of a choice, as it is typed.
 pub fn name_of(choice: &impl Serialize) -> String {

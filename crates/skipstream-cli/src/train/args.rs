@@ -1,10 +1,10 @@
 //! What can be typed after `train`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 
+use super::every::Every;
 use crate::settings::SettingArgs;
 
 /// What was typed after `train`.
@@ -13,6 +13,7 @@ use crate::settings::SettingArgs;
     skipstream train --model m.safetensors corpus.txt\n  \
     skipstream train --model wide.safetensors --dimensions 300 --window 10 news/*.txt.gz\n  \
     skipstream train --model large.safetensors --memory 1G news/*.txt.gz\n  \
+    skipstream train --model ours.safetensors --settings ours.toml --threads 2 corpus.txt\n  \
     zcat news/*.gz | tr A-Z a-z | skipstream train --model m.safetensors -")]
 pub struct TrainArgs {
     /// The model's file, which is created where there is none
@@ -22,13 +23,16 @@ pub struct TrainArgs {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
+    /// A TOML file with settings, named like the flags with `_` for `-`; flags stand above it
+    #[arg(long = "settings", value_name = "FILE.toml")]
+    pub settings_file: Option<PathBuf>,
+
     #[command(flatten)]
     pub settings: SettingArgs,
 
-    /// Save the model so often while it learns
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration,
-          help_heading = "This run")]
-    pub checkpoint_every: Duration,
+    /// Save the model so often while it learns: a time (60s, 5m) or words (10M-words)
+    #[arg(long, value_name = "TIME|WORDS", default_value = "60s", help_heading = "This run")]
+    pub checkpoint_every: Every,
     /// Learn the files from their start, even if they were learned before or have changed
     ///
     /// If this is interrupted, go on without `--again`.

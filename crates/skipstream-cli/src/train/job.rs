@@ -2,12 +2,12 @@
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Result, bail};
 
 use super::args::TrainArgs;
-use crate::settings::Asked;
+use super::every::Every;
+use crate::settings::{Asked, SettingsFile};
 
 /// What to do.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct Job {
     /// Whether to train what waits in the replay buffer at the end.
     pub finish: bool,
     /// How often to save.
-    pub checkpoint_every: Duration,
+    pub checkpoint_every: Every,
     /// What to print.
     pub report: Report,
 }
@@ -73,9 +73,10 @@ impl Job {
         if args.skip_learned && !texts.contains(&stdin) {
             bail!("--skip-learned is for standard input; of files, what was learned is skipped anyway");
         }
+        let file = args.settings_file.as_deref().map(SettingsFile::read).transpose()?;
         Ok(Job {
             model: args.model,
-            settings: args.settings.into(),
+            settings: Asked::new(args.settings, file),
             texts,
             again: args.again,
             finish: args.finish,

@@ -4,6 +4,7 @@
 //! and rests when `stop.rs` was told to. `watch.rs` follows the training, `summary.rs` says what came of it.
 
 mod args;
+mod every;
 mod job;
 mod pipe;
 mod session;

@@ -8,6 +8,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use skipstream::corpus::{Files, Input, Ledger};
 use skipstream::{Error, Outcome as Rest, Progress, Strategy, Trainer};
 
+use super::every::Due;
 use super::job::{Job, Report, Text};
 use super::pipe::{Pipe, STDIN};
 use super::shared::Shared;
@@ -65,9 +66,10 @@ impl Session {
         let display = (job.report == Report::ForPeople)
             .then(|| Display::new(files.progress().clone(), before.progress));
         // A corpus that is read in passes cannot be left and taken up again.
-        let checkpoint_every = (!in_passes(&trainer)).then_some(job.checkpoint_every);
+        let checkpoint =
+            (!in_passes(&trainer)).then(|| Due::new(job.checkpoint_every, before.progress.tokens));
         Ok(Session {
-            watch: Watch::new(stop.clone(), checkpoint_every, display),
+            watch: Watch::new(stop.clone(), checkpoint, display),
             text: Shared::new(files),
             began: Instant::now(),
             job,
@@ -154,7 +156,7 @@ impl Session {
     fn checkpoint(&mut self) -> Result<()> {
         self.settle()?;
         self.save()?;
-        self.watch.saved();
+        self.watch.saved(self.trainer.progress().tokens);
         Ok(())
     }
 

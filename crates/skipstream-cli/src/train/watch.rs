@@ -6,6 +6,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use skipstream::corpus::RawProgress;
 use skipstream::{Observer, Progress, Wish};
 
+use super::every::Due;
 use super::stop::Stop;
 
 /// Figures are those of at least so long, or they would jump too much to be read.
@@ -14,20 +15,21 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The observer of a training.
 pub struct Watch {
     stop: Stop,
-    checkpoint_every: Option<Duration>,
-    saved: Instant,
+    checkpoint: Option<Due>,
     display: Option<Display>,
 }
 
 impl Watch {
-    /// Wishes a rest when it is asked to stop, and (where there are checkpoints) so often.
-    pub fn new(stop: Stop, checkpoint_every: Option<Duration>, display: Option<Display>) -> Watch {
-        Watch { stop, checkpoint_every, saved: Instant::now(), display }
+    /// Wishes a rest when it is asked to stop, and where a checkpoint is due.
+    pub fn new(stop: Stop, checkpoint: Option<Due>, display: Option<Display>) -> Watch {
+        Watch { stop, checkpoint, display }
     }
 
-    /// Tells that the model was saved just now.
-    pub fn saved(&mut self) {
-        self.saved = Instant::now();
+    /// Tells that the model was saved just now, with so many words.
+    pub fn saved(&mut self, words: u64) {
+        if let Some(checkpoint) = &mut self.checkpoint {
+            checkpoint.done(words);
+        }
     }
 
     /// Takes the progress from the screen.
@@ -43,7 +45,7 @@ impl Observer for Watch {
         if let Some(display) = &mut self.display {
             display.show(progress);
         }
-        let due = self.checkpoint_every.is_some_and(|every| self.saved.elapsed() >= every);
+        let due = self.checkpoint.is_some_and(|checkpoint| checkpoint.is_due(progress.tokens));
         if due || self.stop.is_asked() { Wish::Rest } else { Wish::GoOn }
     }
 }

@@ -34,3 +34,36 @@ fn memory_that_is_too_little_or_no_size_or_stands_beside_a_size() {
     }
     assert_eq!(desk.names(), ["a.txt"]);
 }
+
+#[test]
+fn settings_come_from_a_file_with_flags_on_top() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(1_000, 1));
+    desk.write("s.toml", "dimensions = 16\nwindow = 3\nthreads = 1\n");
+    let answer = train(&desk, &["--settings", "s.toml", "--window", "4", "a.txt"]);
+    assert!(answer.err.starts_with("m: new model, 16 dimensions, window 4, 5 negatives"), "{answer:?}");
+    let answer = train(&desk, &["--settings", "s.toml", "a.txt"]);
+    assert_refused(&answer, &["m: window in s.toml is 3, the model's is 4; settings are fixed"]);
+}
+
+#[test]
+fn a_file_of_settings_that_is_wrong_or_missing() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(1_000, 1));
+    desk.write("s.toml", "dimensions = 16\nwindows = 3\n");
+    let refused = |parts| assert_refused(&train(&desk, &["--settings", "s.toml", "a.txt"]), parts);
+    refused(&["s.toml, line 2: unknown field `windows`, expected one of `dimensions`, `window`"]);
+    desk.write("s.toml", b"dimensions = 16 \xFF");
+    refused(&["s.toml: ", "UTF-8"]);
+    desk.write("s.toml", vec![b' '; 2 << 20]);
+    refused(&["s.toml: a file of settings has at most 1048576 bytes"]);
+    std::fs::remove_file(desk.path("s.toml")).unwrap();
+    refused(&["s.toml: No such file"]);
+}
+
+#[test]
+fn a_time_that_is_neither_a_time_nor_words() {
+    let desk = Desk::new();
+    let answer = train(&desk, &["--checkpoint-every", "10M", "a.txt"]);
+    assert_refused(&answer, &["--checkpoint-every", "`10M` is neither a time such as 60s or 5m nor words"]);
+}

@@ -19,7 +19,7 @@ fn desk() -> Desk {
 
 /// Saves at every boundary.
 fn training() -> Vec<&'static str> {
-    train("m", &["--checkpoint-every", "1ms", "a.txt", "b.txt"])
+    train("m", &["--checkpoint-every", "1-word", "a.txt", "b.txt"])
 }
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {

@@ -1,0 +1,87 @@
+//! Settings in a file.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::SettingArgs;
+
+/// No file of settings is longer.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// A TOML file with settings, under the names of the flags with `_` for `-`.
+#[derive(Clone, Debug)]
+pub struct SettingsFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it holds.
+    pub settings: SettingArgs,
+}
+
+impl SettingsFile {
+    /// Reads a file. A name that is not known is an error that lists those that are.
+    pub fn read(path: &Path) -> Result<SettingsFile> {
+        let name = || path.display().to_string();
+        let mut text = String::new();
+        File::open(path)
+            .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
+            .with_context(name)?;
+        if text.len() as u64 > MAX_BYTES {
+            bail!("{}: a file of settings has at most {MAX_BYTES} bytes", name());
+        }
+        let settings = SettingsFile::parse(&text).map_err(|reason| anyhow::anyhow!("{}{reason}", name()))?;
+        Ok(SettingsFile { path: path.to_owned(), settings })
+    }
+
+    fn parse(text: &str) -> Result<SettingArgs, String> {
+        let settings: SettingArgs = toml::from_str(text).map_err(|error| {
+            let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
+            let place = line.map_or_else(String::new, |line| format!(", line {line}"));
+            format!("{place}: {}", error.message())
+        })?;
+        if settings.memory.is_some() && (settings.max_vocabulary.or(settings.table_size)).is_some() {
+            return Err(
+                ": memory decides on max_vocabulary and table_size: leave it out, or the two".to_owned()
+            );
+        }
+        Ok(settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skipstream::Strategy;
+
+    use super::*;
+    use crate::units::Bytes;
+
+    #[test]
+    fn names_are_those_of_the_flags() {
+        let text = "dimensions = 300\nstrategy = 'incremental' # one thread\nlearning_rate = 0.1\n\
+                    memory = '2G'\nmax_token_bytes = 64\nthreads = 3\n";
+        let settings = SettingsFile::parse(text).unwrap();
+        assert_eq!((settings.dimensions, settings.threads), (Some(300), Some(3)));
+        assert_eq!((settings.strategy, settings.learning_rate), (Some(Strategy::Incremental), Some(0.1)));
+        assert_eq!((settings.memory, settings.max_token_bytes), (Some(Bytes(2_000_000_000)), Some(64)));
+        assert_eq!(SettingsFile::parse("memory = 2_000").unwrap().memory, Some(Bytes(2_000)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        for (text, parts) in [
+            ("window = 5\ndimension = 3\n", [", line 2: unknown field `dimension`", "`dimensions`"]),
+            ("window = 5\n\nwindow = 6\n", [", line 3: ", "duplicate"]),
+            ("window = 'five'\n", [", line 1: ", "expected usize"]),
+            ("window = -5\n", [", line 1: ", "-5"]),
+            ("strategy = 'fast'\n", [", line 1: unknown variant `fast`", "`mini-batch`"]),
+            ("memory = 'much'\n", [", line 1: ", "`much` is not a size"]),
+            ("window\n", [", line 1: ", "="]),
+            ("memory = '1G'\nmax_vocabulary = 5\n", [": memory decides on max_vocabulary", "leave it out"]),
+        ] {
+            let message = SettingsFile::parse(text).unwrap_err();
+            assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+        }
+    }
+}
