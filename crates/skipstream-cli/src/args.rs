@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::export::ExportArgs;
 use crate::neighbors::NeighborsArgs;
-use crate::train::TrainArgs;
+use crate::train::{Log, Reader, TrainArgs};
 
 /// Learn word vectors from text that never ends, in one pass and in bounded memory
 #[derive(Debug, Parser)]
@@ -48,6 +48,16 @@ pub enum Command {
     Neighbors(NeighborsArgs),
     /// Write the vectors in a format of other programs, the most frequent word first
     Export(ExportArgs),
+}
+
+impl Command {
+    /// Where errors go, if not to people.
+    pub fn log(&self) -> Option<Log> {
+        match self {
+            Command::Train(args) if args.log_json => Some(Log::new(Reader::Program)),
+            _ => None,
+        }
+    }
 }
 
 /// A choice of the library, by the names that it has in JSON and in a model's metadata.

@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Cli, Command};
+use train::Event;
 
 /// How a command ended, other than by an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,9 @@ impl Ending {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let command = Cli::parse().command;
+    let log = command.log();
+    let result = match command {
         Command::Train(args) => train::run(*args),
         Command::Neighbors(args) => neighbors::run(args),
         Command::Export(args) => export::run(args),
@@ -52,7 +55,11 @@ fn main() -> ExitCode {
         // Whoever reads our output has seen enough, as `head` does.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", with_causes(&error));
+            let message = with_causes(&error);
+            match log {
+                Some(log) => log.tell(&Event::Error { message: &message }),
+                None => eprintln!("error: {message}"),
+            }
             ExitCode::from(2)
         }
     }

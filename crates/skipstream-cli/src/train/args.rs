@@ -48,10 +48,19 @@ pub struct TrainArgs {
     /// The vectors are a little better for it: use it with the last text before an export.
     #[arg(long, help_heading = "This run")]
     pub finish: bool,
-    /// Print nothing but errors
-    #[arg(long, help_heading = "This run")]
-    pub quiet: bool,
     /// Print the summary as JSON
-    #[arg(long, help_heading = "This run")]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Tell how it goes every 10 seconds also where standard error is not a terminal
+    #[arg(short, long, help_heading = "Output")]
+    pub verbose: bool,
+    /// Print nothing but errors, and what was asked for as JSON
+    #[arg(long, conflicts_with_all = ["verbose", "log_json"], help_heading = "Output")]
+    pub quiet: bool,
+    /// On standard error, write what happens as JSON lines
+    ///
+    /// Each line is an object with `event` and the seconds since the start, `elapsed`. The events are `start` (with all settings and
+    /// the memory bound), `progress` (every 10 seconds), `checkpoint`, `stopping`, `end` (with the summary) and `error`.
+    #[arg(long, conflicts_with = "verbose", help_heading = "Output")]
+    pub log_json: bool,
 }

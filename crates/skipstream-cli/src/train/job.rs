@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 
 use super::args::TrainArgs;
 use super::every::Every;
+use super::log::Reader;
 use crate::settings::{Asked, SettingsFile};
 
 /// What to do.
@@ -24,8 +25,10 @@ pub struct Job {
     pub finish: bool,
     /// How often to save.
     pub checkpoint_every: Every,
-    /// What to print.
+    /// What to print on standard output.
     pub report: Report,
+    /// Who reads standard error.
+    pub log: Reader,
 }
 
 /// Text to learn.
@@ -40,10 +43,10 @@ pub enum Text {
     },
 }
 
-/// What to print, besides errors.
+/// What to print on standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// A headline, progress and a summary.
+    /// The summary as text.
     ForPeople,
     /// The summary as JSON.
     Json,
@@ -85,6 +88,12 @@ impl Job {
                 (true, _) => Report::Json,
                 (false, true) => Report::Nothing,
                 (false, false) => Report::ForPeople,
+            },
+            log: match (args.log_json, args.quiet, args.verbose) {
+                (true, ..) => Reader::Program,
+                (_, true, _) => Reader::Nobody,
+                (_, _, true) => Reader::PatientPeople,
+                _ => Reader::People,
             },
         })
     }

@@ -1,11 +1,15 @@
 //! `skipstream train`.
 //!
 //! `job.rs` turns what was typed into what to do. `session.rs` does it: learns, saves at checkpoints and at the end,
-//! and rests when `stop.rs` was told to. `watch.rs` follows the training, `summary.rs` says what came of it.
+//! and rests when `stop.rs` was told to. `watch.rs` follows the training, `meter.rs` takes the figures, `log.rs` tells
+//! them, and `summary.rs` says what came of it.
 
 mod args;
 mod every;
+mod headline;
 mod job;
+mod log;
+mod meter;
 mod pipe;
 mod session;
 mod shared;
@@ -19,19 +23,20 @@ use crate::Ending;
 use crate::output::{print, print_json};
 pub use args::TrainArgs;
 use job::{Job, Report};
+pub use log::{Event, Log, Reader};
 use session::Session;
 use stop::Stop;
 
 /// Learns the text, and reports also when only a part of it could be learned.
 pub fn run(args: TrainArgs) -> Result<Ending> {
     let job = Job::new(args)?;
-    let stop = Stop::on_signals()?;
+    let log = Log::new(job.log);
+    let stop = Stop::on_signals(log.clone())?;
     let report = job.report;
-    let session = Session::begin(job, stop)?;
-    if report == Report::ForPeople {
-        eprintln!("{}", session.headline());
-    }
+    let session = Session::begin(job, stop, log.clone())?;
     let (summary, result) = session.learn();
+    log.clear();
+    log.tell(&Event::End(&summary));
     match report {
         Report::Nothing => {}
         Report::ForPeople => print(&summary.to_string())?,

@@ -4,20 +4,21 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use indicatif::{DecimalBytes, HumanCount};
 use skipstream::corpus::{Files, Input, Ledger};
 use skipstream::{Error, Outcome as Rest, Progress, Strategy, Trainer};
 
 use super::every::Due;
-use super::job::{Job, Report, Text};
+use super::headline::Headline;
+use super::job::{Job, Text};
+use super::log::{Event, Log};
+use super::meter::Meter;
 use super::pipe::{Pipe, STDIN};
 use super::shared::Shared;
 use super::stop::Stop;
 use super::summary::{Outcome, Summary};
-use super::watch::{Display, Watch};
+use super::watch::Watch;
 use crate::Ending;
 use crate::lock::ModelLock;
-use crate::settings::name_of;
 
 /// A model with the text that it is to learn.
 pub struct Session {
@@ -41,7 +42,7 @@ struct Before {
 
 impl Session {
     /// Makes or loads the model, and looks at all texts before any of them is read.
-    pub fn begin(job: Job, stop: Stop) -> Result<Session> {
+    pub fn begin(job: Job, stop: Stop, log: Log) -> Result<Session> {
         let job = Job { model: behind_links(job.model), ..job };
         let lock = ModelLock::take(&job.model)?;
         let is_new = !job.model.try_exists().with_context(|| job.model.display().to_string())?;
@@ -63,13 +64,16 @@ impl Session {
         });
         let files = Files::plan(inputs, trainer.ledger(), job.again, &trainer.settings().text)?;
         let before = Before { is_new, progress: trainer.progress(), ledger: trainer.ledger().clone() };
-        let display = (job.report == Report::ForPeople)
-            .then(|| Display::new(files.progress().clone(), before.progress));
+        log.tell(&Event::Start(&Headline::new(&job.model, is_new, &trainer)));
+        let max_vocabulary = trainer.settings().max_vocabulary;
+        let meter = log
+            .interval()
+            .map(|interval| Meter::new(interval, files.progress().clone(), max_vocabulary, before.progress));
         // A corpus that is read in passes cannot be left and taken up again.
         let checkpoint =
             (!in_passes(&trainer)).then(|| Due::new(job.checkpoint_every, before.progress.tokens));
         Ok(Session {
-            watch: Watch::new(stop.clone(), checkpoint, display),
+            watch: Watch::new(stop.clone(), log, meter, checkpoint),
             text: Shared::new(files),
             began: Instant::now(),
             job,
@@ -80,38 +84,9 @@ impl Session {
         })
     }
 
-    /// One line about the model.
-    pub fn headline(&self) -> String {
-        let settings = self.trainer.settings();
-        let age = if self.before.is_new {
-            "new model".to_owned()
-        } else {
-            format!("continued after {} words", HumanCount(self.before.progress.tokens))
-        };
-        let threads = match (settings.strategy, settings.threads()) {
-            (Strategy::MiniBatch, threads) if threads > settings.blocks => {
-                format!("{} threads (as many as --blocks)", settings.blocks)
-            }
-            (Strategy::MiniBatch, threads) if threads > 1 => format!("{threads} threads"),
-            _ => "1 thread".to_owned(),
-        };
-        format!(
-            "{}: {age}, {} dimensions, window {}, {} negatives, {}; {threads}, {}; memory: at most {} for {} words",
-            self.job.model.display(),
-            settings.dimensions,
-            settings.window,
-            settings.negatives,
-            name_of(&settings.strategy),
-            self.trainer.kernel().name(),
-            DecimalBytes(self.trainer.memory_bound()),
-            HumanCount(settings.max_vocabulary as u64)
-        )
-    }
-
     /// Learns all text, or what there is before an error or a wish to stop, and saves it.
     pub fn learn(mut self) -> (Summary, Result<Ending>) {
         let trained = self.train();
-        self.watch.clear();
         let settled = self.settle();
         let outcome = match &trained {
             Err(_) => Outcome::Failed,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 
+use super::log::{Event, Log};
 use crate::Ending;
 
 /// Whether somebody wants training to stop.
@@ -13,14 +14,14 @@ pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
     /// Listens to signals: the first is a wish, the second ends the process at once.
-    pub fn on_signals() -> Result<Stop> {
+    pub fn on_signals(log: Log) -> Result<Stop> {
         let stop = Stop::default();
         let asked = Arc::clone(&stop.0);
         ctrlc::set_handler(move || {
             if asked.swap(true, Ordering::SeqCst) {
                 std::process::exit(Ending::Interrupted.code().into());
             }
-            eprintln!("\nstopping at the next boundary to save; once more to quit without saving");
+            log.tell(&Event::Stopping);
         })
         .context("listening to Ctrl-C")?;
         Ok(stop)

@@ -5,6 +5,7 @@
 
 mod desk;
 mod examples;
+mod logging;
 mod queries;
 mod refusals;
 mod settings;

@@ -140,9 +140,10 @@ fn json_is_one_object_and_quiet_is_quiet() {
     assert_eq!(summary["outcome"], "complete");
     assert_eq!(summary["text"]["cut_lines"], 0);
     assert!(summary["loss"].as_f64().unwrap() > 0.0);
-    assert_eq!(answer.err, "");
     let answer = desk.train("m", &["--quiet", "a.txt"]);
     assert_eq!((answer.out.as_str(), answer.err.as_str()), ("", ""));
+    let answer = desk.train("m", &["--quiet", "--json", "--again", "a.txt"]);
+    assert_eq!((answer.out.lines().count(), answer.err.as_str()), (1, ""));
 }
 
 #[test]

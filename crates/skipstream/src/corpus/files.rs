@@ -6,8 +6,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::ledger::{Ledger, Plan, Reading};
-use super::open::{RawProgress, TextStream, from_reader_at, open_at};
+use super::open::{TextStream, from_reader_at, open_at};
 use super::options::TextOptions;
+use super::progress::FilesProgress;
 use super::report::TextReport;
 use super::sentence::{Sentence, Source};
 use crate::{Error, Result};
@@ -60,7 +61,7 @@ pub struct Files {
     closed_report: TextReport,
     /// The raw bytes of the parts that are closed.
     closed_bytes: u64,
-    progress: RawProgress,
+    progress: FilesProgress,
 }
 
 /// An input, and how far it was read.
@@ -129,7 +130,7 @@ impl Files {
             }
         }
         let lengths = parts.iter().map(|part| part.file_bytes);
-        let progress = RawProgress::new(0, lengths.sum());
+        let progress = FilesProgress::new(parts.len(), lengths.sum());
         Ok(Files {
             options: options.clone(),
             parts,
@@ -158,8 +159,8 @@ impl Files {
         self.closed_report + current.unwrap_or_default()
     }
 
-    /// The raw bytes read, of all raw bytes of all files; a clone may be watched while a trainer reads.
-    pub fn progress(&self) -> &RawProgress {
+    /// How far all files were read; a clone may be watched while a trainer reads.
+    pub fn progress(&self) -> &FilesProgress {
         &self.progress
     }
 
@@ -179,7 +180,7 @@ impl Files {
         self.stream = None;
         self.closed_report = TextReport::default();
         self.closed_bytes = 0;
-        self.progress.set(0);
+        self.progress.set(0, 0);
         Ok(())
     }
 
@@ -206,7 +207,7 @@ impl Files {
         };
         let more = stream.read(sentence)?;
         let raw_bytes = stream.progress().bytes_read();
-        self.progress.set(self.closed_bytes + raw_bytes);
+        self.progress.set(self.turn, self.closed_bytes + raw_bytes);
         part.is_settled = false;
         part.reached.position = stream.position();
         part.reached.words += sentence.len() as u64;
@@ -526,6 +527,7 @@ mod tests {
         take(&mut files, 9);
         assert_eq!((files.report().tokens, files.report().lines), (3, 2));
         assert_eq!(progress.bytes_read(), 14);
+        assert_eq!((progress.file(), progress.files()), (2, 2));
         let inputs = [Input::from(desk.path("a")), pipe("four", 0)];
         let files = Files::plan(inputs, &desk.ledger, false, &TextOptions::default()).unwrap();
         assert_eq!(files.progress().length(), None);

@@ -140,7 +140,7 @@ impl Source for TextStream {
 }
 
 impl RawProgress {
-    pub(super) fn new(read: u64, length: Option<u64>) -> Self {
+    fn new(read: u64, length: Option<u64>) -> Self {
         Self { read: Arc::new(AtomicU64::new(read)), length }
     }
 
@@ -148,16 +148,12 @@ impl RawProgress {
         Counted { inner, read: Arc::clone(&self.read) }
     }
 
-    pub(super) fn set(&self, read: u64) {
-        self.read.store(read, Ordering::Relaxed);
-    }
-
     /// The raw bytes read so far, those before the start of a continued plain file included.
     pub fn bytes_read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
 
-    /// The raw length of the file (or of all files) when it was opened; `None` for a pipe.
+    /// The raw length of the file when it was opened; `None` for a pipe.
     pub fn length(&self) -> Option<u64> {
         self.length
     }

@@ -1,0 +1,71 @@
+//! What a training begins with.
+
+use std::fmt;
+use std::path::Path;
+
+use indicatif::{DecimalBytes, HumanCount};
+use serde::Serialize;
+use skipstream::train::MemoryBound;
+use skipstream::{Config, Strategy, Trainer};
+
+use crate::settings::name_of;
+
+/// What a training begins with: as a line for people, serialised for programs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Headline<'a> {
+    /// The model's file.
+    pub model: &'a Path,
+    /// Whether there was none.
+    pub is_new: bool,
+    /// Words learned since the model was made.
+    pub words_in_all: u64,
+    /// Every setting of the model.
+    pub settings: Config,
+    /// Threads that train.
+    pub threads: usize,
+    /// The instructions in use.
+    pub kernel: &'static str,
+    /// Bytes that training takes at the most.
+    pub memory: u64,
+    /// What they are for.
+    pub memory_bound: MemoryBound,
+}
+
+impl<'a> Headline<'a> {
+    /// Before the first word.
+    pub fn new(model: &'a Path, is_new: bool, trainer: &Trainer) -> Headline<'a> {
+        let memory_bound = MemoryBound::new(trainer.settings());
+        Headline {
+            model,
+            is_new,
+            words_in_all: trainer.progress().tokens,
+            settings: trainer.settings().resolved(),
+            threads: trainer.settings().threads(),
+            kernel: trainer.kernel().name(),
+            memory: memory_bound.total(),
+            memory_bound,
+        }
+    }
+}
+
+impl fmt::Display for Headline<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Config { dimensions, window, negatives, strategy, blocks, max_vocabulary, .. } = self.settings;
+        write!(out, "{}: ", self.model.display())?;
+        match self.is_new {
+            true => write!(out, "new model")?,
+            false => write!(out, "continued after {} words", HumanCount(self.words_in_all))?,
+        }
+        let strategy_name = name_of(&strategy);
+        write!(out, ", {dimensions} dimensions, window {window}, {negatives} negatives, {strategy_name}; ")?;
+        match (strategy, self.threads) {
+            (Strategy::MiniBatch, threads) if threads > blocks => {
+                write!(out, "{blocks} threads (as many as --blocks)")?;
+            }
+            (Strategy::MiniBatch, threads) if threads > 1 => write!(out, "{threads} threads")?,
+            _ => write!(out, "1 thread")?,
+        }
+        let (memory, words) = (DecimalBytes(self.memory), HumanCount(max_vocabulary as u64));
+        write!(out, ", {}; memory: at most {memory} for {words} words", self.kernel)
+    }
+}

@@ -1,0 +1,161 @@
+//! How training goes, in figures.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use indicatif::HumanCount;
+use serde::Serialize;
+use skipstream::Progress;
+use skipstream::corpus::FilesProgress;
+
+/// How training went over an interval, and how far it is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figures {
+    /// Words learned since the model was made.
+    pub words_in_all: u64,
+    /// Words learned in a second of the interval.
+    pub words_per_second: f64,
+    /// Pairs trained in a second of the interval.
+    pub pairs_per_second: f64,
+    /// The mean loss of the pairs that were trained in the interval; `null` where there were none.
+    pub loss: Option<f64>,
+    /// Words that the model knows.
+    pub vocabulary: usize,
+    /// Words that it knows at the most.
+    pub max_vocabulary: usize,
+    /// Words that had to leave since the model was made.
+    pub evictions: u64,
+    /// The file that is read, from 1.
+    pub file: usize,
+    /// How many files there are.
+    pub files: usize,
+    /// Raw bytes read of all files.
+    pub bytes_read: u64,
+    /// Raw bytes of all files, where that is known.
+    pub bytes: Option<u64>,
+    /// How long the rest of the files will take, at the speed of the whole run.
+    pub eta_seconds: Option<u64>,
+}
+
+impl fmt::Display for Figures {
+    /// What matters most comes first: a narrow terminal cuts the rest off.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(bytes) = self.bytes {
+            write!(out, "{:.0}%  ", 100.0 * self.bytes_read as f64 / bytes.max(1) as f64)?;
+        }
+        if let Some(eta) = self.eta_seconds {
+            write!(out, "ETA {}  ", humantime::format_duration(Duration::from_secs(eta)))?;
+        }
+        match self.words_per_second as u64 {
+            // Of several passes: the words were counted before, now they are trained.
+            0 if self.pairs_per_second > 0.0 => {
+                write!(out, "{} pairs/s", HumanCount(self.pairs_per_second as u64))?;
+            }
+            rate => write!(out, "{} words/s", HumanCount(rate))?,
+        }
+        if let Some(loss) = self.loss {
+            write!(out, "  loss {loss:.3}")?;
+        }
+        if self.files > 1 {
+            write!(out, "  file {} of {}", self.file, self.files)?;
+        }
+        let (vocabulary, most) = (HumanCount(self.vocabulary as u64), HumanCount(self.max_vocabulary as u64));
+        write!(out, "  vocabulary {vocabulary} of {most}")?;
+        if self.evictions > 0 {
+            write!(out, "  evictions {}", HumanCount(self.evictions))?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes the figures once in an interval.
+pub struct Meter {
+    interval: Duration,
+    input: FilesProgress,
+    max_vocabulary: usize,
+    /// Raw bytes read when reading began: those were not read at the speed of training.
+    first_bytes: Option<(u64, Instant)>,
+    /// The beginning of the interval.
+    since: Instant,
+    earlier: Progress,
+}
+
+impl Meter {
+    /// The first interval begins now.
+    pub fn new(interval: Duration, input: FilesProgress, max_vocabulary: usize, now: Progress) -> Meter {
+        Meter { interval, input, max_vocabulary, first_bytes: None, since: Instant::now(), earlier: now }
+    }
+
+    /// The figures, if the interval is over; the next one begins then.
+    pub fn read(&mut self, progress: &Progress) -> Option<Figures> {
+        let bytes_read = self.input.bytes_read();
+        let (first_bytes, began) = *self.first_bytes.get_or_insert((bytes_read, Instant::now()));
+        if bytes_read < first_bytes {
+            // Another pass over the corpus.
+            self.first_bytes = None;
+            return None;
+        }
+        let elapsed = self.since.elapsed();
+        if elapsed < self.interval {
+            return None;
+        }
+        let trained = progress.totals.since(&self.earlier.totals);
+        let bytes = self.input.length();
+        let speed = (bytes_read - first_bytes) as f64 / began.elapsed().as_secs_f64();
+        let eta = bytes.map(|bytes| bytes.saturating_sub(bytes_read) as f64 / speed);
+        let figures = Figures {
+            words_in_all: progress.tokens,
+            words_per_second: (progress.tokens - self.earlier.tokens) as f64 / elapsed.as_secs_f64(),
+            pairs_per_second: trained.pairs as f64 / elapsed.as_secs_f64(),
+            loss: (trained.pairs > 0).then(|| trained.mean_loss()),
+            vocabulary: progress.vocabulary,
+            max_vocabulary: self.max_vocabulary,
+            evictions: progress.evictions,
+            file: self.input.file(),
+            files: self.input.files(),
+            bytes_read,
+            bytes,
+            eta_seconds: eta.filter(|eta| eta.is_finite()).map(|eta| eta as u64),
+        };
+        self.since = Instant::now();
+        self.earlier = *progress;
+        Some(figures)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_shown_where_they_say_something() {
+        let figures = Figures {
+            words_in_all: 1_000_000,
+            words_per_second: 1_234.5,
+            pairs_per_second: 9_000.0,
+            loss: Some(2.3456),
+            vocabulary: 1_500,
+            max_vocabulary: 100_000,
+            evictions: 0,
+            file: 1,
+            files: 1,
+            bytes_read: 10,
+            bytes: None,
+            eta_seconds: None,
+        };
+        assert_eq!(figures.to_string(), "1,234 words/s  loss 2.346  vocabulary 1,500 of 100,000");
+        let figures = Figures {
+            words_per_second: 0.0,
+            evictions: 12,
+            file: 3,
+            files: 17,
+            bytes: Some(40),
+            eta_seconds: Some(90),
+            ..figures
+        };
+        assert_eq!(
+            figures.to_string(),
+            "25%  ETA 1m 30s  9,000 pairs/s  loss 2.346  file 3 of 17  vocabulary 1,500 of 100,000  evictions 12"
+        );
+    }
+}
