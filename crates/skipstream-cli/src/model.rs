@@ -1,11 +1,15 @@
 //! The model that a command reads.
 
+use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
 use skipstream::{Embeddings, Result, Vectors};
 
 use crate::args::one_of;
+
+/// Larger files are looked at in place: to read them whole would take longer than to answer.
+const LARGEST_LOADED: u64 = 256_000_000;
 
 /// Which vectors of which model.
 #[derive(Debug, Args)]
@@ -19,8 +23,13 @@ pub struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// The vectors.
+    /// The vectors, with their checksums verified unless the file is large.
     pub fn load(&self) -> Result<Embeddings> {
-        Embeddings::load(&self.model, self.vectors)
+        let is_large = fs::metadata(&self.model).is_ok_and(|metadata| metadata.len() > LARGEST_LOADED);
+        if is_large {
+            Embeddings::open(&self.model, self.vectors)
+        } else {
+            Embeddings::load(&self.model, self.vectors)
+        }
     }
 }

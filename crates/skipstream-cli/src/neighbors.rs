@@ -48,7 +48,7 @@ pub fn run(args: NeighborsArgs) -> Result<Ending> {
     for word in &args.words {
         let neighbors = embeddings
             .index_of(word)
-            .map(|row| among.neighbors_of_vector(embeddings.vector_at(row), args.number, &[row]));
+            .map(|row| among.neighbors_of_vector(&embeddings.vector_at(row), args.number, &[row]));
         answers.push(Answer { word, neighbors: neighbors.transpose()? });
     }
     if args.json {

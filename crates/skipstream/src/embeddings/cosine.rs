@@ -26,9 +26,21 @@ pub(super) fn dot(left: &[f32], right: &[f32]) -> f32 {
 /// One divided by the vector's norm, or 0 where the direction cannot be told: for the zero vector
 /// and for norms below 1e-15 or above 1e15.
 pub(super) fn inverse_norm(vector: &[f32]) -> f32 {
-    let squares = vector.iter().map(|&value| f64::from(value).powi(2));
-    let norm = squares.sum::<f64>().sqrt();
+    let norm = sum_of_squares(vector).sqrt();
     if (SHORTEST..=LONGEST).contains(&norm) { (1.0 / norm) as f32 } else { 0.0 }
+}
+
+/// In `f64`, whose range no square of an `f32` leaves.
+fn sum_of_squares(vector: &[f32]) -> f64 {
+    let (chunks, rest) = vector.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for chunk in chunks {
+        for lane in 0..LANES {
+            sums[lane] += f64::from(chunk[lane]) * f64::from(chunk[lane]);
+        }
+    }
+    let rest: f64 = rest.iter().map(|&value| f64::from(value).powi(2)).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 /// The cosine of two vectors with their inverse norms; 0 where one of them has no direction.

@@ -1,21 +1,27 @@
 //! Word vectors to read: immutable, sorted by frequency, cheap to share.
 //!
-//! Invariant: nothing here knows how the vectors were learned or stored.
+//! Invariant: nothing here knows how the vectors were learned or what their file looks like.
 
+mod best;
 mod cosine;
 mod origin;
+mod rows;
 mod search;
+mod table;
 mod vectors;
 mod words;
 
-use std::cmp::Reverse;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 pub use origin::Origin;
+pub(crate) use rows::Rows;
 pub use search::Neighbor;
 pub use vectors::Vectors;
 pub(crate) use words::Words;
+
+use table::Table;
 
 use crate::{Error, Result};
 
@@ -39,14 +45,6 @@ pub struct Embeddings {
     /// How many of the table's rows are seen: all, or the top ones.
     len: usize,
     origin: Option<Arc<Origin>>,
-}
-
-struct Table {
-    dimensions: usize,
-    words: Words,
-    counts: Vec<u64>,
-    vectors: Vec<f32>,
-    inverse_norms: Vec<f32>,
 }
 
 impl Embeddings {
@@ -83,13 +81,21 @@ impl Embeddings {
         counts: Vec<u64>,
         vectors: Vec<f32>,
     ) -> Result<Embeddings> {
-        assert_eq!(words.len(), counts.len(), "every word has a count");
-        check(dimensions, &words, &vectors)?;
-        let mut table = Table { dimensions, words, counts, vectors, inverse_norms: Vec::new() };
-        table.sort();
-        let rows = table.vectors.chunks_exact(dimensions);
-        table.inverse_norms = rows.map(cosine::inverse_norm).collect();
+        let table = Table::sorted(dimensions, words, counts, vectors)?;
         Ok(Embeddings { len: table.words.len(), table: Arc::new(table), origin: None })
+    }
+
+    /// Embeddings whose rows are not looked at now, so that any value may be in them. Nothing if they are not in order.
+    ///
+    /// A row with a value that is not finite has no direction, and is an error when it is asked about.
+    pub(crate) fn in_place(
+        words: Words,
+        counts: Vec<u64>,
+        dimensions: usize,
+        rows: Rows,
+    ) -> Option<Embeddings> {
+        let table = Table { dimensions, words, counts, rows };
+        table.is_sorted().then(|| Embeddings { len: table.words.len(), table: Arc::new(table), origin: None })
     }
 
     /// The number of words.
@@ -128,18 +134,18 @@ impl Embeddings {
         self.table.counts[self.checked(row)]
     }
 
-    /// The vector of a row.
+    /// The vector of a row. It is made anew where it is the sum of two rows of a file that was
+    /// [opened](Embeddings::open), and borrowed otherwise.
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn vector_at(&self, row: usize) -> &[f32] {
-        let start = self.checked(row) * self.dimensions();
-        &self.table.vectors[start..start + self.dimensions()]
+    pub fn vector_at(&self, row: usize) -> Cow<'_, [f32]> {
+        self.table.rows.row(self.checked(row), self.dimensions())
     }
 
-    /// All vectors, one row after the other.
-    pub fn vectors(&self) -> &[f32] {
-        &self.table.vectors[..self.len * self.dimensions()]
+    /// The vectors, in the order of rows.
+    pub fn vectors(&self) -> impl ExactSizeIterator<Item = Cow<'_, [f32]>> {
+        (0..self.len).map(|row| self.vector_at(row))
     }
 
     /// The row of a word.
@@ -148,7 +154,7 @@ impl Embeddings {
     }
 
     /// The vector of a word.
-    pub fn vector(&self, word: &str) -> Option<&[f32]> {
+    pub fn vector(&self, word: &str) -> Option<Cow<'_, [f32]>> {
         self.index_of(word).map(|row| self.vector_at(row))
     }
 
@@ -170,19 +176,36 @@ impl Embeddings {
     /// The cosine between two words, from -1 to 1.
     pub fn similarity(&self, first: &str, second: &str) -> Result<f32> {
         let (first, second) = (self.known(first)?, self.known(second)?);
-        Ok(cosine::cosine(
-            (self.vector_at(first), self.inverse_norm(first)),
-            (self.vector_at(second), self.inverse_norm(second)),
-        ))
+        let (left, right) = (self.finite_vector(first)?, self.finite_vector(second)?);
+        Ok(cosine::cosine((&left, self.inverse_norm(first)), (&right, self.inverse_norm(second))))
     }
 
     /// One divided by the norm of a row, or 0 where the vector has no direction.
     pub(crate) fn inverse_norm(&self, row: usize) -> f32 {
-        self.table.inverse_norms[self.checked(row)]
+        self.table.rows.inverse_norm(self.checked(row), self.dimensions())
+    }
+
+    /// The vector of a row at length 1, or zeros where it has no direction.
+    pub(crate) fn unit_vector(&self, row: usize) -> Vec<f32> {
+        let inverse_norm = self.inverse_norm(row);
+        if inverse_norm == 0.0 {
+            return vec![0.0; self.dimensions()];
+        }
+        let mut vector = self.vector_at(row).into_owned();
+        vector.iter_mut().for_each(|value| *value *= inverse_norm);
+        vector
     }
 
     fn known(&self, word: &str) -> Result<usize> {
         self.index_of(word).ok_or_else(|| Error::UnknownWord { word: word.to_owned() })
+    }
+
+    /// The vector of a row that is asked about. Only a file that was opened without looking at its rows can hold
+    /// others.
+    fn finite_vector(&self, row: usize) -> Result<Cow<'_, [f32]>> {
+        let vector = self.vector_at(row);
+        table::check_finite(&self.table.words, row, &vector)?;
+        Ok(vector)
     }
 
     /// The row itself; the table may have rows that these embeddings do not see.
@@ -200,54 +223,6 @@ impl fmt::Debug for Embeddings {
             .field("len", &self.len())
             .field("dimensions", &self.dimensions())
             .finish_non_exhaustive()
-    }
-}
-
-impl Table {
-    /// Puts the rows into order: descending counts, equal counts by word.
-    fn sort(&mut self) {
-        let mut order: Vec<usize> = (0..self.words.len()).collect();
-        order.sort_unstable_by_key(|&row| (Reverse(self.counts[row]), self.words.word(row)));
-        if order.is_sorted() {
-            return;
-        }
-        let mut words = Words::default();
-        let mut vectors = Vec::with_capacity(self.vectors.len());
-        for &row in &order {
-            words.push(self.words.word(row)).expect("the words are distinct");
-            let start = row * self.dimensions;
-            vectors.extend_from_slice(&self.vectors[start..start + self.dimensions]);
-        }
-        self.counts = order.iter().map(|&row| self.counts[row]).collect();
-        self.words = words;
-        self.vectors = vectors;
-    }
-}
-
-fn check(dimensions: usize, words: &Words, vectors: &[f32]) -> Result<()> {
-    if dimensions == 0 {
-        return Err(Error::Setting {
-            field: "dimensions",
-            value: "0".to_owned(),
-            limit: "at least 1".to_owned(),
-        });
-    }
-    if words.len().checked_mul(dimensions) != Some(vectors.len()) {
-        return Err(Error::invalid_vectors(format!(
-            "{} words of {dimensions} dimensions do not have {} values",
-            words.len(),
-            vectors.len()
-        )));
-    }
-    match vectors.iter().position(|value| !value.is_finite()) {
-        Some(place) => Err(Error::invalid_vectors(format!(
-            "value {} of `{}` (word {}) is {}; it must be finite",
-            place % dimensions + 1,
-            words.word(place / dimensions),
-            place / dimensions + 1,
-            vectors[place]
-        ))),
-        None => Ok(()),
     }
 }
 
@@ -270,8 +245,8 @@ mod tests {
         let embeddings = three();
         assert_eq!(embeddings.words().collect::<Vec<_>>(), ["a", "b", "rare"]);
         assert_eq!(embeddings.count(2), 1);
-        assert_eq!(embeddings.vectors(), [5.0, 6.0, 3.0, 4.0, 1.0, 2.0]);
-        assert_eq!(embeddings.vector("rare"), Some([1.0, 2.0].as_slice()));
+        assert_eq!(embeddings.vectors().collect::<Vec<_>>().concat(), [5.0, 6.0, 3.0, 4.0, 1.0, 2.0]);
+        assert_eq!(embeddings.vector("rare").unwrap(), [1.0, 2.0].as_slice());
         assert_eq!(embeddings.index_of("b"), Some(1));
         assert_eq!(embeddings.vector("none"), None);
     }
@@ -282,8 +257,8 @@ mod tests {
         let top = embeddings.top(2);
         assert_eq!(top.len(), 2);
         assert_eq!(top.index_of("rare"), None);
-        assert_eq!(top.vectors().as_ptr(), embeddings.vectors().as_ptr());
-        assert_eq!(top.vectors().len(), 4);
+        assert_eq!(top.vector_at(0).as_ptr(), embeddings.vector_at(0).as_ptr());
+        assert_eq!(top.vectors().len(), 2);
         assert_eq!(embeddings.top(9).len(), 3);
         assert!(embeddings.top(0).is_empty());
     }

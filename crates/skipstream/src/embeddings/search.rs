@@ -1,11 +1,13 @@
 //! Exact nearest neighbours: every row is compared, the best few are kept.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use serde::Serialize;
 
 use super::Embeddings;
+use super::best::{Best, Candidate};
 use super::cosine::{cosine, inverse_norm};
 use crate::{Error, Result};
 
@@ -26,7 +28,7 @@ impl Embeddings {
     /// Words that are equally near stand in the order of rows, the more frequent first.
     pub fn neighbors(&self, word: &str, n: usize) -> Result<Vec<Neighbor<'_>>> {
         let row = self.known(word)?;
-        self.neighbors_of_vector(self.vector_at(row), n, &[row])
+        self.neighbors_of_vector(&self.finite_vector(row)?, n, &[row])
     }
 
     /// The `n` words nearest to a vector, without the rows in `exclude`, the nearest first.
@@ -50,12 +52,27 @@ impl Embeddings {
     ) -> Result<Vec<Neighbor<'_>>> {
         self.check_query(vector)?;
         let query = (vector, inverse_norm(vector));
-        let candidates = (0..self.len()).filter(|row| !exclude.contains(row)).map(|row| Candidate {
-            similarity: cosine(query, (self.vector_at(row), self.inverse_norm(row))),
-            row,
-        });
-        let best = best(candidates, n.min(self.len()));
-        Ok(best.into_iter().map(|found| self.neighbor(found)).collect())
+        Ok(self.best(n, exclude, |vector, inverse_norm| cosine(query, (vector, inverse_norm))))
+    }
+
+    /// The `n` words with the highest scores, without the rows in `exclude`. The score of a word is made of its vector
+    /// and one divided by its norm, and must not be NaN.
+    fn best(
+        &self,
+        n: usize,
+        exclude: &[usize],
+        score: impl Fn(&[f32], f32) -> f32 + Sync,
+    ) -> Vec<Neighbor<'_>> {
+        let search = |rows: Range<usize>, best: &mut Best| {
+            self.table.rows.visit(rows, self.dimensions(), |row, vector, inverse_norm| {
+                let candidate = Candidate { similarity: score(vector, inverse_norm), row };
+                if best.wants(candidate) && !exclude.contains(&row) {
+                    best.take(candidate);
+                }
+            });
+        };
+        let best = search_all(self.len(), self.dimensions(), search, n.min(self.len()));
+        best.into_sorted().into_iter().map(|found| self.neighbor(found)).collect()
     }
 
     fn check_query(&self, vector: &[f32]) -> Result<()> {
@@ -85,54 +102,45 @@ impl Embeddings {
     }
 }
 
-/// A row with its similarity; the greater one is the better one.
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    similarity: f32,
-    row: usize,
-}
+/// Values that a thread compares at a time. Who gets fewer is done before another thread has started.
+const VALUES_AT_A_TIME: usize = 1 << 19;
 
-impl Ord for Candidate {
-    fn cmp(&self, other: &Candidate) -> Ordering {
-        self.similarity.total_cmp(&other.similarity).then(other.row.cmp(&self.row))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Candidate) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Candidate) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Candidate {}
-
-/// The `n` greatest candidates, the greatest first. The heap's top is the worst that is kept.
-fn best(candidates: impl Iterator<Item = Candidate>, n: usize) -> Vec<Candidate> {
-    let mut kept = BinaryHeap::with_capacity(n);
-    for candidate in candidates {
-        if kept.len() < n {
-            kept.push(Reverse(candidate));
-        } else if let Some(mut worst) = kept.peek_mut()
-            && candidate > worst.0
-        {
-            worst.0 = candidate;
+/// Searches all rows, on all cores where there are many. Which thread searches what makes no difference to the best.
+fn search_all(
+    n_rows: usize,
+    dimensions: usize,
+    search: impl Fn(Range<usize>, &mut Best) + Sync,
+    n: usize,
+) -> Best {
+    let rows_at_a_time = (VALUES_AT_A_TIME / dimensions).max(1);
+    let parts = n_rows.div_ceil(rows_at_a_time);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut best = Best::new(n);
+        loop {
+            let start = next.fetch_add(rows_at_a_time, Ordering::Relaxed);
+            if start >= n_rows {
+                return best;
+            }
+            search(start..n_rows.min(start + rows_at_a_time), &mut best);
         }
+    };
+    if parts < 2 {
+        return work();
     }
-    // Ascending order of reversed candidates is descending order of candidates.
-    let sorted = kept.into_sorted_vec();
-    sorted.into_iter().map(|Reverse(kept)| kept).collect()
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(parts);
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut best = work();
+        for other in others {
+            best.merge(other.join().expect("a search does not panic"));
+        }
+        best
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     fn compass() -> Embeddings {
@@ -141,7 +149,7 @@ mod tests {
         Embeddings::new(2, words, vectors).unwrap()
     }
 
-    fn words<'a>(neighbors: &[Neighbor<'a>]) -> Vec<&'a str> {
+    fn words_of<'a>(neighbors: &[Neighbor<'a>]) -> Vec<&'a str> {
         neighbors.iter().map(|neighbor| neighbor.word).collect()
     }
 
@@ -150,7 +158,7 @@ mod tests {
         let compass = compass();
         let nearest = compass.neighbors("north", 10).unwrap();
         let expected = ["northeast", "east", "west", "nowhere", "south"];
-        assert_eq!(words(&nearest), expected);
+        assert_eq!(words_of(&nearest), expected);
         assert!((nearest[0].similarity - 0.5f32.sqrt()).abs() < 1e-6);
         assert_eq!(nearest[3].similarity, 0.0);
         assert_eq!(nearest[0].count, 8);
@@ -159,7 +167,7 @@ mod tests {
     #[test]
     fn only_n_neighbors_are_given() {
         let compass = compass();
-        assert_eq!(words(&compass.neighbors("north", 2).unwrap()), ["northeast", "east"]);
+        assert_eq!(words_of(&compass.neighbors("north", 2).unwrap()), ["northeast", "east"]);
         assert!(compass.neighbors("north", 0).unwrap().is_empty());
         assert_eq!(compass.neighbors("north", usize::MAX).unwrap().len(), 5);
     }
@@ -167,7 +175,7 @@ mod tests {
     #[test]
     fn the_top_words_are_the_only_neighbors() {
         let top = compass().top(3);
-        assert_eq!(words(&top.neighbors("north", 9).unwrap()), ["northeast", "east"]);
+        assert_eq!(words_of(&top.neighbors("north", 9).unwrap()), ["northeast", "east"]);
         assert!(top.neighbors("south", 9).is_err());
     }
 
@@ -190,21 +198,22 @@ mod tests {
         assert_eq!(message.unwrap_err().to_string(), "value 2 of the vector is NaN; it must be finite");
     }
 
-    proptest! {
-        #[test]
-        fn the_heap_keeps_what_a_full_sort_would(
-            similarities in proptest::collection::vec(-3i8..=3, 0..60),
-            n in 0usize..70,
-        ) {
-            let all: Vec<Candidate> = similarities
-                .iter()
-                .enumerate()
-                .map(|(row, &similarity)| Candidate { similarity: f32::from(similarity), row })
-                .collect();
-            let mut sorted = all.clone();
-            sorted.sort_by(|left, right| right.cmp(left));
-            sorted.truncate(n);
-            prop_assert_eq!(best(all.into_iter(), n), sorted);
-        }
+    #[test]
+    fn many_rows_are_searched_by_threads_with_the_same_result() {
+        let mut random = crate::Random::new(1);
+        let words = (0..200_000).map(|number| (number.to_string(), 1));
+        // Few different values, so that many rows are equally near.
+        let values = (0..200_000 * 6).map(|_| (random.uniform() * 3.0).floor() as f32 - 1.0).collect();
+        let embeddings = Embeddings::new(6, words, values).unwrap();
+        let query = [1.0, -1.0, 0.5, 1.0, 0.0, 1.0];
+        let similarity = |row| {
+            let vector = embeddings.vector_at(row);
+            cosine((&query, inverse_norm(&query)), (&vector, inverse_norm(&vector)))
+        };
+        let mut expected: Vec<(f32, usize)> =
+            (0..embeddings.len()).map(|row| (similarity(row), row)).collect();
+        expected.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+        let expected: Vec<&str> = expected[..500].iter().map(|&(_, row)| embeddings.word(row)).collect();
+        assert_eq!(words_of(&embeddings.neighbors_of_vector(&query, 500, &[]).unwrap()), expected);
     }
 }

@@ -1,21 +1,46 @@
 //! The words of the rows: one string for all of them, and the way back from a word to its row.
 
 use std::hash::BuildHasher;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
+/// The index is made when so many times the number of words were looked at without one: by then, searching has taken
+/// about as long as making it does. (Of a million words, a search takes 1 to 3 ms at the most, the index 60.)
+const SEARCHES: usize = 32;
+
 /// A list of distinct words, each found by its row or the row by its word.
-#[derive(Default)]
 pub(crate) struct Words {
     /// All words, one after the other: a million small strings would cost a million allocations.
     text: String,
     /// Where each word ends in `text`; it starts where the one before ends.
-    ends: Vec<usize>,
-    rows: HashTable<usize>,
+    ends: Vec<u64>,
+    index: OnceLock<HashTable<usize>>,
+    /// Words that were looked at while there was no index.
+    searched: AtomicUsize,
+}
+
+impl Default for Words {
+    fn default() -> Words {
+        Words {
+            text: String::new(),
+            ends: Vec::new(),
+            index: OnceLock::from(HashTable::new()),
+            searched: AtomicUsize::new(0),
+        }
+    }
 }
 
 impl Words {
+    /// Words that are known to be distinct. The ends must be ascending, within the text and between characters.
+    ///
+    /// There is no index at first: who asks for one word should not wait until a million of them are sorted in.
+    pub(crate) fn unindexed(text: String, ends: Vec<u64>) -> Words {
+        Words { text, ends, index: OnceLock::new(), searched: AtomicUsize::new(0) }
+    }
+
     /// Appends a word, or says in which row it already stands.
     pub(crate) fn push(&mut self, word: &str) -> Result<(), usize> {
         if let Some(row) = self.row(word) {
@@ -23,9 +48,10 @@ impl Words {
         }
         let row = self.len();
         self.text.push_str(word);
-        self.ends.push(self.text.len());
-        let Words { text, ends, rows } = self;
-        rows.insert_unique(hash(word), row, |&row| hash(slice(text, ends, row)));
+        self.ends.push(self.text.len() as u64);
+        let Words { text, ends, index, .. } = self;
+        let index = index.get_mut().expect("a list that grows has had its index from the start");
+        index.insert_unique(hash(word), row, |&row| hash(slice(text, ends, row)));
         Ok(())
     }
 
@@ -39,14 +65,54 @@ impl Words {
     }
 
     pub(crate) fn row(&self, word: &str) -> Option<usize> {
-        let found = self.rows.find(hash(word), |&row| self.word(row) == word);
-        found.copied()
+        if self.index.get().is_none() && self.searched.load(Ordering::Relaxed) < SEARCHES * self.len() {
+            return self.search(word);
+        }
+        let index = self.index.get_or_init(|| self.make_index());
+        index.find(hash(word), |&row| self.word(row) == word).copied()
+    }
+
+    /// The same words in another order.
+    pub(super) fn in_order(&self, order: &[usize]) -> Words {
+        let mut text = String::with_capacity(self.text.len());
+        let mut ends = Vec::with_capacity(order.len());
+        for &row in order {
+            text.push_str(self.word(row));
+            ends.push(text.len() as u64);
+        }
+        Words::unindexed(text, ends)
+    }
+
+    /// Looks at one word after the other.
+    fn search(&self, word: &str) -> Option<usize> {
+        let length = word.len() as u64;
+        let mut start = 0;
+        let found = self.ends.iter().position(|&end| {
+            let same = end - start == length
+                && self.text.as_bytes()[start as usize..end as usize] == *word.as_bytes();
+            start = end;
+            same
+        });
+        self.searched.fetch_add(found.unwrap_or(self.len()), Ordering::Relaxed);
+        found
+    }
+
+    /// Of a word that is there twice, the first one is found.
+    fn make_index(&self) -> HashTable<usize> {
+        let mut index = HashTable::with_capacity(self.len());
+        for row in 0..self.len() {
+            let word = self.word(row);
+            let entry =
+                index.entry(hash(word), |&other| self.word(other) == word, |&row| hash(self.word(row)));
+            entry.or_insert(row);
+        }
+        index
     }
 }
 
-fn slice<'text>(text: &'text str, ends: &[usize], row: usize) -> &'text str {
+fn slice<'text>(text: &'text str, ends: &[u64], row: usize) -> &'text str {
     let start = if row == 0 { 0 } else { ends[row - 1] };
-    &text[start..ends[row]]
+    &text[start as usize..ends[row] as usize]
 }
 
 /// The seed is fixed, so that nothing here depends on the run.
@@ -80,5 +146,23 @@ mod tests {
         assert_eq!(words.push("cat"), Err(1));
         assert_eq!(words.push(""), Err(0));
         assert_eq!(words.len(), 2);
+    }
+
+    #[test]
+    fn the_index_is_made_when_it_pays_and_changes_no_answer() {
+        let words = Words::unindexed("onetwotwothree".to_owned(), vec![3, 6, 9, 14]);
+        assert_eq!(words.row("one"), Some(0));
+        for _ in 0..SEARCHES {
+            assert!(words.index.get().is_none());
+            assert_eq!(words.row("none"), None);
+        }
+        assert_eq!(words.row("two"), Some(1));
+        assert!(words.index.get().is_some());
+        assert_eq!([words.row("one"), words.row("three"), words.row("onetwo")], [Some(0), Some(3), None]);
+    }
+
+    #[test]
+    fn no_words_have_no_rows() {
+        assert_eq!(Words::unindexed(String::new(), Vec::new()).row(""), None);
     }
 }

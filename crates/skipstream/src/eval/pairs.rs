@@ -82,7 +82,7 @@ impl WordPairs {
             .filter_map(|pair| {
                 let first = embeddings.vector(&pair.first)?;
                 let second = embeddings.vector(&pair.second)?;
-                Some((pair.score, cosine(first, second)))
+                Some((pair.score, cosine(&first, &second)))
             })
             .unzip();
         PairScore {

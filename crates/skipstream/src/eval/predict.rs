@@ -70,18 +70,12 @@ impl Cues {
         rows.dedup();
         let mut vectors = Vec::with_capacity(rows.len() * embeddings.dimensions());
         for &row in &rows {
-            vectors.extend(unit(embeddings, row));
+            vectors.extend(embeddings.unit_vector(row));
         }
         let place = |row| rows.partition_point(|&other| other < row);
         let places = questions.iter().map(|question| question.map(place)).collect();
         Cues { vectors, places }
     }
-}
-
-/// The values of a row scaled to length 1, or to 0 where the vector has no direction.
-fn unit(embeddings: &Embeddings, row: usize) -> impl Iterator<Item = f32> {
-    let scale = embeddings.inverse_norm(row);
-    embeddings.vector_at(row).iter().map(move |value| value * scale)
 }
 
 /// The best of the given rows for each question.
@@ -111,7 +105,7 @@ fn search(embeddings: &Embeddings, cues: &Cues, questions: &[Question], rows: Ra
 /// has fewer words, values of the block before remain; `improve` looks at them but takes none.
 fn fill(columns: &mut [[f32; BLOCK]], embeddings: &Embeddings, block: Range<usize>) {
     for (place, row) in block.enumerate() {
-        for (column, value) in columns.iter_mut().zip(unit(embeddings, row)) {
+        for (column, value) in columns.iter_mut().zip(embeddings.unit_vector(row)) {
             column[place] = value;
         }
     }
@@ -204,7 +198,7 @@ mod tests {
     /// The two rules as Levy and Goldberg write them, word by word.
     fn naive(embeddings: &Embeddings, question: &Question) -> Answer {
         let cosine = |left: usize, right: usize| -> f32 {
-            let pairs = unit(embeddings, left).zip(unit(embeddings, right));
+            let pairs = embeddings.unit_vector(left).into_iter().zip(embeddings.unit_vector(right));
             pairs.map(|(l, r)| l * r).sum()
         };
         let best = |score: &dyn Fn(f32, f32, f32) -> f32| {

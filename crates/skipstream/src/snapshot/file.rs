@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
 use safetensors::Dtype;
-use safetensors::tensor::Metadata as Header;
+use safetensors::tensor::{Metadata as Header, TensorInfo};
 
 use super::METADATA_KEY;
 use super::metadata::{Checksums, Metadata};
+use crate::bytes::MappedFloats;
 use crate::error::{Error, Result};
 
 /// A header of more bytes is refused, as the safetensors library does.
@@ -61,12 +62,6 @@ impl ModelFile {
         Ok((ModelFile { path: path.to_owned(), file, header, checksums, start }, metadata))
     }
 
-    /// The shape of a tensor.
-    pub fn shape(&self, name: &str) -> Result<&[usize]> {
-        let info = self.header.info(name).ok_or_else(|| self.damaged(format!("`{name}` is missing")))?;
-        Ok(&info.shape)
-    }
-
     pub fn damaged(&self, reason: impl std::fmt::Display) -> Error {
         Error::malformed(&self.path, format!("the model is damaged: {reason}; go back to a copy of it"))
     }
@@ -78,13 +73,22 @@ impl ModelFile {
         Err(self.damaged(format!("`{name}` has {length} values instead of {expected}")))
     }
 
+    /// What the header says of a tensor of this type.
+    pub fn info(&self, name: &str, dtype: Dtype) -> Result<&TensorInfo> {
+        let info = self.header.info(name).ok_or_else(|| self.damaged(format!("`{name}` is missing")))?;
+        if info.dtype != dtype {
+            return Err(self.damaged(format!("`{name}` is {:?} {:?}", info.dtype, info.shape)));
+        }
+        Ok(info)
+    }
+
     /// A whole tensor, its type and checksum verified.
     pub fn tensor<T: Pod>(&mut self, name: &str, dtype: Dtype) -> Result<Vec<T>> {
-        let info = self.header.info(name).ok_or_else(|| self.damaged(format!("`{name}` is missing")))?;
+        let info = self.info(name, dtype)?;
         let (start, end) = info.data_offsets;
         let length = end - start;
-        if info.dtype != dtype || length % size_of::<T>() != 0 {
-            return Err(self.damaged(format!("`{name}` is {:?} {:?}", info.dtype, info.shape)));
+        if length % size_of::<T>() != 0 {
+            return Err(self.damaged(format!("`{name}` is {dtype:?} {:?}", info.shape)));
         }
         let expected = self.checksums.get(name);
         let expected = expected.ok_or_else(|| self.damaged(format!("`{name}` has no checksum")))?.clone();
@@ -97,6 +101,14 @@ impl ModelFile {
             return Err(self.damaged(format!("the checksum of `{name}` is wrong")));
         }
         Ok(values)
+    }
+
+    /// A matrix in place: only its type and its size are verified. Nothing where its values do not lie at whole floats.
+    pub fn map(&self, name: &str) -> Result<Option<MappedFloats>> {
+        let info = self.info(name, Dtype::F32)?;
+        let [start, end] =
+            [info.data_offsets.0, info.data_offsets.1].map(|offset| self.start + offset as u64);
+        MappedFloats::new(&self.file, start..end).map_err(Error::io(&self.path))
     }
 
     /// The words' text, and where each of them ends in it.

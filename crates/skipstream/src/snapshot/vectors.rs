@@ -8,7 +8,7 @@ use super::file::{ModelFile, slices};
 use super::metadata::{Checksums, Contents, Metadata, VectorsMetadata};
 use super::tensor::{Tensor, word_tensors, write_file};
 use super::{PROGRAM, VERSION};
-use crate::embeddings::{Embeddings, Origin, Vectors};
+use crate::embeddings::{Embeddings, Origin, Rows, Vectors, Words};
 use crate::error::{Error, Result};
 
 impl Embeddings {
@@ -30,7 +30,7 @@ impl Embeddings {
         let [words, ends] = word_tensors((0..self.len()).map(|row| self.word(row)));
         let counts = Tensor::list(Dtype::U64, (0..self.len()).map(|row| self.count(row)));
         let vectors = Tensor::rows(vec![self.len(), self.dimensions()], |to| {
-            (0..self.len()).try_for_each(|row| to.write_all(bytemuck::cast_slice(self.vector_at(row))))
+            (0..self.len()).try_for_each(|row| to.write_all(bytemuck::cast_slice(&self.vector_at(row))))
         });
         let tensors = vec![words, ends, ("counts", counts), ("vectors", vectors)];
         write_file(path.as_ref(), tensors, |checksums: Checksums| VectorsMetadata {
@@ -61,6 +61,39 @@ impl Embeddings {
         let words = slices(&words, &ends).zip(counts);
         let embeddings = Embeddings::new(dimensions, words, values).map_err(|error| file.damaged(error))?;
         Ok(embeddings.with_origin(origin))
+    }
+
+    /// Opens a file as [`Embeddings::load`] loads it, but leaves the vectors where they are until they are looked at.
+    ///
+    /// That takes milliseconds and little memory, whatever the size of the file, and several processes share what the
+    /// system keeps of it. Words and counts are read and verified. The checksums of vectors are not, and a value that is
+    /// not finite is found only when its word is asked about; such a row is similar to nothing. A file whose rows are not in the
+    /// order of frequency, as the first versions wrote them, is loaded.
+    ///
+    /// The file may be replaced or deleted meanwhile, but nobody must write into it or cut it short: the process ends
+    /// when it looks at what is gone.
+    pub fn open(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
+        let path = path.as_ref();
+        let (mut file, metadata) = ModelFile::open(path)?;
+        let Selection { matrix, other, origin } = Selection::new(path, metadata, vectors)?;
+        let (words, ends) = file.words()?;
+        let counts = file.counts(ends.len())?;
+        let dimensions = file.dimensions(matrix, ends.len())?;
+        let matrix = file.map(matrix)?;
+        let rows = match other {
+            None => matrix.map(Rows::Mapped),
+            Some(other) => {
+                let same = file.dimensions(other, ends.len())?;
+                file.expect_length(other, same, dimensions)?;
+                matrix.zip(file.map(other)?).map(|(matrix, other)| Rows::MappedSum([matrix, other]))
+            }
+        };
+        let in_place = rows
+            .and_then(|rows| Embeddings::in_place(Words::unindexed(words, ends), counts, dimensions, rows));
+        match in_place {
+            Some(embeddings) => Ok(embeddings.with_origin(origin)),
+            None => Embeddings::load(path, vectors),
+        }
     }
 }
 
@@ -110,7 +143,7 @@ impl ModelFile {
 
     /// The length of a matrix' rows, one for each word.
     fn dimensions(&self, matrix: &str, n_words: usize) -> Result<usize> {
-        match *self.shape(matrix)? {
+        match self.info(matrix, Dtype::F32)?.shape[..] {
             [rows, dimensions] if rows == n_words && dimensions > 0 => Ok(dimensions),
             ref shape => {
                 Err(self

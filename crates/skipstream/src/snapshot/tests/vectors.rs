@@ -1,5 +1,7 @@
 //! Files of vectors.
 
+use std::borrow::Cow;
+
 use safetensors::Dtype;
 
 use super::super::metadata::{Contents, VectorsMetadata};
@@ -53,7 +55,7 @@ fn malformed(path: &std::path::Path) -> String {
 }
 
 fn bits(embeddings: &Embeddings) -> Vec<u32> {
-    embeddings.vectors().iter().map(|value| value.to_bits()).collect()
+    embeddings.vectors().flat_map(Cow::into_owned).map(f32::to_bits).collect()
 }
 
 #[test]
