@@ -98,7 +98,7 @@ mod tests {
             let default = default.trim_end_matches(']');
             let same = match value.as_f64() {
                 Some(number) => default.parse::<f64>().unwrap() == number,
-                None => value == default,
+                None => value.to_string().trim_matches('"') == default,
             };
             assert!(same, "--{flag} says {default}, the library {value}");
         }

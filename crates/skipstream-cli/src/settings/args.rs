@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use skipstream::corpus::InvalidUtf8;
+use skipstream::corpus::{InvalidUtf8, Tokenizer};
 use skipstream::{AdaGrad, Strategy, WindowShape};
 
 use crate::args::one_of;
@@ -75,6 +75,24 @@ pub struct SettingArgs {
     /// Every random number follows from it [default: 1]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// What a word is [default: whitespace]
+    ///
+    /// `whitespace`: what stands between white space. `unicode`: a word by Unicode's rules (UAX #29) with a letter or a
+    /// number in it, so that punctuation is left out; scripts without spaces fall into their characters.
+    #[arg(long, value_name = "NAME", value_parser = one_of::<Tokenizer>(&["whitespace", "unicode"]))]
+    pub tokenizer: Option<Tokenizer>,
+    /// Put all words in lower case [default: false]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub lowercase: Option<bool>,
+    /// Bring text into Unicode's normal form KC, before anything else [default: false]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub nfkc: Option<bool>,
+    /// A word of fewer characters is left out and counted [default: 1]
+    #[arg(long, value_name = "N")]
+    pub min_token_len: Option<usize>,
+    /// A word of more characters is left out and counted [default: none]
+    #[arg(long, value_name = "N")]
+    pub max_token_len: Option<usize>,
     /// A line of more words is cut into pieces [default: 1000]
     #[arg(long, value_name = "N")]
     pub max_sentence_words: Option<usize>,

@@ -129,7 +129,11 @@ fn field_mut<'a>(config: &'a mut Map<String, Value>, name: &str) -> Option<&'a m
 
 /// As it is typed.
 fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    match value {
+        Value::String(name) => name.clone(),
+        Value::Null => "none".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 #[cfg(test)]

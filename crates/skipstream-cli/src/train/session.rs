@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use skipstream::corpus::{Files, Input, Ledger};
+use skipstream::corpus::{Files, Input, Ledger, Position};
 use skipstream::{Error, Outcome as Rest, Progress, Strategy, Trainer};
 
 use super::every::Due;
@@ -59,7 +59,7 @@ impl Session {
             Text::Stdin { skip_learned } => Input::Pipe {
                 name: STDIN.into(),
                 reader: Box::new(Pipe::stdin(stop.clone())),
-                skip: if *skip_learned { trainer.ledger().last_pipe_bytes } else { 0 },
+                skip: if *skip_learned { trainer.ledger().last_pipe } else { Position::default() },
             },
         });
         let files = Files::plan(inputs, trainer.ledger(), job.again, &trainer.settings().text)?;

@@ -122,9 +122,10 @@ impl Summary {
 
     /// What did not enter the model as it stands in the text.
     fn write_left_out(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TextReport { long_tokens, cut_lines, invalid_lines, .. } = self.text;
+        let TextReport { short_tokens, long_tokens, cut_lines, invalid_lines, .. } = self.text;
         for (number, noun, what) in [
-            (long_tokens, "word", "longer than --max-token-bytes left out"),
+            (short_tokens, "word", "shorter than --min-token-len left out"),
+            (long_tokens, "word", "longer than --max-token-len or --max-token-bytes left out"),
             (cut_lines, "line", "longer than --max-sentence-words cut into pieces"),
             (invalid_lines, "line", "with bytes that are not UTF-8 (see --invalid-utf8)"),
         ] {

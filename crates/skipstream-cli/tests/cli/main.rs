@@ -10,4 +10,5 @@ mod queries;
 mod refusals;
 mod settings;
 mod stopping;
+mod text;
 mod training;

@@ -153,7 +153,7 @@ fn what_is_left_out_is_counted() {
     desk.write("a.txt", [b"one two three four five ", long.as_bytes(), b"\nbad \xFF\n"].concat());
     let answer = desk.train("m", &["--max-sentence-words", "3", "a.txt"]);
     for note in [
-        "note      1 word longer than --max-token-bytes",
+        "note      1 word longer than --max-token-len or --max-token-bytes left out",
         "note      1 line longer than --max-sentence-words",
         "note      1 line with bytes that are not UTF-8",
     ] {

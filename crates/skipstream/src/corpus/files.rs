@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::ledger::{Ledger, Plan, Reading};
 use super::open::{TextStream, from_reader_at, open_at};
 use super::options::TextOptions;
+use super::position::Position;
 use super::progress::FilesProgress;
 use super::report::TextReport;
 use super::sentence::{Sentence, Source};
@@ -23,8 +24,8 @@ pub enum Input {
         name: PathBuf,
         /// Its bytes, compressed or not.
         reader: Box<dyn Read + Send>,
-        /// The bytes of decompressed text to pass over.
-        skip: u64,
+        /// The text to pass over.
+        skip: Position,
     },
 }
 
@@ -81,8 +82,7 @@ struct Part {
 /// A place in a part.
 #[derive(Clone, Copy, Default)]
 struct Reached {
-    /// In the decompressed text.
-    position: u64,
+    position: Position,
     /// The words up to there.
     words: u64,
 }
@@ -114,7 +114,7 @@ impl Files {
                         return Err(Error::io(&path)(io::ErrorKind::IsADirectory.into()));
                     }
                     if !metadata.is_file() {
-                        parts.push(Part::pipe(path, None, 0));
+                        parts.push(Part::pipe(path, None, Position::default()));
                         continue;
                     }
                     // Found out now rather than hours later, when its turn comes.
@@ -215,7 +215,7 @@ impl Files {
             part.complete = true;
             if part.file_bytes.is_none() {
                 // Behind a pipe's last sentence nothing can grow: what is fed next comes after its last byte.
-                part.reached.position = stream.offset();
+                part.reached.position = stream.end();
             }
             self.closed_bytes += raw_bytes;
             self.closed_report += *stream.report();
@@ -243,10 +243,10 @@ impl Part {
     fn file(path: &Path, file_bytes: u64, ledger: &Ledger, again: bool) -> Result<Option<Part>> {
         let position = match ledger.plan(path) {
             // Changed or not, it is new text.
-            _ if again => 0,
+            _ if again => Position::default(),
             Ok(Plan::Learned) => return Ok(None),
             Ok(Plan::Continue { position }) => position,
-            Ok(Plan::New) => 0,
+            Ok(Plan::New) => Position::default(),
             Err(error) => return Err(error),
         };
         let words = ledger.source(path)?.map_or(0, |learned| learned.words);
@@ -257,11 +257,11 @@ impl Part {
             settled: start,
             // So that a file which is to be learned again is still to be learned if its turn does not come today.
             is_settled: !again,
-            ..Part::pipe(path.to_owned(), None, 0)
+            ..Part::pipe(path.to_owned(), None, Position::default())
         }))
     }
 
-    fn pipe(name: PathBuf, pipe: Option<Box<dyn Read + Send>>, skip: u64) -> Part {
+    fn pipe(name: PathBuf, pipe: Option<Box<dyn Read + Send>>, skip: Position) -> Part {
         let start = Reached { position: skip, words: 0 };
         Part {
             name,
@@ -290,7 +290,8 @@ impl Part {
         let before = std::mem::replace(&mut self.settled, self.reached);
         let Reached { position, words } = self.reached;
         let Some(file_bytes) = self.file_bytes else {
-            ledger.record_piped(words - before.words, position - before.position, position);
+            let bytes = position.offset - before.position.offset;
+            ledger.record_piped(words - before.words, bytes, position);
             return Ok(());
         };
         let reading = Reading { file_bytes, position, complete: self.complete, words };
@@ -361,7 +362,7 @@ mod tests {
         sentences
     }
 
-    fn pipe(text: &'static str, skip: u64) -> Input {
+    fn pipe(text: &'static str, skip: Position) -> Input {
         Input::Pipe { name: "<stdin>".into(), reader: Box::new(text.as_bytes()), skip }
     }
 
@@ -410,7 +411,7 @@ mod tests {
     #[test]
     fn settling_often_is_settling_once() {
         let mut desk = Desk::with(&[("a", "one two\nthree\n")]);
-        let inputs = || [Input::from(desk.path("a")), pipe("four five\n\nsix\n\n", 0)];
+        let inputs = || [Input::from(desk.path("a")), pipe("four five\n\nsix\n\n", Position::default())];
         let mut once = Ledger::default();
         let mut files = Files::plan(inputs(), &desk.ledger, false, &TextOptions::default()).unwrap();
         take(&mut files, 9);
@@ -431,14 +432,15 @@ mod tests {
         let mut ledger = Ledger { piped_words: 7, piped_bytes: 70, ..Ledger::default() };
         let text = "one two\nthree\nfour\n";
         let options = TextOptions::default();
-        let mut files = Files::plan([pipe(text, 0)], &ledger, false, &options).unwrap();
+        let mut files = Files::plan([pipe(text, Position::default())], &ledger, false, &options).unwrap();
         take(&mut files, 2);
         files.settle(&mut ledger).unwrap();
-        let fed_again = pipe(text, ledger.last_pipe_bytes);
+        let fed_again = pipe(text, ledger.last_pipe);
         let mut files = Files::plan([fed_again], &ledger, false, &options).unwrap();
         assert_eq!(take(&mut files, 9), ["four"]);
         files.settle(&mut ledger).unwrap();
-        assert_eq!((ledger.piped_words, ledger.piped_bytes, ledger.last_pipe_bytes), (11, 89, 19));
+        assert_eq!((ledger.piped_words, ledger.piped_bytes), (11, 89));
+        assert_eq!(ledger.last_pipe, Position { offset: 19, lines: 3, words: 0 });
     }
 
     #[test]
@@ -528,7 +530,7 @@ mod tests {
         assert_eq!((files.report().tokens, files.report().lines), (3, 2));
         assert_eq!(progress.bytes_read(), 14);
         assert_eq!((progress.file(), progress.files()), (2, 2));
-        let inputs = [Input::from(desk.path("a")), pipe("four", 0)];
+        let inputs = [Input::from(desk.path("a")), pipe("four", Position::default())];
         let files = Files::plan(inputs, &desk.ledger, false, &TextOptions::default()).unwrap();
         assert_eq!(files.progress().length(), None);
     }
@@ -546,7 +548,8 @@ mod tests {
         assert_eq!((desk.words("a"), files.report().tokens), (2, 3));
 
         let options = TextOptions::default();
-        let mut files = Files::plan([pipe("four", 0)], &desk.ledger, false, &options).unwrap();
+        let mut files =
+            Files::plan([pipe("four", Position::default())], &desk.ledger, false, &options).unwrap();
         let error = files.rewind().unwrap_err().to_string();
         assert!(error.starts_with("<stdin>: a pipe"), "{error}");
     }

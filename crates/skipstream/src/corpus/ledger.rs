@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::position::Position;
 use crate::{Error, Result};
 
 /// The bytes at either end of a file that its fingerprint covers.
@@ -22,9 +23,9 @@ pub struct Ledger {
     /// Bytes of decompressed text learned from pipes.
     #[serde(default)]
     pub piped_bytes: u64,
-    /// Bytes of decompressed text learned from the last pipe: what is passed over if it is fed again.
+    /// How far the last pipe was learned: what is passed over if it is fed again.
     #[serde(default)]
-    pub last_pipe_bytes: u64,
+    pub last_pipe: Position,
 }
 
 /// A file that was learned, wholly or in part.
@@ -35,8 +36,9 @@ pub struct LearnedSource {
     pub path: PathBuf,
     /// The raw length of the file when it was last read.
     pub file_bytes: u64,
-    /// The bytes of decompressed text that were learned.
-    pub position: u64,
+    /// How much of the text was learned.
+    #[serde(flatten)]
+    pub position: Position,
     /// Whether the file was read to its end.
     pub complete: bool,
     /// BLAKE3, in hexadecimal, over `file_bytes` and over the first and the last 64 KiB of so many raw bytes.
@@ -50,8 +52,8 @@ pub struct LearnedSource {
 pub struct Reading {
     /// The raw length of the file when it was opened. A length taken later would hide what was appended meanwhile.
     pub file_bytes: u64,
-    /// The bytes of decompressed text that were learned.
-    pub position: u64,
+    /// How much of the text was learned.
+    pub position: Position,
     /// Whether the file was read to its end.
     pub complete: bool,
     /// The words learned from it in all, earlier readings included.
@@ -65,8 +67,8 @@ pub enum Plan {
     New,
     /// What stands behind a position, because the file grew or reading was interrupted.
     Continue {
-        /// The bytes of decompressed text that were learned.
-        position: u64,
+        /// How much of the text was learned.
+        position: Position,
     },
     /// Nothing.
     Learned,
@@ -133,10 +135,10 @@ impl Ledger {
     }
 
     /// Counts text that was learned from a pipe since the last time, and how far into that pipe it reached.
-    pub fn record_piped(&mut self, words: u64, bytes: u64, position: u64) {
+    pub fn record_piped(&mut self, words: u64, bytes: u64, position: Position) {
         self.piped_words += words;
         self.piped_bytes += bytes;
-        self.last_pipe_bytes = position;
+        self.last_pipe = position;
     }
 }
 
@@ -192,7 +194,8 @@ mod tests {
         let path = folder.path().join("news.txt");
         fs::write(&path, text).unwrap();
         let mut ledger = Ledger::default();
-        let reading = Reading { file_bytes: text.len() as u64, position: 4, complete, words: 1 };
+        let reading =
+            Reading { file_bytes: text.len() as u64, position: Position::at(4), complete, words: 1 };
         ledger.record(&path, reading).unwrap();
         (folder, path, ledger)
     }
@@ -212,14 +215,14 @@ mod tests {
     #[test]
     fn an_interrupted_file_is_continued() {
         let (_folder, path, ledger) = learned("one two", false);
-        assert_eq!(ledger.plan(path).unwrap(), Plan::Continue { position: 4 });
+        assert_eq!(ledger.plan(path).unwrap(), Plan::Continue { position: Position::at(4) });
     }
 
     #[test]
     fn a_grown_file_is_continued() {
         let (_folder, path, ledger) = learned("one two", true);
         fs::write(&path, "one two three").unwrap();
-        assert_eq!(ledger.plan(path).unwrap(), Plan::Continue { position: 4 });
+        assert_eq!(ledger.plan(path).unwrap(), Plan::Continue { position: Position::at(4) });
     }
 
     #[test]
@@ -264,7 +267,7 @@ mod tests {
     #[test]
     fn recording_again_replaces_the_entry() {
         let (_folder, path, mut ledger) = learned("one two", false);
-        let reading = Reading { file_bytes: 7, position: 7, complete: true, words: 2 };
+        let reading = Reading { file_bytes: 7, position: Position::at(7), complete: true, words: 2 };
         ledger.record(&path, reading).unwrap();
         assert_eq!(ledger.sources.len(), 1);
         assert_eq!(ledger.source(&path).unwrap().unwrap().words, 2);
@@ -274,7 +277,7 @@ mod tests {
     #[test]
     fn a_file_that_shrank_while_it_was_read_is_not_recorded() {
         let (_folder, path, mut ledger) = learned("one two", false);
-        let reading = Reading { file_bytes: 8, position: 7, complete: true, words: 2 };
+        let reading = Reading { file_bytes: 8, position: Position::at(7), complete: true, words: 2 };
         let error = ledger.record(&path, reading).unwrap_err();
         assert!(matches!(error, Error::SourceChanged { .. }));
     }
@@ -302,7 +305,7 @@ mod tests {
         let (folder, path, mut ledger) = learned("one two", true);
         let odd = folder.path().join(std::ffi::OsStr::from_bytes(b"\xFFnews"));
         fs::copy(path, &odd).unwrap();
-        let reading = Reading { file_bytes: 7, position: 7, complete: true, words: 2 };
+        let reading = Reading { file_bytes: 7, position: Position::at(7), complete: true, words: 2 };
         ledger.record(&odd, reading).unwrap();
         let json = serde_json::to_string(&ledger).unwrap();
         let loaded: Ledger = serde_json::from_str(&json).unwrap();
@@ -312,10 +315,10 @@ mod tests {
     #[test]
     fn piped_text_is_counted() {
         let mut ledger = Ledger::default();
-        ledger.record_piped(2, 8, 8);
-        ledger.record_piped(3, 20, 20);
+        ledger.record_piped(2, 8, Position::at(8));
+        ledger.record_piped(3, 20, Position::at(20));
         assert_eq!((ledger.piped_words, ledger.piped_bytes), (5, 28));
-        assert_eq!(ledger.last_pipe_bytes, 20);
+        assert_eq!(ledger.last_pipe, Position::at(20));
     }
 
     #[cfg(unix)]
@@ -323,7 +326,7 @@ mod tests {
     fn a_device_is_always_new_and_never_recorded() {
         let mut ledger = Ledger::default();
         assert_eq!(ledger.plan("/dev/null").unwrap(), Plan::New);
-        let reading = Reading { file_bytes: 0, position: 0, complete: true, words: 0 };
+        let reading = Reading { file_bytes: 0, position: Position::default(), complete: true, words: 0 };
         assert!(ledger.record("/dev/null", reading).is_err());
     }
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::lines::Lines;
 use super::options::TextOptions;
+use super::position::Position;
 use super::report::TextReport;
 use super::sentence::{Sentence, Source};
 use crate::bytes::{BUFFER_BYTES, Compression, read_error, read_magic};
@@ -28,13 +29,13 @@ pub struct RawProgress {
 
 /// Opens a file that is plain text or compressed (gzip, zstd, bzip2, xz), which its first bytes tell.
 pub fn open(path: impl AsRef<Path>, options: &TextOptions) -> Result<TextStream> {
-    open_at(path, 0, options)
+    open_at(path, Position::default(), options)
 }
 
 /// Opens a file and goes on at a [`position`](TextStream::position) that an earlier stream gave.
 ///
 /// A plain file is sought; a compressed one is decoded up to there.
-pub fn open_at(path: impl AsRef<Path>, position: u64, options: &TextOptions) -> Result<TextStream> {
+pub fn open_at(path: impl AsRef<Path>, position: Position, options: &TextOptions) -> Result<TextStream> {
     let path = path.as_ref();
     let mut file = File::open(path).map_err(Error::io(path))?;
     let metadata = file.metadata().map_err(Error::io(path))?;
@@ -44,12 +45,12 @@ pub fn open_at(path: impl AsRef<Path>, position: u64, options: &TextOptions) -> 
     let length = metadata.is_file().then_some(metadata.len());
     let magic = read_magic(&mut file).map_err(Error::io(path))?;
     let compression = Compression::of(&magic);
-    if compression == Compression::None && position > 0 {
-        if length.is_some_and(|length| length < position) {
+    if compression == Compression::None && position.offset > 0 {
+        if length.is_some_and(|length| length < position.offset) {
             return Err(too_short(path, position));
         }
-        file.seek(SeekFrom::Start(position)).map_err(Error::io(path))?;
-        let progress = RawProgress::new(position, length);
+        file.seek(SeekFrom::Start(position.offset)).map_err(Error::io(path))?;
+        let progress = RawProgress::new(position.offset, length);
         let raw = BufReader::with_capacity(BUFFER_BYTES, progress.count(file));
         return TextStream::new(Box::new(raw), position, path, options, progress);
     }
@@ -65,14 +66,14 @@ pub fn from_reader(
     reader: impl Read + Send + 'static,
     options: &TextOptions,
 ) -> Result<TextStream> {
-    from_reader_at(name, reader, 0, options)
+    from_reader_at(name, reader, Position::default(), options)
 }
 
 /// Reads a pipe that gives the same text again, and goes on at a [`position`](TextStream::position) of the first time.
 pub fn from_reader_at(
     name: impl AsRef<Path>,
     mut reader: impl Read + Send + 'static,
-    position: u64,
+    position: Position,
     options: &TextOptions,
 ) -> Result<TextStream> {
     let name = name.as_ref();
@@ -87,7 +88,7 @@ pub fn from_reader_at(
 impl TextStream {
     fn new(
         text: Box<dyn BufRead + Send>,
-        position: u64,
+        position: Position,
         name: &Path,
         options: &TextOptions,
         progress: RawProgress,
@@ -96,30 +97,30 @@ impl TextStream {
         Ok(Self { lines, progress })
     }
 
-    /// Reads text from its start up to `position` and drops it.
+    /// Reads text from its start up to the position's offset and drops it.
     fn skipping(
         mut text: Box<dyn BufRead + Send>,
-        position: u64,
+        position: Position,
         name: &Path,
         options: &TextOptions,
         progress: RawProgress,
     ) -> Result<Self> {
-        let skipped = io::copy(&mut text.by_ref().take(position), &mut io::sink())
+        let skipped = io::copy(&mut text.by_ref().take(position.offset), &mut io::sink())
             .map_err(|error| read_error(name, error))?;
-        if skipped < position {
+        if skipped < position.offset {
             return Err(too_short(name, position));
         }
         Self::new(text, position, name, options, progress)
     }
 
-    /// The bytes of decompressed text up to the end of the last sentence that was returned.
-    pub fn position(&self) -> u64 {
+    /// The place behind the last sentence that was returned.
+    pub fn position(&self) -> Position {
         self.lines.position()
     }
 
-    /// The bytes of decompressed text that were taken, those behind the last sentence included.
-    pub fn offset(&self) -> u64 {
-        self.lines.offset()
+    /// The place behind all that was read, empty lines behind the last sentence included.
+    pub fn end(&self) -> Position {
+        self.lines.end()
     }
 
     /// What was read so far, since the stream was opened.
@@ -173,8 +174,8 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-fn too_short(path: &Path, position: u64) -> Error {
-    let reason = format!("the text ends before byte {position}, where reading was to go on");
+fn too_short(path: &Path, position: Position) -> Error {
+    let reason = format!("the text ends before byte {}, where reading was to go on", position.offset);
     Error::malformed(path, reason)
 }
 
@@ -316,7 +317,7 @@ mod tests {
             assert!(stream.read(&mut Sentence::default()).unwrap());
             let rest = open_at(&path, stream.position(), &TextOptions::default()).unwrap();
             assert_eq!(read_all(rest).0, ["the second", "and the last"]);
-            let end = open_at(&path, TEXT.len() as u64, &TextOptions::default()).unwrap();
+            let end = open_at(&path, Position::at(TEXT.len() as u64), &TextOptions::default()).unwrap();
             assert!(read_all(end).0.is_empty());
 
             let pipe = Cursor::new(bytes);
@@ -331,7 +332,7 @@ mod tests {
         for bytes in [TEXT.into(), gzip(TEXT.as_bytes()), zstd(TEXT.as_bytes())] {
             let path = write(&folder, "text", &bytes);
             let behind = TEXT.len() as u64 + 1;
-            let error = open_at(&path, behind, &TextOptions::default()).err().unwrap();
+            let error = open_at(&path, Position::at(behind), &TextOptions::default()).err().unwrap();
             assert!(error.to_string().contains("ends before byte 40"), "{error}");
         }
     }
@@ -343,7 +344,7 @@ mod tests {
         for bytes in [text.clone().into_bytes(), gzip(text.as_bytes()), zstd(text.as_bytes())] {
             let path = write(&folder, "text", &bytes);
             for position in [0, 1000] {
-                let stream = open_at(&path, position, &TextOptions::default()).unwrap();
+                let stream = open_at(&path, Position::at(position), &TextOptions::default()).unwrap();
                 let progress = stream.progress().clone();
                 assert!(progress.bytes_read() < bytes.len() as u64);
                 read_all(stream);

@@ -7,16 +7,46 @@ use crate::{Error, Result};
 /// The most bytes that the tokens of one sentence may have by the limits, so that 32-bit offsets and memory suffice.
 const MAX_SENTENCE_BYTES: usize = 1 << 30;
 
-/// The limits of sentences and tokens, and the policy for bytes that are not UTF-8.
+const MAX_TOKEN_BYTES: usize = 65_535;
+
+/// What a token is, the limits of sentences and tokens, and the policy for bytes that are not UTF-8.
+///
+/// A line goes through these steps in this order: it is split at white space; what stands between is normalised
+/// (`nfkc`), put in lower case (`lowercase`) and cut into tokens (`tokenizer`); then tokens that are too short or too
+/// long are left out. Normalising comes first because a letter such as `𝐀` has a lower case only once it is `A`, and
+/// `㎏` is a word only once it is `kg`. White space can come first because no letter is composed or put in lower case
+/// with regard to a letter beyond it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TextOptions {
+    /// What a token is. Default `whitespace`.
+    pub tokenizer: Tokenizer,
+    /// Whether tokens are put in lower case, by Unicode's full mapping. Default `false`.
+    pub lowercase: bool,
+    /// Whether text is brought into Unicode's normal form KC, in which `ﬁ` is `fi` and `Ａ` is `A`. Default `false`.
+    pub nfkc: bool,
+    /// A token of fewer characters is left out and counted. Default 1, from 1 to 65,535.
+    pub min_token_len: usize,
+    /// A token of more characters is left out and counted. Default none, from `min_token_len` to 65,535.
+    pub max_token_len: Option<usize>,
     /// A line of more tokens is cut into pieces of so many. Default 1000, from 2 to 1,000,000.
     pub max_sentence_words: usize,
     /// A token of more bytes is left out and counted. Default 128, from 1 to 65,535.
     pub max_token_bytes: usize,
     /// What becomes of a line that is not UTF-8. Default `replace`.
     pub invalid_utf8: InvalidUtf8,
+}
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tokenizer {
+    /// What stands between white space.
+    #[default]
+    Whitespace,
+    /// A word by the boundaries of Unicode (UAX #29) that has a letter or a number in it: punctuation is left out, and
+    /// scripts without spaces fall into their characters.
+    Unicode,
 }
 
 /// What becomes of a line that is not UTF-8.
@@ -34,7 +64,16 @@ pub enum InvalidUtf8 {
 
 impl Default for TextOptions {
     fn default() -> Self {
-        Self { max_sentence_words: 1000, max_token_bytes: 128, invalid_utf8: InvalidUtf8::Replace }
+        Self {
+            tokenizer: Tokenizer::Whitespace,
+            lowercase: false,
+            nfkc: false,
+            min_token_len: 1,
+            max_token_len: None,
+            max_sentence_words: 1000,
+            max_token_bytes: 128,
+            invalid_utf8: InvalidUtf8::Replace,
+        }
     }
 }
 
@@ -42,7 +81,11 @@ impl TextOptions {
     /// Refuses values outside their limits.
     pub fn check(&self) -> Result<()> {
         within("max_sentence_words", self.max_sentence_words, 2, 1_000_000)?;
-        within("max_token_bytes", self.max_token_bytes, 1, 65_535)?;
+        within("max_token_bytes", self.max_token_bytes, 1, MAX_TOKEN_BYTES)?;
+        within("min_token_len", self.min_token_len, 1, MAX_TOKEN_BYTES)?;
+        if let Some(max_token_len) = self.max_token_len {
+            within("max_token_len", max_token_len, self.min_token_len, MAX_TOKEN_BYTES)?;
+        }
         let most_words = MAX_SENTENCE_BYTES / self.max_token_bytes;
         if self.max_sentence_words > most_words {
             return Err(Error::Setting {
@@ -52,6 +95,15 @@ impl TextOptions {
             });
         }
         Ok(())
+    }
+
+    /// Whether a token is just what stands between white space.
+    pub(super) fn is_plain(&self) -> bool {
+        self.tokenizer == Tokenizer::Whitespace
+            && !self.lowercase
+            && !self.nfkc
+            && self.min_token_len == 1
+            && self.max_token_len.is_none()
     }
 }
 
@@ -85,6 +137,14 @@ mod tests {
     fn tokens_of_no_bytes_are_refused() {
         let options = TextOptions { max_token_bytes: 0, ..TextOptions::default() };
         assert_eq!(message(options), "max_token_bytes is 0; it must be from 1 to 65535");
+    }
+
+    #[test]
+    fn a_longest_token_that_is_shorter_than_the_shortest_is_refused() {
+        let options = TextOptions { min_token_len: 3, max_token_len: Some(2), ..TextOptions::default() };
+        assert_eq!(message(options), "max_token_len is 2; it must be from 3 to 65535");
+        let options = TextOptions { min_token_len: 0, ..TextOptions::default() };
+        assert_eq!(message(options), "min_token_len is 0; it must be from 1 to 65535");
     }
 
     #[test]

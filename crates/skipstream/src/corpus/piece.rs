@@ -1,12 +1,41 @@
 //! One sentence in the making: raw bytes go in, token spans come out.
 
 use super::Sentence;
-use super::options::TextOptions;
+use super::options::{TextOptions, Tokenizer};
 use super::sentence::offset;
 use super::separators::{BLOCK, Separator, candidates, separator};
+use super::words::boundaries;
 
 /// The bytes that may gather before those of no further use are dropped; few in tests, so that it happens there.
 const COMPACT_BYTES: usize = if cfg!(test) { 16 } else { 64 << 10 };
+
+/// The bytes behind a boundary between words that decide whether it is one: the next two characters, each with a few
+/// marks on it.
+const CONTEXT_BYTES: usize = 64;
+
+/// What becomes of a run of text without white space that has more bytes than a token may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LongRun {
+    /// It is a token, and left out.
+    LeaveOut,
+    /// It may be many words, as in scripts without spaces: it is cut between two of them. Only a word that is too long
+    /// is left out.
+    Cut,
+}
+
+/// Whether all bytes of a run are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RunEnd {
+    Known,
+    Open,
+}
+
+/// Whether a piece may have more tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Room {
+    Left,
+    None,
+}
 
 /// A line, or a piece of a long one, while its bytes arrive in parts of any size.
 ///
@@ -18,6 +47,7 @@ pub(super) struct Piece {
     spans: Vec<(u32, u32)>,
     max_words: usize,
     max_token_bytes: usize,
+    long_run: LongRun,
     /// Where the open token starts: behind the last separator.
     token: usize,
     /// The first byte that was not looked at.
@@ -49,6 +79,10 @@ impl Piece {
             spans: std::mem::take(&mut sentence.spans),
             max_words: options.max_sentence_words,
             max_token_bytes: options.max_token_bytes,
+            long_run: match options.tokenizer {
+                Tokenizer::Whitespace => LongRun::LeaveOut,
+                Tokenizer::Unicode => LongRun::Cut,
+            },
             token: 0,
             scanned: 0,
             oversized: false,
@@ -70,8 +104,8 @@ impl Piece {
 
     /// Finds the tokens in the bytes that were added; `last` says that the line ends here.
     ///
-    /// When the piece has all the tokens it may have, it ends behind the separator that ended the last of them, and
-    /// the result is the number of bytes behind that, which belong to the next piece. They were all in the last part.
+    /// When the piece has all the tokens it may have, it ends behind the last of them and its separator, and the result
+    /// is the number of bytes behind that, which [`give_back`](Self::give_back) takes out.
     pub(super) fn scan(&mut self, last: bool) -> Option<usize> {
         let mut block_start = self.scanned;
         while block_start < self.bytes.len() {
@@ -81,28 +115,45 @@ impl Piece {
                 marks &= marks - 1;
                 match separator(&self.bytes[place..]) {
                     Separator::Of(width) => {
-                        self.end_token(place);
+                        if self.end_token(place) == Room::None {
+                            return Some(self.bytes.len() - self.token);
+                        }
                         self.token = place + width;
                         if self.spans.len() == self.max_words {
-                            let rest = self.bytes.len() - self.token;
-                            self.bytes.truncate(self.token);
-                            return Some(rest);
+                            return Some(self.bytes.len() - self.token);
                         }
                     }
-                    Separator::Undecided if !last => {
-                        self.scanned = place;
-                        return None;
-                    }
+                    Separator::Undecided if !last => return self.pause(place),
                     Separator::Undecided | Separator::No => {}
                 }
             }
             block_start += BLOCK;
         }
+        if !last {
+            return self.pause(self.bytes.len());
+        }
         self.scanned = self.bytes.len();
-        if last {
-            self.end_token(self.bytes.len());
+        match self.end_token(self.scanned) {
+            Room::Left => None,
+            Room::None => Some(self.bytes.len() - self.token),
+        }
+    }
+
+    /// Waits for more bytes behind those that were scanned.
+    fn pause(&mut self, scanned: usize) -> Option<usize> {
+        self.scanned = scanned;
+        if self.long_run == LongRun::Cut && self.cut_run(scanned, RunEnd::Open) == Room::None {
+            return Some(self.bytes.len() - self.token);
         }
         None
+    }
+
+    /// Takes out the last `rest` bytes, which belong to the next piece. What of them was not in the last part, of
+    /// `part` bytes, goes to `carried`.
+    pub(super) fn give_back(&mut self, rest: usize, part: usize, carried: &mut Vec<u8>) {
+        let end = self.bytes.len() - rest;
+        carried.extend_from_slice(&self.bytes[end..end + rest.saturating_sub(part)]);
+        self.bytes.truncate(end);
     }
 
     /// Hands the buffers back to the sentence, with bad bytes replaced by U+FFFD.
@@ -124,7 +175,7 @@ impl Piece {
         };
         for (start, end) in self.spans {
             let token = String::from_utf8_lossy(&bytes[start as usize..end as usize]);
-            if token.len() > self.max_token_bytes {
+            if self.long_run == LongRun::LeaveOut && token.len() > self.max_token_bytes {
                 finished.long_tokens += 1;
             } else {
                 sentence.push(&token);
@@ -134,27 +185,90 @@ impl Piece {
     }
 
     #[inline]
-    fn end_token(&mut self, end: usize) {
+    fn end_token(&mut self, end: usize) -> Room {
         let length = end - self.token;
         if self.oversized || length > self.max_token_bytes {
-            self.long_tokens += 1;
-            self.oversized = false;
-        } else if length > 0 {
+            return self.end_long_run(end);
+        }
+        if length > 0 {
             self.spans.push((offset(self.token), offset(end)));
+        }
+        Room::Left
+    }
+
+    #[cold]
+    fn end_long_run(&mut self, end: usize) -> Room {
+        match self.long_run {
+            LongRun::Cut => self.cut_run(end, RunEnd::Known),
+            LongRun::LeaveOut => {
+                self.long_tokens += 1;
+                self.oversized = false;
+                Room::Left
+            }
+        }
+    }
+
+    /// Cuts the open run, of which the bytes up to `end` are known, between words into parts that may be tokens.
+    ///
+    /// What is cut depends on so many bytes from the start of the run, never on the parts in which they arrived. A part
+    /// can be cut in turn as if the text began there, because the rules for boundaries do not look across one.
+    fn cut_run(&mut self, end: usize, run_end: RunEnd) -> Room {
+        loop {
+            let length = end - self.token;
+            let window = length.min(self.max_token_bytes + CONTEXT_BYTES);
+            let whole = run_end == RunEnd::Known && window == length;
+            if run_end == RunEnd::Open && window == length {
+                return Room::Left;
+            }
+            if whole && length <= self.max_token_bytes && !self.oversized {
+                return self.end_token(end);
+            }
+            let bytes = &self.bytes[self.token..self.token + window];
+            let decided = if whole { window } else { self.max_token_bytes };
+            let cut = if self.oversized {
+                boundaries(bytes).next().or(whole.then_some(0)).filter(|&cut| cut <= decided)
+            } else {
+                boundaries(bytes).take_while(|&cut| cut <= self.max_token_bytes).last()
+            };
+            match cut {
+                Some(cut) if self.oversized => {
+                    self.long_tokens += 1;
+                    self.oversized = false;
+                    self.token += cut;
+                }
+                Some(cut) => {
+                    self.spans.push((offset(self.token), offset(self.token + cut)));
+                    self.token += cut;
+                    if self.spans.len() == self.max_words {
+                        return Room::None;
+                    }
+                }
+                None => {
+                    self.oversized = true;
+                    let is_inside = |byte: &&u8| (0x80..0xC0).contains(*byte);
+                    let rest = bytes[self.max_token_bytes..].iter().take_while(is_inside).count();
+                    self.token += self.max_token_bytes + rest;
+                }
+            }
         }
     }
 
     /// Drops every byte that is of no further use and moves the tokens together.
     fn compact(&mut self) {
-        self.oversized |= self.scanned - self.token > self.max_token_bytes;
-        let mut keep = if self.oversized { self.scanned } else { self.token };
+        let mut keep = self.token;
+        if self.long_run == LongRun::LeaveOut {
+            self.oversized |= self.scanned - self.token > self.max_token_bytes;
+            if self.oversized {
+                keep = self.scanned;
+            }
+        }
         if self.first_invalid.is_none()
             && let Err(error) = std::str::from_utf8(&self.bytes[..keep])
         {
             match error.error_len() {
-                Some(_) => self.first_invalid = Some(self.origin + error.valid_up_to() as u64),
                 // The next bytes may complete the character.
-                None => keep = error.valid_up_to(),
+                None if keep > self.token => keep = error.valid_up_to(),
+                _ => self.first_invalid = Some(self.origin + error.valid_up_to() as u64),
             }
         }
         let mut end_of_kept = 0;

@@ -13,7 +13,10 @@ pub struct TextReport {
     pub sentences: u64,
     /// Tokens in those sentences.
     pub tokens: u64,
-    /// Tokens that were left out because they have more than `max_token_bytes` bytes.
+    /// Tokens that were left out because they have fewer than `min_token_len` characters.
+    #[serde(default)]
+    pub short_tokens: u64,
+    /// Tokens that were left out because they have more than `max_token_len` characters or `max_token_bytes` bytes.
     pub long_tokens: u64,
     /// Lines that were cut because they have more than `max_sentence_words` tokens.
     pub cut_lines: u64,
@@ -26,6 +29,7 @@ impl AddAssign for TextReport {
         self.lines += other.lines;
         self.sentences += other.sentences;
         self.tokens += other.tokens;
+        self.short_tokens += other.short_tokens;
         self.long_tokens += other.long_tokens;
         self.cut_lines += other.cut_lines;
         self.invalid_lines += other.invalid_lines;

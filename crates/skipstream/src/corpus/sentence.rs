@@ -51,6 +51,12 @@ impl Sentence {
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = &str> {
         self.spans.iter().map(|&(start, end)| &self.text[start as usize..end as usize])
     }
+
+    /// The token of this number, from 0.
+    pub(super) fn token(&self, number: usize) -> &str {
+        let (start, end) = self.spans[number];
+        &self.text[start as usize..end as usize]
+    }
 }
 
 /// An offset into a sentence's text.

@@ -1,0 +1,488 @@
+use std::io::{BufReader, Read};
+
+use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::super::options::Tokenizer;
+use super::*;
+
+fn options(max_sentence_words: usize, max_token_bytes: usize) -> TextOptions {
+    TextOptions { max_sentence_words, max_token_bytes, ..TextOptions::default() }
+}
+
+/// All sentences, each with the position behind it, and the error that ended them.
+fn read_all(lines: &mut Lines<impl BufRead>) -> (Vec<(Vec<String>, Position)>, Option<Error>) {
+    let mut sentence = Sentence::default();
+    let mut sentences = Vec::new();
+    loop {
+        match lines.read(&mut sentence) {
+            Ok(true) => {
+                let tokens = sentence.tokens().map(str::to_owned).collect();
+                sentences.push((tokens, lines.position()));
+            }
+            Ok(false) => return (sentences, None),
+            Err(error) => return (sentences, Some(error)),
+        }
+    }
+}
+
+fn split(text: impl AsRef<[u8]>, options: &TextOptions) -> (Vec<String>, TextReport) {
+    let mut lines = Lines::new(text.as_ref(), "test", options).unwrap();
+    let (sentences, error) = read_all(&mut lines);
+    assert!(error.is_none(), "{error:?}");
+    let sentences = sentences.into_iter().map(|(tokens, _)| tokens.join("|"));
+    (sentences.collect(), *lines.report())
+}
+
+fn sentences(text: impl AsRef<[u8]>) -> Vec<String> {
+    split(text, &TextOptions::default()).0
+}
+
+#[test]
+fn empty_lines_are_not_sentences() {
+    assert_eq!(sentences("\n\na b\n \t\n\nc\n\n"), ["a|b", "c"]);
+    assert!(sentences("").is_empty());
+}
+
+#[test]
+fn the_last_line_needs_no_newline() {
+    assert_eq!(sentences("a\nb"), ["a", "b"]);
+}
+
+#[test]
+fn a_carriage_return_is_white_space() {
+    assert_eq!(sentences("a b\r\nc\r\n\r\nd\re"), ["a|b", "c", "d|e"]);
+}
+
+#[test]
+fn a_nul_is_part_of_its_token() {
+    assert_eq!(sentences("a\0b \0\n"), ["a\0b|\0"]);
+}
+
+#[test]
+fn wide_white_space_separates_but_ends_no_line() {
+    assert_eq!(sentences("a\u{A0}b\u{2028}c\u{3000}d\u{85}e"), ["a|b|c|d|e"]);
+    assert_eq!(sentences("a\u{200B}b\u{FEFF}c"), ["a\u{200B}b\u{FEFF}c"]);
+}
+
+#[test]
+fn a_byte_order_mark_is_dropped_at_the_start_only() {
+    assert_eq!(sentences("\u{FEFF}a\n\u{FEFF}b"), ["a", "\u{FEFF}b"]);
+    assert!(sentences("\u{FEFF}").is_empty());
+    assert_eq!(sentences(b"\xEF\xBBa"), ["\u{FFFD}a"]);
+}
+
+#[test]
+fn a_line_with_too_many_words_is_cut_and_loses_none() {
+    let (sentences, report) = split("a b c d e\nf g\n", &options(2, 10));
+    assert_eq!(sentences, ["a|b", "c|d", "e", "f|g"]);
+    assert_eq!((report.cut_lines, report.lines, report.tokens), (1, 2, 7));
+}
+
+#[test]
+fn a_token_with_too_many_bytes_is_left_out_and_counted() {
+    let (sentences, report) = split("abcd abcde ééé éé", &options(10, 4));
+    assert_eq!(sentences, ["abcd|éé"]);
+    assert_eq!(report.long_tokens, 2);
+}
+
+#[test]
+fn a_token_that_replacement_makes_too_long_is_left_out_and_counted() {
+    let (sentences, report) = split(b"a\xFF a\xFF\xFF", &options(10, 4));
+    assert_eq!(sentences, ["a\u{FFFD}"]);
+    assert_eq!(report.long_tokens, 1);
+}
+
+#[test]
+fn invalid_utf8_is_replaced() {
+    let (sentences, report) = split(b"a \xFFb\xE2\x80 c\nd", &TextOptions::default());
+    assert_eq!(sentences, ["a|\u{FFFD}b\u{FFFD}|c", "d"]);
+    assert_eq!(report.invalid_lines, 1);
+}
+
+#[test]
+fn invalid_utf8_skips_the_line() {
+    let skip = TextOptions { invalid_utf8: InvalidUtf8::Skip, ..TextOptions::default() };
+    let (sentences, report) = split(b"a\nb \xFF c\nd", &skip);
+    assert_eq!(sentences, ["a", "d"]);
+    assert_eq!((report.lines, report.invalid_lines), (3, 1));
+}
+
+#[test]
+fn invalid_utf8_is_an_error_with_line_and_offset() {
+    let strict = TextOptions { invalid_utf8: InvalidUtf8::Error, ..TextOptions::default() };
+    let mut lines = Lines::new(&b"a\n\nb \xFF c\nd"[..], "news.txt", &strict).unwrap();
+    let (sentences, error) = read_all(&mut lines);
+    assert_eq!(sentences.len(), 1);
+    assert_eq!(
+        error.unwrap().to_string(),
+        "news.txt, line 3: byte 5 is not valid UTF-8 (the policies `replace` and `skip` go on)"
+    );
+}
+
+#[test]
+fn an_interrupted_read_is_tried_again() {
+    struct Interrupted(bool);
+    impl Read for Interrupted {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            self.0 = !self.0;
+            if self.0 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            Ok(0)
+        }
+    }
+    let reader = BufReader::new("a b".as_bytes().chain(Interrupted(false)));
+    let mut lines = Lines::new(reader, "test", &TextOptions::default()).unwrap();
+    assert_eq!(
+        read_all(&mut lines).0,
+        [(vec!["a".into(), "b".into()], Position { offset: 3, lines: 1, words: 0 })]
+    );
+}
+
+/// What a line of `unit` repeated to 32 MiB leaves behind: the report and the sentence's memory.
+fn endless_line(unit: &'static [u8], options: &TextOptions) -> (TextReport, usize) {
+    struct Repeat(&'static [u8], usize);
+    impl Read for Repeat {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            for byte in &mut *buffer {
+                *byte = self.0[self.1 % self.0.len()];
+                self.1 += 1;
+            }
+            Ok(buffer.len())
+        }
+    }
+    let line = Repeat(unit, 0).take(32 << 20);
+    let mut lines = Lines::new(BufReader::new(line), "test", options).unwrap();
+    let mut sentence = Sentence::default();
+    let mut most = 0;
+    while lines.read(&mut sentence).unwrap() {
+        most = most.max(sentence.text.capacity());
+    }
+    (*lines.report(), most.max(sentence.text.capacity()))
+}
+
+#[test]
+fn an_endless_line_streams_in_bounded_memory() {
+    let (report, memory) = endless_line(b"word ", &TextOptions::default());
+    assert_eq!(report.tokens, (32 << 20) / 5 + 1);
+    assert!(memory < 64 << 10, "{memory}");
+}
+
+#[test]
+fn an_endless_token_is_skipped_in_bounded_memory() {
+    let (report, memory) = endless_line("日é".as_bytes(), &TextOptions::default());
+    assert_eq!((report.tokens, report.long_tokens), (0, 1));
+    assert!(memory < 64 << 10, "{memory}");
+}
+
+#[test]
+fn endless_white_space_and_long_tokens_pass_in_bounded_memory() {
+    let (_, memory) = endless_line("\u{3000} ".as_bytes(), &TextOptions::default());
+    assert!(memory < 64 << 10, "{memory}");
+    let (report, memory) = endless_line(b"long\xFF ", &options(1000, 2));
+    assert_eq!(report.long_tokens, (32 << 20) / 6);
+    assert!(memory < 64 << 10, "{memory}");
+}
+
+#[test]
+fn a_script_without_spaces_is_read_in_bounded_memory_and_loses_no_word() {
+    let unicode = TextOptions { tokenizer: Tokenizer::Unicode, ..TextOptions::default() };
+    let (report, memory) = endless_line("日本".as_bytes(), &unicode);
+    // The last character is cut.
+    assert_eq!((report.tokens, report.long_tokens), ((32 << 20) / 3, 0));
+    assert!(memory < 64 << 10, "{memory}");
+    let (report, memory) = endless_line(b"letters", &unicode);
+    assert_eq!((report.tokens, report.long_tokens), (0, 1));
+    assert!(memory < 64 << 10, "{memory}");
+    let (_, memory) = endless_line("e\u{301}\u{301}".as_bytes(), &unicode);
+    assert!(memory < 64 << 10, "{memory}");
+    let (report, _) = endless_line(b"\xFF", &TextOptions { nfkc: true, ..unicode });
+    assert_eq!((report.tokens, report.invalid_lines), (0, 1));
+}
+
+#[test]
+fn a_word_that_is_too_long_takes_nothing_with_it() {
+    let unicode = TextOptions { tokenizer: Tokenizer::Unicode, ..options(10, 20) };
+    let text = format!("日本-{}-語-{}", "x".repeat(500), "y".repeat(21));
+    let (sentences, report) = split(text, &unicode);
+    assert_eq!(sentences, ["日|本|語"]);
+    assert_eq!(report.long_tokens, 2);
+}
+
+/// The obviously right splitter at white space: all in memory, one character at a time.
+fn naive(text: &[u8], options: &TextOptions) -> (Vec<Vec<String>>, TextReport, Option<(u64, u64)>) {
+    #[derive(Default)]
+    struct Token {
+        text: String,
+        raw_bytes: usize,
+        invalid_at: Option<usize>,
+    }
+    let mut sentences = Vec::new();
+    let mut report = TextReport::default();
+    let mut offset = 0;
+    let mut all_lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
+    if all_lines.last().is_some_and(|line| line.is_empty()) {
+        all_lines.pop();
+    }
+    for (index, mut line) in all_lines.into_iter().enumerate() {
+        report.lines += 1;
+        let next_line = offset + line.len() + 1;
+        if index == 0 && line.starts_with(BYTE_ORDER_MARK) {
+            line = &line[3..];
+            offset += 3;
+        }
+        let mut tokens = vec![Token::default()];
+        for chunk in line.utf8_chunks() {
+            for character in chunk.valid().chars() {
+                offset += character.len_utf8();
+                if character.is_whitespace() {
+                    tokens.push(Token::default());
+                } else {
+                    let token = tokens.last_mut().unwrap();
+                    token.text.push(character);
+                    token.raw_bytes += character.len_utf8();
+                }
+            }
+            if !chunk.invalid().is_empty() {
+                let token = tokens.last_mut().unwrap();
+                token.text.push('\u{FFFD}');
+                token.raw_bytes += chunk.invalid().len();
+                token.invalid_at.get_or_insert(offset);
+                offset += chunk.invalid().len();
+            }
+        }
+        tokens.retain(|token| token.raw_bytes > 0);
+
+        let mut pieces: Vec<Vec<Token>> = vec![Vec::new()];
+        let mut words = 0;
+        for token in tokens {
+            if words == options.max_sentence_words {
+                pieces.push(Vec::new());
+                words = 0;
+            }
+            words += usize::from(token.raw_bytes <= options.max_token_bytes);
+            pieces.last_mut().unwrap().push(token);
+        }
+        let (mut sentences_of_line, mut invalid_line) = (0, false);
+        for piece in pieces {
+            let invalid_at = piece.iter().find_map(|token| token.invalid_at);
+            let all_words = piece.len();
+            let words: Vec<String> = piece
+                .into_iter()
+                .map(|token| token.text)
+                .filter(|text| text.len() <= options.max_token_bytes)
+                .collect();
+            report.long_tokens += (all_words - words.len()) as u64;
+            invalid_line |= invalid_at.is_some();
+            match (invalid_at, options.invalid_utf8) {
+                (Some(_), InvalidUtf8::Skip) => continue,
+                (Some(at), InvalidUtf8::Error) => {
+                    return (sentences, report, Some((report.lines, at as u64)));
+                }
+                _ => {}
+            }
+            if !words.is_empty() {
+                sentences_of_line += 1;
+                report.sentences += 1;
+                report.tokens += words.len() as u64;
+                sentences.push(words);
+            }
+        }
+        report.cut_lines += u64::from(sentences_of_line > 1);
+        report.invalid_lines += u64::from(invalid_line);
+        offset = next_line;
+    }
+    (sentences, report, None)
+}
+
+/// Text made of all that is awkward: separators, damage and characters of every width.
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let parts: Vec<&[u8]> = vec![
+        b"a",
+        b"bc",
+        b"word",
+        b"some-long-token",
+        b" ",
+        b" ",
+        b"  ",
+        b"\t",
+        b"\n",
+        b"\r\n",
+        b"\0",
+        b"\x1F",
+        b"\xEF\xBB\xBF",
+        b"\xC3\xA9",
+        b"\xE6\x97\xA5",
+        b"\xF0\x9F\x8C\x8D",
+        b"\xC2\xA0",
+        b"\xE3\x80\x80",
+        b"\xE2\x80\x83",
+        b"\xE2\x80\xA2",
+        b"\xE2\x81\x9F",
+        b"\xC2",
+        b"\xE2",
+        b"\xE2\x80",
+        b"\x80",
+        b"\xFF",
+        b"\xF0\x9F",
+        b"\xEF\xBB",
+        b"                        ",
+    ];
+    proptest::collection::vec(proptest::sample::select(parts), 0..80).prop_map(|parts| parts.concat())
+}
+
+fn plain_options() -> impl Strategy<Value = TextOptions> {
+    let policies = vec![InvalidUtf8::Replace, InvalidUtf8::Skip, InvalidUtf8::Error];
+    let policy = proptest::sample::select(policies);
+    (2..6usize, 1..12usize, policy)
+        .prop_map(|(words, bytes, invalid_utf8)| TextOptions { invalid_utf8, ..options(words, bytes) })
+}
+
+fn any_options() -> impl Strategy<Value = TextOptions> {
+    let tokenizer = proptest::sample::select(vec![Tokenizer::Whitespace, Tokenizer::Unicode]);
+    let longest = proptest::option::of(2..6usize);
+    (plain_options(), tokenizer, any::<[bool; 2]>(), 1..3usize, longest).prop_map(
+        |(plain, tokenizer, [lowercase, nfkc], min_token_len, max_token_len)| TextOptions {
+            tokenizer,
+            lowercase,
+            nfkc,
+            min_token_len,
+            max_token_len,
+            ..plain
+        },
+    )
+}
+
+/// Text of letters, numbers and marks in which words are hard to tell.
+fn words_text() -> impl Strategy<Value = String> {
+    let parts = vec![
+        "a",
+        "B",
+        "can't",
+        "3.14",
+        "e-mail",
+        "日本",
+        "กขค",
+        "ﬁ",
+        "\u{FDFA}",
+        "e\u{301}",
+        "İ",
+        "ΟΣ",
+        "🇩🇪",
+        "🇫",
+        "👩\u{200D}🚀",
+        "_",
+        ".",
+        "'",
+        "ה\"ה",
+        "\r",
+        "カ",
+        "ｶﾞ",
+        " ",
+        " ",
+        "\u{3000}",
+        "\n",
+    ];
+    proptest::collection::vec(proptest::sample::select(parts), 0..60).prop_map(|parts| parts.concat())
+}
+
+/// The obviously right way to words: a whole line at once, by the steps that [`TextOptions`] names.
+fn naive_words(text: &str, options: &TextOptions) -> Vec<Vec<String>> {
+    let mut sentences = Vec::new();
+    for line in text.split('\n') {
+        let line = if options.nfkc { line.nfkc().collect() } else { line.to_owned() };
+        let line = if options.lowercase { line.to_lowercase() } else { line };
+        let words: Vec<String> = match options.tokenizer {
+            Tokenizer::Whitespace => line.split_whitespace().map(str::to_owned).collect(),
+            Tokenizer::Unicode => line.unicode_words().map(str::to_owned).collect(),
+        };
+        let lengths = options.min_token_len..=options.max_token_len.unwrap_or(usize::MAX);
+        let words: Vec<String> =
+            words.into_iter().filter(|word| lengths.contains(&word.chars().count())).collect();
+        sentences.extend(words.chunks(options.max_sentence_words).map(<[String]>::to_vec));
+    }
+    sentences
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn sentences_are_those_of_the_naive_splitter(
+        text in text(), options in plain_options(), capacity in 1..40usize,
+    ) {
+        let reader = BufReader::with_capacity(capacity, &text[..]);
+        let mut lines = Lines::new(reader, "test", &options).unwrap();
+        let (sentences, error) = read_all(&mut lines);
+        let sentences: Vec<_> = sentences.into_iter().map(|(tokens, _)| tokens).collect();
+        let (expected, report, first_invalid) = naive(&text, &options);
+        prop_assert_eq!(sentences, expected);
+        match error {
+            Some(Error::InvalidUtf8 { line, offset, .. }) => {
+                prop_assert_eq!(Some((line, offset)), first_invalid);
+            }
+            Some(error) => prop_assert!(false, "{}", error),
+            None => {
+                prop_assert_eq!(first_invalid, None);
+                prop_assert_eq!(*lines.report(), report);
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_those_of_the_naive_tokenizer(
+        text in words_text(), options in any_options(), capacity in 1..40usize,
+    ) {
+        // Room for everything: where a long run is cut, it is cut before it is normalised.
+        let options = TextOptions { max_token_bytes: 2000, ..options };
+        let reader = BufReader::with_capacity(capacity, text.as_bytes());
+        let (sentences, error) = read_all(&mut Lines::new(reader, "test", &options).unwrap());
+        let sentences: Vec<_> = sentences.into_iter().map(|(tokens, _)| tokens).collect();
+        prop_assert!(error.is_none());
+        prop_assert_eq!(sentences, naive_words(&text, &options));
+    }
+
+    #[test]
+    fn long_runs_are_cut_between_words(
+        text in words_text(), max_token_bytes in 20..40usize, capacity in 1..40usize,
+    ) {
+        let text = text.replace(char::is_whitespace, "");
+        let options = TextOptions { tokenizer: Tokenizer::Unicode, ..options(3, max_token_bytes) };
+        let reader = BufReader::with_capacity(capacity, text.as_bytes());
+        let mut lines = Lines::new(reader, "test", &options).unwrap();
+        let (sentences, _) = read_all(&mut lines);
+        let sentences: Vec<_> = sentences.into_iter().map(|(tokens, _)| tokens).collect();
+        prop_assume!(lines.report().long_tokens == 0);
+        prop_assert_eq!(sentences, naive_words(&text, &options));
+    }
+
+    #[test]
+    fn the_parts_in_which_text_arrives_do_not_matter(
+        text in text(), words in words_text(), options in any_options(), capacity in 1..40usize,
+    ) {
+        let text = [&text[..], words.as_bytes()].concat();
+        let mut at_once = Lines::new(&text[..], "test", &options).unwrap();
+        let reader = BufReader::with_capacity(capacity, &text[..]);
+        let mut in_parts = Lines::new(reader, "test", &options).unwrap();
+        let ((one, _), (other, _)) = (read_all(&mut at_once), read_all(&mut in_parts));
+        prop_assert_eq!(one, other);
+        prop_assert_eq!(at_once.report(), in_parts.report());
+    }
+
+    #[test]
+    fn every_position_is_a_place_to_go_on(
+        text in text(), words in words_text(), options in any_options(), capacities in (1..40usize, 1..40usize),
+    ) {
+        let text = [&text[..], words.as_bytes()].concat();
+        let reader = BufReader::with_capacity(capacities.0, &text[..]);
+        let (sentences, _) = read_all(&mut Lines::new(reader, "test", &options).unwrap());
+        for (index, &(_, position)) in sentences.iter().enumerate() {
+            let rest = &text[usize::try_from(position.offset).unwrap()..];
+            let reader = BufReader::with_capacity(capacities.1, rest);
+            let mut lines = Lines::starting_at(reader, position, "test", &options).unwrap();
+            prop_assert_eq!(&read_all(&mut lines).0, &sentences[index + 1..]);
+        }
+    }
+}

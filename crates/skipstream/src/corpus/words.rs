@@ -1,0 +1,250 @@
+//! Runs of text without white space become words: normalised, in lower case, cut, and of the right length.
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::options::{TextOptions, Tokenizer};
+use super::report::TextReport;
+use super::sentence::Sentence;
+
+/// The runs of a piece of text, and the words that are made of them one run at a time.
+#[derive(Debug)]
+pub(super) struct Words {
+    options: TextOptions,
+    /// The runs.
+    pub(super) runs: Sentence,
+    next_run: usize,
+    /// The words of the last run that was cut.
+    cut: Sentence,
+    next_word: usize,
+    /// The words of these runs that were handed out or passed over.
+    taken: u64,
+    /// The words at the start of these runs that are passed over.
+    skip: u64,
+    /// The same of the next runs.
+    skip_next: u64,
+    /// Where text is changed.
+    normalised: String,
+    lowered: String,
+}
+
+impl Words {
+    /// No runs yet; the first `skip` words of the first piece will be passed over.
+    pub(super) fn new(options: &TextOptions, skip: u64) -> Words {
+        Words {
+            options: options.clone(),
+            runs: Sentence::default(),
+            next_run: 0,
+            cut: Sentence::default(),
+            next_word: 0,
+            taken: 0,
+            skip: 0,
+            skip_next: skip,
+            normalised: String::new(),
+            lowered: String::new(),
+        }
+    }
+
+    /// Begins with the runs that were put into `runs`.
+    pub(super) fn restart(&mut self) {
+        self.next_run = 0;
+        self.cut.clear();
+        self.next_word = 0;
+        self.taken = 0;
+        self.skip = std::mem::take(&mut self.skip_next);
+    }
+
+    /// How many words of these runs were taken.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Whether all runs are used up.
+    pub(super) fn is_empty(&self) -> bool {
+        self.next_run == self.runs.len() && self.next_word == self.cut.len()
+    }
+
+    /// Moves words to the end of a sentence, until it has `most` of them or the runs are used up.
+    pub(super) fn fill(&mut self, sentence: &mut Sentence, most: usize, report: &mut TextReport) {
+        while sentence.len() < most {
+            if self.next_word < self.cut.len() {
+                let word = self.cut.token(self.next_word);
+                self.next_word += 1;
+                self.taken += 1;
+                if self.taken > self.skip {
+                    sentence.push(word);
+                }
+            } else if self.next_run < self.runs.len() {
+                self.cut_run(report);
+                self.next_run += 1;
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn cut_run(&mut self, report: &mut TextReport) {
+        let Words { options, runs, next_run, cut, next_word, normalised, lowered, .. } = self;
+        cut.clear();
+        *next_word = 0;
+        let run = runs.token(*next_run);
+        let run = if options.nfkc && !is_normalised(run) {
+            normalised.clear();
+            normalised.extend(run.nfkc());
+            normalised
+        } else {
+            run
+        };
+        let run = if options.lowercase {
+            lower(run, lowered);
+            lowered
+        } else {
+            run
+        };
+        let mut admit = |word: &str| {
+            let length = characters(word);
+            if word.len() > options.max_token_bytes || options.max_token_len.is_some_and(|most| length > most)
+            {
+                report.long_tokens += 1;
+            } else if length < options.min_token_len {
+                report.short_tokens += 1;
+            } else {
+                cut.push(word);
+            }
+        };
+        match options.tokenizer {
+            // Normal form KC writes some characters with spaces.
+            Tokenizer::Whitespace => run.split_whitespace().for_each(&mut admit),
+            Tokenizer::Unicode => run.unicode_words().for_each(&mut admit),
+        }
+    }
+}
+
+/// Whether normalising changes nothing, as far as a quick look tells.
+fn is_normalised(run: &str) -> bool {
+    run.is_ascii() || is_nfkc_quick(run.chars()) == IsNormalized::Yes
+}
+
+/// Writes a run in lower case, into memory that is used again.
+fn lower(run: &str, out: &mut String) {
+    out.clear();
+    if run.is_ascii() {
+        out.push_str(run);
+        out.make_ascii_lowercase();
+    } else if run.contains('Σ') {
+        // The only letter whose lower case depends on where it stands.
+        out.push_str(&run.to_lowercase());
+    } else {
+        out.extend(run.chars().flat_map(char::to_lowercase));
+    }
+}
+
+fn characters(word: &str) -> usize {
+    if word.is_ascii() { word.len() } else { word.chars().count() }
+}
+
+/// The ends of the words and of what stands between them, by the boundaries of Unicode, in bytes of which some may not
+/// be UTF-8.
+pub(super) fn boundaries(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let mut start = 0;
+    bytes.utf8_chunks().flat_map(move |chunk| {
+        let valid = start;
+        let invalid = valid + chunk.valid().len();
+        start = invalid + chunk.invalid().len();
+        let ends = chunk.valid().split_word_bound_indices().map(move |(at, word)| valid + at + word.len());
+        ends.chain((start > invalid).then_some(start))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn options() -> TextOptions {
+        TextOptions::default()
+    }
+
+    /// The words of a line of runs, and how many were too short and too long.
+    fn words(line: &str, options: &TextOptions) -> (String, u64, u64) {
+        let mut words = Words::new(options, 0);
+        line.split_whitespace().for_each(|run| words.runs.push(run));
+        words.restart();
+        let (mut sentence, mut report) = (Sentence::default(), TextReport::default());
+        words.fill(&mut sentence, usize::MAX, &mut report);
+        assert!(words.is_empty());
+        assert_eq!(words.taken(), sentence.len() as u64);
+        (sentence.tokens().collect::<Vec<_>>().join("|"), report.short_tokens, report.long_tokens)
+    }
+
+    #[test]
+    fn lower_case_is_unicode_s() {
+        let options = TextOptions { lowercase: true, ..options() };
+        assert_eq!(
+            words("The CAT ÉTÉ İ Straße ΌΣΟΣ ΟΔΟΣ. ǅ", &options).0,
+            "the|cat|été|i\u{307}|straße|όσος|οδος.|ǆ"
+        );
+    }
+
+    #[test]
+    fn normal_form_composes_and_replaces_and_may_split() {
+        let options = TextOptions { nfkc: true, ..options() };
+        assert_eq!(words("ﬁne e\u{301}te\u{301} ＡＢ ｶﾞ ½ plain", &options).0, "fine|été|AB|ガ|1⁄2|plain");
+        assert_eq!(words("\u{FDFA}", &options).0, "صلى|الله|عليه|وسلم");
+    }
+
+    #[test]
+    fn lower_case_comes_behind_normalising_and_cutting_behind_both() {
+        let options = TextOptions { nfkc: true, lowercase: true, tokenizer: Tokenizer::Unicode, ..options() };
+        assert_eq!(words("𝐁𝐨𝐥𝐝 5㎏ Foo™", &options).0, "bold|5kg|footm");
+    }
+
+    #[test]
+    fn unicode_words_have_letters_or_numbers_and_no_punctuation() {
+        let options = TextOptions { tokenizer: Tokenizer::Unicode, ..options() };
+        let line = "“Don't panic,” (3.14 times) -- said e-mail@example.com! ... 日本 한국어 __ _x_ 👩‍🚀";
+        assert_eq!(
+            words(line, &options).0,
+            "Don't|panic|3.14|times|said|e|mail|example.com|日|本|한국어|_x_"
+        );
+    }
+
+    #[test]
+    fn words_of_the_wrong_length_are_left_out_and_counted() {
+        let options =
+            TextOptions { min_token_len: 2, max_token_len: Some(3), max_token_bytes: 8, ..options() };
+        assert_eq!(words("a bc é éé日 abcd 日日日 ééé日", &options), ("bc|éé日".to_owned(), 2, 3));
+    }
+
+    #[test]
+    fn words_that_were_taken_before_are_passed_over() {
+        let options = TextOptions { tokenizer: Tokenizer::Unicode, ..options() };
+        let mut words = Words::new(&options, 2);
+        ["a-b-c", "d"].iter().for_each(|run| words.runs.push(run));
+        words.restart();
+        let mut sentence = Sentence::default();
+        words.fill(&mut sentence, 1, &mut TextReport::default());
+        assert_eq!(sentence.tokens().collect::<Vec<_>>(), ["c"]);
+        assert_eq!(words.taken(), 3);
+        assert!(!words.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn lower_case_is_the_standard_library_s(run in "[aÀΣσßİǅԱ日'.]{0,6}") {
+            let mut out = String::new();
+            lower(&run, &mut out);
+            prop_assert_eq!(out, run.to_lowercase());
+        }
+
+        #[test]
+        fn boundaries_end_with_the_bytes_and_cut_no_character(bytes in any::<Vec<u8>>(), text in ".{0,20}") {
+            let ends: Vec<usize> = boundaries(&bytes).collect();
+            prop_assert!(ends.is_sorted());
+            prop_assert_eq!(ends.last().copied().unwrap_or(0), bytes.len());
+            let ends: Vec<usize> = boundaries(text.as_bytes()).collect();
+            prop_assert!(ends.iter().all(|&end| text.is_char_boundary(end)));
+        }
+    }
+}
