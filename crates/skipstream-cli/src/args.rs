@@ -4,6 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use serde::de::DeserializeOwned;
 
+use crate::eval::EvalArgs;
 use crate::export::ExportArgs;
 use crate::neighbors::NeighborsArgs;
 use crate::train::{Log, Reader, TrainArgs};
@@ -46,6 +47,16 @@ pub enum Command {
     ///
     /// A word that is not in the vocabulary is reported and the others are answered; the exit code is then 1.
     Neighbors(NeighborsArgs),
+    /// Score the vectors with word pairs and analogies
+    ///
+    /// Word pairs are lines of two words and people's score of how similar they are (WS353, MEN, SimLex-999): the
+    /// vectors' cosines are compared with it. Analogies are lines of four words, with lines `: name` between sections
+    /// (Google's, MSR's): `a is to b as c is to d`, answered by 3CosAdd and by 3CosMul. Columns are separated by tabs,
+    /// spaces, commas or semicolons; lines that start with `#` are comments.
+    ///
+    /// Questions with a word that the model does not know are left out and counted. If it knows no question of a set,
+    /// the exit code is 1.
+    Eval(EvalArgs),
     /// Write the vectors in a format of other programs, the most frequent word first
     Export(ExportArgs),
 }

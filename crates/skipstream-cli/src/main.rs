@@ -3,12 +3,14 @@
 //! What was typed is in `args.rs`. Each command turns it into what to do in a file of its own name.
 
 mod args;
+mod eval;
 mod export;
 mod lock;
 mod model;
 mod neighbors;
 mod output;
 mod settings;
+mod table;
 mod train;
 mod units;
 
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
     let result = match command {
         Command::Train(args) => train::run(*args),
         Command::Neighbors(args) => neighbors::run(args),
+        Command::Eval(args) => eval::run(args),
         Command::Export(args) => export::run(args),
     };
     match result {

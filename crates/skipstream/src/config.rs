@@ -236,7 +236,7 @@ impl Deref for Settings {
     }
 }
 
-fn available_threads() -> usize {
+pub(crate) fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 

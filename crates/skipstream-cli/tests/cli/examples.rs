@@ -19,6 +19,11 @@ fn desk() -> Desk {
     let train = ["train", "--model", "m.safetensors", "--dimensions", "16", "--quiet", "corpus.txt"];
     let answer = desk.run(&train);
     assert_eq!(answer.code, Some(0), "{answer:?}");
+    std::fs::copy(desk.path("m.safetensors"), desk.path("new.safetensors")).unwrap();
+    let answer = desk.run(&["train", "--model", "new.safetensors", "--quiet", "news/monday.txt.gz"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    desk.write("ws353.tsv", "berlin\tgermany\t9\nparis\tfrance\t8.5\nmoon\tstar\t7\nmoon\tbread\t1\n");
+    desk.write("google.txt", ": capitals\nBerlin Germany Paris France\nParis France Berlin Germany\n");
     desk
 }
 

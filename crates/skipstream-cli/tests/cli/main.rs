@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod desk;
+mod eval;
 mod examples;
 mod logging;
 mod queries;

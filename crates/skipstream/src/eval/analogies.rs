@@ -4,13 +4,13 @@ use std::io::BufRead;
 use std::ops::AddAssign;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
-use super::predict::{Question, predict};
-use super::{Case, MAX_LINE_BYTES};
-use crate::embeddings::Embeddings;
+use super::fields::{MAX_LINE_BYTES, fields, is_comment, without_byte_order_mark};
+use super::interval::Interval;
+use crate::Result;
 use crate::formats::lines::Lines;
-use crate::{Error, Result};
 
 /// An analogy set, such as Google's or MSR's.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,9 +19,9 @@ pub struct Analogies {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Section {
+pub(super) struct Section {
     name: String,
-    questions: Vec<[String; 4]>,
+    pub(super) questions: Vec<[String; 4]>,
 }
 
 /// What the pairs of a section have in common.
@@ -35,7 +35,7 @@ pub enum Relation {
 }
 
 /// How many questions were answered rightly.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnalogyScore {
     /// The right answers by 3CosAdd: the word nearest to b - a + c.
     pub add_correct: usize,
@@ -72,18 +72,22 @@ pub struct AnalogyScores {
 }
 
 impl Analogies {
-    /// Reads lines of four words; a line `: name` starts a section.
+    /// Reads lines of four words; a line `: name` starts a section, and one that starts with `#` is a comment.
     ///
     /// `name` stands in error messages.
-    pub fn read(reader: impl BufRead, name: &Path, case: Case) -> Result<Analogies> {
+    pub fn read(reader: impl BufRead, name: &Path) -> Result<Analogies> {
         let mut lines = Lines::new(reader, name, MAX_LINE_BYTES);
         let mut sections: Vec<Section> = Vec::new();
         while let Some(line) = lines.next()? {
-            if let Some(name) = line.text.strip_prefix(':') {
-                sections.push(Section::new(name.trim()));
+            let text = without_byte_order_mark(line.text);
+            if is_comment(text) {
                 continue;
             }
-            let words: Vec<String> = line.text.split_whitespace().map(|word| case.apply(word)).collect();
+            if let Some(name) = section_name(text) {
+                sections.push(Section::new(name));
+                continue;
+            }
+            let words: Vec<String> = fields(text).into_iter().map(str::to_owned).collect();
             let question = <[String; 4]>::try_from(words)
                 .map_err(|words| line.error(format!("{} words; a question has 4", words.len())))?;
             if sections.is_empty() {
@@ -106,50 +110,14 @@ impl Analogies {
         self.len() == 0
     }
 
-    /// Answers every question with the `restrict` most frequent words, as if there were no others.
-    ///
-    /// The scores do not depend on the number of threads. Memory beside the embeddings: 1 KiB for
-    /// each distinct word of the questions and each thread.
-    pub fn evaluate(
-        &self,
-        embeddings: &Embeddings,
-        restrict: usize,
-        threads: usize,
-    ) -> Result<AnalogyScores> {
-        if threads == 0 {
-            return Err(Error::Setting {
-                field: "threads",
-                value: "0".to_owned(),
-                limit: "at least 1".to_owned(),
-            });
-        }
-        let embeddings = embeddings.top(restrict);
-        let mut known = Vec::new();
-        for (section, place) in self.sections.iter().zip(0..) {
-            for question in &section.questions {
-                if let Some(rows) = rows(&embeddings, question) {
-                    known.push((place, rows));
-                }
-            }
-        }
-        let questions: Vec<Question> = known.iter().map(|(_, [a, b, c, _])| [*a, *b, *c]).collect();
-        let answers = predict(&embeddings, &questions, threads);
-
-        let mut sections: Vec<SectionScore> = self.sections.iter().map(Section::unscored).collect();
-        for ((place, [.., expected]), answer) in known.into_iter().zip(answers) {
-            let section: &mut SectionScore = &mut sections[place];
-            section.score.used += 1;
-            section.score.add_correct += usize::from(answer.add == Some(expected));
-            section.score.multiply_correct += usize::from(answer.multiply == Some(expected));
-        }
-        Ok(AnalogyScores::sum(sections))
+    pub(super) fn sections(&self) -> &[Section] {
+        &self.sections
     }
 }
 
-/// The rows of the four words, if all are known.
-fn rows(embeddings: &Embeddings, question: &[String; 4]) -> Option<[usize; 4]> {
-    let [a, b, c, d] = question.each_ref().map(|word| embeddings.index_of(word));
-    Some([a?, b?, c?, d?])
+/// The name of the section that a line starts, if it starts one.
+pub(super) fn section_name(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix(':').map(str::trim)
 }
 
 impl Section {
@@ -157,7 +125,8 @@ impl Section {
         Section { name: name.to_owned(), questions: Vec::new() }
     }
 
-    fn unscored(&self) -> SectionScore {
+    /// Its score before any question was answered.
+    pub(super) fn unscored(&self) -> SectionScore {
         SectionScore {
             name: self.name.clone(),
             relation: Relation::of_section(&self.name),
@@ -187,8 +156,35 @@ impl AnalogyScore {
         self.share(self.multiply_correct)
     }
 
+    /// Wilson's 95 % interval of [`AnalogyScore::add_accuracy`]. It takes questions for independent, which share words
+    /// in truth: the real uncertainty is larger.
+    pub fn add_interval(&self) -> Option<Interval> {
+        Interval::wilson(self.add_correct, self.used)
+    }
+
+    /// Wilson's 95 % interval of [`AnalogyScore::multiply_accuracy`].
+    pub fn multiply_interval(&self) -> Option<Interval> {
+        Interval::wilson(self.multiply_correct, self.used)
+    }
+
     fn share(&self, correct: usize) -> Option<f64> {
         (self.used > 0).then(|| correct as f64 / self.used as f64)
+    }
+}
+
+/// With the shares and intervals, which a reader of JSON would have to compute.
+impl Serialize for AnalogyScore {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("AnalogyScore", 8)?;
+        fields.serialize_field("add_accuracy", &self.add_accuracy())?;
+        fields.serialize_field("add_interval", &self.add_interval())?;
+        fields.serialize_field("add_correct", &self.add_correct)?;
+        fields.serialize_field("multiply_accuracy", &self.multiply_accuracy())?;
+        fields.serialize_field("multiply_interval", &self.multiply_interval())?;
+        fields.serialize_field("multiply_correct", &self.multiply_correct)?;
+        fields.serialize_field("used", &self.used)?;
+        fields.serialize_field("total", &self.total)?;
+        fields.end()
     }
 }
 
@@ -202,7 +198,7 @@ impl AddAssign for AnalogyScore {
 }
 
 impl AnalogyScores {
-    fn sum(sections: Vec<SectionScore>) -> AnalogyScores {
+    pub(super) fn sum(sections: Vec<SectionScore>) -> AnalogyScores {
         let mut scores = AnalogyScores {
             sections: Vec::new(),
             semantic: AnalogyScore::default(),
@@ -225,73 +221,16 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Analogies> {
-        Analogies::read(text.as_bytes(), Path::new("set.txt"), Case::Lower)
-    }
-
-    /// Two capitals and two comparatives that are exact parallelograms, and a word in between.
-    fn embeddings() -> Embeddings {
-        let words = [
-            ("paris", 9),
-            ("france", 8),
-            ("rome", 7),
-            ("italy", 6),
-            ("good", 5),
-            ("better", 4),
-            ("bad", 3),
-            ("worse", 2),
-            ("odd", 1),
-        ];
-        let vectors = vec![
-            1.0, 0.2, 0.0, 1.0, 1.2, 0.0, 1.0, 0.2, 0.4, 1.0, 1.2, 0.4, // the capitals
-            0.0, -1.0, 0.2, 0.0, -1.0, 1.2, 0.4, -1.0, 0.2, 0.4, -1.0, 1.2, // the comparatives
-            -1.0, 0.0, 0.0,
-        ];
-        Embeddings::new(3, words, vectors).unwrap()
-    }
-
-    const SET: &str = "\
-: capital
-Paris France Rome Italy
-Paris France Rome worse
-Paris France Berlin Germany
-: gram3-comparative
-good better bad worse
-";
-
-    fn score(add: usize, multiply: usize, used: usize, total: usize) -> AnalogyScore {
-        AnalogyScore { add_correct: add, multiply_correct: multiply, used, total }
+        Analogies::read(text.as_bytes(), Path::new("set.txt"))
     }
 
     #[test]
-    fn sections_and_totals_are_counted_and_unknown_words_are_not() {
-        let set = read(SET).unwrap();
-        assert_eq!(set.len(), 4);
-        let scores = set.evaluate(&embeddings(), usize::MAX, 2).unwrap();
-        assert_eq!(scores.semantic, score(1, 1, 2, 3));
-        assert_eq!(scores.syntactic, score(1, 1, 1, 1));
-        assert_eq!(scores.total, score(2, 2, 3, 4));
-        assert_eq!(scores.sections[0].name, "capital");
-        assert_eq!(scores.sections[0].score, scores.semantic);
-        assert_eq!(scores.sections[1].relation, Relation::Syntactic);
-        assert_eq!(scores.total.add_accuracy(), Some(2.0 / 3.0));
-        assert_eq!(AnalogyScore::default().multiply_accuracy(), None);
-    }
-
-    #[test]
-    fn words_beyond_the_restriction_do_not_exist() {
-        let set = read(SET).unwrap();
-        let scores = set.evaluate(&embeddings(), 4, 1).unwrap();
-        assert_eq!(scores.total, score(1, 1, 1, 4));
-        let scores = set.evaluate(&embeddings(), 0, 1).unwrap();
-        assert_eq!(scores.total, score(0, 0, 0, 4));
-    }
-
-    #[test]
-    fn an_answer_among_the_question_is_used_and_never_right() {
-        let set = read("paris paris rome rome\n").unwrap();
-        let scores = set.evaluate(&embeddings(), 9, 1).unwrap();
-        assert_eq!(scores.total, score(0, 0, 1, 1));
-        assert_eq!(scores.sections[0].name, "");
+    fn lines_are_questions_sections_or_comments() {
+        let set = read("a b c d\r\n# no question\n : first \ne\tf\tg\th\n:second\n").unwrap();
+        let names: Vec<&str> = set.sections().iter().map(|section| section.name.as_str()).collect();
+        assert_eq!(names, ["", "first", "second"]);
+        assert_eq!(set.sections()[1].questions, [["e", "f", "g", "h"]]);
+        assert_eq!(set.len(), 2);
     }
 
     #[test]
@@ -311,8 +250,13 @@ good better bad worse
     }
 
     #[test]
-    fn no_threads_are_refused() {
-        let message = read(SET).unwrap().evaluate(&embeddings(), 9, 0).unwrap_err();
-        assert_eq!(message.to_string(), "threads is 0; it must be at least 1");
+    fn json_has_shares_and_intervals() {
+        let score = AnalogyScore { add_correct: 8, multiply_correct: 5, used: 10, total: 12 };
+        let json = serde_json::to_value(score).unwrap();
+        assert_eq!(json["add_accuracy"], 0.8);
+        assert_eq!(json["multiply_correct"], 5);
+        assert!((json["add_interval"]["low"].as_f64().unwrap() - 0.490).abs() < 1e-3);
+        let none = serde_json::to_value(AnalogyScore::default()).unwrap();
+        assert!(none["add_accuracy"].is_null() && none["add_interval"].is_null());
     }
 }

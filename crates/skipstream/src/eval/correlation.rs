@@ -5,19 +5,10 @@
 /// It is nothing if there are fewer than two values, if the lengths differ, or if one side does
 /// not vary (or is not finite).
 pub fn pearson(left: &[f64], right: &[f64]) -> Option<f64> {
-    if left.len() != right.len() || !varies(left) || !varies(right) {
+    if left.len() != right.len() {
         return None;
     }
-    let (left_mean, right_mean) = (mean(left), mean(right));
-    let (mut product, mut left_square, mut right_square) = (0.0, 0.0, 0.0);
-    for (&left, &right) in left.iter().zip(right) {
-        let (left, right) = (left - left_mean, right - right_mean);
-        product += left * right;
-        left_square += left * left;
-        right_square += right * right;
-    }
-    let correlation = product / (left_square * right_square).sqrt();
-    correlation.is_finite().then(|| correlation.clamp(-1.0, 1.0))
+    weighted_pearson(left, right, &vec![1; left.len()])
 }
 
 /// Spearman's correlation: how far the two sides agree on the order. Equal values share the mean
@@ -31,46 +22,95 @@ pub fn pearson(left: &[f64], right: &[f64]) -> Option<f64> {
 /// assert_eq!(spearman(&[1.0, 2.0, 3.0], &[5.0, 5.0, 5.0]), None);
 /// ```
 pub fn spearman(left: &[f64], right: &[f64]) -> Option<f64> {
-    if left.iter().chain(right).any(|value| value.is_nan()) {
+    if left.len() != right.len() || left.iter().chain(right).any(|value| value.is_nan()) {
         return None;
     }
-    pearson(&ranks(left), &ranks(right))
+    Ranked::new(left).spearman(&Ranked::new(right), &vec![1; left.len()])
+}
+
+/// The order of values, from which the ranks of every resample follow without sorting again.
+pub(super) struct Ranked {
+    /// The places of the values, the lowest value first.
+    order: Vec<usize>,
+    /// How many values, from the lowest on, are tied with one another.
+    ties: Vec<usize>,
+}
+
+impl Ranked {
+    /// The order of values, of which none is NaN.
+    pub(super) fn new(values: &[f64]) -> Ranked {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|&left, &right| values[left].total_cmp(&values[right]));
+        let ties =
+            order.chunk_by(|&left, &right| values[left] == values[right]).map(<[usize]>::len).collect();
+        Ranked { order, ties }
+    }
+
+    /// Spearman's correlation with the other values, of a resample that holds each pair so many times.
+    pub(super) fn spearman(&self, other: &Ranked, times: &[u32]) -> Option<f64> {
+        weighted_pearson(&self.ranks(times), &other.ranks(times), times)
+    }
+
+    /// The rank of each value, from 1; equal values get the mean of the ranks they take up.
+    fn ranks(&self, times: &[u32]) -> Vec<f64> {
+        let mut ranks = vec![0.0; self.order.len()];
+        let (mut first, mut rest) = (0, self.order.as_slice());
+        for &n in &self.ties {
+            let (tied, others) = rest.split_at(n);
+            rest = others;
+            let taken: u32 = tied.iter().map(|&place| times[place]).sum();
+            // Ranks first + 1 up to first + n have the mean first + (n + 1) / 2.
+            let shared = f64::from(first) + (f64::from(taken) + 1.0) / 2.0;
+            tied.iter().for_each(|&place| ranks[place] = shared);
+            first += taken;
+        }
+        ranks
+    }
+}
+
+/// Pearson's correlation of values of which each pair stands so many times.
+fn weighted_pearson(left: &[f64], right: &[f64], times: &[u32]) -> Option<f64> {
+    if !varies(left, times) || !varies(right, times) {
+        return None;
+    }
+    let (left_mean, right_mean) = (mean(left, times), mean(right, times));
+    let (mut product, mut left_square, mut right_square) = (0.0, 0.0, 0.0);
+    for ((&left, &right), &times) in left.iter().zip(right).zip(times) {
+        let (left, right, times) = (left - left_mean, right - right_mean, f64::from(times));
+        product += times * left * right;
+        left_square += times * left * left;
+        right_square += times * right * right;
+    }
+    let correlation = product / (left_square * right_square).sqrt();
+    correlation.is_finite().then(|| correlation.clamp(-1.0, 1.0))
 }
 
 /// Told by comparing: the mean of equal values need not be equal to them.
-fn varies(values: &[f64]) -> bool {
-    values.windows(2).any(|pair| pair[0] != pair[1])
+fn varies(values: &[f64], times: &[u32]) -> bool {
+    let mut present = values.iter().zip(times).filter(|&(_, &times)| times > 0).map(|(value, _)| value);
+    let first = present.next();
+    present.any(|value| Some(value) != first)
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// The rank of each value, from 1; equal values get the mean of the ranks they take up.
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&left, &right| values[left].total_cmp(&values[right]));
-    let mut ranks = vec![0.0; values.len()];
-    let mut first = 0;
-    for tied in order.chunk_by(|&left, &right| values[left] == values[right]) {
-        // Ranks first + 1 up to first + n have the mean first + (n + 1) / 2.
-        let shared = first as f64 + (tied.len() + 1) as f64 / 2.0;
-        for &place in tied {
-            ranks[place] = shared;
-        }
-        first += tied.len();
-    }
-    ranks
+fn mean(values: &[f64], times: &[u32]) -> f64 {
+    let n: u32 = times.iter().sum();
+    values.iter().zip(times).map(|(value, &times)| value * f64::from(times)).sum::<f64>() / f64::from(n)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[track_caller]
     fn assert_near(found: Option<f64>, expected: f64) {
         let found = found.unwrap();
         assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
+    }
+
+    fn ranks(values: &[f64]) -> Vec<f64> {
+        Ranked::new(values).ranks(&vec![1; values.len()])
     }
 
     #[test]
@@ -116,5 +156,26 @@ mod tests {
     fn a_value_that_is_not_a_number_has_no_correlation() {
         assert_eq!(spearman(&[1.0, f64::NAN], &[1.0, 2.0]), None);
         assert_eq!(pearson(&[1.0, f64::NAN], &[1.0, 2.0]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_resample_has_the_correlation_of_its_values_written_out(
+            items in proptest::collection::vec((0i8..6, 0i8..6, 0u32..4), 0..20)
+        ) {
+            let column = |value: fn(&(i8, i8, u32)) -> i8| -> (Vec<f64>, Vec<f64>) {
+                let values: Vec<f64> = items.iter().map(|item| f64::from(value(item))).collect();
+                let repeat = |(&value, item): (&f64, &(i8, i8, u32))| vec![value; item.2 as usize];
+                let written_out = values.iter().zip(&items).flat_map(repeat).collect();
+                (values, written_out)
+            };
+            let (left, left_out) = column(|item| item.0);
+            let (right, right_out) = column(|item| item.1);
+            let times: Vec<u32> = items.iter().map(|item| item.2).collect();
+            let found = Ranked::new(&left).spearman(&Ranked::new(&right), &times);
+            let expected = spearman(&left_out, &right_out);
+            prop_assert_eq!(found.is_some(), expected.is_some());
+            prop_assert!((found.unwrap_or(0.0) - expected.unwrap_or(0.0)).abs() < 1e-12);
+        }
     }
 }

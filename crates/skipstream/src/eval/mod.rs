@@ -1,35 +1,42 @@
 //! Scores of vectors: how well they agree with people, and how well they solve analogies.
+//!
+//! A [`TestSet`] is read from a file in common use, and an [`Evaluator`] holds it against vectors. Questions whose
+//! words are not known are counted, not hidden, and every score comes with an interval: two models that differ by less
+//! were not told apart.
+//!
+//! ```
+//! use skipstream::Embeddings;
+//! use skipstream::eval::{EvalOptions, Evaluator, Score, TestSet};
+//!
+//! let words = [("tea", 9), ("coffee", 8), ("stone", 7), ("rock", 6)];
+//! let vectors = vec![1.0, 0.1, 1.0, 0.3, 0.1, 1.0, 0.2, 1.0];
+//! let embeddings = Embeddings::new(2, words, vectors)?;
+//!
+//! let people = "tea,coffee,8.5\nrock,stone,9.5\nTea,rock,1.5\ntea,espresso,7\n";
+//! let set = TestSet::read(people.as_bytes(), "people.csv".as_ref())?;
+//! let evaluator = Evaluator::new(&embeddings, EvalOptions::default())?;
+//! let Score::WordPairs(score) = evaluator.score(&set, &|_| ()) else { panic!("these are word pairs") };
+//! assert_eq!((score.used, score.total), (3, 4));
+//! assert_eq!(score.spearman, Some(1.0));
+//! # Ok::<(), skipstream::Error>(())
+//! ```
 
 mod analogies;
+mod comparison;
 mod correlation;
+mod evaluator;
+mod fields;
+mod interval;
+mod lexicon;
 mod pairs;
 mod predict;
+mod test_set;
 
 pub use analogies::{Analogies, AnalogyScore, AnalogyScores, Relation, SectionScore};
+pub use comparison::{Comparison, Difference};
 pub use correlation::{pearson, spearman};
+pub use evaluator::{EvalOptions, Evaluator, Score};
+pub use interval::Interval;
+pub use lexicon::Case;
 pub use pairs::{PairScore, WordPair, WordPairs};
-
-use serde::{Deserialize, Serialize};
-
-/// No line of a test set is longer than this, in bytes.
-const MAX_LINE_BYTES: usize = 1 << 16;
-
-/// What to do with capital letters of a test set, which the vocabulary may not have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Case {
-    /// Look words up as they are written.
-    #[default]
-    Keep,
-    /// Look words up in lower case.
-    Lower,
-}
-
-impl Case {
-    fn apply(self, word: &str) -> String {
-        match self {
-            Case::Keep => word.to_owned(),
-            Case::Lower => word.to_lowercase(),
-        }
-    }
-}
+pub use test_set::TestSet;

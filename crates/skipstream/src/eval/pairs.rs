@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::correlation::{pearson, spearman};
-use super::{Case, MAX_LINE_BYTES};
+use super::correlation::{Ranked, pearson, spearman};
+use super::fields::{MAX_LINE_BYTES, fields, is_comment, without_byte_order_mark};
+use super::interval::Interval;
 use crate::Result;
-use crate::embeddings::Embeddings;
 use crate::formats::lines::{Line, Lines};
 
 /// Two words and how similar people find them.
@@ -33,6 +33,8 @@ pub struct WordPairs {
 pub struct PairScore {
     /// Spearman's correlation, which papers report; nothing if it is not defined.
     pub spearman: Option<f64>,
+    /// The 95 % interval of `spearman`: percentiles of 1,000 resamples of the used pairs.
+    pub spearman_interval: Option<Interval>,
     /// Pearson's correlation; nothing if it is not defined.
     pub pearson: Option<f64>,
     /// The pairs of which both words are known. The others do not count.
@@ -42,27 +44,24 @@ pub struct PairScore {
 }
 
 impl WordPairs {
-    /// Reads lines of two words and a score, separated by tabs, commas or spaces.
+    /// Reads lines of two words and a score: the first number behind the words, so that a column between them (a part
+    /// of speech, in SimLex-999) does no harm. Tabs, semicolons, commas or spaces separate.
     ///
     /// Blank lines and lines that start with `#` are comments, further columns are ignored, and
     /// the first line may be a header. `name` stands in error messages.
-    pub fn read(reader: impl BufRead, name: &Path, case: Case) -> Result<WordPairs> {
+    pub fn read(reader: impl BufRead, name: &Path) -> Result<WordPairs> {
         let mut lines = Lines::new(reader, name, MAX_LINE_BYTES);
         let mut pairs = Vec::new();
         let mut may_be_header = true;
         while let Some(line) = lines.next()? {
-            if line.text.starts_with('#') {
+            let text = without_byte_order_mark(line.text);
+            if is_comment(text) {
                 continue;
             }
-            let [first, second, score] = fields(line)?;
-            match score.parse::<f64>() {
-                Ok(score) if score.is_finite() => {
-                    pairs.push(WordPair { first: case.apply(first), second: case.apply(second), score })
-                }
-                Err(_) if may_be_header => {}
-                _ => {
-                    return Err(line.error(format!("the score is `{score}`; it must be a finite number")));
-                }
+            match (pair(&fields(text)), may_be_header) {
+                (Some(pair), _) => pairs.push(pair),
+                (None, true) => {}
+                (None, false) => return Err(malformed(line, &fields(text))),
             }
             may_be_header = false;
         }
@@ -73,44 +72,46 @@ impl WordPairs {
     pub fn pairs(&self) -> &[WordPair] {
         &self.pairs
     }
+}
 
-    /// Compares the scores with the cosines of the given vectors.
-    pub fn evaluate(&self, embeddings: &Embeddings) -> PairScore {
-        let (scores, cosines): (Vec<f64>, Vec<f64>) = self
-            .pairs
-            .iter()
-            .filter_map(|pair| {
-                let first = embeddings.vector(&pair.first)?;
-                let second = embeddings.vector(&pair.second)?;
-                Some((pair.score, cosine(&first, &second)))
-            })
-            .unzip();
+/// What the columns of a line say, if they are two words and a score.
+pub(super) fn pair(fields: &[&str]) -> Option<WordPair> {
+    let [first, second, others @ ..] = fields else { return None };
+    let score = others.iter().find_map(|field| field.parse::<f64>().ok())?;
+    let is_pair = score.is_finite() && !first.is_empty() && !second.is_empty();
+    is_pair.then(|| WordPair { first: (*first).to_owned(), second: (*second).to_owned(), score })
+}
+
+fn malformed(line: Line<'_>, fields: &[&str]) -> crate::Error {
+    match fields {
+        [_, _, score, ..] => line.error(format!("the score is `{score}`; it must be a finite number")),
+        _ => line.error("not two words and a score"),
+    }
+}
+
+/// People's scores beside the cosines of the same pairs.
+#[derive(Debug, Default)]
+pub(super) struct Judged {
+    pub(super) scores: Vec<f64>,
+    pub(super) cosines: Vec<f64>,
+}
+
+impl Judged {
+    /// How well the two agree, of a set of `total` pairs.
+    pub(super) fn score(&self, total: usize) -> PairScore {
+        let (people, model) = (Ranked::new(&self.scores), Ranked::new(&self.cosines));
         PairScore {
-            spearman: spearman(&scores, &cosines),
-            pearson: pearson(&scores, &cosines),
-            used: scores.len(),
-            total: self.pairs.len(),
+            spearman: spearman(&self.scores, &self.cosines),
+            spearman_interval: Interval::bootstrap(self.scores.len(), |times| people.spearman(&model, times)),
+            pearson: pearson(&self.scores, &self.cosines),
+            used: self.scores.len(),
+            total,
         }
     }
 }
 
-fn fields(line: Line<'_>) -> Result<[&str; 3]> {
-    let text = line.text;
-    let fields: Vec<&str> = if text.contains('\t') {
-        text.split('\t').map(str::trim).collect()
-    } else if text.contains(',') {
-        text.split(',').map(str::trim).collect()
-    } else {
-        text.split_whitespace().collect()
-    };
-    match fields[..] {
-        [first, second, score, ..] => Ok([first, second, score]),
-        _ => Err(line.error("not two words and a score")),
-    }
-}
-
 /// In `f64`: rounding to `f32` would make ties and swap ranks.
-fn cosine(first: &[f32], second: &[f32]) -> f64 {
+pub(super) fn cosine(first: &[f32], second: &[f32]) -> f64 {
     let dot = |left: &[f32], right: &[f32]| -> f64 {
         let products = left.iter().zip(right);
         products.map(|(&l, &r)| f64::from(l) * f64::from(r)).sum()
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<WordPairs> {
-        WordPairs::read(text.as_bytes(), Path::new("set.tsv"), Case::Keep)
+        WordPairs::read(text.as_bytes(), Path::new("set.tsv"))
     }
 
     fn pair(first: &str, second: &str, score: f64) -> WordPair {
@@ -138,6 +139,7 @@ mod tests {
         for text in [
             "tiger\tcat\t7.35\r\nbook\tpaper\t7\n",
             "tiger,cat,7.35\nbook, paper, 7, ignored\n",
+            "\u{feff}tiger;cat;7.35\n  # people\nbook;paper;7\n",
             "# people\ntiger cat  7.35\n\nbook paper 7",
         ] {
             assert_eq!(read(text).unwrap().pairs(), expected);
@@ -148,12 +150,6 @@ mod tests {
     fn a_header_is_passed_over() {
         let found = read("# from 2001\nWord 1,Word 2,Human (mean)\ntiger,cat,7.35\n").unwrap();
         assert_eq!(found.pairs(), [pair("tiger", "cat", 7.35)]);
-    }
-
-    #[test]
-    fn words_are_put_into_lower_case_on_demand() {
-        let found = WordPairs::read("FBI\tÄrger\t1".as_bytes(), Path::new("x"), Case::Lower);
-        assert_eq!(found.unwrap().pairs(), [pair("fbi", "ärger", 1.0)]);
     }
 
     #[test]
@@ -174,24 +170,26 @@ mod tests {
     }
 
     #[test]
-    fn pairs_with_an_unknown_word_do_not_count() {
-        let words = [("x", 4), ("near", 3), ("far", 2), ("zero", 1)];
-        let vectors = vec![1.0, 0.0, 1.0, 0.1, 0.0, 1.0, 0.0, 0.0];
-        let embeddings = Embeddings::new(2, words, vectors).unwrap();
-        let set = read("x near 9\nx far 2\nx zero 1\nx unknown 5\nx x 10\n").unwrap();
-        let score = set.evaluate(&embeddings);
-        assert_eq!((score.used, score.total), (4, 5));
-        // The zero vector ties with the orthogonal one: ranks 3, 1.5, 1.5, 4
-        // against 3, 2, 1, 4, of which this is SciPy's correlation.
-        assert!((score.spearman.unwrap() - 0.9486832980505139).abs() < 1e-12);
+    fn the_score_is_the_first_number_behind_the_words() {
+        let simlex = "word1\tword2\tPOS\tSimLex999\tconc(w1)\nold\tnew\tA\t1.58\t2.72\n";
+        assert_eq!(read(simlex).unwrap().pairs(), [pair("old", "new", 1.58)]);
     }
 
     #[test]
-    fn nothing_known_is_no_score() {
-        let none: [(&str, u64); 0] = [];
-        let empty = Embeddings::new(1, none, Vec::new()).unwrap();
-        let score = read("a b 1\nc d 2\n").unwrap().evaluate(&empty);
-        assert_eq!(score.spearman, None);
-        assert_eq!((score.used, score.total), (0, 2));
+    fn intervals_are_those_of_the_used_pairs() {
+        let scores: Vec<f64> = (0..100).map(f64::from).collect();
+        let noisy = |n: f64| n + 40.0 * (n * 12.9898).sin();
+        let judged = Judged { cosines: scores.iter().map(|&n| noisy(n)).collect(), scores };
+        let score = judged.score(120);
+        let (spearman, interval) = (score.spearman.unwrap(), score.spearman_interval.unwrap());
+        assert!(interval.contains(spearman), "{score:?}");
+        // Fisher's interval is ± 1.96 · √(1.06 / 97) on the scale of atanh.
+        let half = 1.96 * (1.06f64 / 97.0).sqrt();
+        let (low, high) = ((spearman.atanh() - half).tanh(), (spearman.atanh() + half).tanh());
+        assert!(
+            (interval.low - low).abs() < 0.05 && (interval.high - high).abs() < 0.05,
+            "{interval:?} {low} {high}"
+        );
+        assert_eq!(judged.score(120), score, "the same at every call");
     }
 }

@@ -37,6 +37,16 @@ enum Set {
     Neon(arm::Neon),
 }
 
+/// Work of another module that is compiled for every instruction set. The compiler vectorises it, without fusing
+/// additions and multiplications, so that all sets give the same bits.
+///
+/// `run` and the hot functions that it calls must be `#[inline(always)]`: only what is inlined is compiled anew.
+pub(crate) trait Work {
+    type Result;
+
+    fn run(self) -> Self::Result;
+}
+
 /// How a row follows its gradient.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Optimizer {
@@ -84,6 +94,34 @@ impl Kernel {
             Set::Avx512(_) => "avx512",
             #[cfg(target_arch = "aarch64")]
             Set::Neon(_) => "neon",
+        }
+    }
+}
+
+impl Kernel {
+    /// Does the work with these instructions.
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Result {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma")]
+        fn with_avx2<W: Work>(work: W) -> W::Result {
+            work.run()
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f")]
+        fn with_avx512<W: Work>(work: W) -> W::Result {
+            work.run()
+        }
+        match self.0 {
+            Set::Portable(_) => work.run(),
+            // SAFETY: a value of the set is the proof that the machine has it.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2(_) => unsafe { with_avx2(work) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512(_) => unsafe { with_avx512(work) },
+            // NEON is a part of the architecture's base.
+            #[cfg(target_arch = "aarch64")]
+            Set::Neon(_) => work.run(),
         }
     }
 }

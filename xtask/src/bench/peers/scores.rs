@@ -3,11 +3,10 @@
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use std::thread;
 
 use anyhow::{Context, Result};
 use skipstream::Embeddings;
-use skipstream::eval::{Analogies, Case, WordPairs};
+use skipstream::eval::{EvalOptions, Evaluator, Score, TestSet};
 use skipstream::formats::word2vec::{read_binary, read_text};
 
 use super::contender::Vectors;
@@ -30,12 +29,21 @@ pub struct Scores {
 
 /// Scores vectors, the most frequent word first, with the word pairs and analogies in the folder `eval`.
 pub fn score(vectors: &Vectors, eval: &Path) -> Result<Scores> {
-    let embeddings = read(vectors)?.top(N_WORDS);
+    let options = EvalOptions { restrict: Some(N_WORDS), ..EvalOptions::default() };
+    let evaluator = Evaluator::new(&read(vectors)?, options)?;
+    let percent = |name: &str| -> Result<f64> {
+        let set = eval.join(name);
+        let share = match evaluator.score(&TestSet::open(&set)?, &|_| ()) {
+            Score::WordPairs(score) => score.spearman,
+            Score::Analogies(scores) => scores.total.add_accuracy(),
+        };
+        Ok(100.0 * share.with_context(|| format!("too few words of {} are known", set.display()))?)
+    };
     Ok(Scores {
-        ws353: correlation(&embeddings, &eval.join("ws353.tsv"))?,
-        men: correlation(&embeddings, &eval.join("men.tsv"))?,
-        simlex: correlation(&embeddings, &eval.join("simlex999.tsv"))?,
-        google: accuracy(&embeddings, &eval.join("google.txt"))?,
+        ws353: percent("ws353.tsv")?,
+        men: percent("men.tsv")?,
+        simlex: percent("simlex999.tsv")?,
+        google: percent("google.txt")?,
     })
 }
 
@@ -44,20 +52,6 @@ fn read(vectors: &Vectors) -> Result<Embeddings> {
         Vectors::Binary(path) => read_binary(open(path)?, path)?,
         Vectors::Text(path) => read_text(open(path)?, path)?,
     })
-}
-
-fn correlation(embeddings: &Embeddings, set: &Path) -> Result<f64> {
-    let pairs = WordPairs::read(open(set)?, set, Case::Lower)?;
-    let score = pairs.evaluate(embeddings).spearman;
-    Ok(100.0 * score.with_context(|| format!("too few words of {} are known", set.display()))?)
-}
-
-fn accuracy(embeddings: &Embeddings, set: &Path) -> Result<f64> {
-    let analogies = Analogies::read(open(set)?, set, Case::Lower)?;
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let scores = analogies.evaluate(embeddings, N_WORDS, threads)?;
-    let accuracy = scores.total.add_accuracy();
-    Ok(100.0 * accuracy.with_context(|| format!("no question of {} is known", set.display()))?)
 }
 
 fn open(path: &Path) -> Result<BufReader<File>> {
@@ -92,6 +86,6 @@ mod tests {
         let path = folder.path().join("vectors.txt");
         fs::write(&path, "1 1\na 1\n").unwrap();
         let error = score(&Vectors::Text(path), folder.path()).unwrap_err();
-        assert!(error.to_string().ends_with("ws353.tsv"), "{error}");
+        assert!(error.to_string().contains("ws353.tsv"), "{error}");
     }
 }

@@ -1,0 +1,359 @@
+//! Vectors, held against test sets.
+
+use serde::Serialize;
+
+use super::analogies::{Analogies, AnalogyScores, Section};
+use super::comparison::Comparison;
+use super::lexicon::{Case, Lexicon};
+use super::pairs::{Judged, PairScore, WordPairs, cosine};
+use super::predict::{Question, predict};
+use super::test_set::TestSet;
+use crate::config::available_threads;
+use crate::embeddings::Embeddings;
+use crate::{Error, Result};
+
+/// How vectors are held against a test set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EvalOptions {
+    /// What to do with capital letters.
+    pub case: Case,
+    /// Only so many words, the most frequent ones, as if there were no others; by default all.
+    pub restrict: Option<usize>,
+    /// Threads that answer analogies; by default as many as there are cores. The scores do not depend on it.
+    pub threads: Option<usize>,
+}
+
+/// Vectors that are held against test sets, one or many.
+#[derive(Clone, Debug)]
+pub struct Evaluator {
+    embeddings: Embeddings,
+    lexicon: Lexicon,
+    threads: usize,
+}
+
+/// The score of a test set.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Score {
+    /// How well the cosines agree with people.
+    WordPairs(PairScore),
+    /// How many analogies were solved.
+    Analogies(AnalogyScores),
+}
+
+/// Is told the share that is done.
+pub(super) type Progress<'a> = &'a (dyn Fn(f64) + Sync);
+
+/// Which rules gave the right answer to a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Solved {
+    pub(super) add: bool,
+    pub(super) multiply: bool,
+}
+
+impl Evaluator {
+    /// Prepares vectors, which are not copied.
+    pub fn new(embeddings: &Embeddings, options: EvalOptions) -> Result<Evaluator> {
+        if options.threads == Some(0) {
+            return Err(Error::Setting {
+                field: "threads",
+                value: "0".to_owned(),
+                limit: "at least 1".to_owned(),
+            });
+        }
+        let embeddings = embeddings.top(options.restrict.unwrap_or(usize::MAX));
+        let lexicon = Lexicon::new(&embeddings, options.case);
+        Ok(Evaluator { embeddings, lexicon, threads: options.threads.unwrap_or_else(available_threads) })
+    }
+
+    /// Scores a test set of either kind. `progress` is told the share that is done, from 0 to 1, now and then and from
+    /// any thread: a large model takes a while to answer all analogies.
+    pub fn score(&self, set: &TestSet, progress: &(dyn Fn(f64) + Sync)) -> Score {
+        match set {
+            TestSet::WordPairs(set) => Score::WordPairs(self.word_pairs(set)),
+            TestSet::Analogies(set) => Score::Analogies(self.analogies(set, progress)),
+        }
+    }
+
+    /// Compares people's scores with the cosines.
+    pub fn word_pairs(&self, set: &WordPairs) -> PairScore {
+        self.judge(set, &self.rows_of_pairs(set)).score(set.pairs().len())
+    }
+
+    /// Answers every question, by both rules at once.
+    ///
+    /// Memory beside the embeddings: 1 KiB for each distinct word of the questions and each thread.
+    pub fn analogies(&self, set: &Analogies, progress: &(dyn Fn(f64) + Sync)) -> AnalogyScores {
+        tally(set, &self.solve(&self.rows_of_questions(set), progress))
+    }
+
+    /// Scores two models on the questions that both can answer, this one first.
+    ///
+    /// Either is searched for answers with its own words; with the same `restrict` these are as many.
+    pub fn compare(&self, other: &Evaluator, set: &TestSet, progress: &(dyn Fn(f64) + Sync)) -> Comparison {
+        let halves = |start: f64| move |share: f64| progress(start + share / 2.0);
+        match set {
+            TestSet::WordPairs(set) => {
+                let mut rows = (self.rows_of_pairs(set), other.rows_of_pairs(set));
+                keep_common(&mut rows.0, &mut rows.1);
+                let (first, second) = (self.judge(set, &rows.0), other.judge(set, &rows.1));
+                Comparison::of_word_pairs(&first, &second, set.pairs().len())
+            }
+            TestSet::Analogies(set) => {
+                let mut rows = (self.rows_of_questions(set), other.rows_of_questions(set));
+                keep_common(&mut rows.0, &mut rows.1);
+                let first = self.solve(&rows.0, &halves(0.0));
+                let second = other.solve(&rows.1, &halves(0.5));
+                Comparison::of_analogies(&first, &second, [tally(set, &first), tally(set, &second)])
+            }
+        }
+    }
+
+    fn rows_of_pairs(&self, set: &WordPairs) -> Vec<Option<[usize; 2]>> {
+        set.pairs().iter().map(|pair| self.rows([&pair.first, &pair.second])).collect()
+    }
+
+    fn rows_of_questions(&self, set: &Analogies) -> Vec<Option<[usize; 4]>> {
+        let questions = set.sections().iter().flat_map(|section| &section.questions);
+        questions.map(|question| self.rows(question.each_ref())).collect()
+    }
+
+    /// The rows of words, if all are known.
+    fn rows<const N: usize>(&self, words: [&String; N]) -> Option<[usize; N]> {
+        let mut rows = [0; N];
+        for (row, word) in rows.iter_mut().zip(words) {
+            *row = self.lexicon.row(&self.embeddings, word)?;
+        }
+        Some(rows)
+    }
+
+    fn judge(&self, set: &WordPairs, rows: &[Option<[usize; 2]>]) -> Judged {
+        let mut judged = Judged::default();
+        for (pair, rows) in set.pairs().iter().zip(rows) {
+            if let Some([first, second]) = *rows {
+                judged.scores.push(pair.score);
+                let [first, second] = [first, second].map(|row| self.embeddings.vector_at(row));
+                judged.cosines.push(cosine(&first, &second));
+            }
+        }
+        judged
+    }
+
+    /// Which rules solve each question; nothing for those that are not to be used.
+    fn solve(&self, rows: &[Option<[usize; 4]>], progress: Progress<'_>) -> Vec<Option<Solved>> {
+        let questions: Vec<Question> = rows.iter().flatten().map(|&[a, b, c, _]| [a, b, c]).collect();
+        let mut answers =
+            predict(&self.embeddings, &self.lexicon, &questions, self.threads, progress).into_iter();
+        let mut solved = |[.., expected]: [usize; 4]| {
+            let answer = answers.next().expect("every question has an answer");
+            let is_right = |row: Option<usize>| row.map(|row| self.lexicon.word_of(row)) == Some(expected);
+            Solved { add: is_right(answer.add), multiply: is_right(answer.multiply) }
+        };
+        rows.iter().map(|rows| rows.map(&mut solved)).collect()
+    }
+}
+
+/// Only what both know is used.
+fn keep_common<T>(first: &mut [Option<T>], second: &mut [Option<T>]) {
+    for (first, second) in first.iter_mut().zip(second) {
+        if first.is_none() || second.is_none() {
+            (*first, *second) = (None, None);
+        }
+    }
+}
+
+fn tally(set: &Analogies, solved: &[Option<Solved>]) -> AnalogyScores {
+    let mut solved = solved.iter();
+    let score = |section: &Section| {
+        let mut score = section.unscored();
+        for solved in solved.by_ref().take(section.questions.len()).flatten() {
+            score.score.used += 1;
+            score.score.add_correct += usize::from(solved.add);
+            score.score.multiply_correct += usize::from(solved.multiply);
+        }
+        score
+    };
+    AnalogyScores::sum(set.sections().iter().map(score).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::analogies::{AnalogyScore, Relation};
+    use super::*;
+
+    /// Two capitals and two comparatives that are exact parallelograms, and a word in between.
+    fn embeddings() -> Embeddings {
+        let words = [
+            ("paris", 9),
+            ("france", 8),
+            ("rome", 7),
+            ("italy", 6),
+            ("good", 5),
+            ("better", 4),
+            ("bad", 3),
+            ("worse", 2),
+            ("odd", 1),
+        ];
+        let vectors = vec![
+            1.0, 0.2, 0.0, 1.0, 1.2, 0.0, 1.0, 0.2, 0.4, 1.0, 1.2, 0.4, // the capitals
+            0.0, -1.0, 0.2, 0.0, -1.0, 1.2, 0.4, -1.0, 0.2, 0.4, -1.0, 1.2, // the comparatives
+            -1.0, 0.0, 0.0,
+        ];
+        Embeddings::new(3, words, vectors).unwrap()
+    }
+
+    const SET: &str = "\
+: capital
+Paris France Rome Italy
+Paris France Rome worse
+Paris France Berlin Germany
+: gram3-comparative
+good better bad worse
+";
+
+    fn set(text: &str) -> TestSet {
+        TestSet::read(text.as_bytes(), Path::new("set")).unwrap()
+    }
+
+    fn analogies(text: &str, options: EvalOptions) -> AnalogyScores {
+        let evaluator = Evaluator::new(&embeddings(), options).unwrap();
+        match evaluator.score(&set(text), &|_| ()) {
+            Score::Analogies(scores) => scores,
+            score => panic!("{score:?}"),
+        }
+    }
+
+    fn word_pairs(text: &str, embeddings: &Embeddings) -> PairScore {
+        let evaluator = Evaluator::new(embeddings, EvalOptions::default()).unwrap();
+        match evaluator.score(&set(text), &|_| ()) {
+            Score::WordPairs(score) => score,
+            score => panic!("{score:?}"),
+        }
+    }
+
+    fn score(add: usize, multiply: usize, used: usize, total: usize) -> AnalogyScore {
+        AnalogyScore { add_correct: add, multiply_correct: multiply, used, total }
+    }
+
+    #[test]
+    fn sections_and_totals_are_counted_and_unknown_words_are_not() {
+        let scores = analogies(SET, EvalOptions::default());
+        assert_eq!(scores.semantic, score(1, 1, 2, 3));
+        assert_eq!(scores.syntactic, score(1, 1, 1, 1));
+        assert_eq!(scores.total, score(2, 2, 3, 4));
+        assert_eq!(scores.sections[0].name, "capital");
+        assert_eq!(scores.sections[0].score, scores.semantic);
+        assert_eq!(scores.sections[1].relation, Relation::Syntactic);
+        assert_eq!(scores.total.add_accuracy(), Some(2.0 / 3.0));
+        assert_eq!(AnalogyScore::default().multiply_accuracy(), None);
+    }
+
+    #[test]
+    fn words_beyond_the_restriction_do_not_exist() {
+        let restricted = |n| EvalOptions { restrict: Some(n), ..EvalOptions::default() };
+        assert_eq!(analogies(SET, restricted(4)).total, score(1, 1, 1, 4));
+        assert_eq!(analogies(SET, restricted(0)).total, score(0, 0, 0, 4));
+    }
+
+    #[test]
+    fn case_is_ignored_unless_it_is_kept() {
+        let kept = EvalOptions { case: Case::Keep, ..EvalOptions::default() };
+        assert_eq!(analogies(SET, kept).total, score(1, 1, 1, 4));
+    }
+
+    #[test]
+    fn another_spelling_of_the_question_is_no_answer_and_of_the_answer_is_right() {
+        let words = [("a", 9), ("b", 8), ("c", 7), ("B", 6), ("D", 5), ("d", 4), ("x", 3)];
+        let vectors = vec![1.0, 0.0, 1.0, 1.0, 0.9, 0.1, 0.9, 1.05, 0.8, 1.0, -1.0, 0.2, -1.0, -1.0];
+        let embeddings = Embeddings::new(2, words, vectors).unwrap();
+        let total = |case| {
+            let evaluator = Evaluator::new(&embeddings, EvalOptions { case, ..EvalOptions::default() });
+            match evaluator.unwrap().score(&set("a b c d\n"), &|_| ()) {
+                Score::Analogies(scores) => scores.total,
+                score => panic!("{score:?}"),
+            }
+        };
+        // `B` is nearest, then `D`.
+        assert_eq!(total(Case::Keep), score(0, 0, 1, 1));
+        assert_eq!(total(Case::Ignore), score(1, 1, 1, 1));
+    }
+
+    #[test]
+    fn an_answer_among_the_question_is_used_and_never_right() {
+        let scores = analogies("paris paris rome rome\n", EvalOptions::default());
+        assert_eq!(scores.total, score(0, 0, 1, 1));
+        assert_eq!(scores.sections[0].name, "");
+    }
+
+    #[test]
+    fn no_threads_are_refused() {
+        let none = EvalOptions { threads: Some(0), ..EvalOptions::default() };
+        let message = Evaluator::new(&embeddings(), none).unwrap_err().to_string();
+        assert_eq!(message, "threads is 0; it must be at least 1");
+    }
+
+    #[test]
+    fn pairs_with_an_unknown_word_do_not_count() {
+        let words = [("x", 4), ("near", 3), ("far", 2), ("zero", 1)];
+        let vectors = vec![1.0, 0.0, 1.0, 0.1, 0.0, 1.0, 0.0, 0.0];
+        let embeddings = Embeddings::new(2, words, vectors).unwrap();
+        let score = word_pairs("X near 9\nx Far 2\nx zero 1\nx unknown 5\nx x 10\n", &embeddings);
+        assert_eq!((score.used, score.total), (4, 5));
+        // The zero vector ties with the orthogonal one: ranks 3, 1.5, 1.5, 4
+        // against 3, 2, 1, 4, of which this is SciPy's correlation.
+        assert!((score.spearman.unwrap() - 0.9486832980505139).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nothing_known_is_no_score() {
+        let none: [(&str, u64); 0] = [];
+        let empty = Embeddings::new(1, none, Vec::new()).unwrap();
+        let score = word_pairs("a b 1\nc d 2\n", &empty);
+        assert_eq!((score.spearman, score.spearman_interval), (None, None));
+        assert_eq!((score.used, score.total), (0, 2));
+    }
+
+    /// The first model, and one that lacks `italy` and has all its vectors reversed.
+    fn compare(text: &str) -> Comparison {
+        let first = embeddings();
+        let rows = (0..first.len()).filter(|&row| first.word(row) != "italy");
+        let words = rows.clone().map(|row| (first.word(row), first.count(row)));
+        let vectors =
+            rows.flat_map(|row| first.vector_at(row).iter().rev().copied().collect::<Vec<_>>()).collect();
+        let second = Embeddings::new(3, words, vectors).unwrap();
+        let evaluator = |embeddings| Evaluator::new(embeddings, EvalOptions::default()).unwrap();
+        evaluator(&first).compare(&evaluator(&second), &set(text), &|_| ())
+    }
+
+    #[test]
+    fn two_models_are_compared_on_the_questions_that_both_can_answer() {
+        let Comparison { first: Score::Analogies(first), second: Score::Analogies(second), differences } =
+            compare(SET)
+        else {
+            panic!("these are analogies");
+        };
+        // Only two questions do without `italy`.
+        assert_eq!(first.total, score(1, 1, 2, 4));
+        assert_eq!(second.total, score(2, 1, 2, 4), "without `italy`, 3CosAdd finds `worse`");
+        let [add, multiply] = differences[..] else { panic!("{differences:?}") };
+        let interval = add.interval.unwrap();
+        assert_eq!((add.measure, add.value), ("add_accuracy", -0.5));
+        assert_eq!((interval.low, interval.high), (-1.0, 0.0));
+        let interval = multiply.interval.unwrap();
+        assert_eq!((multiply.measure, multiply.value), ("multiply_accuracy", 0.0));
+        assert_eq!((interval.low, interval.high), (0.0, 0.0));
+    }
+
+    #[test]
+    fn equal_models_do_not_differ_on_word_pairs() {
+        let found = compare("paris rome 9\nparis italy 8\ngood bad 7\ngood odd 2\nparis odd 1\n");
+        let (Score::WordPairs(first), Score::WordPairs(second)) = (&found.first, &found.second) else {
+            panic!("these are word pairs");
+        };
+        assert_eq!((first.used, first.total), (4, 5));
+        assert_eq!(first, second);
+        assert_eq!((found.differences[0].measure, found.differences[0].value), ("spearman", 0.0));
+    }
+}
