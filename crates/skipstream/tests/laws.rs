@@ -8,6 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use skipstream::corpus::{Lines, Sentence, Source};
+use skipstream::train::Initial;
 use skipstream::{
     Config, Observer, Outcome, Progress, Result, Strategy as Method, Trainer, Vectors, WindowShape, Wish,
 };
@@ -107,6 +108,31 @@ proptest! {
         let (resumed, rests) = train_with_interruptions(config.clone(), &text, &path);
         prop_assert!(rests > 3);
         prop_assert!(bytes(&resumed) == bytes(&train(config, &text)));
+    }
+
+    /// Law 2 for a model whose words start with given vectors.
+    #[test]
+    fn resumed_training_from_vectors_is_uninterrupted_training(seed in 0u64..1000) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let text = text(seed, 150, 200);
+        let given = train(small(Method::MiniBatch), &text);
+        given.save(&path).unwrap();
+        for method in [Method::MiniBatch, Method::Incremental] {
+            let config = Config { seed, batch_words: 100, ..small(method) };
+            let new = || Trainer::starting_from(config.clone(), Initial::load(&path).unwrap()).unwrap();
+            let mut uninterrupted = new();
+            uninterrupted.train(&mut source(&text, &config), &mut ()).unwrap();
+            let saved = folder.path().join("resumed");
+            let mut lines = source(&text, &config);
+            let mut resumed = new();
+            while resumed.train(&mut lines, &mut |_: &Progress| Wish::Rest).unwrap() == Outcome::Rested {
+                resumed.save(&saved).unwrap();
+                resumed = Trainer::load(&saved, Some(1)).unwrap();
+            }
+            prop_assert!(bytes(&resumed) == bytes(&uninterrupted));
+            prop_assert!(bytes(&resumed) != bytes(&train(config, &text)));
+        }
     }
 
     /// Law 2 for the strategy whose boundary is the sentence.

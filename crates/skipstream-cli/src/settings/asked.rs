@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use indicatif::DecimalBytes;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use skipstream::train::MemoryBound;
-use skipstream::{Config, Settings};
+use skipstream::train::Initial;
+use skipstream::{Config, Trainer};
 
 use super::{SettingArgs, SettingsFile};
 
@@ -65,21 +65,33 @@ impl Asked {
 
     /// The configuration of a new model: what was asked for, and the defaults.
     pub fn config(&self) -> Result<Config> {
-        let mut config = fields_of(&Config::default());
+        self.config_beside(&Config::default(), 0)
+    }
+
+    /// The configuration of a new model whose words start with given vectors: these decide on the dimensions if nobody
+    /// else does, and take a part of the memory.
+    pub fn config_from(&self, initial: &Initial) -> Result<Config> {
+        let dimensions = initial.vectors.dimensions();
+        let config = self.config_beside(&Config { dimensions, ..Config::default() }, initial.bytes());
+        config.with_context(|| format!("beside {} for the vectors of --init", DecimalBytes(initial.bytes())))
+    }
+
+    fn config_beside(&self, default: &Config, other_bytes: u64) -> Result<Config> {
+        let mut config = fields_of(default);
         for (name, setting) in &self.fields {
             let field = field_mut(&mut config, name);
             *field.expect("a test sees to it that every setting is a field") = setting.value.clone();
         }
         let config = Config { threads: self.threads, ..serde_json::from_value(config.into())? };
         Ok(match &self.memory {
-            Some(memory) => config.within_memory(memory.value)?,
+            Some(memory) => config.within_memory(memory.value.saturating_sub(other_bytes))?,
             None => config,
         })
     }
 
     /// Refuses settings that differ from those of the model.
-    pub fn agree_with(&self, model: &Settings) -> Result<()> {
-        let mut config = fields_of(&model.resolved());
+    pub fn agree_with(&self, model: &Trainer) -> Result<()> {
+        let mut config = fields_of(&model.settings().resolved());
         let mut differences = Vec::new();
         for (name, Setting { value, origin }) in &self.fields {
             let field = field_mut(&mut config, name).map(|field| &*field);
@@ -88,7 +100,7 @@ impl Asked {
                 differences.push(format!("{name} is {}, the model's is {}", shown(value), shown(field)));
             }
         }
-        let bound = MemoryBound::new(model).total();
+        let bound = model.memory_bound().total();
         if let Some(Setting { value, origin }) = self.memory.as_ref().filter(|memory| memory.value < bound) {
             let (name, memory, bound) = (origin.name("memory"), DecimalBytes(*value), DecimalBytes(bound));
             differences.push(format!("{name} is {memory}, the model may need {bound}"));
@@ -186,20 +198,20 @@ mod tests {
     #[test]
     fn what_was_not_typed_agrees_with_every_model() {
         let model = Config { dimensions: 7, strategy: Strategy::Incremental, ..Config::default() };
-        let model = model.check().unwrap();
+        let model = Trainer::new(model).unwrap();
         Asked::default().agree_with(&model).unwrap();
     }
 
     #[test]
     fn a_typed_value_that_is_the_model_s_default_agrees() {
-        let model = Config::default().check().unwrap();
+        let model = Trainer::new(Config::default()).unwrap();
         let settings = SettingArgs { learning_rate: Some(0.2), replays: Some(1), ..SettingArgs::default() };
         typed(settings).agree_with(&model).unwrap();
     }
 
     #[test]
     fn every_difference_is_named_with_both_values() {
-        let model = Config::default().check().unwrap();
+        let model = Trainer::new(Config::default()).unwrap();
         let settings = SettingArgs {
             dimensions: Some(50),
             learning_rate: Some(0.3),
@@ -220,7 +232,7 @@ mod tests {
     #[test]
     fn memory_must_be_enough_for_the_model_that_is_there() {
         let asked = |bytes| typed(SettingArgs { memory: Some(Bytes(bytes)), ..SettingArgs::default() });
-        let model = asked(1_000_000_000).config().unwrap().check().unwrap();
+        let model = Trainer::new(asked(1_000_000_000).config().unwrap()).unwrap();
         asked(1_000_000_000).agree_with(&model).unwrap();
         asked(2_000_000_000).agree_with(&model).unwrap();
         let message = asked(900_000_000).agree_with(&model).unwrap_err().to_string();
@@ -235,7 +247,7 @@ mod tests {
         let asked = Asked::new(SettingArgs { window: Some(4), ..default() }, file(in_file));
         let config = asked.config().unwrap();
         assert_eq!((config.window, config.seed, config.threads), (4, 3, Some(3)));
-        let model = Config::default().check().unwrap();
+        let model = Trainer::new(Config::default()).unwrap();
         let message = asked.agree_with(&model).unwrap_err().to_string();
         let expected = "seed in s.toml is 3, the model's is 1, --window is 4, the model's is 5; settings";
         assert!(message.starts_with(expected), "{message}");

@@ -14,6 +14,7 @@ use crate::settings::SettingArgs;
     skipstream train --model wide.safetensors --dimensions 300 --window 10 news/*.txt.gz\n  \
     skipstream train --model large.safetensors --memory 1G news/*.txt.gz\n  \
     skipstream train --model ours.safetensors --settings ours.toml --threads 2 corpus.txt\n  \
+    skipstream train --model next.safetensors --init m.safetensors corpus.txt\n  \
     zcat news/*.gz | tr A-Z a-z | skipstream train --model m.safetensors -")]
 pub struct TrainArgs {
     /// The model's file, which is created where there is none
@@ -26,6 +27,14 @@ pub struct TrainArgs {
     /// A TOML file with settings, named like the flags with `_` for `-`; flags stand above it
     #[arg(long = "settings", value_name = "FILE.toml")]
     pub settings_file: Option<PathBuf>,
+
+    /// For a new model: let words start with the vectors of this file, a model or vectors
+    ///
+    /// When a word occurs that is in the file, its vector starts there and not at random. Contexts and counts start
+    /// fresh, and words that do not occur in the text do not enter the model. `--dimensions` is taken from the file.
+    /// As many vectors as `--max-vocabulary` are held in memory and saved with the model, the most frequent words'.
+    #[arg(long, value_name = "VECTORS")]
+    pub init: Option<PathBuf>,
 
     #[command(flatten)]
     pub settings: SettingArgs,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
-use skipstream::train::MemoryBound;
+use skipstream::train::{InitialSource, MemoryBound};
 use skipstream::{Config, Strategy, Trainer};
 
 use crate::settings::name_of;
@@ -21,6 +21,8 @@ pub struct Headline<'a> {
     pub words_in_all: u64,
     /// Every setting of the model.
     pub settings: Config,
+    /// Where the vectors came from with which words start.
+    pub initial: Option<InitialSource>,
     /// Threads that train.
     pub threads: usize,
     /// The instructions in use.
@@ -34,12 +36,13 @@ pub struct Headline<'a> {
 impl<'a> Headline<'a> {
     /// Before the first word.
     pub fn new(model: &'a Path, is_new: bool, trainer: &Trainer) -> Headline<'a> {
-        let memory_bound = MemoryBound::new(trainer.settings());
+        let memory_bound = trainer.memory_bound();
         Headline {
             model,
             is_new,
             words_in_all: trainer.progress().tokens,
             settings: trainer.settings().resolved(),
+            initial: trainer.initial().map(|initial| initial.source.clone()),
             threads: trainer.settings().threads(),
             kernel: trainer.kernel().name(),
             memory: memory_bound.total(),
@@ -55,6 +58,9 @@ impl fmt::Display for Headline<'_> {
         match self.is_new {
             true => write!(out, "new model")?,
             false => write!(out, "continued after {} words", HumanCount(self.words_in_all))?,
+        }
+        if let Some(initial) = self.initial.as_ref().filter(|_| self.is_new) {
+            write!(out, ", words start with the vectors of {}, contexts fresh", initial.file)?;
         }
         let strategy_name = name_of(&strategy);
         write!(out, ", {dimensions} dimensions, window {window}, {negatives} negatives, {strategy_name}; ")?;

@@ -17,6 +17,8 @@ pub struct Job {
     pub model: PathBuf,
     /// The settings that were asked for.
     pub settings: Asked,
+    /// Vectors with which the words of a new model start.
+    pub init: Option<PathBuf>,
     /// What to read, in this order.
     pub texts: Vec<Text>,
     /// Whether files that were learned are new text.
@@ -79,6 +81,7 @@ impl Job {
         let file = args.settings_file.as_deref().map(SettingsFile::read).transpose()?;
         Ok(Job {
             model: args.model,
+            init: args.init,
             settings: Asked::new(args.settings, file),
             texts,
             again: args.again,

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use skipstream::corpus::{Files, Input, Ledger, Position};
+use skipstream::train::Initial;
 use skipstream::{Error, Outcome as Rest, Progress, Strategy, Trainer};
 
 use super::every::Due;
@@ -46,14 +47,7 @@ impl Session {
         let job = Job { model: behind_links(job.model), ..job };
         let lock = ModelLock::take(&job.model)?;
         let is_new = !job.model.try_exists().with_context(|| job.model.display().to_string())?;
-        let trainer = if is_new {
-            Trainer::new(job.settings.config()?)?
-        } else {
-            let trainer = Trainer::load(&job.model, job.settings.threads)?;
-            let agreed = job.settings.agree_with(trainer.settings());
-            agreed.with_context(|| job.model.display().to_string())?;
-            trainer
-        };
+        let trainer = if is_new { new_trainer(&job)? } else { known_trainer(&job)? };
         let inputs = job.texts.iter().map(|text| match text {
             Text::File(path) => Input::from(path),
             Text::Stdin { skip_learned } => Input::Pipe {
@@ -226,6 +220,30 @@ impl Session {
             "the same command"
         }
     }
+}
+
+fn new_trainer(job: &Job) -> Result<Trainer> {
+    Ok(match &job.init {
+        Some(path) => {
+            let initial = Initial::load(path)?;
+            Trainer::starting_from(job.settings.config_from(&initial)?, initial)?
+        }
+        None => Trainer::new(job.settings.config()?)?,
+    })
+}
+
+/// The model that is there, which must be what was asked for.
+fn known_trainer(job: &Job) -> Result<Trainer> {
+    let name = || job.model.display().to_string();
+    if job.init.is_some() {
+        bail!(
+            "{}: --init is for a new model, and this one exists: leave it out, or choose another name",
+            name()
+        );
+    }
+    let trainer = Trainer::load(&job.model, job.settings.threads)?;
+    job.settings.agree_with(&trainer).with_context(name)?;
+    Ok(trainer)
 }
 
 /// The file that a link stands for: it is locked and replaced, not the link.

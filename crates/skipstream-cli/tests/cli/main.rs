@@ -6,6 +6,7 @@
 mod desk;
 mod eval;
 mod examples;
+mod init;
 mod logging;
 mod queries;
 mod refusals;

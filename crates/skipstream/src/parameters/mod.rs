@@ -127,6 +127,12 @@ impl Parameters {
         self.row(&self.target.rows, id)
     }
 
+    /// The word's vector as a center, to be set.
+    pub(crate) fn target_mut(&mut self, id: WordId) -> &mut [f32] {
+        let row = self.layout.row_in_matrix(id);
+        &mut self.target.rows.row_mut(row).as_flattened_mut()[..self.layout.dimensions]
+    }
+
     /// The word's vector as a context.
     pub fn context(&self, id: WordId) -> &[f32] {
         self.row(&self.context.rows, id)

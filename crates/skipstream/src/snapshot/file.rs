@@ -113,12 +113,17 @@ impl ModelFile {
 
     /// The words' text, and where each of them ends in it.
     pub fn words(&mut self) -> Result<(String, Vec<u64>)> {
-        let words =
-            String::from_utf8(self.tensor("words", Dtype::U8)?).map_err(|error| self.damaged(error))?;
-        let ends: Vec<u64> = self.tensor("word_ends", Dtype::U64)?;
+        self.words_of("words", "word_ends")
+    }
+
+    /// The same of tensors with other names.
+    pub fn words_of(&mut self, words_name: &str, ends_name: &str) -> Result<(String, Vec<u64>)> {
+        let words = self.tensor(words_name, Dtype::U8)?;
+        let words = String::from_utf8(words).map_err(|error| self.damaged(error))?;
+        let ends: Vec<u64> = self.tensor(ends_name, Dtype::U64)?;
         let in_order = ends.is_sorted() && ends.last().copied().unwrap_or(0) == words.len() as u64;
         if !in_order || !ends.iter().all(|&end| words.is_char_boundary(end as usize)) {
-            return Err(self.damaged("`word_ends` does not fit `words`"));
+            return Err(self.damaged(format!("`{ends_name}` does not fit `{words_name}`")));
         }
         Ok((words, ends))
     }

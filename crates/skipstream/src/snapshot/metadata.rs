@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::corpus::Ledger;
 use crate::embeddings::Origin;
 use crate::random::Random;
-use crate::train::Totals;
+use crate::train::{InitialSource, Totals};
 use crate::vocabulary::VocabularyTotals;
 
 /// BLAKE3 of each tensor, in hexadecimal.
@@ -80,6 +80,9 @@ pub(super) struct TrainingMetadata {
     pub slots: usize,
     pub totals: Totals,
     pub ledger: Ledger,
+    /// Where the vectors came from with which words start.
+    #[serde(default)]
+    pub initial: Option<InitialSource>,
     /// Batches trained (`mini-batch`).
     pub batches: u64,
     /// The state of the pair-by-pair strategies.

@@ -18,6 +18,7 @@
 //! | `free_slots` | u32 | slots without a word, the next to be used last |
 //! | `noise_slots`, `noise_generations` | τ × 2, slots, u32 | the adaptive table (`incremental`) |
 //! | `replay_words`, `replay_ends`, `replay_segments` | u32, u32, segments × 4 u64 | old text that waits |
+//! | `initial`, `initial_words`, `initial_word_ends`, `initial_counts` | v × dimensions, f32; bytes, u8; v, u64 | vectors with which words start |
 //!
 //! The metadata has one key, `skipstream`, whose value is JSON: the format's version, the kind of file, a BLAKE3
 //! checksum of each tensor, and of a trainer the settings, the totals, and the sources that were read and how far. (One

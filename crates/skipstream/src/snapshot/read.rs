@@ -6,11 +6,12 @@ use safetensors::Dtype;
 
 use super::file::{ModelFile, slices};
 use super::metadata::{Metadata, TrainingMetadata};
+use super::vectors::INITIAL;
 use crate::config::{Config, Settings};
 use crate::error::{Error, Result};
 use crate::noise::SavedTable;
 use crate::parameters::{Accumulators, LANES, Layout, Matrix, Side};
-use crate::train::{Method, ReplayBuffer, Segment, Trainer};
+use crate::train::{Initial, Method, ReplayBuffer, Segment, Trainer};
 use crate::vocabulary::{SavedWord, Vocabulary, WordId};
 
 impl Trainer {
@@ -23,7 +24,12 @@ impl Trainer {
             Metadata::Vectors(_) => return Err(only_vectors(path)),
         };
         let config = Config { threads, ..metadata.config.clone() };
-        let mut trainer = Trainer::new(config)?;
+        let mut trainer = match metadata.initial.clone() {
+            Some(source) => {
+                Trainer::starting_from(config, Initial { vectors: file.embeddings(INITIAL)?, source })?
+            }
+            None => Trainer::new(config)?,
+        };
         let (vocabulary, ids) = file.vocabulary(&metadata, &trainer.settings)?;
         trainer.stream.vocabulary = vocabulary;
         trainer.stream.vocabulary.reserve()?;

@@ -11,6 +11,27 @@ use super::{PROGRAM, VERSION};
 use crate::embeddings::{Embeddings, Origin, Rows, Vectors, Words};
 use crate::error::{Error, Result};
 
+/// The tensors of words, of the words' ends, of counts and of vectors, in a file of vectors.
+pub(super) const VECTORS: [&str; 4] = ["words", "word_ends", "counts", "vectors"];
+
+/// The same of the vectors with which the words of a model start.
+pub(super) const INITIAL: [&str; 4] = ["initial_words", "initial_word_ends", "initial_counts", "initial"];
+
+/// Embeddings as tensors of these names.
+pub(super) fn vectors_tensors<'a>(
+    embeddings: &'a Embeddings,
+    names: [&'static str; 4],
+) -> [(&'static str, Tensor<'a>); 4] {
+    let rows = 0..embeddings.len();
+    let [(_, words), (_, ends)] = word_tensors(rows.clone().map(|row| embeddings.word(row)));
+    let counts = Tensor::list(Dtype::U64, rows.clone().map(|row| embeddings.count(row)));
+    let vectors = Tensor::rows(vec![embeddings.len(), embeddings.dimensions()], move |to| {
+        rows.clone().try_for_each(|row| to.write_all(bytemuck::cast_slice(&embeddings.vector_at(row))))
+    });
+    let [words_name, ends_name, counts_name, vectors_name] = names;
+    [(words_name, words), (ends_name, ends), (counts_name, counts), (vectors_name, vectors)]
+}
+
 impl Embeddings {
     /// Saves words, counts and vectors in one file, without anything that only training needs.
     ///
@@ -27,12 +48,7 @@ impl Embeddings {
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let [words, ends] = word_tensors((0..self.len()).map(|row| self.word(row)));
-        let counts = Tensor::list(Dtype::U64, (0..self.len()).map(|row| self.count(row)));
-        let vectors = Tensor::rows(vec![self.len(), self.dimensions()], |to| {
-            (0..self.len()).try_for_each(|row| to.write_all(bytemuck::cast_slice(&self.vector_at(row))))
-        });
-        let tensors = vec![words, ends, ("counts", counts), ("vectors", vectors)];
+        let tensors = Vec::from(vectors_tensors(self, VECTORS));
         write_file(path.as_ref(), tensors, |checksums: Checksums| VectorsMetadata {
             version: VERSION,
             kind: Contents::Vectors,
@@ -139,6 +155,18 @@ impl ModelFile {
         let counts: Vec<u64> = self.tensor("counts", Dtype::U64)?;
         self.expect_length("counts", counts.len(), n_words)?;
         Ok(counts)
+    }
+
+    /// Embeddings that [`vectors_tensors`] wrote.
+    pub(super) fn embeddings(&mut self, names: [&'static str; 4]) -> Result<Embeddings> {
+        let [words_name, ends_name, counts_name, vectors_name] = names;
+        let (words, ends) = self.words_of(words_name, ends_name)?;
+        let counts: Vec<u64> = self.tensor(counts_name, Dtype::U64)?;
+        self.expect_length(counts_name, counts.len(), ends.len())?;
+        let dimensions = self.dimensions(vectors_name, ends.len())?;
+        let vectors = self.tensor(vectors_name, Dtype::F32)?;
+        let words = slices(&words, &ends).zip(counts);
+        Embeddings::new(dimensions, words, vectors).map_err(|error| self.damaged(error))
     }
 
     /// The length of a matrix' rows, one for each word.

@@ -7,6 +7,7 @@ use safetensors::Dtype;
 
 use super::metadata::{Checksums, Contents, TrainingMetadata};
 use super::tensor::{Tensor, word_tensors, write_file};
+use super::vectors::{INITIAL, vectors_tensors};
 use super::{PROGRAM, VERSION};
 use crate::error::{Error, Result};
 use crate::parameters::{Accumulators, Layout, Matrix, Side};
@@ -34,7 +35,7 @@ impl Trainer {
 
     /// A model that has diverged must not take the place of a good one.
     fn check_finite(&self) -> Result<()> {
-        let Stream { vocabulary, parameters, totals } = &self.stream;
+        let Stream { vocabulary, parameters, totals, .. } = &self.stream;
         let diverged = |id| {
             let rows = [parameters.target(id), parameters.context(id)];
             rows.into_iter().flatten().any(|value| !value.is_finite())
@@ -59,6 +60,7 @@ impl Trainer {
             slots: stream.vocabulary.slots(),
             totals: stream.totals,
             ledger: ledger.clone(),
+            initial: stream.initial.as_ref().map(|initial| initial.source.clone()),
             batches: 0,
             random: None,
             noise_totals: None,
@@ -93,6 +95,9 @@ impl Trainer {
         ] {
             tensors.push((rows, matrix_tensor(layout, &side.rows, ids)));
             tensors.extend(squares_tensor(layout, side, ids).map(|tensor| (squares, tensor)));
+        }
+        if let Some(initial) = &self.stream.initial {
+            tensors.extend(vectors_tensors(&initial.vectors, INITIAL));
         }
         match &self.method {
             Method::MiniBatch(method) => replay_tensors(method.replay(), &mut tensors),

@@ -1,5 +1,6 @@
 //! One cell of the grid: the pairs of a batch whose target is in one block and whose context is in another.
 
+use super::initial::Initial;
 use super::intake::Batch;
 use super::runs::BlockPairs;
 use crate::kernel::{Group, GroupScratch, GroupSettings, Kernel, RUNS};
@@ -52,15 +53,19 @@ pub(super) struct CellSettings {
 pub(super) fn prepare(
     block: usize,
     batch: &Batch,
+    initial: Option<&Initial>,
     settings: &CellSettings,
     targets: &mut TargetBlock<'_>,
     contexts: &mut ContextBlock<'_>,
 ) {
     let dimensions = settings.group.dimensions;
-    for &(id, birth) in batch.fresh.0.iter().filter(|(id, _)| settings.layout.block(*id) == block) {
-        let row = settings.layout.row(id);
-        let target = targets.rows.row_mut(row).as_flattened_mut();
-        fill_new_target(&mut target[..dimensions], settings.seed, birth);
+    for fresh in batch.fresh.0.iter().filter(|fresh| settings.layout.block(fresh.id) == block) {
+        let row = settings.layout.row(fresh.id);
+        let target = &mut targets.rows.row_mut(row).as_flattened_mut()[..dimensions];
+        match initial.zip(fresh.start) {
+            Some((initial, start)) => initial.fill(start, target),
+            None => fill_new_target(target, settings.seed, fresh.birth),
+        }
         contexts.rows.row_mut(row).fill([0.0; LANES]);
         targets.rows.accumulators[row] = first_square(dimensions);
         contexts.rows.accumulators[row] = first_square(dimensions);

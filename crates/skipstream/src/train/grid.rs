@@ -7,6 +7,7 @@
 use std::sync::Mutex;
 
 use super::cell::{self, CellSettings, ContextBlock, TargetBlock, Trained, Worker};
+use super::initial::Initial;
 use super::intake::Batch;
 use super::runs::BlockPairs;
 use super::schedule::Schedule;
@@ -49,7 +50,13 @@ impl Grid {
     }
 
     /// Trains a batch; this thread does `meanwhile` first, while others begin.
-    pub fn train(&mut self, parameters: &mut Parameters, batch: &Batch, meanwhile: impl FnOnce()) -> Trained {
+    pub fn train(
+        &mut self,
+        parameters: &mut Parameters,
+        initial: Option<&Initial>,
+        batch: &Batch,
+        meanwhile: impl FnOnce(),
+    ) -> Trained {
         let layout = self.settings.layout;
         let blocks = layout.blocks;
         let targets: Vec<_> = parameters
@@ -74,7 +81,7 @@ impl Grid {
                 let context = place.context(blocks);
                 let mut contexts = contexts[context].try_lock().expect(FREE);
                 if place.round == 0 {
-                    cell::prepare(place.target, batch, settings, &mut targets, &mut contexts);
+                    cell::prepare(place.target, batch, initial, settings, &mut targets, &mut contexts);
                 }
                 let number = place.target * blocks + place.round;
                 let mut random =

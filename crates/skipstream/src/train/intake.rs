@@ -1,12 +1,13 @@
 //! Text → a batch that is ready to be trained: read, counted, subsampled, with its windows.
 
+use super::initial::Initial;
 use super::replay::{ReplayBuffer, Segment};
 use crate::config::Settings;
 use crate::corpus::{Sentence, Source};
 use crate::error::{Error, Result};
 use crate::pairs::{PairSampler, Reach};
 use crate::random::{Purpose, Random};
-use crate::vocabulary::{Observed, Recycle, Vocabulary, WordId};
+use crate::vocabulary::{FreshWord, Observed, Recycle, Vocabulary, WordId};
 
 /// A batch, with all that training it needs to know: the vocabulary may move on meanwhile.
 #[derive(Debug, Default)]
@@ -27,11 +28,29 @@ pub(super) struct Batch {
 
 /// Rows that must be reset before they are used.
 #[derive(Debug, Default)]
-pub(super) struct Fresh(pub Vec<(WordId, u64)>);
+pub(super) struct Fresh(pub Vec<FreshRow>);
+
+/// A row that must be reset.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FreshRow {
+    pub id: WordId,
+    pub birth: u64,
+    /// The row among the initial vectors with which its word starts.
+    pub start: Option<u32>,
+}
 
 impl Recycle for Fresh {
     fn recycle(&mut self, id: WordId, birth: u64) {
-        self.0.push((id, birth));
+        self.0.push(FreshRow { id, birth, start: None });
+    }
+}
+
+impl Fresh {
+    /// The id of a new word, whose row is to be reset.
+    fn admit(&mut self, word: FreshWord, start: Option<u32>) -> WordId {
+        let id = word.settle(self);
+        self.0.last_mut().expect("settling pushed one").start = start;
+        id
     }
 }
 
@@ -74,13 +93,14 @@ impl Intake {
         &mut self,
         source: &mut dyn Source,
         vocabulary: &mut Vocabulary,
+        initial: Option<&Initial>,
         batch: &mut Batch,
     ) -> Result<bool> {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
         batch.fresh.0.clear();
-        let segments = self.read(source, vocabulary, &mut batch.fresh);
+        let segments = self.read(source, vocabulary, initial, &mut batch.fresh);
         if segments.is_empty() {
             return self.failure.take().map_or(Ok(false), Err);
         }
@@ -102,6 +122,7 @@ impl Intake {
         &mut self,
         source: &mut dyn Source,
         vocabulary: &mut Vocabulary,
+        initial: Option<&Initial>,
         fresh: &mut Fresh,
     ) -> Vec<Segment> {
         let first = vocabulary.tokens();
@@ -129,7 +150,9 @@ impl Intake {
             for token in self.sentence.tokens() {
                 segment.words.push(match vocabulary.observe(token) {
                     Observed::Known(id) => id,
-                    Observed::Admitted(word) => word.settle(fresh),
+                    Observed::Admitted(word) => {
+                        fresh.admit(word, initial.and_then(|initial| initial.row(token)))
+                    }
                     Observed::Rejected { .. } => WordId::NONE,
                 });
             }
@@ -146,7 +169,7 @@ impl Intake {
         batch.reaches.clear();
         batch.counts.clear();
         batch.counts.extend(vocabulary.counts());
-        batch.fresh.0.retain(|&(id, birth)| vocabulary.was_born(id, birth));
+        batch.fresh.0.retain(|row| vocabulary.was_born(row.id, row.birth));
         batch.replayed = 0;
         let mut random = Random::for_purpose(self.seed, Purpose::Pairs, [batch.number, 0]);
         let sampler = &self.sampler;

@@ -23,6 +23,8 @@ pub struct MemoryBound {
     pub batches: u64,
     /// The copy of a matrix that loading makes, and of old text that saving makes.
     pub saving: u64,
+    /// Vectors with which words start; none by the settings alone.
+    pub initial: u64,
     /// The program itself, its threads and buffers.
     pub program: u64,
 }
@@ -45,14 +47,15 @@ impl MemoryBound {
             batches: if mini_batch { batch_bytes(settings) } else { 0 },
             saving: words * row.max(squares).max(64)
                 + if mini_batch { replay_bytes(settings) } else { table },
+            initial: 0,
             program: 16 << 20,
         }
     }
 
     /// All of it.
     pub fn total(&self) -> u64 {
-        let MemoryBound { parameters, vocabulary, noise, replay, batches, saving, program } = self;
-        parameters + vocabulary + noise + replay + batches + saving + program
+        let MemoryBound { parameters, vocabulary, noise, replay, batches, saving, initial, program } = self;
+        parameters + vocabulary + noise + replay + batches + saving + initial + program
     }
 }
 

@@ -36,15 +36,17 @@ impl MiniBatch {
         source: &mut dyn Source,
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
-        let mut more = self.intake.fill(source, &mut stream.vocabulary, &mut self.current)?;
+        let mut more =
+            self.intake.fill(source, &mut stream.vocabulary, stream.initial.as_ref(), &mut self.current)?;
         while more {
             // At rest nothing may have been read that is not trained.
             let rest = observer.progress(&stream.progress()) == Wish::Rest;
             let mut read = Ok(true);
-            let vocabulary = &mut stream.vocabulary;
-            let trained = self.grid.train(&mut stream.parameters, &self.current, || {
+            let Stream { vocabulary, parameters, initial, .. } = &mut *stream;
+            let initial = initial.as_ref();
+            let trained = self.grid.train(parameters, initial, &self.current, || {
                 if !rest {
-                    read = self.intake.fill(source, vocabulary, &mut self.next);
+                    read = self.intake.fill(source, vocabulary, initial, &mut self.next);
                 }
             });
             self.count(trained, stream);
@@ -69,7 +71,8 @@ impl MiniBatch {
             if !self.intake.fill_from_replay(due, &stream.vocabulary, &mut self.current) {
                 return Outcome::Ended;
             }
-            let trained = self.grid.train(&mut stream.parameters, &self.current, || {});
+            let trained =
+                self.grid.train(&mut stream.parameters, stream.initial.as_ref(), &self.current, || {});
             self.count(trained, stream);
             let wish = observer.progress(&stream.progress());
             if wish == Wish::Rest && self.intake.replay.due() > 0 {

@@ -6,6 +6,7 @@
 
 mod cell;
 mod grid;
+mod initial;
 mod intake;
 mod memory;
 mod mini_batch;
@@ -15,6 +16,7 @@ mod schedule;
 mod sentences;
 mod trainer;
 
+pub use initial::{Initial, InitialSource};
 pub use memory::MemoryBound;
 pub(crate) use mini_batch::MiniBatch;
 pub(crate) use replay::{ReplayBuffer, Segment};

@@ -3,6 +3,7 @@
 //! The paper's symbols: f(w) is the vocabulary's count, q(w) the `noise`, t and c are the rows of the parameters'
 //! target and context sides, α is `noise_exponent`, c is `window`, k is `negatives`.
 
+use super::initial::Initial;
 use super::trainer::Stream;
 use super::{Observer, Outcome, Wish};
 use crate::config::{Settings, Strategy};
@@ -13,7 +14,7 @@ use crate::noise::{AdaptiveTable, AliasTable, weight};
 use crate::pairs::PairSampler;
 use crate::parameters::{Accumulators, LANES, Lanes, Parameters};
 use crate::random::{Purpose, Random};
-use crate::vocabulary::{Observed, Recycle, WordId};
+use crate::vocabulary::{FreshWord, Observed, Recycle, WordId};
 
 /// The state of the strategies `incremental`, `batch` and `word2vec`.
 #[derive(Debug)]
@@ -97,13 +98,13 @@ impl Sentences {
 
     /// Counts the sentence's words and drops frequent ones.
     fn observe_sentence(&mut self, stream: &mut Stream) {
-        let Stream { vocabulary, parameters, .. } = stream;
+        let Stream { vocabulary, parameters, initial, .. } = stream;
         self.tokens.clear();
         for word in self.sentence.tokens() {
             let number = vocabulary.tokens();
             let word = match vocabulary.observe(word) {
                 Observed::Known(id) => id,
-                Observed::Admitted(fresh) => fresh.settle(parameters),
+                Observed::Admitted(fresh) => admit(fresh, word, parameters, initial.as_ref()),
                 Observed::Rejected { evicted } => {
                     for &id in evicted {
                         self.noise.recycle(id, number);
@@ -133,7 +134,7 @@ impl Sentences {
         while source.read(&mut self.sentence)? {
             for word in self.sentence.tokens() {
                 if let Observed::Admitted(fresh) = stream.vocabulary.observe(word) {
-                    fresh.settle(&mut stream.parameters);
+                    admit(fresh, word, &mut stream.parameters, stream.initial.as_ref());
                 }
             }
             if report.wish(self.sentence.len(), stream, observer) == Wish::Rest {
@@ -180,6 +181,15 @@ impl Sentences {
             }
         }
     }
+}
+
+/// Resets the rows of a new word; its target row starts from its initial vector, if there is one.
+fn admit(fresh: FreshWord, word: &str, parameters: &mut Parameters, initial: Option<&Initial>) -> WordId {
+    let id = fresh.settle(parameters);
+    if let Some((initial, row)) = initial.and_then(|initial| Some((initial, initial.row(word)?))) {
+        initial.fill(row, parameters.target_mut(id));
+    }
+    id
 }
 
 /// The update of one pair.

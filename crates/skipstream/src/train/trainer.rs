@@ -1,6 +1,6 @@
 //! The trainer: the stream's state, and the strategy that moves it.
 
-use super::{MemoryBound, MiniBatch, Observer, Outcome, Progress, Sentences, Totals};
+use super::{Initial, MemoryBound, MiniBatch, Observer, Outcome, Progress, Sentences, Totals};
 use crate::config::{Config, Settings, Strategy};
 use crate::corpus::{Ledger, Source};
 use crate::embeddings::{Embeddings, Vectors};
@@ -39,6 +39,8 @@ pub(crate) struct Stream {
     pub vocabulary: Vocabulary,
     pub parameters: Parameters,
     pub totals: Totals,
+    /// Vectors with which words start.
+    pub initial: Option<Initial>,
 }
 
 impl Stream {
@@ -65,13 +67,35 @@ impl Trainer {
         Trainer::with_kernel(config, Kernel::best())
     }
 
+    /// An empty model whose words start with the given vectors, where they are among them: of the vectors, the most
+    /// frequent `max_vocabulary` are held. Contexts start fresh.
+    pub fn starting_from(config: Config, initial: Initial) -> Result<Trainer> {
+        let mut trainer = Trainer::new(config)?;
+        let Config { dimensions, max_vocabulary, .. } = **trainer.settings();
+        if initial.vectors.dimensions() != dimensions {
+            return Err(Error::Setting {
+                field: "dimensions",
+                value: dimensions.to_string(),
+                limit: format!("{}, as in {}", initial.vectors.dimensions(), initial.source.file),
+            });
+        }
+        let vectors = initial.vectors.top(max_vocabulary);
+        trainer.stream.initial = Some(Initial { vectors, ..initial });
+        Ok(trainer)
+    }
+
     /// An empty model that is trained with the given instructions. The result is the same for all of them.
     pub fn with_kernel(config: Config, kernel: Kernel) -> Result<Trainer> {
         let settings = config.check()?;
         let mut vocabulary = Vocabulary::new(settings.max_vocabulary, settings.seed);
         vocabulary.reserve()?;
         Ok(Trainer {
-            stream: Stream { vocabulary, parameters: Parameters::new(&settings)?, totals: Totals::default() },
+            stream: Stream {
+                vocabulary,
+                parameters: Parameters::new(&settings)?,
+                totals: Totals::default(),
+                initial: None,
+            },
             method: match settings.strategy {
                 Strategy::MiniBatch => Method::MiniBatch(Box::new(MiniBatch::new(&settings, kernel))),
                 _ => Method::Sentences(Box::new(Sentences::new(&settings, kernel))),
@@ -178,8 +202,14 @@ impl Trainer {
     }
 
     /// Bytes that are never passed, whatever the stream brings.
-    pub fn memory_bound(&self) -> u64 {
-        MemoryBound::new(&self.settings).total()
+    pub fn memory_bound(&self) -> MemoryBound {
+        let initial = self.stream.initial.as_ref().map_or(0, Initial::bytes);
+        MemoryBound { initial, ..MemoryBound::new(&self.settings) }
+    }
+
+    /// The vectors with which words start, if there are any.
+    pub fn initial(&self) -> Option<&Initial> {
+        self.stream.initial.as_ref()
     }
 
     /// The instructions in use.

@@ -1,0 +1,23 @@
+//! Vectors with which the words of a new model start, from a file.
+
+use std::fs::File;
+use std::path::Path;
+
+use crate::embeddings::{Embeddings, Vectors};
+use crate::error::{Error, Result};
+use crate::train::{Initial, InitialSource};
+
+impl Initial {
+    /// Loads vectors from a file. Of a model, that is the sum of a word's two vectors: what its queries are answered
+    /// from.
+    pub fn load(path: impl AsRef<Path>) -> Result<Initial> {
+        let path = path.as_ref();
+        let vectors = Embeddings::load(path, Vectors::default())?;
+        let mut hasher = blake3::Hasher::new();
+        let file = File::open(path).map_err(Error::io(path))?;
+        hasher.update_reader(file).map_err(Error::io(path))?;
+        let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let source = InitialSource { file, fingerprint: hasher.finalize().to_hex().to_string() };
+        Ok(Initial { vectors, source })
+    }
+}

@@ -1,0 +1,132 @@
+//! Vectors from elsewhere, with which words start.
+
+use serde::{Deserialize, Serialize};
+
+use crate::embeddings::Embeddings;
+
+/// Vectors from elsewhere: the target row of a word that is among them starts there, and not at random.
+///
+/// They are used whenever a word enters the vocabulary, for the first time or after it had to leave, so they are a part
+/// of the trainer's state and are saved with it. They bring no words, counts or contexts: a word is known once it
+/// occurs, its count starts at 0 and its context row at zero, as for every word. So the bounds of the vocabulary hold as
+/// they stand.
+#[derive(Clone, Debug)]
+pub struct Initial {
+    /// The vectors.
+    pub vectors: Embeddings,
+    /// Where they came from.
+    pub source: InitialSource,
+}
+
+/// Where the vectors came from with which words start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InitialSource {
+    /// The name of the file, without its folder.
+    pub file: String,
+    /// BLAKE3 of the file, in hexadecimal.
+    pub fingerprint: String,
+}
+
+impl Initial {
+    /// The row of a word among the vectors.
+    pub(super) fn row(&self, word: &str) -> Option<u32> {
+        self.vectors.index_of(word).map(|row| row as u32)
+    }
+
+    /// Sets a target row to one of the vectors.
+    pub(super) fn fill(&self, row: u32, target: &mut [f32]) {
+        target.copy_from_slice(&self.vectors.vector_at(row as usize));
+    }
+
+    /// Bytes that the vectors take, and as much of them as saving copies.
+    pub fn bytes(&self) -> u64 {
+        let words = self.vectors.len() as u64;
+        let text: u64 = self.vectors.words().map(|word| word.len() as u64).sum();
+        // A count, an inverse norm, the end of the word and a place in the hash table; lists that grew by half too much.
+        let word = 4 * self.vectors.dimensions() as u64 + 8 + 4 + 8 + 2 * 9;
+        (words * word + text) * 3 / 2 + words * 8 + text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::Lines;
+    use crate::{Config, Strategy, Trainer};
+
+    const TEXT: &str = "tea with milk\ncoffee with milk\n";
+
+    fn initial() -> Initial {
+        let vectors =
+            Embeddings::new(2, [("tea", 3), ("milk", 2), ("stone", 1)], vec![3., 4., -1., 2., 9., 9.]);
+        let source = InitialSource { file: "v.txt".to_owned(), fingerprint: "0".repeat(64) };
+        Initial { vectors: vectors.unwrap(), source }
+    }
+
+    /// A model whose rate is too small to move a row.
+    fn config(strategy: Strategy) -> Config {
+        let learning_rate = Some(1e-6);
+        Config {
+            dimensions: 2,
+            max_vocabulary: 100,
+            subsample: 0.0,
+            learning_rate,
+            strategy,
+            ..Config::default()
+        }
+    }
+
+    fn train(trainer: &mut Trainer, text: &str) {
+        let options = trainer.settings().text.clone();
+        trainer.train(&mut Lines::new(text.as_bytes(), "text", &options).unwrap(), &mut ()).unwrap();
+    }
+
+    fn is_near(row: &[f32], expected: [f32; 2]) -> bool {
+        row.iter().zip(expected).all(|(value, expected)| (value - expected).abs() < 1e-3)
+    }
+
+    #[test]
+    fn words_that_occur_start_with_their_vectors_and_others_are_not_known() {
+        for strategy in [Strategy::MiniBatch, Strategy::Incremental] {
+            let mut trainer = Trainer::starting_from(config(strategy), initial()).unwrap();
+            train(&mut trainer, TEXT);
+            let (vocabulary, parameters) = (trainer.vocabulary(), trainer.parameters());
+            for (word, expected) in [("tea", [3.0, 4.0]), ("milk", [-1.0, 2.0])] {
+                let id = vocabulary.id(word).unwrap();
+                assert!(is_near(parameters.target(id), expected), "{strategy:?}: {word}");
+                assert!(is_near(parameters.context(id), [0.0, 0.0]), "{strategy:?}: contexts start fresh");
+            }
+            assert_eq!(vocabulary.count(vocabulary.id("milk").unwrap()), 2, "counts are those of the text");
+            assert!(vocabulary.id("stone").is_none());
+            let coffee = parameters.target(vocabulary.id("coffee").unwrap());
+            assert!(coffee.iter().all(|value| value.abs() <= 0.26), "others start at random");
+        }
+    }
+
+    #[test]
+    fn a_word_that_comes_later_or_again_after_saving_starts_with_its_vector_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m");
+        let config = Config { max_vocabulary: 3, ..config(Strategy::MiniBatch) };
+        let mut trainer = Trainer::starting_from(config, initial()).unwrap();
+        train(&mut trainer, "tea with milk\nnew ones come\n");
+        assert!(trainer.vocabulary().id("tea").is_none(), "it had to leave");
+        trainer.save(&path).unwrap();
+        let mut trainer = Trainer::load(&path, None).unwrap();
+        assert_eq!(trainer.initial().unwrap().source, initial().source);
+        train(&mut trainer, "tea\n");
+        let tea = trainer.vocabulary().id("tea").unwrap();
+        assert!(is_near(trainer.parameters().target(tea), [3.0, 4.0]));
+    }
+
+    #[test]
+    fn dimensions_must_agree_and_no_more_is_held_than_there_may_be_words() {
+        let wrong = Config { dimensions: 3, ..config(Strategy::MiniBatch) };
+        let message = Trainer::starting_from(wrong, initial()).unwrap_err().to_string();
+        assert_eq!(message, "dimensions is 3; it must be 2, as in v.txt");
+        let small = Config { max_vocabulary: 2, ..config(Strategy::MiniBatch) };
+        let trainer = Trainer::starting_from(small, initial()).unwrap();
+        assert_eq!(trainer.initial().unwrap().vectors.len(), 2);
+        assert!(trainer.memory_bound().initial > 0);
+    }
+}
