@@ -8,7 +8,7 @@ use indicatif::DecimalBytes;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use skipstream::train::Initial;
-use skipstream::{Config, Trainer};
+use skipstream::{Config, Embeddings, Trainer};
 
 use super::{SettingArgs, SettingsFile};
 
@@ -64,19 +64,22 @@ impl Asked {
     }
 
     /// The configuration of a new model: what was asked for, and the defaults.
-    pub fn config(&self) -> Result<Config> {
-        self.config_beside(&Config::default(), 0)
+    ///
+    /// Of the memory, so much is left for vectors of `scored_words` words that are copied to be scored.
+    pub fn config(&self, scored_words: usize) -> Result<Config> {
+        self.config_beside(&Config::default(), 0, scored_words)
     }
 
     /// The configuration of a new model whose words start with given vectors: these decide on the dimensions if nobody
     /// else does, and take a part of the memory.
-    pub fn config_from(&self, initial: &Initial) -> Result<Config> {
+    pub fn config_from(&self, initial: &Initial, scored_words: usize) -> Result<Config> {
         let dimensions = initial.vectors.dimensions();
-        let config = self.config_beside(&Config { dimensions, ..Config::default() }, initial.bytes());
+        let config =
+            self.config_beside(&Config { dimensions, ..Config::default() }, initial.bytes(), scored_words);
         config.with_context(|| format!("beside {} for the vectors of --init", DecimalBytes(initial.bytes())))
     }
 
-    fn config_beside(&self, default: &Config, other_bytes: u64) -> Result<Config> {
+    fn config_beside(&self, default: &Config, initial_bytes: u64, scored_words: usize) -> Result<Config> {
         let mut config = fields_of(default);
         for (name, setting) in &self.fields {
             let field = field_mut(&mut config, name);
@@ -84,7 +87,11 @@ impl Asked {
         }
         let config = Config { threads: self.threads, ..serde_json::from_value(config.into())? };
         Ok(match &self.memory {
-            Some(memory) => config.within_memory(memory.value.saturating_sub(other_bytes))?,
+            Some(memory) => {
+                let scored =
+                    Embeddings::max_bytes(scored_words, config.dimensions, config.text.max_token_bytes);
+                config.within_memory(memory.value.saturating_sub(initial_bytes + scored))?
+            }
             None => config,
         })
     }
@@ -192,7 +199,7 @@ mod tests {
             ..Config::default()
         };
         expected.text.max_token_bytes = 9;
-        assert_eq!(typed(settings).config().unwrap(), expected);
+        assert_eq!(typed(settings).config(0).unwrap(), expected);
     }
 
     #[test]
@@ -232,7 +239,7 @@ mod tests {
     #[test]
     fn memory_must_be_enough_for_the_model_that_is_there() {
         let asked = |bytes| typed(SettingArgs { memory: Some(Bytes(bytes)), ..SettingArgs::default() });
-        let model = Trainer::new(asked(1_000_000_000).config().unwrap()).unwrap();
+        let model = Trainer::new(asked(1_000_000_000).config(0).unwrap()).unwrap();
         asked(1_000_000_000).agree_with(&model).unwrap();
         asked(2_000_000_000).agree_with(&model).unwrap();
         let message = asked(900_000_000).agree_with(&model).unwrap_err().to_string();
@@ -245,7 +252,7 @@ mod tests {
         let default = SettingArgs::default;
         let in_file = SettingArgs { window: Some(3), seed: Some(3), threads: Some(3), ..default() };
         let asked = Asked::new(SettingArgs { window: Some(4), ..default() }, file(in_file));
-        let config = asked.config().unwrap();
+        let config = asked.config(0).unwrap();
         assert_eq!((config.window, config.seed, config.threads), (4, 3, Some(3)));
         let model = Trainer::new(Config::default()).unwrap();
         let message = asked.agree_with(&model).unwrap_err().to_string();
@@ -255,8 +262,8 @@ mod tests {
         let size = SettingArgs { max_vocabulary: Some(77), ..default() };
         let memory = SettingArgs { memory: Some(Bytes(1_000_000_000)), ..default() };
         let asked = Asked::new(size.clone(), file(memory.clone()));
-        assert_eq!(asked.config().unwrap().max_vocabulary, 77);
+        assert_eq!(asked.config(0).unwrap().max_vocabulary, 77);
         let asked = Asked::new(memory, file(size));
-        assert!(asked.config().unwrap().max_vocabulary > 100_000);
+        assert!(asked.config(0).unwrap().max_vocabulary > 100_000);
     }
 }

@@ -15,6 +15,7 @@ use crate::settings::SettingArgs;
     skipstream train --model large.safetensors --memory 1G news/*.txt.gz\n  \
     skipstream train --model ours.safetensors --settings ours.toml --threads 2 corpus.txt\n  \
     skipstream train --model next.safetensors --init m.safetensors corpus.txt\n  \
+    skipstream train --model scored.safetensors --eval ws353.tsv --eval-every 1M-words news/*.txt.gz\n  \
     zcat news/*.gz | tr A-Z a-z | skipstream train --model m.safetensors -")]
 pub struct TrainArgs {
     /// The model's file, which is created where there is none
@@ -42,6 +43,17 @@ pub struct TrainArgs {
     /// Save the model so often while it learns: a time (60s, 5m) or words (10M-words)
     #[arg(long, value_name = "TIME|WORDS", default_value = "60s", help_heading = "This run")]
     pub checkpoint_every: Every,
+    /// Score the model with this test set at the end; may be given several times
+    ///
+    /// A line of JSON goes to standard output, with the scores of every file over the 30,000 most frequent words (the
+    /// sum of a word's two vectors), and the summary goes to standard error. `skipstream eval` scores all words.
+    #[arg(long, value_name = "FILE", help_heading = "This run")]
+    pub eval: Vec<PathBuf>,
+    /// Score the model also so often while it learns: a time (5m) or words (10M-words)
+    ///
+    /// Training rests meanwhile, at the next boundary; the model is the same as without.
+    #[arg(long, value_name = "TIME|WORDS", requires = "eval", help_heading = "This run")]
+    pub eval_every: Option<Every>,
     /// Learn the files from their start, even if they were learned before or have changed
     ///
     /// If this is interrupted, go on without `--again`.
@@ -69,7 +81,7 @@ pub struct TrainArgs {
     /// On standard error, write what happens as JSON lines
     ///
     /// Each line is an object with `event` and the seconds since the start, `elapsed`. The events are `start` (with all settings and
-    /// the memory bound), `progress` (every 10 seconds), `checkpoint`, `stopping`, `end` (with the summary) and `error`.
+    /// the memory bound), `progress` (every 10 seconds), `checkpoint`, `eval`, `stopping`, `end` (with the summary) and `error`.
     #[arg(long, conflicts_with = "verbose", help_heading = "Output")]
     pub log_json: bool,
 }

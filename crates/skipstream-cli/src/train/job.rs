@@ -27,6 +27,10 @@ pub struct Job {
     pub finish: bool,
     /// How often to save.
     pub checkpoint_every: Every,
+    /// Test sets to score the model with.
+    pub eval: Vec<PathBuf>,
+    /// How often to score it before the end.
+    pub eval_every: Option<Every>,
     /// What to print on standard output.
     pub report: Report,
     /// Who reads standard error.
@@ -45,12 +49,14 @@ pub enum Text {
     },
 }
 
-/// What to print on standard output.
+/// What becomes of the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// The summary as text.
+    /// It is printed as text.
     ForPeople,
-    /// The summary as JSON.
+    /// It is printed as text, on standard error: standard output is for scores.
+    ForPeopleAside,
+    /// It is printed as JSON.
     Json,
     /// Nothing.
     Nothing,
@@ -90,8 +96,11 @@ impl Job {
             report: match (args.json, args.quiet) {
                 (true, _) => Report::Json,
                 (false, true) => Report::Nothing,
-                (false, false) => Report::ForPeople,
+                (false, false) if args.eval.is_empty() => Report::ForPeople,
+                (false, false) => Report::ForPeopleAside,
             },
+            eval: args.eval,
+            eval_every: args.eval_every,
             log: match (args.log_json, args.quiet, args.verbose) {
                 (true, ..) => Reader::Program,
                 (_, true, _) => Reader::Nobody,

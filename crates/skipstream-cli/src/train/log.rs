@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use super::evaluation::Point;
 use super::headline::Headline;
 use super::meter::Figures;
 use super::summary::Summary;
@@ -36,6 +37,8 @@ pub enum Event<'a> {
         /// Words learned since the model was made.
         words_in_all: u64,
     },
+    /// The model was scored.
+    Eval(&'a Point<'a>),
     /// Ctrl-C or a signal came.
     Stopping,
     /// Training is over.
@@ -107,8 +110,8 @@ impl Log {
             Event::Stopping => {
                 self.print("stopping at the next boundary to save; once more to quit without saving");
             }
-            // The summary and the error have places of their own; that a checkpoint was made goes without saying.
-            Event::Checkpoint { .. } | Event::End(_) | Event::Error { .. } => {}
+            // Scores, the summary and errors have places of their own; that a checkpoint was made goes without saying.
+            Event::Checkpoint { .. } | Event::Eval(_) | Event::End(_) | Event::Error { .. } => {}
         }
     }
 

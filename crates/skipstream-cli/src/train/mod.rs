@@ -5,6 +5,7 @@
 //! them, and `summary.rs` says what came of it.
 
 mod args;
+mod evaluation;
 mod every;
 mod headline;
 mod job;
@@ -40,6 +41,7 @@ pub fn run(args: TrainArgs) -> Result<Ending> {
     match report {
         Report::Nothing => {}
         Report::ForPeople => print(&summary.to_string())?,
+        Report::ForPeopleAside => eprint!("{summary}"),
         Report::Json => print_json(&summary)?,
     }
     result

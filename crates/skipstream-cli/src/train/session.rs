@@ -8,6 +8,7 @@ use skipstream::corpus::{Files, Input, Ledger, Position};
 use skipstream::train::Initial;
 use skipstream::{Error, Outcome as Rest, Progress, Strategy, Trainer};
 
+use super::evaluation::{self, Evaluation};
 use super::every::Due;
 use super::headline::Headline;
 use super::job::{Job, Text};
@@ -17,9 +18,10 @@ use super::pipe::{Pipe, STDIN};
 use super::shared::Shared;
 use super::stop::Stop;
 use super::summary::{Outcome, Summary};
-use super::watch::Watch;
+use super::watch::{Chore, Watch};
 use crate::Ending;
 use crate::lock::ModelLock;
+use crate::output::print_json;
 
 /// A model with the text that it is to learn.
 pub struct Session {
@@ -27,7 +29,9 @@ pub struct Session {
     stop: Stop,
     trainer: Trainer,
     text: Shared,
+    log: Log,
     watch: Watch,
+    evaluation: Option<Evaluation>,
     began: Instant,
     before: Before,
     _lock: ModelLock,
@@ -60,15 +64,24 @@ impl Session {
         let before = Before { is_new, progress: trainer.progress(), ledger: trainer.ledger().clone() };
         log.tell(&Event::Start(&Headline::new(&job.model, is_new, &trainer)));
         let max_vocabulary = trainer.settings().max_vocabulary;
+        let evaluation = match &job.eval[..] {
+            [] => None,
+            files => Some(Evaluation::new(files, before.progress)?),
+        };
         let meter = log
             .interval()
             .map(|interval| Meter::new(interval, files.progress().clone(), max_vocabulary, before.progress));
         // A corpus that is read in passes cannot be left and taken up again.
-        let checkpoint =
-            (!in_passes(&trainer)).then(|| Due::new(job.checkpoint_every, before.progress.tokens));
+        let chores = [(Chore::Checkpoint, Some(job.checkpoint_every)), (Chore::Evaluation, job.eval_every)];
+        let due = chores
+            .into_iter()
+            .filter(|_| !in_passes(&trainer))
+            .filter_map(|(chore, every)| Some((chore, Due::new(every?, before.progress.tokens))));
         Ok(Session {
-            watch: Watch::new(stop.clone(), log, meter, checkpoint),
+            watch: Watch::new(stop.clone(), log.clone(), meter, due.collect()),
             text: Shared::new(files),
+            log,
+            evaluation,
             began: Instant::now(),
             job,
             stop,
@@ -82,6 +95,7 @@ impl Session {
     pub fn learn(mut self) -> (Summary, Result<Ending>) {
         let trained = self.train();
         let settled = self.settle();
+        let evaluated = if trained.is_ok() { self.evaluate() } else { Ok(()) };
         let outcome = match &trained {
             Err(_) => Outcome::Failed,
             Ok(Rest::Rested) => Outcome::Interrupted,
@@ -99,7 +113,7 @@ impl Session {
             Outcome::Interrupted => Ending::Interrupted,
             _ => Ending::Done,
         };
-        let result = trained.and(settled).and(saved.unwrap_or(Ok(()))).map(|()| ending);
+        let result = trained.and(settled).and(saved.unwrap_or(Ok(()))).and(evaluated).map(|()| ending);
         (summary, result)
     }
 
@@ -118,14 +132,36 @@ impl Session {
             if rest == Rest::Ended || self.stop.is_asked() {
                 return Ok(rest);
             }
-            self.checkpoint()?;
+            self.do_chores()?;
         }
+    }
+
+    /// Does what is due, at rest.
+    fn do_chores(&mut self) -> Result<()> {
+        let words = self.trainer.progress().tokens;
+        while let Some(chore) = self.watch.next_chore(words) {
+            match chore {
+                Chore::Checkpoint => self.checkpoint()?,
+                Chore::Evaluation => self.evaluate()?,
+            }
+        }
+        Ok(())
     }
 
     fn checkpoint(&mut self) -> Result<()> {
         self.settle()?;
         self.save()?;
-        self.watch.saved(self.trainer.progress().tokens);
+        self.log.tell(&Event::Checkpoint { words_in_all: self.trainer.progress().tokens });
+        Ok(())
+    }
+
+    /// Scores the model as it is now, and prints the scores.
+    fn evaluate(&mut self) -> Result<()> {
+        let Some(evaluation) = &mut self.evaluation else { return Ok(()) };
+        if let Some(point) = evaluation.point(&self.trainer)? {
+            self.log.tell(&Event::Eval(&point));
+            print_json(&point)?;
+        }
         Ok(())
     }
 
@@ -138,7 +174,7 @@ impl Session {
             if rest == Rest::Ended || self.stop.is_asked() {
                 return Ok(rest);
             }
-            self.checkpoint()?;
+            self.do_chores()?;
         }
     }
 
@@ -223,12 +259,13 @@ impl Session {
 }
 
 fn new_trainer(job: &Job) -> Result<Trainer> {
+    let scored_words = if job.eval.is_empty() { 0 } else { evaluation::WORDS };
     Ok(match &job.init {
         Some(path) => {
             let initial = Initial::load(path)?;
-            Trainer::starting_from(job.settings.config_from(&initial)?, initial)?
+            Trainer::starting_from(job.settings.config_from(&initial, scored_words)?, initial)?
         }
-        None => Trainer::new(job.settings.config()?)?,
+        None => Trainer::new(job.settings.config(scored_words)?)?,
     })
 }
 

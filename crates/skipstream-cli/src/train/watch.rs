@@ -12,21 +12,29 @@ pub struct Watch {
     stop: Stop,
     log: Log,
     meter: Option<Meter>,
-    checkpoint: Option<Due>,
+    due: Vec<(Chore, Due)>,
+}
+
+/// What is done now and then, while training rests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chore {
+    /// Saving the model.
+    Checkpoint,
+    /// Scoring it.
+    Evaluation,
 }
 
 impl Watch {
-    /// Wishes a rest when it is asked to stop, and where a checkpoint is due.
-    pub fn new(stop: Stop, log: Log, meter: Option<Meter>, checkpoint: Option<Due>) -> Watch {
-        Watch { stop, log, meter, checkpoint }
+    /// Wishes a rest when it is asked to stop, and where a chore is due.
+    pub fn new(stop: Stop, log: Log, meter: Option<Meter>, due: Vec<(Chore, Due)>) -> Watch {
+        Watch { stop, log, meter, due }
     }
 
-    /// Tells that the model was saved just now, with so many words.
-    pub fn saved(&mut self, words: u64) {
-        if let Some(checkpoint) = &mut self.checkpoint {
-            checkpoint.done(words);
-        }
-        self.log.tell(&Event::Checkpoint { words_in_all: words });
+    /// The next chore that is due, which is taken for done then.
+    pub fn next_chore(&mut self, words: u64) -> Option<Chore> {
+        let (chore, due) = self.due.iter_mut().find(|(_, due)| due.is_due(words))?;
+        due.done(words);
+        Some(*chore)
     }
 }
 
@@ -35,7 +43,7 @@ impl Observer for Watch {
         if let Some(figures) = self.meter.as_mut().and_then(|meter| meter.read(progress)) {
             self.log.tell(&Event::Progress(&figures));
         }
-        let due = self.checkpoint.is_some_and(|checkpoint| checkpoint.is_due(progress.tokens));
+        let due = self.due.iter().any(|(_, due)| due.is_due(progress.tokens));
         if due || self.stop.is_asked() { Wish::Rest } else { Wish::GoOn }
     }
 }

@@ -10,6 +10,7 @@ mod init;
 mod logging;
 mod queries;
 mod refusals;
+mod scoring;
 mod settings;
 mod stopping;
 mod text;

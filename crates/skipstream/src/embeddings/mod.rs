@@ -98,6 +98,13 @@ impl Embeddings {
         table.is_sorted().then(|| Embeddings { len: table.words.len(), table: Arc::new(table), origin: None })
     }
 
+    /// Bytes that so many words take at the most: vectors, inverse norms, counts, words of at most `max_word_bytes`,
+    /// their ends and a hash table, in lists that may have grown by half too much.
+    pub fn max_bytes(words: usize, dimensions: usize, max_word_bytes: usize) -> u64 {
+        let word = size_of::<f32>() * (dimensions + 1) + 8 + max_word_bytes + 8 + 2 * 9;
+        (words * word * 3 / 2) as u64
+    }
+
     /// The number of words.
     pub fn len(&self) -> usize {
         self.len

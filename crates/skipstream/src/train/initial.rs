@@ -40,11 +40,10 @@ impl Initial {
 
     /// Bytes that the vectors take, and as much of them as saving copies.
     pub fn bytes(&self) -> u64 {
-        let words = self.vectors.len() as u64;
-        let text: u64 = self.vectors.words().map(|word| word.len() as u64).sum();
-        // A count, an inverse norm, the end of the word and a place in the hash table; lists that grew by half too much.
-        let word = 4 * self.vectors.dimensions() as u64 + 8 + 4 + 8 + 2 * 9;
-        (words * word + text) * 3 / 2 + words * 8 + text
+        let words = self.vectors.len();
+        let longest = self.vectors.words().map(str::len).max().unwrap_or(0);
+        // Saving copies words and counts.
+        Embeddings::max_bytes(words, self.vectors.dimensions(), longest) + (words * (longest + 16)) as u64
     }
 }
 

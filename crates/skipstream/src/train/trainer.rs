@@ -1,5 +1,7 @@
 //! The trainer: the stream's state, and the strategy that moves it.
 
+use std::cmp::Reverse;
+
 use super::{Initial, MemoryBound, MiniBatch, Observer, Outcome, Progress, Sentences, Totals};
 use crate::config::{Config, Settings, Strategy};
 use crate::corpus::{Ledger, Source};
@@ -7,7 +9,7 @@ use crate::embeddings::{Embeddings, Vectors};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::parameters::Parameters;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{Vocabulary, WordId};
 
 /// Learns from a stream. Owns everything that changes; [`Embeddings`] are taken from it for reading.
 ///
@@ -157,9 +159,19 @@ impl Trainer {
 
     /// The vectors as they are now.
     pub fn embeddings(&self, vectors: Vectors) -> Result<Embeddings> {
+        self.top_embeddings(vectors, usize::MAX)
+    }
+
+    /// The vectors of the most frequent words alone, at most so many: the others are not copied.
+    pub fn top_embeddings(&self, vectors: Vectors, most: usize) -> Result<Embeddings> {
         let Stream { vocabulary, parameters, .. } = &self.stream;
-        let mut values = Vec::with_capacity(vocabulary.len() * self.settings.dimensions);
-        for id in vocabulary.ids() {
+        let mut ids: Vec<WordId> = vocabulary.ids().collect();
+        if most < ids.len() {
+            ids.select_nth_unstable_by_key(most, |&id| (Reverse(vocabulary.count(id)), vocabulary.word(id)));
+            ids.truncate(most);
+        }
+        let mut values = Vec::with_capacity(ids.len() * self.settings.dimensions);
+        for &id in &ids {
             let (target, context) = (parameters.target(id), parameters.context(id));
             match vectors {
                 Vectors::Target => values.extend_from_slice(target),
@@ -167,7 +179,7 @@ impl Trainer {
                 Vectors::Sum => values.extend(target.iter().zip(context).map(|(t, c)| t + c)),
             }
         }
-        let words = vocabulary.ids().map(|id| (vocabulary.word(id), vocabulary.count(id)));
+        let words = ids.iter().map(|&id| (vocabulary.word(id), vocabulary.count(id)));
         Embeddings::new(self.settings.dimensions, words, values)
     }
 
