@@ -93,7 +93,7 @@ impl Session {
 
     /// Learns all text, or what there is before an error or a wish to stop, and saves it.
     pub fn learn(mut self) -> (Summary, Result<Ending>) {
-        let trained = self.train();
+        let trained = self.train().and_then(|rest| self.refuse_nothing(rest));
         let settled = self.settle();
         let evaluated = if trained.is_ok() { self.evaluate() } else { Ok(()) };
         let outcome = match &trained {
@@ -105,8 +105,10 @@ impl Session {
         let saved = match outcome {
             _ if in_passes(&self.trainer) && outcome != Outcome::Complete => None,
             Outcome::Complete => Some(self.save()),
-            Outcome::NothingNew => self.before.is_new.then(|| self.save()),
-            Outcome::Interrupted | Outcome::Failed => self.has_changed().then(|| self.save()),
+            Outcome::NothingNew => None,
+            Outcome::Interrupted | Outcome::Failed => {
+                (self.has_changed() && !self.is_void()).then(|| self.save())
+            }
         };
         let summary = self.summary(outcome, matches!(saved, Some(Ok(()))));
         let ending = match outcome {
@@ -121,6 +123,14 @@ impl Session {
         let rest = if in_passes(&self.trainer) { self.train_in_passes()? } else { self.train_in_one_pass()? };
         if rest == Rest::Ended && self.job.finish {
             return self.finish();
+        }
+        Ok(rest)
+    }
+
+    /// A new model of no words would only lead to questions later on.
+    fn refuse_nothing(&self, rest: Rest) -> Result<Rest> {
+        if rest == Rest::Ended && self.is_void() {
+            bail!("there are no words in the text, so there is no model to save");
         }
         Ok(rest)
     }
@@ -208,6 +218,11 @@ impl Session {
         saved.context("the model could not be saved")
     }
 
+    /// Whether the model is new and has met no word.
+    fn is_void(&self) -> bool {
+        self.before.is_new && self.trainer.progress().tokens == 0
+    }
+
     fn has_changed(&self) -> bool {
         let (now, before) = (self.trainer.progress(), &self.before);
         now.tokens > before.progress.tokens
@@ -239,6 +254,7 @@ impl Session {
             evictions: now.evictions - before.evictions,
             text: text.report(),
             skipped_files: text.skipped().to_vec(),
+            files_without_words: text.without_words().map(Path::to_owned).collect(),
             go_on: self.how_to_go_on(),
         }
     }

@@ -55,6 +55,8 @@ pub struct Summary {
     pub text: TextReport,
     /// Files that were learned before.
     pub skipped_files: Vec<PathBuf>,
+    /// Files that were read to their end and have no words in them.
+    pub files_without_words: Vec<PathBuf>,
     /// How to go on after an interruption.
     #[serde(skip)]
     pub go_on: &'static str,
@@ -122,15 +124,45 @@ impl Summary {
 
     /// What did not enter the model as it stands in the text.
     fn write_left_out(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TextReport { short_tokens, long_tokens, cut_lines, invalid_lines, .. } = self.text;
-        for (number, noun, what) in [
-            (short_tokens, "word", "shorter than --min-token-len left out"),
-            (long_tokens, "word", "longer than --max-token-len or --max-token-bytes left out"),
-            (cut_lines, "line", "longer than --max-sentence-words cut into pieces"),
-            (invalid_lines, "line", "with bytes that are not UTF-8 (see --invalid-utf8)"),
-        ] {
-            if number > 0 {
-                writeln!(out, "note      {} {what}", counted(number, noun))?;
+        let TextReport { short_tokens, long_tokens, cut_lines, invalid_lines, nul_lines, ref first, .. } =
+            self.text;
+        let notes = [
+            (short_tokens, "word", "shorter than --min-token-len left out", &None, ""),
+            (
+                long_tokens,
+                "word",
+                "longer than --max-token-len or --max-token-bytes left out",
+                &first.long_token,
+                "",
+            ),
+            (cut_lines, "line", "longer than --max-sentence-words cut into pieces", &first.cut_line, ""),
+            (
+                invalid_lines,
+                "line",
+                "with bytes that are not UTF-8",
+                &first.invalid_line,
+                " (see --invalid-utf8)",
+            ),
+            (nul_lines, "line", "with NUL bytes, which were taken for spaces", &first.nul_line, ""),
+        ];
+        for (number, noun, what, first, advice) in notes {
+            if number == 0 {
+                continue;
+            }
+            write!(out, "note      {} {what}", counted(number, noun))?;
+            match first {
+                Some(place) if number == 1 => write!(out, ", at {place}")?,
+                Some(place) => write!(out, ", the first at {place}")?,
+                None => {}
+            }
+            writeln!(out, "{advice}")?;
+        }
+        match &self.files_without_words[..] {
+            [] => {}
+            [file] => writeln!(out, "note      there are no words in {}", file.display())?,
+            [first, rest @ ..] => {
+                let others = counted(rest.len() as u64, "other file");
+                writeln!(out, "note      there are no words in {} and {others}", first.display())?;
             }
         }
         Ok(())

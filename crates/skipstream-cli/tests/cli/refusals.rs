@@ -95,7 +95,7 @@ fn a_model_that_another_process_trains() {
     // The lock is taken just after its file appears.
     std::thread::sleep(std::time::Duration::from_millis(50));
     assert_refused(&desk.run(&train("m", &["a.txt"])), &["m: another process is training"]);
-    drop(first.stdin.take());
+    first.stdin.take().unwrap().write_all(b"one two\n").unwrap();
     assert!(first.wait().unwrap().success());
     desk.train("m", &["a.txt"]);
 }

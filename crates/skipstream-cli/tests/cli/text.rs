@@ -1,6 +1,8 @@
 //! How text becomes words: what a word is, and what is left out.
 
-use crate::desk::{Desk, train};
+use std::process::Command;
+
+use crate::desk::{Desk, assert_refused, text, train};
 
 /// The words of a model, sorted.
 fn words(desk: &Desk, model: &str) -> Vec<String> {
@@ -48,4 +50,98 @@ fn words_of_the_wrong_length_are_left_out_and_counted() {
     let answer = desk.run(&train("new", &["--min-token-len", "4", "--max-token-len", "3", "a.txt"]));
     assert_eq!(answer.code, Some(2));
     assert!(answer.err.contains("max_token_len is 3; it must be from 4 to 65535"), "{answer:?}");
+}
+
+#[test]
+fn the_first_place_of_each_problem_is_named() {
+    let desk = Desk::new();
+    let long = "x".repeat(200);
+    let lines = [b"fine\none two three ", long.as_bytes(), b"\n\n\xFF bad\nnul\0nul\n\xFF again\n"].concat();
+    desk.write("a.txt", lines);
+    desk.write("b.txt", "fine \0\n");
+    let answer = desk.train("m", &["--max-sentence-words", "2", "a.txt", "b.txt"]);
+    for note in [
+        "note      1 word longer than --max-token-len or --max-token-bytes left out, at a.txt line 2\n",
+        "note      1 line longer than --max-sentence-words cut into pieces, at a.txt line 2\n",
+        "note      2 lines with bytes that are not UTF-8, the first at a.txt line 4 (see --invalid-utf8)\n",
+        "note      2 lines with NUL bytes, which were taken for spaces, the first at a.txt line 5\n",
+    ] {
+        assert!(answer.out.contains(note), "no `{note}` in {answer:?}");
+    }
+    let answer = desk.train("json", &["--json", "--again", "a.txt"]);
+    let summary: serde_json::Value = serde_json::from_str(&answer.out).unwrap();
+    let place = &summary["text"]["first"]["nul_line"];
+    assert_eq!((&place["path"], &place["line"]), (&"a.txt".into(), &5.into()));
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_replaced_skipped_or_refused() {
+    let desk = Desk::new();
+    desk.write("a.txt", b"one two\nbad\xFF three\nfour\n");
+    desk.train("replace", &["a.txt"]);
+    assert_eq!(words(&desk, "replace"), ["bad\u{FFFD}", "four", "one", "three", "two"]);
+    desk.train("skip", &["--invalid-utf8", "skip", "a.txt"]);
+    assert_eq!(words(&desk, "skip"), ["four", "one", "two"]);
+    let answer = desk.run(&train("strict", &["--invalid-utf8", "error", "a.txt"]));
+    assert_refused(&answer, &["a.txt, line 2: byte 11 is not valid UTF-8"]);
+    assert_eq!(words(&desk, "strict"), ["one", "two"], "what came before is saved");
+}
+
+#[test]
+fn utf_16_is_refused_with_what_to_do() {
+    let desk = Desk::new();
+    let utf_16: Vec<u8> = "\u{FEFF}one two\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    desk.write("a.txt", &utf_16);
+    let answer = desk.run(&train("m", &["a.txt"]));
+    assert_refused(
+        &answer,
+        &["a.txt: the text begins with the bytes FF FE and is UTF-16", "iconv -f UTF-16"],
+    );
+    assert_refused(&desk.run_with(utf_16, &train("m", &["-"])), &["<stdin>: the text begins"]);
+    assert_eq!(desk.names(), ["a.txt"]);
+}
+
+#[test]
+fn text_without_words_is_named_and_makes_no_model() {
+    let desk = Desk::new();
+    desk.write("empty.txt", "");
+    desk.write("blank.txt", " \n\n");
+    let answer = desk.run(&train("m", &["empty.txt", "blank.txt"]));
+    assert_refused(&answer, &["there are no words in the text"]);
+    assert!(
+        answer.out.contains("note      there are no words in empty.txt and 1 other file\n"),
+        "{answer:?}"
+    );
+    assert_eq!(desk.names(), ["blank.txt", "empty.txt"]);
+
+    desk.write("a.txt", text(1_000, 1));
+    let answer = desk.train("m", &["a.txt", "empty.txt"]);
+    assert!(answer.out.contains("note      there are no words in empty.txt\n"), "{answer:?}");
+    let answer = desk.run_with("", &train("m", &["-"]));
+    assert_eq!(answer.code, Some(0), "a model that is there has lost nothing: {answer:?}");
+}
+
+/// A line of 50 MB comes through a pipe; the words of it are learned, or left out, without ever being held at once.
+#[test]
+fn a_long_line_passes_in_bounded_memory() {
+    for (unit, options, learned, note) in [
+        ("word ", "", "learned   10,000,000 words", "1 line longer than --max-sentence-words"),
+        ("wordy", "", "there are no words in the text", "1 word longer than --max-token-len or"),
+        (
+            "wordy",
+            "--tokenizer unicode",
+            "there are no words in the text",
+            "1 word longer than --max-token-len or",
+        ),
+    ] {
+        let desk = Desk::new();
+        let program = env!("CARGO_BIN_EXE_skipstream");
+        let line = format!(
+            "ulimit -v 600000; yes '{unit}' | tr -d '\\n' | head -c 50000000 | \
+             {program} train --model m --dimensions 4 --replays 0 --threads 1 {options} - 2>&1"
+        );
+        let output = Command::new("bash").args(["-c", &line]).current_dir(desk.path(".")).output().unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        assert!(out.contains(learned) && out.contains(note), "{unit}{options}: {out}");
+    }
 }

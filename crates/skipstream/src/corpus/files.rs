@@ -153,10 +153,16 @@ impl Files {
         &self.skipped
     }
 
+    /// What was read to its end and has no word in it.
+    pub fn without_words(&self) -> impl Iterator<Item = &Path> {
+        let parts = self.parts.iter().filter(|part| part.complete && part.reached.words == 0);
+        parts.map(|part| part.name.as_path())
+    }
+
     /// What was met in the text so far.
     pub fn report(&self) -> TextReport {
-        let current = self.stream.as_ref().map(|stream| *stream.report());
-        self.closed_report + current.unwrap_or_default()
+        let current = self.stream.as_ref().map(|stream| stream.report().clone());
+        self.closed_report.clone() + current.unwrap_or_default()
     }
 
     /// How far all files were read; a clone may be watched while a trainer reads.
@@ -218,7 +224,7 @@ impl Files {
                 part.reached.position = stream.end();
             }
             self.closed_bytes += raw_bytes;
-            self.closed_report += *stream.report();
+            self.closed_report += stream.report().clone();
             self.stream = None;
             self.turn += 1;
         }

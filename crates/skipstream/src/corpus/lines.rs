@@ -3,10 +3,11 @@
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
+use super::marks::take_mark;
 use super::options::{InvalidUtf8, TextOptions};
 use super::piece::{Finished, Piece};
 use super::position::Position;
-use super::report::TextReport;
+use super::report::{Place, TextReport};
 use super::sentence::{Sentence, Source};
 use super::words::Words;
 use crate::bytes::read_error;
@@ -15,14 +16,13 @@ use crate::{Error, Result};
 /// The most bytes that are taken into a piece at once, so that little is copied in vain where a line is cut.
 const STEP_BYTES: usize = 4096;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
 /// Reads each line as a sentence of tokens, by default what stands between Unicode white space.
 ///
 /// - Only `\n` ends a line; `\r` and the wide line separators are white space. Lines without tokens are passed over.
 /// - A line of more than `max_sentence_words` tokens is cut into pieces of so many.
 /// - A token of more than `max_token_bytes` bytes, before or after it was changed, is left out.
-/// - A byte order mark at the start of the stream is dropped. NUL is a byte like any other.
+/// - A NUL byte separates tokens, and lines with one are counted.
+/// - A byte order mark at the start of the stream is dropped, and UTF-16, which has another one, is refused.
 ///
 /// No line is ever held whole: memory is bounded by the limits.
 ///
@@ -60,9 +60,12 @@ pub struct Lines<R> {
 /// What is known of the line that is being read.
 #[derive(Debug, Default)]
 struct Line {
+    /// From 1.
+    number: u64,
     begun: bool,
     sentences: u64,
     invalid: bool,
+    nul: bool,
 }
 
 /// Why a piece ended.
@@ -147,7 +150,12 @@ impl<R: BufRead> Lines<R> {
     fn read_words(&mut self, words: &mut Words, sentence: &mut Sentence) -> Result<bool> {
         sentence.clear();
         loop {
+            let long_tokens = self.report.long_tokens;
             words.fill(sentence, self.options.max_sentence_words, &mut self.report);
+            if self.report.long_tokens > long_tokens {
+                let place = self.place(self.piece_start.offset);
+                self.report.first.long_token.get_or_insert(place);
+            }
             let is_full = sentence.len() == self.options.max_sentence_words;
             if is_full || (self.piece_end != End::Cut && !sentence.is_empty()) {
                 self.position = if words.is_empty() {
@@ -160,7 +168,6 @@ impl<R: BufRead> Lines<R> {
             if self.piece_end == End::Stream {
                 return Ok(false);
             }
-            self.piece_start = self.behind_piece();
             let verdict = self.read_piece(&mut words.runs)?;
             words.restart();
             if verdict == Verdict::Refused && !sentence.is_empty() {
@@ -180,13 +187,25 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
+    /// A byte in the line that is being read.
+    fn place(&self, offset: u64) -> Place {
+        Place { path: self.name.clone(), line: self.line.number, offset }
+    }
+
     /// Reads one piece, which may turn out to have no tokens, or to be refused by the policy for bad bytes.
     fn read_piece(&mut self, sentence: &mut Sentence) -> Result<Verdict> {
         sentence.clear();
+        self.piece_start = self.behind_piece();
         if self.piece_end != End::Cut {
-            self.line = Line::default();
+            let number = self.lines_before + self.report.lines + 1;
+            self.line = Line { number, ..Line::default() };
         }
-        self.skip_byte_order_mark()?;
+        if self.offset == 0 {
+            let taken = take_mark(&mut self.reader, &self.name)?;
+            self.offset = taken.bytes;
+            self.carried.extend_from_slice(taken.text);
+            self.line.begun = taken.bytes > 0;
+        }
         let mut piece = Piece::new(sentence, self.behind_piece().offset, &self.options);
         piece.extend(&self.carried);
         self.carried.clear();
@@ -220,36 +239,29 @@ impl<R: BufRead> Lines<R> {
         self.admit(sentence, &finished)
     }
 
-    /// Takes a byte order mark from the start of the stream. The bytes that turned out to be only the beginning of one
-    /// are text.
-    fn skip_byte_order_mark(&mut self) -> Result<()> {
-        let mut matched = 0;
-        while self.offset < BYTE_ORDER_MARK.len() as u64 && matched as u64 == self.offset {
-            match self.reader.fill_buf() {
-                Ok(chunk) if chunk.first() == Some(&BYTE_ORDER_MARK[matched]) => {
-                    self.reader.consume(1);
-                    self.offset += 1;
-                    self.line.begun = true;
-                    matched += 1;
-                }
-                Ok(_) => {
-                    self.carried.extend_from_slice(&BYTE_ORDER_MARK[..matched]);
-                    break;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(read_error(&self.name, error)),
-            }
-        }
-        Ok(())
-    }
-
     /// Counts a piece, then lets the policy for bad bytes decide on it.
     fn admit(&mut self, sentence: &mut Sentence, finished: &Finished) -> Result<Verdict> {
-        let line_number = self.lines_before + self.report.lines + 1;
         self.report.long_tokens += finished.long_tokens;
-        if finished.first_invalid.is_some() && !self.line.invalid {
+        if let Some(offset) = finished.first_long
+            && self.report.first.long_token.is_none()
+        {
+            self.report.first.long_token = Some(self.place(offset));
+        }
+        if let Some(offset) = finished.first_nul
+            && !self.line.nul
+        {
+            self.line.nul = true;
+            self.report.nul_lines += 1;
+            let place = self.place(offset);
+            self.report.first.nul_line.get_or_insert(place);
+        }
+        if let Some(offset) = finished.first_invalid
+            && !self.line.invalid
+        {
             self.line.invalid = true;
             self.report.invalid_lines += 1;
+            let place = self.place(offset);
+            self.report.first.invalid_line.get_or_insert(place);
         }
         if self.piece_end != End::Cut {
             self.report.lines += u64::from(self.line.begun);
@@ -261,7 +273,8 @@ impl<R: BufRead> Lines<R> {
                 Ok(Verdict::Refused)
             }
             (Some(offset), InvalidUtf8::Error) => {
-                Err(Error::InvalidUtf8 { path: self.name.clone(), line: line_number, offset })
+                let line = self.line.number;
+                Err(Error::InvalidUtf8 { path: self.name.clone(), line, offset })
             }
         }
     }
@@ -280,7 +293,11 @@ impl<R: BufRead> Source for Lines<R> {
         match read {
             Ok(true) => {
                 self.line.sentences += 1;
-                self.report.cut_lines += u64::from(self.line.sentences == 2);
+                if self.line.sentences == 2 {
+                    self.report.cut_lines += 1;
+                    let place = self.place(self.piece_start.offset);
+                    self.report.first.cut_line.get_or_insert(place);
+                }
                 self.report.sentences += 1;
                 self.report.tokens += sentence.len() as u64;
             }

@@ -11,6 +11,7 @@
 mod files;
 mod ledger;
 mod lines;
+mod marks;
 mod open;
 mod options;
 mod piece;
@@ -28,5 +29,5 @@ pub use open::{RawProgress, TextStream, from_reader, from_reader_at, open, open_
 pub use options::{InvalidUtf8, TextOptions, Tokenizer};
 pub use position::Position;
 pub use progress::FilesProgress;
-pub use report::TextReport;
+pub use report::{FirstPlaces, Place, TextReport};
 pub use sentence::{Sentence, Source};

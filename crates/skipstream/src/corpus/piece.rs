@@ -59,6 +59,10 @@ pub(super) struct Piece {
     origin: u64,
     /// The stream offset of the first bad byte among those that were dropped or moved.
     first_invalid: Option<u64>,
+    /// The stream offset of the first NUL.
+    first_nul: Option<u64>,
+    /// The stream offset of the first token that was left out.
+    first_long: Option<u64>,
     /// The length of `bytes` at which it is worth while to compact again.
     compact_at: usize,
 }
@@ -67,8 +71,12 @@ pub(super) struct Piece {
 pub(super) struct Finished {
     /// Tokens that were left out.
     pub(super) long_tokens: u64,
+    /// The stream offset of the first of them.
+    pub(super) first_long: Option<u64>,
     /// The stream offset of the first byte that is not UTF-8.
     pub(super) first_invalid: Option<u64>,
+    /// The stream offset of the first NUL.
+    pub(super) first_nul: Option<u64>,
 }
 
 impl Piece {
@@ -89,6 +97,8 @@ impl Piece {
             long_tokens: 0,
             origin,
             first_invalid: None,
+            first_nul: None,
+            first_long: None,
             compact_at: COMPACT_BYTES,
         }
     }
@@ -113,18 +123,21 @@ impl Piece {
             while marks != 0 {
                 let place = block_start + marks.trailing_zeros() as usize;
                 marks &= marks - 1;
-                match separator(&self.bytes[place..]) {
-                    Separator::Of(width) => {
-                        if self.end_token(place) == Room::None {
-                            return Some(self.bytes.len() - self.token);
-                        }
-                        self.token = place + width;
-                        if self.spans.len() == self.max_words {
-                            return Some(self.bytes.len() - self.token);
-                        }
+                let width = match separator(&self.bytes[place..]) {
+                    Separator::Of(width) => width,
+                    Separator::Nul => {
+                        self.first_nul.get_or_insert(self.origin + place as u64);
+                        1
                     }
                     Separator::Undecided if !last => return self.pause(place),
-                    Separator::Undecided | Separator::No => {}
+                    Separator::Undecided | Separator::No => continue,
+                };
+                if self.end_token(place) == Room::None {
+                    return Some(self.bytes.len() - self.token);
+                }
+                self.token = place + width;
+                if self.spans.len() == self.max_words {
+                    return Some(self.bytes.len() - self.token);
                 }
             }
             block_start += BLOCK;
@@ -158,7 +171,12 @@ impl Piece {
 
     /// Hands the buffers back to the sentence, with bad bytes replaced by U+FFFD.
     pub(super) fn finish(self, sentence: &mut Sentence) -> Finished {
-        let mut finished = Finished { long_tokens: self.long_tokens, first_invalid: self.first_invalid };
+        let mut finished = Finished {
+            long_tokens: self.long_tokens,
+            first_long: self.first_long,
+            first_invalid: self.first_invalid,
+            first_nul: self.first_nul,
+        };
         let bytes = match String::from_utf8(self.bytes) {
             Ok(text) if finished.first_invalid.is_none() => {
                 sentence.text = text;
@@ -177,6 +195,8 @@ impl Piece {
             let token = String::from_utf8_lossy(&bytes[start as usize..end as usize]);
             if self.long_run == LongRun::LeaveOut && token.len() > self.max_token_bytes {
                 finished.long_tokens += 1;
+                // Tokens were moved; the bad byte that made this one longer is near.
+                finished.first_long = finished.first_long.or(finished.first_invalid);
             } else {
                 sentence.push(&token);
             }
@@ -201,10 +221,18 @@ impl Piece {
         match self.long_run {
             LongRun::Cut => self.cut_run(end, RunEnd::Known),
             LongRun::LeaveOut => {
+                self.note_long();
                 self.long_tokens += 1;
                 self.oversized = false;
                 Room::Left
             }
+        }
+    }
+
+    /// Keeps where the first token begins that is too long. Of one that goes on, this was seen before.
+    fn note_long(&mut self) {
+        if !self.oversized {
+            self.first_long.get_or_insert(self.origin + self.token as u64);
         }
     }
 
@@ -244,9 +272,10 @@ impl Piece {
                     }
                 }
                 None => {
-                    self.oversized = true;
                     let is_inside = |byte: &&u8| (0x80..0xC0).contains(*byte);
                     let rest = bytes[self.max_token_bytes..].iter().take_while(is_inside).count();
+                    self.note_long();
+                    self.oversized = true;
                     self.token += self.max_token_bytes + rest;
                 }
             }
@@ -257,7 +286,10 @@ impl Piece {
     fn compact(&mut self) {
         let mut keep = self.token;
         if self.long_run == LongRun::LeaveOut {
-            self.oversized |= self.scanned - self.token > self.max_token_bytes;
+            if self.scanned - self.token > self.max_token_bytes {
+                self.note_long();
+                self.oversized = true;
+            }
             if self.oversized {
                 keep = self.scanned;
             }

@@ -1,11 +1,13 @@
 //! What a reader met in the text.
 
+use std::fmt;
 use std::ops::{Add, AddAssign};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 /// What was read, and what was cut, replaced or left out: nothing disappears without being counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextReport {
     /// Lines that were read to their end, empty ones included.
     pub lines: u64,
@@ -22,6 +24,54 @@ pub struct TextReport {
     pub cut_lines: u64,
     /// Lines with bytes that are not UTF-8, whatever the policy did with them.
     pub invalid_lines: u64,
+    /// Lines with NUL bytes in them, which separate words like white space.
+    #[serde(default)]
+    pub nul_lines: u64,
+    /// Where each of these was met first.
+    #[serde(default)]
+    pub first: FirstPlaces,
+}
+
+/// Where something was met first, of each kind of thing that is cut, replaced or left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FirstPlaces {
+    /// A token that is too long.
+    pub long_token: Option<Place>,
+    /// A line that is cut.
+    pub cut_line: Option<Place>,
+    /// A line with bytes that are not UTF-8.
+    pub invalid_line: Option<Place>,
+    /// A line with NUL bytes.
+    pub nul_line: Option<Place>,
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The file, or what stands for it (`<stdin>`).
+    pub path: PathBuf,
+    /// The line, from 1.
+    pub line: u64,
+    /// A byte of the (decompressed) text in that line, from 0: the bad one where there is one.
+    pub offset: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} line {}", self.path.display(), self.line)
+    }
+}
+
+impl FirstPlaces {
+    /// These, or where one is missing, the other's.
+    fn or(self, other: FirstPlaces) -> FirstPlaces {
+        FirstPlaces {
+            long_token: self.long_token.or(other.long_token),
+            cut_line: self.cut_line.or(other.cut_line),
+            invalid_line: self.invalid_line.or(other.invalid_line),
+            nul_line: self.nul_line.or(other.nul_line),
+        }
+    }
 }
 
 impl AddAssign for TextReport {
@@ -33,6 +83,8 @@ impl AddAssign for TextReport {
         self.long_tokens += other.long_tokens;
         self.cut_lines += other.cut_lines;
         self.invalid_lines += other.invalid_lines;
+        self.nul_lines += other.nul_lines;
+        self.first = std::mem::take(&mut self.first).or(other.first);
     }
 }
 

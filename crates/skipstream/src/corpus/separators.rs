@@ -1,6 +1,7 @@
-//! Which bytes end a token: Unicode's White_Space, found a block of bytes at a time.
+//! Which bytes end a token: Unicode's White_Space and NUL, found a block of bytes at a time.
 //!
-//! This is the set of `char::is_whitespace` and, but for the control bytes 1C to 1F, of Python's `str.split()`.
+//! White space is the set of `char::is_whitespace` and, but for the control bytes 1C to 1F, of Python's `str.split()`.
+//! A NUL is no part of any word, but stands between what a program wrote that ends its strings so.
 //!
 //! The search works on raw bytes, before they are known to be UTF-8. That is exact, because in UTF-8 a lead byte is
 //! never a continuation byte: wherever the bytes of a white space character stand, they are decoded as that
@@ -17,6 +18,8 @@ pub(super) const BLOCK: usize = 64;
 pub(super) enum Separator {
     /// A white space character of so many bytes.
     Of(usize),
+    /// A NUL byte.
+    Nul,
     /// The text ends before this is known.
     Undecided,
     /// Something else.
@@ -47,6 +50,7 @@ pub(super) fn candidates(block: &[u8; BLOCK]) -> u64 {
 pub(super) fn separator(text: &[u8]) -> Separator {
     match text {
         [b' ' | b'\t'..=b'\r', ..] => Separator::Of(1),
+        [0, ..] => Separator::Nul,
         [0xC2, 0x85 | 0xA0, ..] => Separator::Of(2),
         [0xE1, 0x9A, 0x80, ..]
         | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF, ..]
@@ -71,6 +75,7 @@ mod tests {
             let marked = candidates(&block) & 1 == 1;
             let found = marked && separator(&block) == Separator::Of(width);
             assert_eq!(found, character.is_whitespace(), "{character:?}");
+            assert_eq!(separator(&block) == Separator::Nul, character == '\0');
         }
     }
 

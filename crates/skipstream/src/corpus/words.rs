@@ -13,6 +13,8 @@ pub(super) struct Words {
     options: TextOptions,
     /// The runs.
     pub(super) runs: Sentence,
+    /// Whether all of them are ASCII, and were put in lower case together where that is wanted.
+    is_ascii: bool,
     next_run: usize,
     /// The words of the last run that was cut.
     cut: Sentence,
@@ -34,6 +36,7 @@ impl Words {
         Words {
             options: options.clone(),
             runs: Sentence::default(),
+            is_ascii: false,
             next_run: 0,
             cut: Sentence::default(),
             next_word: 0,
@@ -47,6 +50,10 @@ impl Words {
 
     /// Begins with the runs that were put into `runs`.
     pub(super) fn restart(&mut self) {
+        self.is_ascii = self.runs.text.is_ascii();
+        if self.is_ascii && self.options.lowercase {
+            self.runs.text.make_ascii_lowercase();
+        }
         self.next_run = 0;
         self.cut.clear();
         self.next_word = 0;
@@ -68,47 +75,50 @@ impl Words {
     pub(super) fn fill(&mut self, sentence: &mut Sentence, most: usize, report: &mut TextReport) {
         while sentence.len() < most {
             if self.next_word < self.cut.len() {
-                let word = self.cut.token(self.next_word);
                 self.next_word += 1;
                 self.taken += 1;
                 if self.taken > self.skip {
-                    sentence.push(word);
+                    sentence.push(self.cut.token(self.next_word - 1));
                 }
-            } else if self.next_run < self.runs.len() {
+            } else if self.next_run == self.runs.len() {
+                return;
+            } else if self.is_ascii && self.options.tokenizer == Tokenizer::Whitespace {
+                // The run is the word, which saves most of the time in most languages that are written so.
+                let word = self.runs.token(self.next_run);
+                self.next_run += 1;
+                if has_right_length(word, &self.options, report) {
+                    self.taken += 1;
+                    if self.taken > self.skip {
+                        sentence.push(word);
+                    }
+                }
+            } else {
                 self.cut_run(report);
                 self.next_run += 1;
-            } else {
-                return;
             }
         }
     }
 
     fn cut_run(&mut self, report: &mut TextReport) {
-        let Words { options, runs, next_run, cut, next_word, normalised, lowered, .. } = self;
+        let Words { options, runs, is_ascii, next_run, cut, next_word, normalised, lowered, .. } = self;
         cut.clear();
         *next_word = 0;
         let run = runs.token(*next_run);
-        let run = if options.nfkc && !is_normalised(run) {
+        let run = if options.nfkc && !*is_ascii && !is_normalised(run) {
             normalised.clear();
             normalised.extend(run.nfkc());
             normalised
         } else {
             run
         };
-        let run = if options.lowercase {
+        let run = if options.lowercase && !*is_ascii {
             lower(run, lowered);
             lowered
         } else {
             run
         };
         let mut admit = |word: &str| {
-            let length = characters(word);
-            if word.len() > options.max_token_bytes || options.max_token_len.is_some_and(|most| length > most)
-            {
-                report.long_tokens += 1;
-            } else if length < options.min_token_len {
-                report.short_tokens += 1;
-            } else {
+            if has_right_length(word, options, report) {
                 cut.push(word);
             }
         };
@@ -137,6 +147,17 @@ fn lower(run: &str, out: &mut String) {
     } else {
         out.extend(run.chars().flat_map(char::to_lowercase));
     }
+}
+
+/// Counts a word that is too short or too long.
+fn has_right_length(word: &str, options: &TextOptions, report: &mut TextReport) -> bool {
+    let length = characters(word);
+    let is_long =
+        word.len() > options.max_token_bytes || options.max_token_len.is_some_and(|most| length > most);
+    let is_short = length < options.min_token_len;
+    report.long_tokens += u64::from(is_long);
+    report.short_tokens += u64::from(is_short && !is_long);
+    !is_long && !is_short
 }
 
 fn characters(word: &str) -> usize {

@@ -5,6 +5,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::super::options::Tokenizer;
+use super::super::report::FirstPlaces;
 use super::*;
 
 fn options(max_sentence_words: usize, max_token_bytes: usize) -> TextOptions {
@@ -32,7 +33,7 @@ fn split(text: impl AsRef<[u8]>, options: &TextOptions) -> (Vec<String>, TextRep
     let (sentences, error) = read_all(&mut lines);
     assert!(error.is_none(), "{error:?}");
     let sentences = sentences.into_iter().map(|(tokens, _)| tokens.join("|"));
-    (sentences.collect(), *lines.report())
+    (sentences.collect(), lines.report().clone())
 }
 
 fn sentences(text: impl AsRef<[u8]>) -> Vec<String> {
@@ -56,8 +57,33 @@ fn a_carriage_return_is_white_space() {
 }
 
 #[test]
-fn a_nul_is_part_of_its_token() {
-    assert_eq!(sentences("a\0b \0\n"), ["a\0b|\0"]);
+fn a_nul_separates_and_its_line_is_counted() {
+    let (sentences, report) = split("a\nb\0c \0\n\0d\n", &TextOptions::default());
+    assert_eq!(sentences, ["a", "b|c", "d"]);
+    assert_eq!(report.nul_lines, 2);
+    assert_eq!(report.first.nul_line, Some(Place { path: "test".into(), line: 2, offset: 3 }));
+}
+
+#[test]
+fn the_first_place_of_each_kind_is_kept_and_lines_keep_their_numbers_after_a_resume() {
+    let text = b"fine\n\na b c d\nlongest x\n\xFF longest\ne f g\n";
+    for tokenizer in [Tokenizer::Whitespace, Tokenizer::Unicode] {
+        let options = TextOptions { tokenizer, ..options(2, 6) };
+        let mut lines = Lines::new(&text[..], "test", &options).unwrap();
+        lines.read(&mut Sentence::default()).unwrap();
+        let position = lines.position();
+        let rest = &text[position.offset as usize..];
+        let mut rest = Lines::starting_at(rest, position, "test", &options).unwrap();
+        for lines in [&mut lines, &mut rest] {
+            read_all(lines);
+            let first = &lines.report().first;
+            let place = |line, offset| Some(Place { path: "test".into(), line, offset });
+            assert_eq!(first.cut_line, place(3, 10), "{tokenizer:?}");
+            assert_eq!(first.long_token, place(4, 14), "{tokenizer:?}");
+            assert_eq!(first.invalid_line, place(5, 24), "{tokenizer:?}");
+            assert_eq!(first.nul_line, None);
+        }
+    }
 }
 
 #[test]
@@ -160,7 +186,7 @@ fn endless_line(unit: &'static [u8], options: &TextOptions) -> (TextReport, usiz
     while lines.read(&mut sentence).unwrap() {
         most = most.max(sentence.text.capacity());
     }
-    (*lines.report(), most.max(sentence.text.capacity()))
+    (lines.report().clone(), most.max(sentence.text.capacity()))
 }
 
 #[test]
@@ -228,8 +254,9 @@ fn naive(text: &[u8], options: &TextOptions) -> (Vec<Vec<String>>, TextReport, O
     }
     for (index, mut line) in all_lines.into_iter().enumerate() {
         report.lines += 1;
+        report.nul_lines += u64::from(line.contains(&0));
         let next_line = offset + line.len() + 1;
-        if index == 0 && line.starts_with(BYTE_ORDER_MARK) {
+        if index == 0 && line.starts_with(b"\xEF\xBB\xBF") {
             line = &line[3..];
             offset += 3;
         }
@@ -237,7 +264,7 @@ fn naive(text: &[u8], options: &TextOptions) -> (Vec<Vec<String>>, TextReport, O
         for chunk in line.utf8_chunks() {
             for character in chunk.valid().chars() {
                 offset += character.len_utf8();
-                if character.is_whitespace() {
+                if character.is_whitespace() || character == '\0' {
                     tokens.push(Token::default());
                 } else {
                     let token = tokens.last_mut().unwrap();
@@ -279,7 +306,8 @@ fn naive(text: &[u8], options: &TextOptions) -> (Vec<Vec<String>>, TextReport, O
             match (invalid_at, options.invalid_utf8) {
                 (Some(_), InvalidUtf8::Skip) => continue,
                 (Some(at), InvalidUtf8::Error) => {
-                    return (sentences, report, Some((report.lines, at as u64)));
+                    let line = report.lines;
+                    return (sentences, report, Some((line, at as u64)));
                 }
                 _ => {}
             }
@@ -426,7 +454,8 @@ proptest! {
             Some(error) => prop_assert!(false, "{}", error),
             None => {
                 prop_assert_eq!(first_invalid, None);
-                prop_assert_eq!(*lines.report(), report);
+                let met = TextReport { first: FirstPlaces::default(), ..lines.report().clone() };
+                prop_assert_eq!(met, report);
             }
         }
     }
