@@ -5,6 +5,7 @@
 mod best;
 mod cosine;
 mod origin;
+mod parts;
 mod rows;
 mod search;
 mod table;
