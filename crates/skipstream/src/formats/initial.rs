@@ -3,19 +3,23 @@
 use std::fs::File;
 use std::path::Path;
 
-use crate::embeddings::{Embeddings, Vectors};
+use super::{load, recognize};
+use crate::embeddings::Vectors;
 use crate::error::{Error, Result};
 use crate::train::{Initial, InitialSource};
 
 impl Initial {
-    /// Loads vectors from a file. Of a model, that is the sum of a word's two vectors: what its queries are answered
-    /// from.
+    /// Loads vectors from a file in any [`Format`](crate::formats::Format). Of a model, that is the sum of a word's two
+    /// vectors: what its queries are answered from.
     pub fn load(path: impl AsRef<Path>) -> Result<Initial> {
         let path = path.as_ref();
-        let vectors = Embeddings::load(path, Vectors::default())?;
+        let format = recognize(path)?;
+        let vectors = load(path, Vectors::default())?;
         let mut hasher = blake3::Hasher::new();
-        let file = File::open(path).map_err(Error::io(path))?;
-        hasher.update_reader(file).map_err(Error::io(path))?;
+        for path in format.files(path) {
+            let file = File::open(&path).map_err(Error::io(&path))?;
+            hasher.update_reader(file).map_err(Error::io(&path))?;
+        }
         let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let source = InitialSource { file, fingerprint: hasher.finalize().to_hex().to_string() };
         Ok(Initial { vectors, source })

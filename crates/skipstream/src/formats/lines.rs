@@ -3,21 +3,28 @@
 use std::io::{BufRead, Read};
 use std::path::Path;
 
+use crate::bytes::read_error;
 use crate::{Error, Result};
 
-/// Reads a text line by line. A line that is too long or is not UTF-8 is an error, not a guess.
+/// Reads a text line by line. A line that is too long is an error, and so is one that is not UTF-8 unless its bad bytes
+/// are to be replaced.
 pub(crate) struct Lines<'name, Reader> {
     reader: Reader,
     name: &'name Path,
     max_bytes: usize,
+    lossy: bool,
     number: u64,
     bytes: Vec<u8>,
+    /// The line with its bad bytes replaced, where there are any.
+    replaced: String,
 }
 
 /// A line without its end, and where it stands.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'lines> {
     pub(crate) text: &'lines str,
+    /// Whether bytes of it were replaced.
+    pub(crate) is_replaced: bool,
     number: u64,
     name: &'lines Path,
 }
@@ -25,7 +32,12 @@ pub(crate) struct Line<'lines> {
 impl<'name, Reader: BufRead> Lines<'name, Reader> {
     /// Lines of at most `max_bytes`, their end included; `name` is for messages.
     pub(crate) fn new(reader: Reader, name: &'name Path, max_bytes: usize) -> Self {
-        Lines { reader, name, max_bytes, number: 0, bytes: Vec::new() }
+        Lines { reader, name, max_bytes, lossy: false, number: 0, bytes: Vec::new(), replaced: String::new() }
+    }
+
+    /// Bytes that are not UTF-8 become U+FFFD instead of an error.
+    pub(crate) fn lossy(self) -> Self {
+        Lines { lossy: true, ..self }
     }
 
     /// The next line that is not blank, or nothing at the end.
@@ -44,16 +56,24 @@ impl<'name, Reader: BufRead> Lines<'name, Reader> {
         self.number += 1;
         // One byte more than allowed tells a line that is too long from one that just fits.
         let mut bounded = self.reader.by_ref().take(self.max_bytes as u64 + 1);
-        bounded.read_until(b'\n', &mut self.bytes).map_err(Error::io(self.name))?;
+        bounded.read_until(b'\n', &mut self.bytes).map_err(|error| read_error(self.name, error))?;
         if self.bytes.len() > self.max_bytes {
             return Err(self.error(&format!("longer than {} bytes", self.max_bytes)));
         }
         Ok(!self.bytes.is_empty())
     }
 
-    fn line(&self) -> Result<Line<'_>> {
-        let text = str::from_utf8(&self.bytes).map_err(|_| self.error("not valid UTF-8"))?;
-        Ok(Line { text: text.trim_end_matches(['\n', '\r']), number: self.number, name: self.name })
+    fn line(&mut self) -> Result<Line<'_>> {
+        let (text, is_replaced) = match str::from_utf8(&self.bytes) {
+            Ok(text) => (text, false),
+            Err(_) if self.lossy => {
+                self.replaced = String::from_utf8_lossy(&self.bytes).into_owned();
+                (self.replaced.as_str(), true)
+            }
+            Err(_) => return Err(self.error("not valid UTF-8")),
+        };
+        let text = text.trim_end_matches(['\n', '\r']);
+        Ok(Line { text, is_replaced, number: self.number, name: self.name })
     }
 
     fn error(&self, reason: &str) -> Error {

@@ -1,8 +1,36 @@
 //! Vectors from and to the files of other programs.
 //!
+//! [`load`] reads any [`Format`], told from the content, and [`save`] writes those that are written.
+//!
 //! Invariant: readers believe nothing a file says about itself. Memory grows with the bytes that
 //! were read, never with a number in a header.
 
-mod initial;
+// What the formats share.
 pub(crate) mod lines;
-pub mod word2vec;
+
+mod input;
+mod rows;
+mod tsv;
+
+// One format each.
+mod finalfusion;
+mod npy;
+mod projector;
+mod word2vec;
+mod yskip;
+
+// Any format.
+mod format;
+mod initial;
+mod load;
+mod recognize;
+mod save;
+
+#[cfg(test)]
+mod testing;
+
+pub use format::Format;
+pub use load::{LoadOptions, load, load_with};
+pub use recognize::recognize;
+pub use rows::{MAX_DIMENSIONS, MAX_WORD_BYTES};
+pub use save::{save, write};

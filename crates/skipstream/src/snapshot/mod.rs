@@ -34,6 +34,8 @@ mod tensor;
 mod vectors;
 mod write;
 
+pub(crate) use vectors::one_kind;
+
 /// The format's version. A reader refuses others.
 const VERSION: u32 = 1;
 

@@ -142,7 +142,7 @@ impl Selection {
     }
 }
 
-fn one_kind(path: &Path, vectors: Vectors) -> Error {
+pub(crate) fn one_kind(path: &Path, vectors: Vectors) -> Error {
     Error::Unsupported(format!(
         "{}: vectors is {vectors}; this file holds one kind of vectors only, not those of words as targets and as \
          contexts: leave the choice out",

@@ -1,13 +1,11 @@
 //! How good a program's vectors are.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use skipstream::Embeddings;
 use skipstream::eval::{EvalOptions, Evaluator, Score, TestSet};
-use skipstream::formats::word2vec::{read_binary, read_text};
+use skipstream::formats;
 
 use super::contender::Vectors;
 
@@ -49,14 +47,8 @@ pub fn score(vectors: &Vectors, eval: &Path) -> Result<Scores> {
 
 fn read(vectors: &Vectors) -> Result<Embeddings> {
     Ok(match vectors {
-        Vectors::Binary(path) => read_binary(open(path)?, path)?,
-        Vectors::Text(path) => read_text(open(path)?, path)?,
+        Vectors::Binary(path) | Vectors::Text(path) => formats::load(path, skipstream::Vectors::default())?,
     })
-}
-
-fn open(path: &Path) -> Result<BufReader<File>> {
-    let file = File::open(path).with_context(|| format!("could not read {}", path.display()))?;
-    Ok(BufReader::new(file))
 }
 
 #[cfg(test)]

@@ -1,0 +1,129 @@
+//! The formats by name.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{npy, projector};
+use crate::{Error, Result};
+
+/// A format of word vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Format {
+    /// word2vec's text, which fastText's `.vec` is too. No counts.
+    Word2vecText,
+    /// word2vec's binary. No counts.
+    Word2vecBinary,
+    /// A model of this program: a trainer's whole state, or vectors only, which is what is written.
+    Safetensors,
+    /// numpy's `.npy`, with words and counts in `.words.tsv` beside it.
+    Npy,
+    /// finalfusion's `.fifu`, at unit length with norms: values come back within 2⁻²², relatively. No counts.
+    Finalfusion,
+    /// A folder with the two files of TensorFlow's embedding projector.
+    Projector,
+    /// GloVe's text: word2vec's without its first line. Read only.
+    Glove,
+    /// The text model of yskip, with targets and contexts. Read only.
+    Yskip,
+}
+
+impl Format {
+    /// All formats that are read.
+    pub const ALL: [Format; 8] = [
+        Format::Word2vecText,
+        Format::Word2vecBinary,
+        Format::Safetensors,
+        Format::Npy,
+        Format::Finalfusion,
+        Format::Projector,
+        Format::Glove,
+        Format::Yskip,
+    ];
+
+    /// The name, the same in JSON and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Word2vecText => "word2vec-text",
+            Format::Word2vecBinary => "word2vec-binary",
+            Format::Safetensors => "safetensors",
+            Format::Npy => "npy",
+            Format::Finalfusion => "finalfusion",
+            Format::Projector => "projector",
+            Format::Glove => "glove",
+            Format::Yskip => "yskip",
+        }
+    }
+
+    /// Whether it is written too.
+    pub fn is_written(self) -> bool {
+        !matches!(self, Format::Glove | Format::Yskip)
+    }
+
+    /// Whether files are written compressed where their name says so. Others are there to be mapped into memory, which
+    /// compressed ones cannot be.
+    pub fn is_compressible(self) -> bool {
+        matches!(self, Format::Word2vecText | Format::Word2vecBinary)
+    }
+
+    /// The files that vectors at a path consist of, the one with the vectors first.
+    pub fn files(self, path: impl AsRef<Path>) -> Vec<PathBuf> {
+        let path = path.as_ref();
+        match self {
+            Format::Npy => vec![path.to_owned(), npy::words_path(path)],
+            Format::Projector => vec![projector::vectors_path(path), projector::metadata_path(path)],
+            _ => vec![path.to_owned()],
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| Error::Setting {
+            field: "format",
+            value: format!("`{name}`"),
+            limit: Format::ALL.map(Format::name).join(", "),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_the_same_as_text_and_as_json() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
+            assert_eq!(serde_json::to_string(&format).unwrap(), format!("\"{format}\""));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_the_possible_ones() {
+        let message = "hdf5".parse::<Format>().unwrap_err().to_string();
+        assert!(
+            message.starts_with("format is `hdf5`; it must be word2vec-text, word2vec-binary, "),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn some_formats_have_two_files() {
+        assert_eq!(Format::Npy.files("a/v.npy"), ["a/v.npy", "a/v.words.tsv"].map(PathBuf::from));
+        assert_eq!(Format::Projector.files("a"), ["a/vectors.tsv", "a/metadata.tsv"].map(PathBuf::from));
+        assert_eq!(Format::Word2vecText.files("a.txt"), ["a.txt"].map(PathBuf::from));
+    }
+}

@@ -1,0 +1,207 @@
+//! Reading vectors in any format.
+
+use std::path::{Path, PathBuf};
+
+use super::recognize::{Opened, recognize};
+use super::word2vec::{FirstLine, read_binary, read_text};
+use super::{Format, finalfusion, npy, projector, yskip};
+use crate::bytes::Compression;
+use crate::corpus::InvalidUtf8;
+use crate::embeddings::{Embeddings, Origin, Vectors};
+use crate::snapshot::one_kind;
+use crate::{Error, Result};
+
+/// How to read vectors.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LoadOptions {
+    /// The format, where it is not to be told from the content.
+    pub format: Option<Format>,
+    /// Which vectors to take, where a file has more than one kind.
+    pub vectors: Vectors,
+    /// What becomes of words that are not UTF-8 in files of word2vec: its program cuts long words within a letter.
+    pub invalid_utf8: InvalidUtf8,
+}
+
+impl Default for LoadOptions {
+    /// The format by content, sums of targets and contexts, and an error where a word is not UTF-8.
+    fn default() -> Self {
+        LoadOptions { format: None, vectors: Vectors::default(), invalid_utf8: InvalidUtf8::Error }
+    }
+}
+
+/// Reads vectors in any [`Format`], which is told from the content; files may be compressed.
+///
+/// ```
+/// use skipstream::{Vectors, formats};
+///
+/// # let folder = tempfile::tempdir().expect("a temporary folder");
+/// # let path = folder.path().join("glove.txt");
+/// std::fs::write(&path, "the 0.25 1\nof -3 0.5\n").expect("a file");
+/// let embeddings = formats::load(&path, Vectors::default())?;
+/// assert_eq!(embeddings.vector("of").unwrap(), [-3.0, 0.5].as_slice());
+/// # Ok::<(), skipstream::Error>(())
+/// ```
+pub fn load(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
+    load_with(path, &LoadOptions { vectors, ..LoadOptions::default() })
+}
+
+/// As [`load`], with all options.
+pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Embeddings> {
+    let path = path.as_ref();
+    // A pipe can be opened only once, so the file is opened before its format is known.
+    let mut opened = if path.is_dir() { None } else { Some(Opened::new(path)?) };
+    let format = match (options.format, &opened) {
+        (Some(format), _) => format,
+        (None, Some(opened)) => opened.format(path)?,
+        (None, None) => recognize(path)?,
+    };
+    let has_one_kind = !matches!(format, Format::Safetensors | Format::Yskip);
+    if has_one_kind && options.vectors != Vectors::default() {
+        return Err(one_kind(path, options.vectors));
+    }
+    if format == Format::Safetensors {
+        if opened.is_some_and(|opened| opened.compression != Compression::None) {
+            return Err(Error::malformed(path, "this is a compressed model; decompress it first"));
+        }
+        return Embeddings::load(path, options.vectors);
+    }
+    let files = format.files(path);
+    if files[0] != path {
+        opened = None;
+    }
+    let first = opened.map_or_else(|| Opened::new(&files[0]), Ok)?;
+    let embeddings = read(first, &files, format, options)?;
+    Ok(embeddings.with_origin(Some(Origin {
+        source: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        format: format.to_string(),
+        vectors: (!has_one_kind).then_some(options.vectors),
+    })))
+}
+
+fn read(first: Opened, files: &[PathBuf], format: Format, options: &LoadOptions) -> Result<Embeddings> {
+    let (reader, name) = (first.into_reader(), files[0].as_path());
+    // The second file, of formats that have two.
+    let beside = || Ok::<_, Error>((Opened::new(&files[1])?.into_reader(), files[1].as_path()));
+    match format {
+        Format::Word2vecText => read_text(reader, name, FirstLine::Sizes, options.invalid_utf8),
+        Format::Glove => read_text(reader, name, FirstLine::Word, options.invalid_utf8),
+        Format::Word2vecBinary => read_binary(reader, name, options.invalid_utf8),
+        Format::Finalfusion => finalfusion::read(reader, name),
+        Format::Yskip => yskip::read(reader, name, options.vectors),
+        Format::Npy => npy::read((reader, name), beside()?),
+        Format::Projector => projector::read((reader, name), beside()?),
+        Format::Safetensors => unreachable!("a model is not read here"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+
+    use tempfile::TempDir;
+
+    use super::super::testing::{assert_same, assert_same_counts, small};
+    use super::super::{Format, save};
+    use super::*;
+
+    fn refusal(path: &Path) -> String {
+        load(path, Vectors::default()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_saved_is_loaded_with_its_origin() {
+        let folder = TempDir::new().unwrap();
+        for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
+            let path = folder.path().join(format!("vectors.{format}"));
+            save(&small(), format, &path).unwrap();
+            assert_eq!(recognize(&path).unwrap(), format);
+            let loaded = load(&path, Vectors::default()).unwrap();
+            if format != Format::Finalfusion {
+                assert_same(&loaded, &small());
+            }
+            if matches!(format, Format::Safetensors | Format::Npy | Format::Projector) {
+                assert_same_counts(&loaded, &small());
+            }
+            if format != Format::Safetensors {
+                let origin = loaded.origin().unwrap();
+                assert_eq!(
+                    (origin.source.as_str(), origin.format.as_str()),
+                    (path.file_name().unwrap().to_str().unwrap(), format.name())
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn compressed_files_are_read_and_written() {
+        let folder = TempDir::new().unwrap();
+        for ending in ["gz", "zst", "bz2", "xz"] {
+            for format in [Format::Word2vecText, Format::Word2vecBinary] {
+                let path = folder.path().join(format!("vectors.{format}.{ending}"));
+                save(&small(), format, &path).unwrap();
+                assert_ne!(fs::read(&path).unwrap()[..3], *b"2 2");
+                assert_same(&load(&path, Vectors::default()).unwrap(), &small());
+            }
+        }
+    }
+
+    #[test]
+    fn a_compressed_file_that_was_cut_is_refused() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("vectors.txt.gz");
+        save(&small(), Format::Word2vecText, &path).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
+        assert!(refusal(&path).contains("the gzip data is damaged or cut short"), "{}", refusal(&path));
+    }
+
+    #[test]
+    fn a_compressed_model_is_refused() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("model.safetensors");
+        save(&small(), Format::Safetensors, &path).unwrap();
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&fs::read(&path).unwrap()).unwrap();
+        fs::write(&path, encoder.finish().unwrap()).unwrap();
+        assert!(refusal(&path).ends_with("this is a compressed model; decompress it first"));
+    }
+
+    #[test]
+    fn a_folder_and_a_file_that_is_not_there_are_refused() {
+        let folder = TempDir::new().unwrap();
+        let message = refusal(folder.path());
+        assert!(message.ends_with("this is a folder, without the projector's vectors.tsv"), "{message}");
+        let missing = folder.path().join("none");
+        assert!(refusal(&missing).starts_with(&format!("{}: ", missing.display())));
+    }
+
+    #[test]
+    fn a_second_file_that_is_missing_is_named() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("vectors.npy");
+        save(&small(), Format::Npy, &path).unwrap();
+        let words = folder.path().join("vectors.words.tsv");
+        fs::remove_file(&words).unwrap();
+        assert!(refusal(&path).starts_with(&format!("{}: ", words.display())));
+    }
+
+    #[test]
+    fn vectors_cannot_be_chosen_where_there_is_one_kind() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("vectors.txt");
+        save(&small(), Format::Word2vecText, &path).unwrap();
+        let message = load(&path, Vectors::Target).unwrap_err().to_string();
+        assert!(message.contains("vectors is target; this file holds one kind of vectors only"), "{message}");
+    }
+
+    #[test]
+    fn a_format_that_is_named_is_not_guessed() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("vectors.txt");
+        fs::write(&path, "2 2\n3 4\n").unwrap();
+        let options = LoadOptions { format: Some(Format::Glove), ..LoadOptions::default() };
+        assert!(load_with(&path, &options).unwrap().words().eq(["2", "3"]));
+    }
+}

@@ -1,0 +1,209 @@
+//! Which format a file has, by its first bytes.
+
+use std::fs::File;
+use std::io::{BufRead, Cursor, Read};
+use std::path::Path;
+
+use super::rows::fields;
+use super::{Format, finalfusion, npy, projector, yskip};
+use crate::bytes::{Compression, read_error, read_magic};
+use crate::{Error, Result};
+
+/// So many bytes tell.
+const SAMPLE_BYTES: u64 = 64 << 10;
+
+/// A longer header is no safetensors file by that format's own definition.
+const MAX_SAFETENSORS_HEADER: u64 = 100_000_000;
+
+/// Tells by content which format a file (or a folder) has; the file may be compressed.
+pub fn recognize(path: impl AsRef<Path>) -> Result<Format> {
+    let path = path.as_ref();
+    if !path.is_dir() {
+        return Opened::new(path)?.format(path);
+    }
+    if !projector::vectors_path(path).exists() {
+        return Err(Error::malformed(path, "this is a folder, without the projector's vectors.tsv"));
+    }
+    Ok(Format::Projector)
+}
+
+/// A file, of which we have seen the beginning.
+pub(super) struct Opened {
+    pub(super) compression: Compression,
+    sample: Vec<u8>,
+    rest: Box<dyn BufRead + Send>,
+}
+
+impl Opened {
+    pub(super) fn new(path: &Path) -> Result<Opened> {
+        let mut file = File::open(path).map_err(Error::io(path))?;
+        let magic = read_magic(&mut file).map_err(Error::io(path))?;
+        let compression = Compression::of(&magic);
+        let mut rest = compression.decode(Cursor::new(magic).chain(file)).map_err(Error::io(path))?;
+        let mut sample = Vec::new();
+        rest.by_ref().take(SAMPLE_BYTES).read_to_end(&mut sample).map_err(|error| read_error(path, error))?;
+        Ok(Opened { compression, sample, rest })
+    }
+
+    pub(super) fn format(&self, path: &Path) -> Result<Format> {
+        format_of(&self.sample).map_err(|reason| Error::malformed(path, reason))
+    }
+
+    /// The whole file.
+    pub(super) fn into_reader(self) -> impl BufRead {
+        Cursor::new(self.sample).chain(self.rest)
+    }
+}
+
+/// The format of a file that begins so, or what to do instead.
+fn format_of(sample: &[u8]) -> std::result::Result<Format, String> {
+    let is_safetensors = match sample.split_first_chunk::<8>() {
+        Some((length, rest)) => {
+            u64::from_le_bytes(*length) <= MAX_SAFETENSORS_HEADER && rest.starts_with(b"{")
+        }
+        None => false,
+    };
+    match sample {
+        [] => Err("the file is empty".to_owned()),
+        _ if is_safetensors => Ok(Format::Safetensors),
+        _ if sample.starts_with(finalfusion::MAGIC) => Ok(Format::Finalfusion),
+        _ if sample.starts_with(npy::MAGIC) => Ok(Format::Npy),
+        [0xBA, 0x16, 0x4F, 0x2F, ..] => Err("this is fastText's binary model, which is not read; take the .vec file \
+             that fastText writes beside it, or in Python: \
+             gensim.models.fasttext.load_facebook_vectors(\"model.bin\").save_word2vec_format(\"vectors.txt\")"
+            .to_owned()),
+        [0x80, 2..=5, ..] => Err("this is a Python pickle, which is not read because it can run any program; where it \
+             is gensim's, in Python: \
+             gensim.models.KeyedVectors.load(\"vectors.kv\").save_word2vec_format(\"vectors.txt\")"
+            .to_owned()),
+        _ => text_format_of(sample).ok_or_else(|| {
+            "this is not a format of word vectors that is known: a model of skipstream, word2vec (text or binary), \
+             fastText's .vec, GloVe, yskip's text, .npy, finalfusion, or a folder for the projector"
+                .to_owned()
+        }),
+    }
+}
+
+/// The format of a file that begins with a line of text.
+fn text_format_of(sample: &[u8]) -> Option<Format> {
+    let (first, rest) = match sample.iter().position(|&byte| byte == b'\n') {
+        Some(end) => (&sample[..end], &sample[end + 1..]),
+        None => (sample, &[][..]),
+    };
+    // Only the words may be something other than ASCII, and only they may be broken.
+    let first = String::from_utf8_lossy(first);
+    let parts: Vec<&str> = fields(first.trim_ascii()).collect();
+    let is_count = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    match parts[..] {
+        [words, dimensions] if is_count(words) && is_count(dimensions) => {
+            let is_cut = sample.len() as u64 == SAMPLE_BYTES;
+            Some(if is_text(rest, is_cut) { Format::Word2vecText } else { Format::Word2vecBinary })
+        }
+        _ if yskip::is_first_line(&first) => Some(Format::Yskip),
+        [_, _, .., last] => {
+            // The sample may end within the last part.
+            let last = if sample.len() as u64 == SAMPLE_BYTES { parts[parts.len() - 2] } else { last };
+            last.parse::<f32>().is_ok().then_some(Format::Glove)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the next two lines have a word and values, as text does and vectors of bytes do not but by a rare accident.
+fn is_text(rest: &[u8], is_cut: bool) -> bool {
+    let mut lines: Vec<&[u8]> = rest.split(|&byte| byte == b'\n').take(3).collect();
+    let is_whole = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line);
+        let parts: Vec<&str> = fields(line.trim_ascii_end()).collect();
+        parts.is_empty() || parts.len() > 1 && parts[parts.len() - 1].parse::<f32>().is_ok()
+    };
+    if let [only] = lines[..]
+        && is_cut
+    {
+        // Not even one line is whole, and the last part may not be either.
+        let line = String::from_utf8_lossy(only);
+        return fields(&line).rev().nth(1).is_some_and(|part| part.parse::<f32>().is_ok());
+    }
+    if is_cut || lines.len() == 3 {
+        lines.pop();
+    }
+    lines.into_iter().all(is_whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::testing::any_embeddings;
+    use super::super::write;
+    use super::*;
+
+    #[track_caller]
+    fn assert_format(sample: impl AsRef<[u8]>, format: Format) {
+        assert_eq!(format_of(sample.as_ref()), Ok(format));
+    }
+
+    #[test]
+    fn formats_are_told_by_their_first_bytes() {
+        assert_format("2 3\nthe 1 2 3\n", Format::Word2vecText);
+        assert_format("2 3\r\nnew\tyork 1 2 3 \r\n", Format::Word2vecText);
+        assert_format("0 3\n", Format::Word2vecText);
+        assert_format(b"1 1\nthe \x00\x00\x80\x3f\n", Format::Word2vecBinary);
+        assert_format(b"1 3\n\xc3 1 2 3\n", Format::Word2vecText);
+        assert_format("the 1 2 3\n", Format::Glove);
+        assert_format("the 1e-5 2", Format::Glove);
+        assert_format("99999999999999999999999 5\n", Format::Word2vecText);
+        assert_format(b"1 1\nthe 8\n\x14\x1e\n", Format::Word2vecBinary);
+        assert_format(b"2 2\nthe 8\n\x14\x1e\n", Format::Word2vecBinary);
+        assert_format("2\t9\t2\t5\t5\t0.750000\t0.001000\t0.100000\t9\nthe\t7\t", Format::Yskip);
+        assert_format(b"FiFu\0\0\0\0", Format::Finalfusion);
+        assert_format(b"\x93NUMPY\x01\x00", Format::Npy);
+        assert_format(b"\x09\0\0\0\0\0\0\0{\"a\":1}", Format::Safetensors);
+    }
+
+    #[test]
+    fn long_lines_are_told_by_their_first_part() {
+        let long = format!("1 40000\nthe {}", "0.25 ".repeat(40_000));
+        assert_format(&long.as_bytes()[..SAMPLE_BYTES as usize], Format::Word2vecText);
+        let long = format!("the {}", "-1.5e-7 ".repeat(40_000));
+        assert_format(&long.as_bytes()[..SAMPLE_BYTES as usize], Format::Glove);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_with_what_to_do() {
+        for (sample, part) in [
+            (&b""[..], "the file is empty"),
+            (b"\xba\x16\x4f\x2f\x0c\0\0\0", "take the .vec file"),
+            (b"\x80\x04\x95", "save_word2vec_format"),
+            (b"this is no model at all", "not a format of word vectors that is known"),
+            (b"\0\0\0\0\0\0\0\0", "not a format of word vectors that is known"),
+        ] {
+            let message = format_of(sample).unwrap_err();
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_recognized(embeddings in any_embeddings()) {
+            for format in [Format::Word2vecText, Format::Word2vecBinary, Format::Finalfusion] {
+                // A file of no words is the same in both formats of word2vec.
+                if embeddings.is_empty() && format == Format::Word2vecBinary {
+                    continue;
+                }
+                let mut bytes = Vec::new();
+                if write(&embeddings, format, &mut bytes, Path::new("out")).is_ok() {
+                    prop_assert_eq!(format_of(&bytes), Ok(format));
+                }
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_recognized_or_refused_but_never_panic(
+            start in "([0-9a ]{0,9}\n){0,2}",
+            rest in proptest::collection::vec(any::<u8>(), 0..99),
+        ) {
+            let _ = format_of(&[start.as_bytes(), &rest].concat());
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What every reader collects: words and their values, checked one by one.
+
+use crate::embeddings::{Embeddings, Words};
+use crate::{Error, Result};
+
+/// The most dimensions that the readers accept.
+pub const MAX_DIMENSIONS: usize = 1 << 16;
+
+/// The longest word that the readers accept, in bytes.
+pub const MAX_WORD_BYTES: usize = 1 << 16;
+
+/// Something read, or what is wrong with it: the caller knows the place and adds it.
+pub(super) type Checked<T> = std::result::Result<T, String>;
+
+/// The rows that were read so far.
+pub(super) struct Rows {
+    dimensions: usize,
+    words: Words,
+    counts: Vec<u64>,
+    vectors: Vec<f32>,
+}
+
+impl Rows {
+    /// No rows yet, of so many dimensions.
+    pub(super) fn new(dimensions: usize) -> Checked<Rows> {
+        if !(1..=MAX_DIMENSIONS).contains(&dimensions) {
+            return Err(format!("{dimensions} dimensions; they must be from 1 to {MAX_DIMENSIONS}"));
+        }
+        Ok(Rows { dimensions, words: Words::default(), counts: Vec::new(), vectors: Vec::new() })
+    }
+
+    pub(super) fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// The number of words.
+    pub(super) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    pub(super) fn push_word(&mut self, word: &str) -> Checked<()> {
+        if word.is_empty() || word.contains('\n') {
+            return Err(format!("`{}` is not a word", word.escape_debug()));
+        }
+        if word.len() > MAX_WORD_BYTES {
+            return Err(format!("a word is longer than {MAX_WORD_BYTES} bytes"));
+        }
+        self.words.push(word).map_err(|earlier| {
+            format!("`{word}` stands twice, first as word {}; remove one of the two", earlier + 1)
+        })
+    }
+
+    /// The count of the next word. A file has counts for all of its words or for none.
+    pub(super) fn push_count(&mut self, count: u64) {
+        self.counts.push(count);
+    }
+
+    pub(super) fn push_value(&mut self, value: f32) -> Checked<()> {
+        if !value.is_finite() {
+            let place = self.vectors.len();
+            let (word, place) = (place / self.dimensions + 1, place % self.dimensions + 1);
+            return Err(format!("value {place} of word {word} is {value}; it must be finite"));
+        }
+        self.vectors.push(value);
+        Ok(())
+    }
+
+    /// Values that are written as numbers.
+    pub(super) fn push_fields<'line>(&mut self, fields: impl Iterator<Item = &'line str>) -> Checked<()> {
+        fields.enumerate().try_for_each(|(place, field)| self.push_value(parse(place, field)?))
+    }
+
+    /// Adds values to those of the last word.
+    pub(super) fn add_fields<'line>(&mut self, fields: impl Iterator<Item = &'line str>) -> Checked<()> {
+        let start = self.vectors.len() - self.dimensions;
+        for ((place, field), sum) in fields.enumerate().zip(&mut self.vectors[start..]) {
+            *sum += parse(place, field)?;
+            if !sum.is_finite() {
+                return Err(format!("value {} is {sum}; it must be finite", place + 1));
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of a row that was pushed before.
+    pub(super) fn row_mut(&mut self, row: usize) -> &mut [f32] {
+        let start = row * self.dimensions;
+        &mut self.vectors[start..start + self.dimensions]
+    }
+
+    /// The embeddings. Without counts, a word is counted by its place (the last one 1, the one before 2, …), as gensim
+    /// does: the order of the file, which is by frequency in files of any program we know, stays the order of the rows.
+    pub(super) fn finish(self) -> Result<Embeddings> {
+        let n_words = self.words.len();
+        let counts = match self.counts.len() {
+            0 => (1..=n_words as u64).rev().collect(),
+            n_counts if n_counts == n_words => self.counts,
+            n_counts => return Err(Error::invalid_vectors(format!("{n_counts} counts for {n_words} words"))),
+        };
+        Embeddings::from_list(self.dimensions, self.words, counts, self.vectors)
+    }
+}
+
+fn parse(place: usize, field: &str) -> Checked<f32> {
+    field.parse().map_err(|_| format!("value {} is `{field}`", place + 1))
+}
+
+/// The parts of a line between spaces and tabs. Other white space is a part of words, as it is for word2vec.
+pub(super) fn fields(line: &str) -> impl DoubleEndedIterator<Item = &str> {
+    line.split([' ', '\t']).filter(|field| !field.is_empty())
+}

@@ -1,0 +1,183 @@
+//! The two formats of Mikolov's word2vec, which every other program reads.
+//!
+//! Both start with a line `words dimensions`. In the text format a line for each word follows:
+//! the word and its values, separated by spaces. In the binary format each word is followed by a
+//! space, its values as little-endian `f32`, and a line feed that some programs leave out.
+//!
+//! fastText's `.vec` is the text format. GloVe's is the text format without its first line.
+//! None of them has counts.
+
+mod binary;
+mod text;
+
+pub(super) use binary::{read_binary, write_binary};
+pub(super) use text::{FirstLine, read_text, write_text};
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::rows::{Checked, fields};
+use crate::embeddings::Embeddings;
+use crate::{Error, Result};
+
+/// The first line.
+#[derive(Clone, Copy)]
+struct Header {
+    words: usize,
+    dimensions: usize,
+}
+
+impl Header {
+    fn parse(line: &str) -> Checked<Header> {
+        let mut numbers = fields(line.trim_ascii_end()).map(str::parse);
+        let (Some(Ok(words)), Some(Ok(dimensions)), None) = (numbers.next(), numbers.next(), numbers.next())
+        else {
+            return Err("the first line must be the number of words and of dimensions".to_owned());
+        };
+        Ok(Header { words, dimensions })
+    }
+}
+
+/// What the two formats share; `write_vector` is how they differ.
+fn write<Writer: Write>(
+    embeddings: &Embeddings,
+    mut writer: Writer,
+    name: &Path,
+    write_vector: impl Fn(&mut Writer, &[f32]) -> io::Result<()>,
+) -> Result<()> {
+    if let Some(word) = embeddings.words().find(|word| !is_writable(word)) {
+        return Err(Error::Unsupported(format!(
+            "`{}` is empty or contains white space; word2vec files cannot hold such a word (npy, finalfusion and \
+             safetensors can)",
+            word.escape_debug()
+        )));
+    }
+    let mut write_all = || {
+        writeln!(writer, "{} {}", embeddings.len(), embeddings.dimensions())?;
+        for row in 0..embeddings.len() {
+            write!(writer, "{} ", embeddings.word(row))?;
+            write_vector(&mut writer, &embeddings.vector_at(row))?;
+            writeln!(writer)?;
+        }
+        writer.flush()
+    };
+    write_all().map_err(Error::io(name))
+}
+
+/// Other spaces of Unicode are letters to every reader of these formats.
+fn is_writable(word: &str) -> bool {
+    !word.is_empty()
+        && !word.contains(|letter: char| letter.is_ascii() && letter.is_whitespace() || letter == '\x0B')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::testing::{any_embeddings, assert_same, small};
+    use super::*;
+    use crate::corpus::InvalidUtf8;
+
+    fn text(embeddings: &Embeddings) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write_text(embeddings, &mut bytes, Path::new("out.txt")).unwrap();
+        bytes
+    }
+
+    fn binary(embeddings: &Embeddings) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write_binary(embeddings, &mut bytes, Path::new("out.bin")).unwrap();
+        bytes
+    }
+
+    fn from_text(bytes: &[u8]) -> Result<Embeddings> {
+        read_text(bytes, Path::new("in.txt"), FirstLine::Sizes, InvalidUtf8::Error)
+    }
+
+    fn from_binary(bytes: &[u8]) -> Result<Embeddings> {
+        read_binary(bytes, Path::new("in.bin"), InvalidUtf8::Error)
+    }
+
+    #[test]
+    fn no_words_make_a_round_trip() {
+        let none: [(&str, u64); 0] = [];
+        let empty = Embeddings::new(7, none, Vec::new()).unwrap();
+        assert_same(&from_text(&text(&empty)).unwrap(), &empty);
+        assert_same(&from_binary(&binary(&empty)).unwrap(), &empty);
+    }
+
+    #[test]
+    fn a_word_with_white_space_is_not_written() {
+        for word in ["new york", "", "a\tb", "a\nb", "a\x0Bb"] {
+            let embeddings = Embeddings::new(1, [(word, 1)], vec![0.0]).unwrap();
+            let mut bytes = Vec::new();
+            let error = write_text(&embeddings, &mut bytes, Path::new("out")).unwrap_err();
+            let start = format!("`{}` is empty or contains white space", word.escape_debug());
+            assert!(error.to_string().starts_with(&start), "{error}");
+            assert!(write_binary(&embeddings, &mut bytes, Path::new("out")).is_err());
+            assert!(bytes.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_with_the_name() {
+        let mut room = [0; 5];
+        let error = write_text(&small(), room.as_mut_slice(), Path::new("out.txt")).unwrap_err();
+        assert!(error.to_string().starts_with("out.txt: "));
+    }
+
+    #[test]
+    fn a_header_that_is_not_two_numbers_is_refused() {
+        let reason = "the first line must be the number of words and of dimensions";
+        for header in ["2 x\n", "-1 5\n", "99999999999999999999999 5\n", "2 2 2\n"] {
+            let message = from_text(header.as_bytes()).unwrap_err().to_string();
+            assert_eq!(message, format!("in.txt: line 1: {reason}"));
+            let message = from_binary(header.as_bytes()).unwrap_err().to_string();
+            assert_eq!(message, format!("in.bin: byte 0: {reason}"));
+        }
+    }
+
+    #[test]
+    fn dimensions_beyond_the_limit_are_refused() {
+        for dimensions in ["0", "65537", "18446744073709551615"] {
+            let header = format!("1 {dimensions}\n");
+            let reason = format!("{dimensions} dimensions; they must be from 1 to 65536");
+            let message = from_text(header.as_bytes()).unwrap_err().to_string();
+            assert_eq!(message, format!("in.txt: line 1: {reason}"));
+            let message = from_binary(header.as_bytes()).unwrap_err().to_string();
+            assert_eq!(message, format!("in.bin: byte 0: {reason}"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_round_trip_keeps_words_and_vectors_bit_for_bit(embeddings in any_embeddings()) {
+            assert_same(&from_text(&text(&embeddings)).unwrap(), &embeddings);
+            assert_same(&from_binary(&binary(&embeddings)).unwrap(), &embeddings);
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused_but_never_panic(
+            header in "[0-9]{0,3} [0-9]{0,2}\n",
+            rest in proptest::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let bytes = [header.as_bytes(), &rest].concat();
+            for policy in [InvalidUtf8::Error, InvalidUtf8::Replace, InvalidUtf8::Skip] {
+                for bytes in [&bytes[..], &rest] {
+                    for first in [FirstLine::Sizes, FirstLine::Word] {
+                        let _ = read_text(bytes, Path::new("in"), first, policy);
+                    }
+                    let _ = read_binary(bytes, Path::new("in"), policy);
+                }
+            }
+        }
+
+        #[test]
+        fn a_file_that_was_cut_is_refused(embeddings in any_embeddings(), share in 0.0..1.0f64) {
+            let bytes = binary(&embeddings);
+            // Without the last line feed it is still whole.
+            let length = ((bytes.len() - 1) as f64 * share) as usize;
+            prop_assert!(from_binary(&bytes[..length]).is_err());
+        }
+    }
+}
