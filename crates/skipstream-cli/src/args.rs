@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::eval::EvalArgs;
 use crate::export::ExportArgs;
+use crate::import::ImportArgs;
 use crate::neighbors::NeighborsArgs;
 use crate::train::{Log, Reader, TrainArgs};
 
@@ -59,6 +60,11 @@ pub enum Command {
     Eval(EvalArgs),
     /// Write the vectors in a format of other programs, the most frequent word first
     Export(ExportArgs),
+    /// Make a model of the vectors of another program: to query, not to train
+    ///
+    /// Such a model opens at once and has all its vectors verified, where text would be parsed each time. `train` cannot
+    /// continue it, but `train --init` lets a new model start from it.
+    Import(ImportArgs),
 }
 
 impl Command {

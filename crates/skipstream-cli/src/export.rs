@@ -1,79 +1,93 @@
 //! `skipstream export`.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::HumanCount;
 use skipstream::Embeddings;
-use skipstream::bytes::replace;
-use skipstream::formats::word2vec::{write_binary, write_text};
+use skipstream::formats::{self, Format};
 
 use crate::Ending;
+use crate::args::one_of;
 use crate::model::ModelArgs;
 
 /// What was typed after `export`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    skipstream export --model m.safetensors --to word2vec-text vectors.txt\n  \
-    skipstream export --model m.safetensors --to word2vec-binary --top 30000 vectors.bin\n\n\
-    In Python: gensim.models.KeyedVectors.load_word2vec_format(\"vectors.bin\", binary=True)")]
+    skipstream export --model m.safetensors --to word2vec-text vectors.txt.gz\n  \
+    skipstream export --model m.safetensors --to word2vec-binary --top 30000 vectors.bin\n  \
+    skipstream export --model m.safetensors --to npy --min-count 5 --normalize vectors.npy\n  \
+    skipstream export --model m.safetensors --to projector --top 10000 for-the-projector\n\n\
+    In Python:\n  \
+    gensim.models.KeyedVectors.load_word2vec_format(\"vectors.bin\", binary=True)\n  \
+    numpy.load(\"vectors.npy\"), finalfusion.load_finalfusion(\"vectors.fifu\")")]
 pub struct ExportArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// The format
-    #[arg(long, value_name = "FORMAT")]
+    ///
+    /// word2vec-text and word2vec-binary are read by gensim, spaCy, fastText's tools and most others; they have no
+    /// counts. npy is a matrix for numpy, with words and counts in OUT's name with .words.tsv. finalfusion keeps vectors
+    /// at unit length and their norms, so that the last bit of values may change. projector makes a folder with
+    /// vectors.tsv and metadata.tsv for projector.tensorflow.org. safetensors is a model that can be queried and not
+    /// trained.
+    #[arg(long, value_name = "FORMAT", value_parser = one_of::<Format>(&[
+        "word2vec-text", "word2vec-binary", "safetensors", "npy", "finalfusion", "projector",
+    ]))]
     pub to: Format,
     /// Only so many words, the most frequent ones
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// The file to write; `-` is standard output
+    /// Only words that were seen so often
+    #[arg(long, value_name = "N")]
+    pub min_count: Option<u64>,
+    /// Give every vector the length 1
+    #[arg(long)]
+    pub normalize: bool,
+    /// The file to write (for the projector, the folder); `-` is standard output
+    ///
+    /// word2vec files are compressed where the name ends in .gz, .zst, .bz2 or .xz.
     #[arg(value_name = "OUT")]
     pub out: PathBuf,
 }
 
-/// A format of word vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Text, a word and its values on each line, as word2vec writes it
-    Word2vecText,
-    /// The same with binary values, as word2vec writes it with -binary 1
-    Word2vecBinary,
-}
-
 /// Writes the vectors.
 pub fn run(args: ExportArgs) -> Result<Ending> {
-    let mut embeddings = args.model.load()?;
-    if let Some(top) = args.top {
-        embeddings = embeddings.top(top);
-    }
+    let embeddings = chosen(&args, args.model.load()?)?;
     if args.out == Path::new("-") {
-        write(&embeddings, args.to, io::stdout().lock(), Path::new("<stdout>"))?;
+        let out = io::BufWriter::new(io::stdout().lock());
+        formats::write(&embeddings, args.to, out, Path::new("<stdout>"))?;
         return Ok(Ending::Done);
     }
     if is_special(&args.out) {
         let file = fs::OpenOptions::new().write(true).open(&args.out);
-        let file = file.with_context(|| args.out.display().to_string())?;
-        write(&embeddings, args.to, file, &args.out)?;
+        let file = io::BufWriter::new(file.with_context(|| args.out.display().to_string())?);
+        formats::write(&embeddings, args.to, file, &args.out)?;
     } else {
-        replace(&args.out, |file| write(&embeddings, args.to, file, &args.out))?;
+        formats::save(&embeddings, args.to, &args.out)?;
     }
+    let files: Vec<String> = args.to.files(&args.out).iter().map(|file| file.display().to_string()).collect();
     eprintln!(
         "{}: {} words of {} dimensions",
-        args.out.display(),
+        files.join(" and "),
         HumanCount(embeddings.len() as u64),
         embeddings.dimensions()
     );
     Ok(Ending::Done)
 }
 
-fn write(embeddings: &Embeddings, format: Format, out: impl Write, name: &Path) -> skipstream::Result<()> {
-    match format {
-        Format::Word2vecText => write_text(embeddings, out, name),
-        Format::Word2vecBinary => write_binary(embeddings, out, name),
+/// The words that were asked for, as they were asked for.
+fn chosen(args: &ExportArgs, mut embeddings: Embeddings) -> Result<Embeddings> {
+    if let Some(top) = args.top {
+        embeddings = embeddings.top(top);
     }
+    if let Some(count) = args.min_count {
+        embeddings = embeddings.with_min_count(count);
+    }
+    Ok(if args.normalize { embeddings.normalized()? } else { embeddings })
 }
 
 /// Whether there is a device or a pipe, which is written to and not replaced.

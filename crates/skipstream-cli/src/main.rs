@@ -5,6 +5,7 @@
 mod args;
 mod eval;
 mod export;
+mod import;
 mod lock;
 mod model;
 mod neighbors;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Neighbors(args) => neighbors::run(args),
         Command::Eval(args) => eval::run(args),
         Command::Export(args) => export::run(args),
+        Command::Import(args) => import::run(args),
     };
     match result {
         Ok(ending) => ExitCode::from(ending.code()),

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
+use skipstream::formats::{self, Format};
 use skipstream::{Embeddings, Result, Vectors};
 
 use crate::args::one_of;
@@ -14,7 +15,10 @@ const LARGEST_LOADED: u64 = 256_000_000;
 /// Which vectors of which model.
 #[derive(Debug, Args)]
 pub struct ModelArgs {
-    /// The model's file
+    /// The model's file, or vectors of another program
+    ///
+    /// Read are word2vec's text and binary, fastText's .vec, GloVe's and yskip's text, .npy, finalfusion and folders for
+    /// the projector, told apart by their content.
     #[arg(long, value_name = "PATH")]
     pub model: PathBuf,
     /// Which vectors to take: of words as targets, as contexts, or their sum
@@ -26,10 +30,10 @@ impl ModelArgs {
     /// The vectors, with their checksums verified unless the file is large.
     pub fn load(&self) -> Result<Embeddings> {
         let is_large = fs::metadata(&self.model).is_ok_and(|metadata| metadata.len() > LARGEST_LOADED);
-        if is_large {
+        if is_large && formats::recognize(&self.model)? == Format::Safetensors {
             Embeddings::open(&self.model, self.vectors)
         } else {
-            Embeddings::load(&self.model, self.vectors)
+            formats::load(&self.model, self.vectors)
         }
     }
 }

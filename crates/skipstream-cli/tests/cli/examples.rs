@@ -24,6 +24,11 @@ fn desk() -> Desk {
     assert_eq!(answer.code, Some(0), "{answer:?}");
     desk.write("ws353.tsv", "berlin\tgermany\t9\nparis\tfrance\t8.5\nmoon\tstar\t7\nmoon\tbread\t1\n");
     desk.write("google.txt", ": capitals\nBerlin Germany Paris France\nParis France Berlin Germany\n");
+    let answer = desk.run(&["export", "--model", "m.safetensors", "--to", "word2vec-text", "wiki.vec"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let vectors = String::from_utf8(desk.bytes("wiki.vec")).unwrap();
+    let (_, without_header) = vectors.split_once('\n').unwrap();
+    desk.write("glove.txt.gz", gzip(without_header));
     desk
 }
 

@@ -6,6 +6,7 @@
 mod desk;
 mod eval;
 mod examples;
+mod formats;
 mod init;
 mod logging;
 mod queries;

@@ -1,0 +1,278 @@
+//! `export`, `import`, and models of other programs.
+
+use std::io::Write;
+
+use crate::desk::{Answer, Desk, text};
+
+const SMALL: &str = "3 2\nberlin 1 0.5\nparis 0.5 -1\nmoon -0.25 3e-5\n";
+
+fn trained() -> Desk {
+    let desk = Desk::new();
+    desk.write("a.txt", text(20_000, 1));
+    desk.train("m", &["--finish", "a.txt"]);
+    desk
+}
+
+#[track_caller]
+fn assert_done(answer: &Answer) {
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+}
+
+#[track_caller]
+fn assert_refused(answer: &Answer, message: &str) {
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    assert!(answer.err.contains(message), "no `{message}` in {answer:?}");
+}
+
+/// The words and values of a model, as text.
+fn as_text(desk: &Desk, model: &str) -> String {
+    let answer = desk.run(&["export", "--model", model, "--to", "word2vec-text", "-"]);
+    assert_done(&answer);
+    answer.out
+}
+
+#[test]
+fn every_format_makes_a_round_trip() {
+    let desk = trained();
+    let original = as_text(&desk, "m");
+    let formats = [
+        ("word2vec-text", "v.txt"),
+        ("word2vec-text", "v.txt.gz"),
+        ("word2vec-text", "v.txt.zst"),
+        ("word2vec-binary", "v.bin"),
+        ("word2vec-binary", "v.bin.bz2"),
+        ("word2vec-binary", "v.bin.xz"),
+        ("safetensors", "v.safetensors"),
+        ("npy", "v.npy"),
+        ("projector", "folder"),
+    ];
+    for (format, name) in formats {
+        assert_done(&desk.run(&["export", "--model", "m", "--to", format, name]));
+        let answer = desk.run(&["import", name, "--model", "back", "--force"]);
+        assert_done(&answer);
+        if format != "safetensors" {
+            assert!(answer.err.starts_with(&format!("{name}: {format}, ")), "{answer:?}");
+        }
+        assert!(as_text(&desk, "back") == original, "{name}");
+        assert!(as_text(&desk, name) == original, "{name} without an import");
+    }
+    let neighbors = |model| desk.run(&["neighbors", "--model", model, "moon", "-n", "3"]).out;
+    assert_done(&desk.run(&["export", "--model", "m", "--to", "finalfusion", "v.fifu"]));
+    let words = |table: String| -> Vec<String> {
+        table.lines().map(|line| line.split_whitespace().next().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(words(neighbors("v.fifu")), words(neighbors("m")));
+}
+
+#[test]
+fn formats_with_counts_keep_them() {
+    let desk = trained();
+    let with_counts = |model| desk.run(&["neighbors", "--model", model, "moon", "--json"]).out;
+    for (format, name) in [("safetensors", "v"), ("npy", "v.npy"), ("projector", "folder")] {
+        assert_done(&desk.run(&["export", "--model", "m", "--to", format, name]));
+        assert_eq!(with_counts(name), with_counts("m"), "{format}");
+    }
+}
+
+#[test]
+fn export_says_which_files_it_wrote() {
+    let desk = trained();
+    let answer = desk.run(&["export", "--model", "m", "--to", "npy", "--top", "5", "v.npy"]);
+    assert_eq!(answer.err, "v.npy and v.words.tsv: 5 words of 16 dimensions\n");
+    let answer = desk.run(&["export", "--model", "m", "--to", "projector", "--top", "5", "folder"]);
+    assert_eq!(answer.err, "folder/vectors.tsv and folder/metadata.tsv: 5 words of 16 dimensions\n");
+}
+
+#[test]
+fn rare_words_are_left_out_and_vectors_normalized() {
+    let desk = trained();
+    let export =
+        ["export", "--model", "m", "--to", "word2vec-text", "--min-count", "1000", "--normalize", "-"];
+    let answer = desk.run(&export);
+    assert_done(&answer);
+    let mut lines = answer.out.lines();
+    assert_eq!(lines.next(), Some("12 16"), "twelve words are frequent");
+    for line in lines {
+        let values = line.split(' ').skip(1).map(|value| value.parse::<f64>().unwrap());
+        let squares: f64 = values.map(|value| value * value).sum();
+        assert!((squares - 1.0).abs() < 1e-5, "{line}");
+    }
+    let answer =
+        desk.run(&["export", "--model", "m", "--to", "word2vec-text", "--min-count", "9999999", "-"]);
+    assert_eq!(answer.out, "0 16\n");
+}
+
+#[test]
+fn import_takes_the_first_words_of_any_format() {
+    let desk = Desk::new();
+    desk.write("glove.txt", SMALL.split_once('\n').unwrap().1);
+    let answer = desk.run(&["import", "glove.txt", "--model", "m", "--top", "2"]);
+    assert_done(&answer);
+    assert_eq!(answer.err, "glove.txt: glove, 3 words of 2 dimensions\nm: 2 words; to query, not to train\n");
+    assert_eq!(as_text(&desk, "m"), "2 2\nberlin 1 0.5\nparis 0.5 -1\n");
+    assert_eq!(desk.names(), ["glove.txt", "m"], "no lock is left");
+}
+
+#[test]
+fn a_yskip_model_has_targets_and_contexts() {
+    let desk = Desk::new();
+    let head = "1\t9\t2\t5\t5\t0.750000\t0.001000\t0.100000\t9\n";
+    desk.write("yskip", format!("{head}tea\t7\t1.0 2.0\t0.5 0.25\t0.1 0.1\t0.1 0.1\n"));
+    for (vectors, values) in [("sum", "1.5 2.25"), ("target", "1 2"), ("context", "0.5 0.25")] {
+        let export = ["export", "--model", "yskip", "--vectors", vectors, "--to", "word2vec-text", "-"];
+        assert_eq!(desk.run(&export).out, format!("1 2\ntea {values}\n"));
+    }
+}
+
+#[test]
+fn the_format_can_be_named_and_bad_words_replaced_or_left_out() {
+    let desk = Desk::new();
+    desk.write("v", "2 1\n3 4\n");
+    assert_done(&desk.run(&["import", "v", "--from", "glove", "--model", "m"]));
+    assert_eq!(as_text(&desk, "m"), "2 1\n2 1\n3 4\n");
+    desk.write("v", b"2 1\na\xc3 1\nb 2\n");
+    let import = ["import", "v", "--force", "--model", "m"];
+    assert_refused(&desk.run(&import), "v: line 2: not valid UTF-8");
+    assert_done(&desk.run(&[&import[..], &["--invalid-utf8", "skip"]].concat()));
+    assert_eq!(as_text(&desk, "m"), "1 1\nb 2\n");
+    assert_done(&desk.run(&[&import[..], &["--invalid-utf8", "replace"]].concat()));
+    assert_eq!(as_text(&desk, "m"), "2 1\na\u{fffd} 1\nb 2\n");
+}
+
+#[test]
+fn vectors_can_come_through_a_pipe() {
+    let desk = Desk::new();
+    desk.write("v.txt", SMALL);
+    let answer = desk.run_with(SMALL, &["import", "/dev/stdin", "--model", "m"]);
+    assert_done(&answer);
+    assert_eq!(as_text(&desk, "m"), as_text(&desk, "v.txt"));
+}
+
+#[test]
+fn import_does_not_replace_a_file_unless_it_is_told_to() {
+    let desk = trained();
+    desk.write("v.txt", SMALL);
+    let before = desk.bytes("m");
+    assert_refused(
+        &desk.run(&["import", "v.txt", "--model", "m"]),
+        "error: m: there is a file already; --force replaces it",
+    );
+    assert!(desk.bytes("m") == before);
+    assert_done(&desk.run(&["import", "v.txt", "--model", "m", "--force"]));
+    assert_eq!(as_text(&desk, "m"), as_text(&desk, "v.txt"));
+}
+
+#[test]
+fn imported_vectors_are_not_trained() {
+    let desk = Desk::new();
+    desk.write("v.txt", SMALL);
+    desk.write("a.txt", text(1_000, 1));
+    assert_done(&desk.run(&["import", "v.txt", "--model", "m"]));
+    assert_refused(&desk.run(&["train", "--model", "m", "a.txt"]), "train --init m");
+}
+
+#[test]
+fn there_is_one_kind_of_vectors_in_files_of_other_programs() {
+    let desk = Desk::new();
+    desk.write("v.txt", SMALL);
+    let neighbors = ["neighbors", "--model", "v.txt", "--vectors", "target", "moon"];
+    assert_refused(
+        &desk.run(&neighbors),
+        "v.txt: vectors is target; this file holds one kind of vectors only",
+    );
+}
+
+#[test]
+fn files_that_are_not_read_are_refused_with_what_to_do() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("folder")).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(SMALL.repeat(50).as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let files: [(&str, &[u8], &str); 14] = [
+        ("empty", b"", "empty: the file is empty"),
+        ("model.bin", b"\xba\x16\x4f\x2f\x0c\0\0\0", "take the .vec file"),
+        ("vectors.kv", b"\x80\x04\x95\0", "gensim.models.KeyedVectors.load"),
+        ("prose", b"no vectors here\n", "prose: this is not a format of word vectors that is known"),
+        ("zip", b"PK\x03\x04\0\0", "zip: this is zip, which is not read; decompress it first"),
+        ("more", b"3 1\na 1\nb 2\n", "more: the first line promises 3 words; the file ends after 2"),
+        ("fewer", b"1 1\na 1\nb 2\n", "fewer: line 3: a word more than the 1 that the first line promises"),
+        ("wide", b"2 3\na 1 2\nb 1 2\n", "wide: line 2: 2 values after the word; there must be 3"),
+        ("none", b"1 0\na\n", "0 dimensions; they must be from 1 to 65536"),
+        (
+            "vast",
+            b"9 1000000000000000000\na 1\n",
+            "1000000000000000000 dimensions; they must be from 1 to 65536",
+        ),
+        ("twice", b"2 1\na 1\na 2\n", "twice: line 3: `a` stands twice, first as word 1"),
+        ("nan", b"1 2\na 1 nan\n", "nan: line 2: value 2 of word 1 is NaN; it must be finite"),
+        ("cut.gz", &gzip[..gzip.len() - 9], "cut.gz: the gzip data is damaged or cut short"),
+        ("cut.bin", b"2 2\na \0\0\0\0\0\0\0\0\nb \0\0", "cut.bin: byte 17: the file ends in a vector"),
+    ];
+    for (name, bytes, message) in files {
+        desk.write(name, bytes);
+        assert_refused(&desk.run(&["import", name, "--model", "m"]), message);
+        assert_refused(&desk.run(&["neighbors", "--model", name, "a"]), message);
+    }
+    for (name, message) in [
+        ("folder", "folder: this is a folder, without the projector's vectors.tsv"),
+        ("missing", "missing: No such file or directory"),
+    ] {
+        assert_refused(&desk.run(&["import", name, "--model", "m"]), message);
+    }
+    assert!(!desk.names().contains(&"m".to_owned()));
+}
+
+#[test]
+fn a_line_without_an_end_is_refused_early() {
+    let desk = Desk::new();
+    // As many bytes as the longest line may have, and some more.
+    desk.write("long", [b"1 1\n".to_vec(), vec![b'a'; 5_000_000]].concat());
+    assert_refused(
+        &desk.run(&["import", "long", "--from", "word2vec-text", "--model", "m"]),
+        "long: line 2: longer than 4259840 bytes",
+    );
+}
+
+#[test]
+fn a_file_of_two_that_is_missing_or_does_not_fit_is_refused() {
+    let desk = trained();
+    assert_done(&desk.run(&["export", "--model", "m", "--to", "npy", "v.npy"]));
+    desk.write("v.words.tsv", "moon\t2\nstar\t1\n");
+    assert_refused(&desk.run(&["neighbors", "--model", "v.npy", "moon"]), " rows; v.words.tsv has 2 words");
+    std::fs::remove_file(desk.path("v.words.tsv")).unwrap();
+    assert_refused(&desk.run(&["neighbors", "--model", "v.npy", "moon"]), "v.words.tsv: No such file");
+}
+
+#[test]
+fn exports_that_make_no_sense_are_refused() {
+    let desk = trained();
+    for (format, out, message) in [
+        (
+            "npy",
+            "v.npy.gz",
+            "npy is not written compressed, because other programs map it into memory; write `v.npy`",
+        ),
+        ("safetensors", "v.zst", "safetensors is not written compressed"),
+        ("finalfusion", "v.fifu.xz", "finalfusion is not written compressed"),
+        ("npy", "-", "npy is two files, which cannot go into a pipe; name a path"),
+        ("projector", "-", "projector is two files"),
+        ("safetensors", "-", "safetensors is a file to be mapped, which a pipe cannot be"),
+        ("word2vec-text", "no/folder/v.txt", "no/folder/.v.txt.partial: No such file or directory"),
+        ("projector", "a.txt", "a.txt: "),
+        ("glove", "v.txt", "invalid value 'glove' for '--to <FORMAT>'"),
+    ] {
+        assert_refused(&desk.run(&["export", "--model", "m", "--to", format, out]), message);
+    }
+    assert_eq!(desk.names(), ["a.txt", "m"]);
+}
+
+#[test]
+fn words_that_a_format_cannot_hold_are_named() {
+    let desk = Desk::new();
+    desk.write("glove.txt", "the 1 2\nnew york 3 4\n");
+    let export = |format, out| desk.run(&["export", "--model", "glove.txt", "--to", format, out]);
+    assert_refused(&export("word2vec-text", "v.txt"), "`new york` is empty or contains white space");
+    assert_done(&export("npy", "v.npy"));
+    assert_eq!(desk.bytes("v.words.tsv"), b"the\t2\nnew york\t1\n");
+}
