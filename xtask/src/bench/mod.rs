@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: how fast, how large and how good.
 
 mod circumstances;
+mod evaluation;
 mod instructions;
 mod peers;
 mod reading;
@@ -18,6 +19,8 @@ pub enum Bench {
     Stages(stages::Options),
     /// Count the instructions of each stage under Valgrind: the same number on a busy machine
     Instructions,
+    /// Score the same vectors with skipstream and with gensim: they must agree, and one must be faster
+    Evaluation(evaluation::Options),
     /// Read and count a text without training, next to `wc -w`
     Reading(reading::Options),
 }
@@ -28,6 +31,7 @@ pub fn run(bench: &Bench) -> Result<()> {
         Bench::Peers(options) => peers::run(options),
         Bench::Stages(options) => stages::run(options),
         Bench::Instructions => instructions::run(),
+        Bench::Evaluation(options) => evaluation::run_benchmark(options),
         Bench::Reading(options) => reading::run(options),
     }
 }

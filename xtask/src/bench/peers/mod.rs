@@ -6,7 +6,7 @@
 //! taken once for each seed, and the table shows their mean and standard deviation.
 
 mod contender;
-mod python;
+pub mod python;
 mod report;
 mod roster;
 mod scores;

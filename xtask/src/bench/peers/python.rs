@@ -12,8 +12,12 @@ use crate::command::{run, run_with_retries};
 /// Our scripts. One named like the package that it imports would import itself.
 pub const GENSIM: &str = "with_gensim.py";
 pub const FASTTEXT: &str = "with_fasttext.py";
-const DRIVERS: [(&str, &str); 2] =
-    [(GENSIM, include_str!("with_gensim.py")), (FASTTEXT, include_str!("with_fasttext.py"))];
+pub const EVALUATE: &str = "evaluate_with_gensim.py";
+const DRIVERS: [(&str, &str); 3] = [
+    (GENSIM, include_str!("with_gensim.py")),
+    (FASTTEXT, include_str!("with_fasttext.py")),
+    (EVALUATE, include_str!("evaluate_with_gensim.py")),
+];
 
 /// The packages whose versions a reader of the numbers wants to know.
 const PACKAGES: [&str; 4] = ["fasttext", "gensim", "numpy", "word2vec"];
@@ -99,7 +103,8 @@ impl Python {
         self.program("python").exists()
     }
 
-    fn driver(&self, name: &str) -> Command {
+    /// The command that runs one of the driver scripts.
+    pub fn driver(&self, name: &str) -> Command {
         let mut command = Command::new(self.program("python"));
         command.arg(self.folder.join("drivers").join(name));
         command

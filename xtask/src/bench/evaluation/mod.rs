@@ -1,0 +1,122 @@
+//! `cargo xtask bench evaluation`: the same vectors scored by skipstream and by gensim, which must agree.
+//!
+//! skipstream is timed as a command, from its start to its end, with loading and with both rules for analogies; of
+//! gensim only the calls are timed, which load nothing and know 3CosAdd only.
+
+mod agreement;
+mod synthetic;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use serde_json::Value;
+use skipstream::bytes::replace;
+use skipstream::formats::word2vec::write_binary;
+use skipstream::{Embeddings, Vectors};
+
+use super::circumstances;
+use super::peers::python::{EVALUATE, Python};
+use crate::command::{build_skipstream, line, run};
+
+/// Google's questions must be answered so many times faster than by gensim.
+const WANTED_RATIO: f64 = 10.0;
+
+const N_WORDS: usize = 100_000;
+
+/// What was typed after `cargo xtask bench evaluation`.
+#[derive(Args)]
+pub struct Options {
+    /// Folder with corpora/wiki-2014.txt.zst, to train vectors on, and eval/ [default: made-up vectors and questions]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Folder for programs, vectors and test sets
+    #[arg(long, default_value = "bench-work")]
+    dir: PathBuf,
+    /// How often skipstream is run; the median time counts. gensim is run once
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+}
+
+/// Vectors and test sets, in files.
+struct Material {
+    embeddings: Embeddings,
+    pairs: Vec<PathBuf>,
+    analogies: Vec<PathBuf>,
+}
+
+/// Scores with both, prints a table, and fails if they disagree or if we are not fast enough.
+pub fn run_benchmark(options: &Options) -> Result<()> {
+    fs::create_dir_all(&options.dir)
+        .with_context(|| format!("could not make the folder {}", options.dir.display()))?;
+    let python = Python::prepare(&options.dir)?;
+    python.install("gensim")?;
+    let program = build_skipstream()?;
+    let material = match &options.data {
+        Some(data) => trained(data, &program, &options.dir)?,
+        None => synthetic::material(&options.dir)?,
+    };
+    let ours = options.dir.join("evaluation.safetensors");
+    material.embeddings.save(&ours)?;
+    let theirs = options.dir.join("evaluation.bin");
+    replace(&theirs, |file| write_binary(&material.embeddings, file, &theirs))?;
+
+    let mut eval = Command::new(&program);
+    eval.args(["eval", "--json", "--model"]).arg(&ours).args(&material.pairs).args(&material.analogies);
+    let mut times = Vec::new();
+    let mut found = Value::Null;
+    for _ in 0..options.rounds {
+        let start = Instant::now();
+        found = json(&mut eval)?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    times.sort_unstable_by(f64::total_cmp);
+    let our_seconds = times[times.len() / 2];
+
+    let mut gensim = python.driver(EVALUATE);
+    gensim.arg(&theirs).arg("--pairs").args(&material.pairs).arg("--analogies").args(&material.analogies);
+    let expected = json(&mut gensim)?;
+    let their_seconds = expected["seconds"].as_f64().context("gensim's script gave no time")?;
+    let ratio = their_seconds / our_seconds;
+
+    println!("## Evaluation\n\n{}", circumstances::list());
+    println!("- packages: {}", python.versions()?);
+    println!("- vectors: {} × {}\n", material.embeddings.len(), material.embeddings.dimensions());
+    println!("| | seconds |\n|---|--:|");
+    println!(
+        "| skipstream, with loading, 3CosAdd and 3CosMul, median of {} | {our_seconds:.2} |",
+        options.rounds
+    );
+    println!("| gensim, without loading, 3CosAdd | {their_seconds:.2} |\n");
+    println!("skipstream is {ratio:.1} times as fast.\n");
+    print!("{}", agreement::check(&found, &expected)?);
+    ensure!(ratio >= WANTED_RATIO, "{ratio:.1} times is less than {WANTED_RATIO} times");
+    Ok(())
+}
+
+/// Vectors of real text, trained once and kept.
+fn trained(data: &Path, program: &Path, dir: &Path) -> Result<Material> {
+    let model = dir.join("evaluation-model.safetensors");
+    if !model.exists() {
+        let mut train = Command::new(program);
+        train.args(["train", "--max-vocabulary", "130000", "--model"]).arg(&model);
+        run(train.arg(data.join("corpora/wiki-2014.txt.zst")))?;
+    }
+    let set = |name: &str| data.join("eval").join(name);
+    Ok(Material {
+        embeddings: Embeddings::load(&model, Vectors::Sum)?.top(N_WORDS),
+        pairs: ["ws353.tsv", "men.tsv", "simlex999.tsv"].map(set).into(),
+        analogies: vec![set("google.txt")],
+    })
+}
+
+/// What a command prints, which must be JSON.
+fn json(command: &mut Command) -> Result<Value> {
+    let output = command.output().with_context(|| format!("could not start {:?}", command.get_program()))?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "`{}` failed: {}\n{message}", line(command), output.status);
+    serde_json::from_slice(&output.stdout).with_context(|| format!("what `{}` printed", line(command)))
+}
