@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::eval::EvalArgs;
 use crate::export::ExportArgs;
 use crate::import::ImportArgs;
+use crate::inspect::InspectArgs;
 use crate::neighbors::NeighborsArgs;
 use crate::train::{Log, Reader, TrainArgs};
 
@@ -58,6 +59,8 @@ pub enum Command {
     /// Questions with a word that the model does not know are left out and counted. If it knows no question of a set,
     /// the exit code is 1.
     Eval(EvalArgs),
+    /// Show what a model holds: settings, counts, sources, norms; and verify its checksums
+    Inspect(InspectArgs),
     /// Write the vectors in a format of other programs, the most frequent word first
     Export(ExportArgs),
     /// Make a model of the vectors of another program: to query, not to train

@@ -6,6 +6,7 @@ mod args;
 mod eval;
 mod export;
 mod import;
+mod inspect;
 mod lock;
 mod model;
 mod neighbors;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Train(args) => train::run(*args),
         Command::Neighbors(args) => neighbors::run(args),
         Command::Eval(args) => eval::run(args),
+        Command::Inspect(args) => inspect::run(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
     };

@@ -52,7 +52,7 @@
 //! | [`kernel`] | pairs and noise words → changed rows |
 //! | [`embeddings`] | rows → vectors to read: neighbours, similarity |
 //! | [`train`] | sentences → learned rows: the strategies, the threads, the [`Trainer`] |
-//! | `snapshot` | the whole state ↔ one safetensors file: [`Trainer::save`], [`Trainer::load`], [`Embeddings::load`] |
+//! | [`snapshot`] | the whole state ↔ one safetensors file: [`Trainer::save`], [`Trainer::load`], [`Embeddings::load`] |
 //! | [`formats`] | vectors ↔ the files of other programs |
 //! | [`eval`] | vectors → scores |
 //!
@@ -92,7 +92,7 @@ pub mod embeddings;
 pub mod train;
 
 // Files.
-mod snapshot;
+pub mod snapshot;
 
 pub mod formats;
 

@@ -8,6 +8,7 @@ mod eval;
 mod examples;
 mod formats;
 mod init;
+mod inspect;
 mod logging;
 mod queries;
 mod refusals;

@@ -16,6 +16,9 @@ use crate::error::{Error, Result};
 /// A header of more bytes is refused, as the safetensors library does.
 const MAX_HEADER_BYTES: u64 = 100_000_000;
 
+/// A tensor that is only looked at is read in pieces of about so many bytes.
+const PIECE_BYTES: usize = 1 << 20;
+
 /// A model's file, with its header understood.
 pub(super) struct ModelFile {
     path: PathBuf,
@@ -109,6 +112,46 @@ impl ModelFile {
         let [start, end] =
             [info.data_offsets.0, info.data_offsets.1].map(|offset| self.start + offset as u64);
         MappedFloats::new(&self.file, start..end).map_err(Error::io(&self.path))
+    }
+
+    /// The names of all tensors, in the order of the file.
+    pub fn names(&self) -> Vec<String> {
+        let mut tensors: Vec<_> = self.header.tensors().into_iter().collect();
+        tensors.sort_by_key(|(name, info)| (info.data_offsets, name.clone()));
+        tensors.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// The type and the shape of a tensor that is there.
+    pub fn kind(&self, name: &str) -> (Dtype, Vec<usize>) {
+        let info = self.header.info(name).expect("the name is one of the header's");
+        (info.dtype, info.shape.clone())
+    }
+
+    /// The shape of a tensor, if it is there.
+    pub fn shape(&self, name: &str) -> Option<&[usize]> {
+        self.header.info(name).map(|info| &info.shape[..])
+    }
+
+    /// What the checksum of a tensor should be, in hexadecimal.
+    pub fn checksum(&self, name: &str) -> Option<&str> {
+        self.checksums.get(name).map(String::as_str)
+    }
+
+    /// Hands out the bytes of a tensor that is there in pieces, each a multiple of `unit` but for the last, and says how
+    /// many there were. Nothing is verified.
+    pub fn pieces(&mut self, name: &str, unit: usize, mut take: impl FnMut(&[u8])) -> Result<u64> {
+        let (start, end) = self.header.info(name).expect("the name is one of the header's").data_offsets;
+        self.file.seek(SeekFrom::Start(self.start + start as u64)).map_err(Error::io(&self.path))?;
+        let mut buffer = vec![0; (end - start).min(unit.max(PIECE_BYTES / unit * unit))];
+        let mut left = end - start;
+        while left > 0 {
+            let piece = left.min(buffer.len());
+            let piece = &mut buffer[..piece];
+            self.file.read_exact(piece).map_err(Error::io(&self.path))?;
+            take(piece);
+            left -= piece.len();
+        }
+        Ok((end - start) as u64)
     }
 
     /// The words' text, and where each of them ends in it.

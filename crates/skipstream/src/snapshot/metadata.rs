@@ -58,7 +58,7 @@ struct Kind {
 /// What a file holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Contents {
+pub enum Contents {
     /// The whole state of a trainer. The first files do not say so.
     #[default]
     Training,

@@ -28,12 +28,17 @@
 //! folder, synced, and renamed.
 
 mod file;
+mod inspect;
 mod metadata;
 mod read;
 mod tensor;
 mod vectors;
 mod write;
 
+pub use inspect::{
+    Band, Checksum, Inspection, Noise, Norms, TensorReport, Training, WordEntry, inspect, words,
+};
+pub use metadata::Contents;
 pub(crate) use vectors::one_kind;
 
 /// The format's version. A reader refuses others.

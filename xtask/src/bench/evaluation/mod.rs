@@ -14,8 +14,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::Value;
-use skipstream::bytes::replace;
-use skipstream::formats::word2vec::write_binary;
+use skipstream::formats::{self, Format};
 use skipstream::{Embeddings, Vectors};
 
 use super::circumstances;
@@ -62,7 +61,7 @@ pub fn run_benchmark(options: &Options) -> Result<()> {
     let ours = options.dir.join("evaluation.safetensors");
     material.embeddings.save(&ours)?;
     let theirs = options.dir.join("evaluation.bin");
-    replace(&theirs, |file| write_binary(&material.embeddings, file, &theirs))?;
+    formats::save(&material.embeddings, Format::Word2vecBinary, &theirs)?;
 
     let mut eval = Command::new(&program);
     eval.args(["eval", "--json", "--model"]).arg(&ours).args(&material.pairs).args(&material.analogies);

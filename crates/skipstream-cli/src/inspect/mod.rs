@@ -1,0 +1,67 @@
+//! `skipstream inspect`.
+
+mod text;
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use skipstream::snapshot::{WordEntry, inspect, words};
+
+use crate::Ending;
+use crate::output::{print, print_json};
+
+/// What was typed after `inspect`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    skipstream inspect --model m.safetensors\n  \
+    skipstream inspect --model m.safetensors --words > words.tsv\n  \
+    skipstream inspect --model m.safetensors --json")]
+pub struct InspectArgs {
+    /// The model's file
+    #[arg(long, value_name = "PATH")]
+    pub model: PathBuf,
+    /// Print the vocabulary instead, the most frequent word first: word, count and (of a model that can be trained)
+    /// the counter that decides who stays, separated by tabs
+    #[arg(long)]
+    pub words: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Prints what the file holds. A damaged part is an error, after everything else was shown.
+pub fn run(args: InspectArgs) -> Result<Ending> {
+    if args.words {
+        let words = words(&args.model)?;
+        if args.json {
+            print_json(&words)?;
+        } else {
+            print_words(&words).context("standard output")?;
+        }
+        return Ok(Ending::Done);
+    }
+    let inspection = inspect(&args.model)?;
+    if args.json {
+        print_json(&inspection)?;
+    } else {
+        print(&text::text(&inspection))?;
+    }
+    if !inspection.problems.is_empty() {
+        let problems = inspection.problems.join("; ");
+        bail!("{}: the model is damaged: {problems}; go back to a copy of it", args.model.display());
+    }
+    Ok(Ending::Done)
+}
+
+fn print_words(words: &[WordEntry]) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    for WordEntry { word, count, counter } in words {
+        match counter {
+            Some(counter) => writeln!(out, "{word}\t{count}\t{counter}")?,
+            None => writeln!(out, "{word}\t{count}")?,
+        }
+    }
+    out.flush()
+}

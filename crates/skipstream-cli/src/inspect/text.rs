@@ -1,0 +1,154 @@
+//! What a model's file holds, as people read it.
+
+use indicatif::{DecimalBytes, HumanCount};
+use serde_json::Value;
+use skipstream::snapshot::{Checksum, Contents, Inspection, Noise, Norms, TensorReport, Training};
+
+use crate::table::Table;
+
+/// Lines of facts, and tables of norms, sources and tensors.
+pub fn text(inspection: &Inspection) -> String {
+    let mut parts = vec![facts(inspection)];
+    if let Some(training) = &inspection.training {
+        parts.push(settings(training));
+        parts.extend(sources(training));
+    }
+    parts.extend(norms(&inspection.norms));
+    parts.push(tensors(&inspection.tensors));
+    parts.join("\n")
+}
+
+fn facts(inspection: &Inspection) -> String {
+    let contents = match inspection.contents {
+        Contents::Training => "a model that can go on learning",
+        Contents::Vectors => "vectors to read",
+    };
+    let mut lines = vec![
+        ("file", format!("{}, {}", inspection.path.display(), DecimalBytes(inspection.file_bytes))),
+        ("contents", contents.to_owned()),
+        ("written by", format!("{}, format version {}", inspection.program, inspection.version)),
+    ];
+    if let Some(origin) = &inspection.origin {
+        let vectors = origin.vectors.map_or(String::new(), |vectors| format!(", its {vectors} vectors"));
+        lines.push(("taken from", format!("{} ({}){vectors}", origin.source, origin.format)));
+    }
+    let words = format!("{} words of {} dimensions", count(inspection.words as u64), inspection.dimensions);
+    match &inspection.training {
+        None => lines.push(("vocabulary", words)),
+        Some(training) => lines.extend(training_facts(training, words)),
+    }
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    lines.into_iter().map(|(name, fact)| format!("{name:width$}  {fact}\n")).collect()
+}
+
+fn training_facts(training: &Training, words: String) -> Vec<(&'static str, String)> {
+    let totals = training.vocabulary;
+    let exponent = training.settings.noise_exponent;
+    let noise = match training.noise {
+        Noise::Counts => format!("count ^ {exponent}, taken anew for each batch"),
+        Noise::AdaptiveTable { filled, table_size, weight, dead_weight } => format!(
+            "count ^ {exponent}, adaptive table with {} of {} slots filled; weight {weight:.0}, of which {dead_weight:.0} of \
+             words that left",
+            count(filled as u64),
+            count(table_size as u64)
+        ),
+    };
+    let evictions = match totals.evictions {
+        0 => "none had to leave".to_owned(),
+        n => format!("{} had to leave", count(n)),
+    };
+    let room = count(training.settings.max_vocabulary as u64);
+    let mut lines = vec![
+        ("learned", format!("{} words, {} pairs", count(totals.tokens), count(training.pairs))),
+        ("loss", format!("{:.4}, the mean of all pairs so far", training.mean_loss)),
+        ("vocabulary", format!("{words}, room for {room}; {evictions}")),
+        ("noise", noise),
+        (
+            "replay",
+            format!(
+                "{} words trained again, {} wait (room for {})",
+                count(training.replayed),
+                count(training.waiting as u64),
+                count(training.settings.replay_words as u64)
+            ),
+        ),
+    ];
+    if let Some(initial) = &training.initial {
+        lines.push(("started from", format!("{} (BLAKE3 {})", initial.file, initial.fingerprint)));
+    }
+    lines
+}
+
+/// Every setting, under the name that it has in the library and in JSON.
+fn settings(training: &Training) -> String {
+    let mut table = Table::new(["setting", "value"]);
+    let mut add = |name: &str, value: &Value| {
+        let value = match value {
+            Value::Null => "none".to_owned(),
+            Value::String(text) => text.clone(),
+            value => value.to_string(),
+        };
+        table.row([name.to_owned(), value]);
+    };
+    // By way of text, in which 0.2 is 0.2 and not what is left of it in 32 bits.
+    let json = serde_json::to_string(&training.settings).unwrap_or_default();
+    if let Ok(Value::Object(fields)) = serde_json::from_str(&json) {
+        for (name, value) in &fields {
+            match value {
+                Value::Object(inner) => inner.iter().for_each(|(name, value)| add(name, value)),
+                value => add(name, value),
+            }
+        }
+    }
+    table.text()
+}
+
+fn sources(training: &Training) -> Option<String> {
+    let ledger = &training.ledger;
+    let mut table = Table::new(["source", "words", "bytes of text", ""]);
+    for source in &ledger.sources {
+        let state = if source.complete { "to its end" } else { "up to here" };
+        table.row([
+            source.path.display().to_string(),
+            count(source.words),
+            count(source.position.offset),
+            state.to_owned(),
+        ]);
+    }
+    if ledger.piped_bytes > 0 {
+        table.row(["pipes".to_owned(), count(ledger.piped_words), count(ledger.piped_bytes), String::new()]);
+    }
+    (!ledger.sources.is_empty() || ledger.piped_bytes > 0).then(|| table.text())
+}
+
+fn norms(norms: &[Norms]) -> Option<String> {
+    let mut table = Table::new(["norms", "mean", "min", "median", "max"]);
+    let number = |value: f64| format!("{value:.3}");
+    for matrix in norms {
+        let all = [matrix.mean, matrix.min, matrix.median, matrix.max].map(number);
+        table.row([matrix.tensor.clone()].into_iter().chain(all));
+        for band in &matrix.by_rank {
+            let ranks = format!("  words {} to {}", count(band.first as u64), count(band.last as u64));
+            table.row([ranks, number(band.mean)]);
+        }
+    }
+    (!norms.is_empty()).then(|| table.text())
+}
+
+fn tensors(tensors: &[TensorReport]) -> String {
+    let mut table = Table::new(["tensor", "type", "shape", "bytes", "checksum"]);
+    for TensorReport { name, dtype, shape, bytes, checksum } in tensors {
+        let shape = shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ");
+        let checksum = match checksum {
+            Checksum::Verified => "verified",
+            Checksum::Wrong => "WRONG",
+            Checksum::Missing => "MISSING",
+        };
+        table.row([name.clone(), dtype.to_lowercase(), shape, count(*bytes), checksum.to_owned()]);
+    }
+    table.text()
+}
+
+fn count(n: u64) -> String {
+    HumanCount(n).to_string()
+}
