@@ -70,9 +70,14 @@ pub fn line(command: &Command) -> String {
 /// Builds the release binary and says where it is.
 pub fn build_skipstream() -> Result<PathBuf> {
     run(cargo().args(["build", "--release", "--package", "skipstream-cli"]))?;
-    let program = target_folder()?.join("release").join(format!("skipstream{}", env::consts::EXE_SUFFIX));
+    Ok(shortened(program("release")?))
+}
+
+/// Where the binary is that was built with a profile.
+pub fn program(profile: &str) -> Result<PathBuf> {
+    let program = target_folder()?.join(profile).join(format!("skipstream{}", env::consts::EXE_SUFFIX));
     ensure!(program.exists(), "cargo built skipstream, but {} is not there", program.display());
-    Ok(shortened(program))
+    Ok(program)
 }
 
 /// Where cargo builds: we are `target/PROFILE/xtask`, wherever the target folder was put.

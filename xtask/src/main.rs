@@ -1,9 +1,11 @@
-//! The chores of the project: `cargo xtask demo | bench | check | ci`.
+//! The chores of the project: `cargo xtask demo | bench | check | compatibility | ci`.
 
 mod bench;
 mod check;
 mod command;
+mod compatibility;
 mod demo;
+mod python;
 mod text;
 
 use anyhow::Result;
@@ -26,6 +28,8 @@ enum Chore {
     Bench(bench::Bench),
     /// What a change must pass: format, lints, documentation, tests
     Check,
+    /// Exchange vectors with the real gensim, fastText, finalfusion, numpy and safetensors (needs Python and network)
+    Compatibility,
     /// What the project's CI runs, as it runs it
     Ci,
 }
@@ -35,6 +39,7 @@ fn main() -> Result<()> {
         Chore::Demo(options) => demo::run(&options),
         Chore::Bench(bench) => bench::run(&bench),
         Chore::Check => check::check(),
+        Chore::Compatibility => compatibility::run_tests(),
         Chore::Ci => check::ci(),
     }
 }

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use super::contender::{Job, option};
-use crate::command::{run, run_with_retries};
+use crate::python::Environment;
 
 /// Our scripts. One named like the package that it imports would import itself.
 pub const GENSIM: &str = "with_gensim.py";
@@ -25,50 +25,42 @@ const PACKAGES: [&str; 4] = ["fasttext", "gensim", "numpy", "word2vec"];
 /// A virtual environment with our driver scripts beside it.
 #[derive(Clone)]
 pub struct Python {
-    folder: PathBuf,
+    environment: Environment,
+    drivers: PathBuf,
 }
 
 impl Python {
     /// Makes the environment in `folder`, or takes the one that is there.
     pub fn prepare(folder: &Path) -> Result<Self> {
         let python = Self::within(folder);
-        if !python.exists() {
-            run(Command::new("python3").args(["-m", "venv"]).arg(&python.folder))
-                .context("could not make a Python environment")?;
-        }
-        let drivers = python.folder.join("drivers");
-        fs::create_dir_all(&drivers)?;
+        Environment::prepare(folder.join("python"))?;
+        fs::create_dir_all(&python.drivers)?;
         for (name, script) in DRIVERS {
-            fs::write(drivers.join(name), script)?;
+            fs::write(python.drivers.join(name), script)?;
         }
         Ok(python)
     }
 
     /// The environment in `folder`, if one was made there.
     pub fn found(folder: &Path) -> Option<Self> {
-        Some(Self::within(folder)).filter(Self::exists)
+        Some(Self::within(folder)).filter(|python| python.environment.exists())
     }
 
     /// Installs a package, unless it is there.
     pub fn install(&self, package: &str) -> Result<()> {
-        let mut show = self.pip("show");
-        show.arg(package).stdout(Stdio::null()).stderr(Stdio::null());
-        if show.status()?.success() {
-            return Ok(());
-        }
-        run_with_retries(self.pip("install").arg("--quiet").arg(package))
+        self.environment.install(package)
     }
 
     /// The path of a program that a package has installed.
     pub fn installed(&self, name: &str) -> Result<PathBuf> {
-        let program = self.program(name);
+        let program = self.environment.program(name);
         ensure!(program.exists(), "{} is not there", program.display());
         Ok(program)
     }
 
     /// The installed versions of the packages that matter, as pip writes them.
     pub fn versions(&self) -> Result<String> {
-        let output = self.pip("freeze").output()?;
+        let output = self.environment.pip("freeze").output()?;
         let all = String::from_utf8_lossy(&output.stdout);
         let ours = |line: &&str| PACKAGES.iter().any(|package| line.starts_with(package));
         Ok(all.lines().filter(ours).collect::<Vec<_>>().join(" "))
@@ -96,27 +88,14 @@ impl Python {
     }
 
     fn within(folder: &Path) -> Self {
-        Self { folder: folder.join("python") }
-    }
-
-    fn exists(&self) -> bool {
-        self.program("python").exists()
+        let folder = folder.join("python");
+        Self { drivers: folder.join("drivers"), environment: Environment::at(folder) }
     }
 
     /// The command that runs one of the driver scripts.
     pub fn driver(&self, name: &str) -> Command {
-        let mut command = Command::new(self.program("python"));
-        command.arg(self.folder.join("drivers").join(name));
+        let mut command = Command::new(self.environment.program("python"));
+        command.arg(self.drivers.join(name));
         command
-    }
-
-    fn pip(&self, verb: &str) -> Command {
-        let mut command = Command::new(self.program("python"));
-        command.args(["-m", "pip", verb]);
-        command
-    }
-
-    fn program(&self, name: &str) -> PathBuf {
-        self.folder.join("bin").join(name)
     }
 }
