@@ -1,6 +1,7 @@
 //! What can be typed after `train`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -16,6 +17,7 @@ use crate::settings::SettingArgs;
     skipstream train --model ours.safetensors --settings ours.toml --threads 2 corpus.txt\n  \
     skipstream train --model next.safetensors --init m.safetensors corpus.txt\n  \
     skipstream train --model scored.safetensors --eval ws353.tsv --eval-every 1M-words news/*.txt.gz\n  \
+    skipstream train --model live.safetensors --follow --idle-exit 1s corpus.txt\n  \
     zcat news/*.gz | tr A-Z a-z | skipstream train --model m.safetensors -")]
 pub struct TrainArgs {
     /// The model's file, which is created where there is none
@@ -43,6 +45,19 @@ pub struct TrainArgs {
     /// Save the model so often while it learns: a time (60s, 5m) or words (10M-words)
     #[arg(long, value_name = "TIME|WORDS", default_value = "60s", help_heading = "This run")]
     pub checkpoint_every: Every,
+    /// When the text ends, wait for more, as `tail -F` does
+    ///
+    /// Files may grow, be renamed and made again (the rest of the old file is read first), be cut short, or not be there
+    /// yet. Text is learned about half a second after it came, by whole lines and though it does not fill a batch; where
+    /// batches end then depends on time, so the same text does not give the same bytes twice. Run again, the same
+    /// command goes on where it stopped; a file that was renamed to NAME.1 meanwhile is finished first. Name the file
+    /// that grows, not those it was renamed to.
+    #[arg(long, help_heading = "This run")]
+    pub follow: bool,
+    /// With --follow, end when no text has come for so long
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, requires = "follow",
+          help_heading = "This run")]
+    pub idle_exit: Option<Duration>,
     /// Score the model with this test set at the end; may be given several times
     ///
     /// A line of JSON goes to standard output, with the scores of every file over the 30,000 most frequent words (the
@@ -81,7 +96,7 @@ pub struct TrainArgs {
     /// On standard error, write what happens as JSON lines
     ///
     /// Each line is an object with `event` and the seconds since the start, `elapsed`. The events are `start` (with all settings and
-    /// the memory bound), `progress` (every 10 seconds), `checkpoint`, `eval`, `stopping`, `end` (with the summary) and `error`.
+    /// the memory bound), `progress` (every 10 seconds), `checkpoint`, `eval`, `rotation`, `stopping`, `end` (with the summary) and `error`.
     #[arg(long, conflicts_with = "verbose", help_heading = "Output")]
     pub log_json: bool,
 }

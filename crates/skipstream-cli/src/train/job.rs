@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 
@@ -27,6 +28,10 @@ pub struct Job {
     pub finish: bool,
     /// How often to save.
     pub checkpoint_every: Every,
+    /// Whether to wait for more text.
+    pub follow: bool,
+    /// How long to wait for it.
+    pub idle_exit: Option<Duration>,
     /// Test sets to score the model with.
     pub eval: Vec<PathBuf>,
     /// How often to score it before the end.
@@ -99,6 +104,8 @@ impl Job {
                 (false, false) if args.eval.is_empty() => Report::ForPeople,
                 (false, false) => Report::ForPeopleAside,
             },
+            follow: args.follow,
+            idle_exit: args.idle_exit,
             eval: args.eval,
             eval_every: args.eval_every,
             log: match (args.log_json, args.quiet, args.verbose) {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use skipstream::corpus::Note;
 
 use super::evaluation::Point;
 use super::headline::Headline;
@@ -39,6 +40,8 @@ pub enum Event<'a> {
     },
     /// The model was scored.
     Eval(&'a Point<'a>),
+    /// Something happened to a file that is followed.
+    Rotation(&'a Note),
     /// Ctrl-C or a signal came.
     Stopping,
     /// Training is over.
@@ -107,6 +110,7 @@ impl Log {
                 Some(bar) => show(bar, figures),
                 None => self.print(&figures.to_string()),
             },
+            Event::Rotation(note) => self.print(&note.to_string()),
             Event::Stopping => {
                 self.print("stopping at the next boundary to save; once more to quit without saving");
             }

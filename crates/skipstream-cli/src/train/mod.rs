@@ -11,11 +11,13 @@ mod headline;
 mod job;
 mod log;
 mod meter;
+mod patience;
 mod pipe;
 mod session;
 mod shared;
 mod stop;
 mod summary;
+mod text;
 mod watch;
 
 use anyhow::Result;

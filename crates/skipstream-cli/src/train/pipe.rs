@@ -1,6 +1,8 @@
 //! Standard input that can be left while it has nothing to say.
 
 use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -10,10 +12,13 @@ use super::stop::Stop;
 /// What stands for standard input in messages.
 pub const STDIN: &str = "<stdin>";
 
-/// How long a pipe may be silent before we look whether to stop.
+/// How long a pipe may be silent before we look whether to stop, or (where it is followed) say that it is silent.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 const BUFFER_BYTES: usize = 64 << 10;
+
+/// Of a longer line, the end is waited for: its beginning is not held back.
+const MAX_HELD_BYTES: usize = 1 << 20;
 
 /// Standard input, read by a thread of its own.
 ///
@@ -25,6 +30,27 @@ pub struct Pipe {
     current: io::Cursor<Vec<u8>>,
     ended: bool,
     stop: Stop,
+    following: Option<Following>,
+}
+
+/// What a pipe needs to know to say that it is silent: only behind a whole line.
+struct Following {
+    end: PipeEnd,
+    /// The beginning of a line whose end has not come.
+    held: Vec<u8>,
+    /// Whether the beginning of a long line was given out.
+    is_within_line: bool,
+}
+
+/// Whether a pipe that is followed has come to its end.
+#[derive(Clone, Debug, Default)]
+pub struct PipeEnd(Arc<AtomicBool>);
+
+impl PipeEnd {
+    /// Whether all was read.
+    pub fn is_reached(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
 }
 
 impl Pipe {
@@ -34,7 +60,13 @@ impl Pipe {
         let (sender, chunks) = sync_channel(1);
         // Never joined: it may wait for a byte that never comes, and ends with the process.
         thread::spawn(move || send_chunks(io::stdin(), &sender));
-        Pipe { chunks, current: io::Cursor::default(), ended: false, stop }
+        Pipe { chunks, current: io::Cursor::default(), ended: false, stop, following: None }
+    }
+
+    /// Begins to read by whole lines, and gives no bytes while the pipe is silent.
+    pub fn followed(stop: Stop, end: PipeEnd) -> Pipe {
+        let following = Following { end, held: Vec::new(), is_within_line: false };
+        Pipe { following: Some(following), ..Pipe::stdin(stop) }
     }
 }
 
@@ -46,13 +78,29 @@ impl Read for Pipe {
                 return Ok(n);
             }
             match self.chunks.recv_timeout(PATIENCE) {
-                Ok(chunk) => self.current = io::Cursor::new(chunk?),
-                Err(RecvTimeoutError::Timeout) => self.check_stop()?,
+                Ok(chunk) => {
+                    let chunk = chunk?;
+                    let chunk = match &mut self.following {
+                        Some(following) => following.whole_lines(chunk),
+                        None => chunk,
+                    };
+                    self.current = io::Cursor::new(chunk);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.check_stop()?;
+                    if self.following.as_ref().is_some_and(|following| !following.is_within_line) {
+                        return Ok(0);
+                    }
+                }
                 Err(RecvTimeoutError::Disconnected) => {
                     // The signal that ended the writer may be on its way to us.
                     thread::sleep(PATIENCE);
                     self.check_stop()?;
                     self.ended = true;
+                    if let Some(following) = &mut self.following {
+                        self.current = io::Cursor::new(std::mem::take(&mut following.held));
+                        following.end.0.store(true, Ordering::SeqCst);
+                    }
                 }
             }
         }
@@ -65,6 +113,24 @@ impl Pipe {
             return Err(io::Error::other("stopped"));
         }
         Ok(())
+    }
+}
+
+impl Following {
+    /// What may be given out when a chunk has come; the beginning of a line is held back.
+    fn whole_lines(&mut self, chunk: Vec<u8>) -> Vec<u8> {
+        let line_end = chunk.iter().rposition(|&byte| byte == b'\n').map(|newline| newline + 1);
+        let mut lines = std::mem::take(&mut self.held);
+        lines.extend_from_slice(&chunk);
+        match line_end {
+            Some(end) => {
+                self.held = lines.split_off(lines.len() - (chunk.len() - end));
+                self.is_within_line = false;
+            }
+            None if self.is_within_line || lines.len() > MAX_HELD_BYTES => self.is_within_line = true,
+            None => self.held = std::mem::take(&mut lines),
+        }
+        lines
     }
 }
 
@@ -85,5 +151,28 @@ fn send_chunks(mut input: impl Read, chunks: &SyncSender<io::Result<Vec<u8>>>) {
         if chunks.send(result).is_err() || failed {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_line_is_held_back_unless_it_is_long() {
+        let mut following = Following { end: PipeEnd::default(), held: Vec::new(), is_within_line: false };
+        let mut feed = |chunk: &[u8]| {
+            let lines = following.whole_lines(chunk.to_vec());
+            (lines, following.is_within_line)
+        };
+        assert_eq!(feed(b"one\ntw"), (b"one\n".to_vec(), false));
+        assert_eq!(feed(b""), (b"".to_vec(), false));
+        assert_eq!(feed(b"o"), (b"".to_vec(), false));
+        assert_eq!(feed(b"\n"), (b"two\n".to_vec(), false));
+        let long = vec![b'x'; MAX_HELD_BYTES + 1];
+        assert_eq!(feed(&long), (long, true));
+        assert_eq!(feed(b"y"), (b"y".to_vec(), true));
+        assert_eq!(feed(b"\nthr"), (b"\n".to_vec(), false));
+        assert_eq!(feed(b"ee\n"), (b"three\n".to_vec(), false));
     }
 }

@@ -1,10 +1,10 @@
 //! One run of `train`: a model, the text for it, and what becomes of both.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use skipstream::corpus::{Files, Input, Ledger, Position};
+use skipstream::corpus::{Files, Follow, Input, Ledger, Position};
 use skipstream::train::Initial;
 use skipstream::{Error, Outcome as Rest, Progress, Strategy, Trainer};
 
@@ -14,26 +14,37 @@ use super::headline::Headline;
 use super::job::{Job, Text};
 use super::log::{Event, Log};
 use super::meter::Meter;
-use super::pipe::{Pipe, STDIN};
+use super::patience::Patience;
+use super::pipe::{Pipe, PipeEnd, STDIN};
 use super::shared::Shared;
 use super::stop::Stop;
 use super::summary::{Outcome, Summary};
+use super::text::Reading;
 use super::watch::{Chore, Watch};
 use crate::Ending;
 use crate::lock::ModelLock;
 use crate::output::print_json;
+use crate::settings::name_of;
+
+/// How long to wait for more text before looking again: text is learned within about that time, and batches do not
+/// become tiny.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// A model with the text that it is to learn.
 pub struct Session {
     job: Job,
     stop: Stop,
     trainer: Trainer,
-    text: Shared,
+    text: Reading,
+    /// Where text is followed, the end of standard input.
+    pipe_end: PipeEnd,
     log: Log,
     watch: Watch,
     evaluation: Option<Evaluation>,
     began: Instant,
     before: Before,
+    /// How far training was when the model was last saved.
+    saved: Progress,
     _lock: ModelLock,
 }
 
@@ -52,15 +63,7 @@ impl Session {
         let lock = ModelLock::take(&job.model)?;
         let is_new = !job.model.try_exists().with_context(|| job.model.display().to_string())?;
         let trainer = if is_new { new_trainer(&job)? } else { known_trainer(&job)? };
-        let inputs = job.texts.iter().map(|text| match text {
-            Text::File(path) => Input::from(path),
-            Text::Stdin { skip_learned } => Input::Pipe {
-                name: STDIN.into(),
-                reader: Box::new(Pipe::stdin(stop.clone())),
-                skip: if *skip_learned { trainer.ledger().last_pipe } else { Position::default() },
-            },
-        });
-        let files = Files::plan(inputs, trainer.ledger(), job.again, &trainer.settings().text)?;
+        let (text, pipe_end) = plan(&job, &trainer, &stop)?;
         let before = Before { is_new, progress: trainer.progress(), ledger: trainer.ledger().clone() };
         log.tell(&Event::Start(&Headline::new(&job.model, is_new, &trainer)));
         let max_vocabulary = trainer.settings().max_vocabulary;
@@ -70,7 +73,7 @@ impl Session {
         };
         let meter = log
             .interval()
-            .map(|interval| Meter::new(interval, files.progress().clone(), max_vocabulary, before.progress));
+            .map(|interval| Meter::new(interval, text.progress(), max_vocabulary, before.progress));
         // A corpus that is read in passes cannot be left and taken up again.
         let chores = [(Chore::Checkpoint, Some(job.checkpoint_every)), (Chore::Evaluation, job.eval_every)];
         let due = chores
@@ -79,13 +82,15 @@ impl Session {
             .filter_map(|(chore, every)| Some((chore, Due::new(every?, before.progress.tokens))));
         Ok(Session {
             watch: Watch::new(stop.clone(), log.clone(), meter, due.collect()),
-            text: Shared::new(files),
+            text,
+            pipe_end,
             log,
             evaluation,
             began: Instant::now(),
             job,
             stop,
             trainer,
+            saved: before.progress,
             before,
             _lock: lock,
         })
@@ -120,7 +125,11 @@ impl Session {
     }
 
     fn train(&mut self) -> Result<Rest> {
-        let rest = if in_passes(&self.trainer) { self.train_in_passes()? } else { self.train_in_one_pass()? };
+        let rest = match &self.text {
+            Reading::ToTheEnd(files) if in_passes(&self.trainer) => self.train_in_passes(files.clone())?,
+            Reading::ToTheEnd(_) => self.train_in_one_pass()?,
+            Reading::Followed(_) => self.train_and_follow()?,
+        };
         if rest == Rest::Ended && self.job.finish {
             return self.finish();
         }
@@ -158,7 +167,13 @@ impl Session {
         Ok(())
     }
 
+    /// Saves the model, if there is anything new in it.
     fn checkpoint(&mut self) -> Result<()> {
+        let now = self.trainer.progress();
+        if now.tokens == self.saved.tokens && now.totals == self.saved.totals {
+            return Ok(());
+        }
+        self.saved = now;
         self.settle()?;
         self.save()?;
         self.log.tell(&Event::Checkpoint { words_in_all: self.trainer.progress().tokens });
@@ -188,11 +203,48 @@ impl Session {
         }
     }
 
-    fn train_in_passes(&mut self) -> Result<Rest> {
-        if self.text.files().is_empty() {
+    /// Learns what there is, waits for more, and so on.
+    ///
+    /// What has come is learned though it may not fill a batch, so where batches end depends on when text comes.
+    fn train_and_follow(&mut self) -> Result<Rest> {
+        let mut patience = Patience::new(self.job.idle_exit);
+        loop {
+            let rest = self.train_in_one_pass()?;
+            self.tell_notes();
+            if rest == Rest::Rested {
+                return Ok(rest);
+            }
+            if self.pipe_end.is_reached() && !self.is_endless() {
+                return Ok(Rest::Ended);
+            }
+            if patience.is_over(self.trainer.progress().tokens) {
+                return Ok(Rest::Ended);
+            }
+            self.do_chores()?;
+            if !self.stop.is_asked_within(PAUSE) {
+                continue;
+            }
+            return Ok(Rest::Rested);
+        }
+    }
+
+    fn is_endless(&self) -> bool {
+        matches!(&self.text, Reading::Followed(follow) if follow.is_endless())
+    }
+
+    /// Tells what happened to the files that are followed.
+    fn tell_notes(&mut self) {
+        if let Reading::Followed(follow) = &mut self.text {
+            for note in follow.take_notes() {
+                self.log.tell(&Event::Rotation(&note));
+            }
+        }
+    }
+
+    fn train_in_passes(&mut self, text: Shared) -> Result<Rest> {
+        if text.files().is_empty() {
             return Ok(Rest::Ended);
         }
-        let text = self.text.clone();
         let mut open = || {
             text.files().rewind()?;
             Ok(Box::new(text.clone()) as _)
@@ -210,7 +262,7 @@ impl Session {
 
     /// Writes down what was read: at rest all of it is learned.
     fn settle(&mut self) -> Result<()> {
-        Ok(self.text.files().settle(self.trainer.ledger_mut())?)
+        Ok(self.text.settle(self.trainer.ledger_mut())?)
     }
 
     fn save(&self) -> Result<()> {
@@ -237,7 +289,6 @@ impl Session {
         let words = now.tokens - before.tokens;
         let passes = if in_passes(&self.trainer) { settings.passes } else { 1 };
         let seconds = self.began.elapsed().as_secs_f64();
-        let text = self.text.files();
         Summary {
             model: self.job.model.clone(),
             outcome,
@@ -252,9 +303,9 @@ impl Session {
             vocabulary: now.vocabulary,
             max_vocabulary: settings.max_vocabulary,
             evictions: now.evictions - before.evictions,
-            text: text.report(),
-            skipped_files: text.skipped().to_vec(),
-            files_without_words: text.without_words().map(Path::to_owned).collect(),
+            text: self.text.report(),
+            skipped_files: self.text.skipped(),
+            files_without_words: self.text.without_words(),
             go_on: self.how_to_go_on(),
         }
     }
@@ -262,6 +313,8 @@ impl Session {
     fn how_to_go_on(&self) -> &'static str {
         if in_passes(&self.trainer) {
             "from the start: this strategy learns all its text at once"
+        } else if self.job.reads_stdin() && self.job.follow {
+            "the same command, with what comes next"
         } else if self.job.reads_stdin() && self.job.again {
             "feed the text again from its beginning, with --skip-learned instead of --again"
         } else if self.job.reads_stdin() {
@@ -297,6 +350,36 @@ fn known_trainer(job: &Job) -> Result<Trainer> {
     let trainer = Trainer::load(&job.model, job.settings.threads)?;
     job.settings.agree_with(&trainer).with_context(name)?;
     Ok(trainer)
+}
+
+/// Looks at all texts before any of them is read.
+fn plan(job: &Job, trainer: &Trainer, stop: &Stop) -> Result<(Reading, PipeEnd)> {
+    let pipe_end = PipeEnd::default();
+    let inputs = job.texts.iter().map(|text| match text {
+        Text::File(path) => Input::from(path),
+        Text::Stdin { skip_learned } => Input::Pipe {
+            name: STDIN.into(),
+            reader: match job.follow {
+                true => Box::new(Pipe::followed(stop.clone(), pipe_end.clone())),
+                false => Box::new(Pipe::stdin(stop.clone())),
+            },
+            skip: if *skip_learned { trainer.ledger().last_pipe } else { Position::default() },
+        },
+    });
+    let (ledger, options) = (trainer.ledger(), &trainer.settings().text);
+    if !job.follow {
+        return Ok((
+            Reading::ToTheEnd(Shared::new(Files::plan(inputs, ledger, job.again, options)?)),
+            pipe_end,
+        ));
+    }
+    if in_passes(trainer) {
+        let strategy = name_of(&trainer.settings().strategy);
+        bail!(
+            "--follow: the strategy {strategy} reads all its text several times, and text that is followed has no end"
+        );
+    }
+    Ok((Reading::Followed(Box::new(Follow::plan(inputs, ledger, job.again, options)?)), pipe_end))
 }
 
 /// The file that a link stands for: it is locked and replaced, not the link.

@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use super::log::{Event, Log};
 use crate::Ending;
+
+/// How soon a wait ends after a signal.
+const STEP: Duration = Duration::from_millis(50);
 
 /// Whether somebody wants training to stop.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +30,16 @@ impl Stop {
         })
         .context("listening to Ctrl-C")?;
         Ok(stop)
+    }
+
+    /// Waits so long, and says whether it was asked for meanwhile.
+    pub fn is_asked_within(&self, time: Duration) -> bool {
+        let began = Instant::now();
+        while !self.is_asked() {
+            let Some(left) = time.checked_sub(began.elapsed()) else { return false };
+            thread::sleep(left.min(STEP));
+        }
+        true
     }
 
     /// Whether it was asked for.

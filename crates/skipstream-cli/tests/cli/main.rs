@@ -6,6 +6,7 @@
 mod desk;
 mod eval;
 mod examples;
+mod following;
 mod formats;
 mod init;
 mod inspect;

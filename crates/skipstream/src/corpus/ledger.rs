@@ -1,7 +1,7 @@
 //! What was learned before, so that training can be run again.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -91,7 +91,8 @@ impl Ledger {
         if now < before {
             return Err(changed(path, &format!("it has {now} bytes and had {before}")));
         }
-        if fingerprint(path, before)? != learned.fingerprint {
+        let mut file = File::open(path).map_err(Error::io(path))?;
+        if fingerprint(&mut file, before).map_err(Error::io(path))? != learned.fingerprint {
             let what = format!("its first {before} bytes are not the same any more");
             return Err(changed(path, &what));
         }
@@ -104,8 +105,12 @@ impl Ledger {
 
     /// The entry of a file, under whatever relative path or symbolic link it is named.
     pub fn source(&self, path: impl AsRef<Path>) -> Result<Option<&LearnedSource>> {
-        let path = canonical(path.as_ref())?;
-        Ok(self.sources.iter().find(|learned| same(&learned.path, &path)))
+        Ok(self.source_at(&canonical(path.as_ref())?))
+    }
+
+    /// The entry of a canonical path, whether a file is there or not.
+    pub(super) fn source_at(&self, canonical: &Path) -> Option<&LearnedSource> {
+        self.sources.iter().find(|learned| same(&learned.path, canonical))
     }
 
     /// Remembers how far a file was read, in place of what was remembered of it before.
@@ -119,19 +124,35 @@ impl Ledger {
             let (before, now) = (reading.file_bytes, metadata.len());
             return Err(changed(path, &format!("it has {now} bytes and had {before}")));
         }
+        let mut file = File::open(path).map_err(Error::io(path))?;
+        self.record_open(&canonical(path)?, &mut file, reading).map_err(Error::io(path))
+    }
+
+    /// The same of a file that is open, whatever its canonical path leads to now.
+    pub(super) fn record_open(
+        &mut self,
+        canonical: &Path,
+        file: &mut File,
+        reading: Reading,
+    ) -> io::Result<()> {
         let learned = LearnedSource {
-            path: canonical(path)?,
+            path: canonical.to_owned(),
             file_bytes: reading.file_bytes,
             position: reading.position,
             complete: reading.complete,
-            fingerprint: fingerprint(path, reading.file_bytes)?,
+            fingerprint: fingerprint(file, reading.file_bytes)?,
             words: reading.words,
         };
-        match self.sources.iter_mut().find(|known| same(&known.path, &learned.path)) {
+        match self.sources.iter_mut().find(|known| same(&known.path, canonical)) {
             Some(known) => *known = learned,
             None => self.sources.push(learned),
         }
         Ok(())
+    }
+
+    /// Forgets a file: what its canonical path leads to next is new.
+    pub(super) fn forget(&mut self, canonical: &Path) {
+        self.sources.retain(|learned| !same(&learned.path, canonical));
     }
 
     /// Counts text that was learned from a pipe since the last time, and how far into that pipe it reached.
@@ -142,20 +163,23 @@ impl Ledger {
     }
 }
 
+impl LearnedSource {
+    /// Whether a file begins with what was learned, whatever its name is now.
+    pub(super) fn is_in(&self, file: &mut File) -> io::Result<bool> {
+        Ok(file.metadata()?.len() >= self.file_bytes
+            && fingerprint(file, self.file_bytes)? == self.fingerprint)
+    }
+}
+
 /// The fingerprint of the first `length` bytes of a file.
-fn fingerprint(path: &Path, length: u64) -> Result<String> {
+fn fingerprint(file: &mut File, length: u64) -> io::Result<String> {
     let edge = length.min(FINGERPRINT_BYTES);
     let mut hasher = blake3::Hasher::new();
     hasher.update(&length.to_le_bytes());
-    let mut read = || {
-        let mut file = File::open(path)?;
-        for start in [0, length - edge] {
-            file.seek(SeekFrom::Start(start))?;
-            hasher.update_reader((&mut file).take(edge))?;
-        }
-        Ok(())
-    };
-    read().map_err(Error::io(path))?;
+    for start in [0, length - edge] {
+        file.seek(SeekFrom::Start(start))?;
+        hasher.update_reader((&mut *file).take(edge))?;
+    }
     Ok(hasher.finalize().to_hex().to_string())
 }
 

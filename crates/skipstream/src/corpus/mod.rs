@@ -9,6 +9,7 @@
 //! [`TextOptions`], not by the length of a line, a token or a stream.
 
 mod files;
+mod follow;
 mod ledger;
 mod lines;
 mod marks;
@@ -23,6 +24,7 @@ mod separators;
 mod words;
 
 pub use files::{Files, Input};
+pub use follow::{Follow, Happening, Note};
 pub use ledger::{LearnedSource, Ledger, Plan, Reading};
 pub use lines::Lines;
 pub use open::{RawProgress, TextStream, from_reader, from_reader_at, open, open_at};

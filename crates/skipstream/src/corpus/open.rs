@@ -85,6 +85,18 @@ pub fn from_reader_at(
     TextStream::skipping(text, position, name, options, progress)
 }
 
+/// Reads plain text that goes on at a position, where `reader` stands. It may meet an end behind a line and go on later.
+pub(super) fn plain_at(
+    name: &Path,
+    reader: impl Read + Send + 'static,
+    position: Position,
+    options: &TextOptions,
+) -> Result<TextStream> {
+    let progress = RawProgress::new(position.offset, None);
+    let raw = BufReader::with_capacity(BUFFER_BYTES, progress.count(reader));
+    TextStream::new(Box::new(raw), position, name, options, progress)
+}
+
 impl TextStream {
     fn new(
         text: Box<dyn BufRead + Send>,

@@ -1,0 +1,171 @@
+//! `train --follow`: text that comes while the model learns.
+#![cfg(unix)]
+
+use std::fs::{self, OpenOptions};
+use std::io::{Read, Write};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::desk::{Desk, assert_refused, text, train};
+
+/// Follows these files, and saves as soon as something is learned.
+fn follow(desk: &Desk, args: &[&str]) -> Child {
+    desk.start(&train("m", &[&["--follow", "--checkpoint-every", "1-word"], args].concat()))
+}
+
+/// The words that the saved model has learned, from its metadata.
+fn learned(desk: &Desk) -> u64 {
+    let Ok(bytes) = fs::read(desk.path("m")) else { return 0 };
+    let (length, rest) = bytes.split_first_chunk().unwrap();
+    let header: Value = serde_json::from_slice(&rest[..u64::from_le_bytes(*length) as usize]).unwrap();
+    let metadata = header["__metadata__"]["skipstream"].as_str().unwrap();
+    let metadata: Value = serde_json::from_str(metadata).unwrap();
+    metadata["vocabulary"]["tokens"].as_u64().unwrap()
+}
+
+fn wait_for(desk: &Desk, words: u64) {
+    let began = Instant::now();
+    while learned(desk) != words {
+        assert!(began.elapsed() < Duration::from_secs(20), "{} words and not {words}", learned(desk));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn append(desk: &Desk, name: &str, text: &str) {
+    let mut file = OpenOptions::new().append(true).create(true).open(desk.path(name)).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+fn end(mut child: Child) -> (Option<i32>, String, String) {
+    let code = child.wait().unwrap().code();
+    let (mut out, mut err) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    (code, out, err)
+}
+
+fn signal(child: &Child, name: &str) {
+    let kill = Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+}
+
+#[test]
+fn text_is_learned_as_it_comes_across_rotation_and_truncation() {
+    let desk = Desk::new();
+    desk.write("app.log", "one two three\nhalf a li");
+    let child = follow(&desk, &["--log-json", "--idle-exit", "2s", "app.log", "late.log"]);
+    wait_for(&desk, 3);
+    append(&desk, "app.log", "ne\n");
+    wait_for(&desk, 6);
+    append(&desk, "late.log", "it is there now\n");
+    wait_for(&desk, 10);
+
+    fs::rename(desk.path("app.log"), desk.path("app.log.1")).unwrap();
+    append(&desk, "app.log.1", "the rest\n");
+    append(&desk, "app.log", "a new file\n");
+    wait_for(&desk, 15);
+
+    // As logrotate's copytruncate does.
+    fs::copy(desk.path("late.log"), desk.path("late.log.1")).unwrap();
+    desk.write("late.log", "");
+    append(&desk, "late.log", "again\n");
+    wait_for(&desk, 16);
+
+    let (code, out, err) = end(child);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("learned   16 words"), "{out}");
+    let events: Vec<Value> = err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rotations: Vec<(&str, &str)> = events
+        .iter()
+        .filter(|event| event["event"] == "rotation")
+        .map(|event| (event["file"].as_str().unwrap(), event["what"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        rotations,
+        [
+            ("late.log", "awaited"),
+            ("late.log", "begun"),
+            ("app.log", "replaced"),
+            ("app.log", "begun"),
+            ("late.log", "cut"),
+            ("late.log", "begun"),
+        ]
+    );
+}
+
+#[test]
+fn after_a_kill_no_line_is_lost_and_none_is_learned_twice() {
+    let desk = Desk::new();
+    desk.write("app.log", text(10_000, 1));
+    let mut child = follow(&desk, &["app.log"]);
+    wait_for(&desk, 10_000);
+    append(&desk, "app.log", &text(500, 2));
+    wait_for(&desk, 10_500);
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    // It is rotated while nobody looks.
+    append(&desk, "app.log", &text(300, 3));
+    fs::rename(desk.path("app.log"), desk.path("app.log.1")).unwrap();
+    desk.write("app.log", text(200, 4));
+    let child = follow(&desk, &["--idle-exit", "1s", "app.log"]);
+    let (code, out, err) = end(child);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("learned   500 words") && out.contains("; 11,000 in all"), "{out}");
+    assert!(err.contains("app.log: not the file any more that was learned before"), "{err}");
+    assert!(err.contains("the file that was learned before is app.log.1 now"), "{err}");
+
+    append(&desk, "app.log", &text(100, 5));
+    let (_, out, err) = end(follow(&desk, &["--idle-exit", "1s", "app.log"]));
+    assert!(out.contains("learned   100 words"), "{out}{err}");
+    let answer = desk.train("m", &["app.log"]);
+    assert!(answer.out.contains("skipped   1 file"), "what was followed is learned: {answer:?}");
+}
+
+#[test]
+fn signals_save_and_end_it() {
+    for name in ["-INT", "-TERM"] {
+        let desk = Desk::new();
+        desk.write("app.log", "one two three\n");
+        let child =
+            desk.start(&train("m", &["--follow", "--checkpoint-every", "1h", "--verbose", "app.log"]));
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(learned(&desk), 0, "no checkpoint yet");
+        signal(&child, name);
+        let (code, out, _) = end(child);
+        assert_eq!((code, learned(&desk)), (Some(130), 3), "{out}");
+        assert!(out.contains("go on     the same command"), "{out}");
+    }
+}
+
+#[test]
+fn a_silent_pipe_is_learned_line_by_line_and_its_end_is_the_end() {
+    let desk = Desk::new();
+    let mut child = follow(&desk, &["-"]);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"one two three\nfour fi").unwrap();
+    wait_for(&desk, 3);
+    stdin.write_all(b"ve\nsix").unwrap();
+    wait_for(&desk, 5);
+    drop(stdin);
+    let (code, out, err) = end(child);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("learned   6 words"), "{out}");
+}
+
+#[test]
+fn what_cannot_be_followed_is_refused() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(100, 1));
+    desk.write("a.gz", [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0]);
+    let refused = |args: &[&str], parts: &[&str]| assert_refused(&desk.run(&train("m", args)), parts);
+    refused(&["--follow", "a.gz"], &["a.gz: it is compressed, and a compressed file cannot be followed"]);
+    refused(&["--follow", "--strategy", "word2vec", "a.txt"], &["--follow: the strategy word2vec reads all"]);
+    refused(&["--follow", "/dev/null"], &["/dev/null: this is not a file"]);
+    refused(&["--follow", "none/a.txt"], &["none/a.txt: No such file"]);
+    refused(&["--idle-exit", "1s", "a.txt"], &["the following required arguments were not provided"]);
+    let answer = desk.run_with([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0], &train("m", &["--follow", "-"]));
+    assert_refused(&answer, &["<stdin>: it is compressed, and compressed text cannot be followed"]);
+}

@@ -1,0 +1,254 @@
+//! One file that is followed, across its rotation.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::growing::Growing;
+use super::{Happening, Note};
+use crate::bytes::{Compression, read_magic};
+use crate::corpus::ledger::{LearnedSource, Ledger, Plan, Reading};
+use crate::corpus::open::{TextStream, plain_at};
+use crate::corpus::{Position, Sentence, Source, TextOptions, TextReport};
+use crate::{Error, Result};
+
+/// A path that is followed, whichever file it leads to.
+pub(super) struct FollowedFile {
+    path: PathBuf,
+    /// The path by which the ledger knows it.
+    canonical: PathBuf,
+    options: TextOptions,
+    current: Option<Open>,
+    /// Whether a file was read to its end and closed, and none is open since.
+    has_closed: bool,
+    /// What was met in files that are closed.
+    closed_report: TextReport,
+}
+
+/// A file that is being read.
+struct Open {
+    handle: Growing,
+    identity: Identity,
+    stream: TextStream,
+    /// Whether another file has taken its place, so that it is left at its end.
+    is_old: bool,
+    words: u64,
+    is_settled: bool,
+}
+
+/// What tells one file from another of the same path. While a file is open, no other gets its number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Identity([u64; 2]);
+
+impl FollowedFile {
+    /// Begins where the ledger says that the file was left, or at its start.
+    pub fn new(
+        path: PathBuf,
+        ledger: &Ledger,
+        again: bool,
+        options: &TextOptions,
+        notes: &mut Vec<Note>,
+    ) -> Result<FollowedFile> {
+        let canonical = canonical(&path)?;
+        let mut file = FollowedFile {
+            path,
+            canonical,
+            options: options.clone(),
+            current: None,
+            has_closed: false,
+            closed_report: TextReport::default(),
+        };
+        let learned = ledger.source_at(&file.canonical).filter(|_| !again);
+        let metadata = match fs::metadata(&file.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                file.note(notes, Happening::Awaited);
+                file.finish_renamed(learned, notes)?;
+                return Ok(file);
+            }
+            other => other.map_err(Error::io(&file.path))?,
+        };
+        if !metadata.is_file() {
+            return Err(file.not_followed("this is not a file; `-` follows what is piped in"));
+        }
+        match (learned, ledger.plan(&file.path)) {
+            (Some(learned), Ok(Plan::Continue { .. } | Plan::Learned)) => {
+                file.open(learned.position, learned.words)?;
+            }
+            (Some(learned), Err(Error::SourceChanged { .. })) => {
+                file.note(notes, Happening::ReplacedEarlier);
+                file.finish_renamed(Some(learned), notes)?;
+            }
+            (Some(_), Err(error)) => return Err(error),
+            // What is in an empty file is not known before it is written.
+            (Some(_), Ok(Plan::New)) | (None, _) if metadata.len() == 0 => {}
+            (Some(_), Ok(Plan::New)) | (None, _) => file.open(Position::default(), 0)?,
+        }
+        Ok(file)
+    }
+
+    /// Reads the next sentence, if there is one now.
+    pub fn read(&mut self, sentence: &mut Sentence, notes: &mut Vec<Note>) -> Result<bool> {
+        loop {
+            if self.current.is_none() {
+                self.open_if_there(notes)?;
+            }
+            let Some(current) = &mut self.current else { return Ok(false) };
+            if current.stream.read(sentence)? {
+                current.words += sentence.len() as u64;
+                current.is_settled = false;
+                return Ok(true);
+            }
+            if current.is_old {
+                self.close();
+            } else if current.handle.is_cut() {
+                self.note(notes, Happening::Cut);
+                self.close();
+            } else if self.is_replaced()? {
+                self.note(notes, Happening::Replaced);
+                self.leave_at_end();
+            } else {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Writes down how far the file was read, whatever its path leads to now.
+    pub fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
+        let Some(current) = &mut self.current else {
+            if std::mem::take(&mut self.has_closed) {
+                ledger.forget(&self.canonical);
+            }
+            return Ok(());
+        };
+        if std::mem::replace(&mut current.is_settled, true) {
+            return Ok(());
+        }
+        let position = current.stream.position();
+        // Bytes behind the position are not learned: whether they stay the same is of no interest.
+        let reading = Reading { file_bytes: position.offset, position, complete: true, words: current.words };
+        let recorded = current.handle.with_file(|file| ledger.record_open(&self.canonical, file, reading));
+        recorded.map_err(Error::io(&self.path))
+    }
+
+    pub fn report(&self) -> TextReport {
+        let current = self.current.as_ref().map(|current| current.stream.report().clone());
+        self.closed_report.clone() + current.unwrap_or_default()
+    }
+
+    /// The raw bytes that were read of the file that is open.
+    pub fn bytes_read(&self) -> u64 {
+        self.current.as_ref().map_or(0, |current| current.stream.position().offset)
+    }
+
+    /// Whether the path leads to another file now, in which there is text. (While the new file is empty, its writer may
+    /// still be writing to the old one.)
+    fn is_replaced(&self) -> Result<bool> {
+        let Some(current) = &self.current else { return Ok(false) };
+        match fs::metadata(&self.path) {
+            Ok(metadata) => Ok(metadata.len() > 0 && Identity::of(&metadata) != current.identity),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Error::io(&self.path)(error)),
+        }
+    }
+
+    fn leave_at_end(&mut self) {
+        if let Some(current) = &mut self.current {
+            current.is_old = true;
+            current.handle.finish();
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(current) = self.current.take() {
+            self.closed_report += current.stream.report().clone();
+            self.has_closed = true;
+        }
+    }
+
+    fn open_if_there(&mut self, notes: &mut Vec<Note>) -> Result<()> {
+        if fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > 0) {
+            self.open(Position::default(), 0)?;
+            self.note(notes, Happening::Begun);
+            // What the ledger knows is of another file.
+            self.current.iter_mut().for_each(|current| current.is_settled = false);
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, position: Position, words: u64) -> Result<()> {
+        let file = File::open(&self.path).map_err(Error::io(&self.path))?;
+        self.current = Some(self.opened(file, position, words)?);
+        Ok(())
+    }
+
+    /// Where the file that was learned has another name now, reads the rest of it first.
+    ///
+    /// `NAME.1` is the name that logrotate gives it.
+    fn finish_renamed(&mut self, learned: Option<&LearnedSource>, notes: &mut Vec<Note>) -> Result<()> {
+        let Some(learned) = learned else { return Ok(()) };
+        let mut name = self.path.clone().into_os_string();
+        name.push(".1");
+        let renamed = PathBuf::from(name);
+        let Ok(mut file) = File::open(&renamed) else { return Ok(()) };
+        if !learned.is_in(&mut file).map_err(Error::io(&renamed))? {
+            return Ok(());
+        }
+        self.current = Some(self.opened(file, learned.position, learned.words)?);
+        self.leave_at_end();
+        self.note(notes, Happening::OldFound { renamed });
+        Ok(())
+    }
+
+    fn opened(&self, mut file: File, position: Position, words: u64) -> Result<Open> {
+        let metadata = file.metadata().map_err(Error::io(&self.path))?;
+        let magic = read_magic(&mut file).map_err(Error::io(&self.path))?;
+        if Compression::of(&magic) != Compression::None {
+            return Err(self.not_followed(
+                "it is compressed, and a compressed file cannot be followed; leave --follow out",
+            ));
+        }
+        let handle = Growing::new(file, position.offset).map_err(Error::io(&self.path))?;
+        let stream = plain_at(&self.path, handle.clone(), position, &self.options)?;
+        let identity = Identity::of(&metadata);
+        Ok(Open { handle, identity, stream, is_old: false, words, is_settled: true })
+    }
+
+    fn not_followed(&self, reason: &str) -> Error {
+        Error::Unsupported(format!("{}: {reason}", self.path.display()))
+    }
+
+    fn note(&self, notes: &mut Vec<Note>, what: Happening) {
+        notes.push(Note { file: self.path.clone(), what });
+    }
+}
+
+/// The canonical path of a file that need not be there, in a folder that must.
+fn canonical(path: &Path) -> Result<PathBuf> {
+    if path.is_dir() {
+        return Err(Error::io(path)(io::ErrorKind::IsADirectory.into()));
+    }
+    if let Ok(canonical) = path.canonicalize() {
+        return Ok(canonical);
+    }
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let folder = folder.canonicalize().map_err(Error::io(path))?;
+    Ok(path.file_name().map_or_else(|| folder.clone(), |name| folder.join(name)))
+}
+
+impl Identity {
+    #[cfg(unix)]
+    fn of(metadata: &Metadata) -> Identity {
+        use std::os::unix::fs::MetadataExt;
+        Identity([metadata.dev(), metadata.ino()])
+    }
+
+    /// Elsewhere a file that took another's place was made later.
+    #[cfg(not(unix))]
+    fn of(metadata: &Metadata) -> Identity {
+        let made = metadata.created().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        Identity([made.map_or(0, |time| time.as_nanos() as u64), 0])
+    }
+}

@@ -1,0 +1,201 @@
+//! A file that grows while it is read, by whole lines.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Bytes that are looked at in one step when the end of the last line is looked for.
+const STEP_BYTES: u64 = 64 << 10;
+
+/// Bytes before the end of what was seen that must stay the same.
+const MARK_BYTES: u64 = 256;
+
+/// A file that grows. One clone is read, by whoever makes text of it, and another is asked how things are.
+///
+/// The reader meets the end behind the last whole line, and more when there is more. Memory does not depend on the
+/// length of a line.
+#[derive(Clone, Debug)]
+pub(super) struct Growing(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    file: File,
+    /// The offset of the next byte.
+    next: u64,
+    /// The end of what may be read: behind a newline, until the file is final.
+    end: u64,
+    /// No newline stands from `end` up to here.
+    searched: u64,
+    /// The last bytes before `end`.
+    mark: Vec<u8>,
+    is_final: bool,
+    is_cut: bool,
+}
+
+impl Growing {
+    /// Reads from an offset on, which is behind a line.
+    pub fn new(file: File, offset: u64) -> io::Result<Growing> {
+        let mut state = State {
+            file,
+            next: offset,
+            end: offset,
+            searched: offset,
+            mark: Vec::new(),
+            is_final: false,
+            is_cut: false,
+        };
+        state.mark = state.mark_before(offset)?;
+        Ok(Growing(Arc::new(Mutex::new(state))))
+    }
+
+    /// Nobody will write to the file any more: what stands behind the last newline is text too.
+    pub fn finish(&self) {
+        self.state().is_final = true;
+    }
+
+    /// Whether the file is shorter than what was seen of it, or holds something else there: it was cut, and perhaps
+    /// filled again.
+    pub fn is_cut(&self) -> bool {
+        self.state().is_cut
+    }
+
+    /// Lets others look at the file; where they leave it does not matter.
+    pub fn with_file<T>(&self, look: impl FnOnce(&mut File) -> T) -> T {
+        look(&mut self.state().file)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Read for Growing {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut state = self.state();
+        if state.next == state.end {
+            state.extend()?;
+        }
+        let most = buffer.len().min(usize::try_from(state.end - state.next).unwrap_or(usize::MAX));
+        let next = state.next;
+        state.file.seek(SeekFrom::Start(next))?;
+        let length = state.file.read(&mut buffer[..most])?;
+        state.next += length as u64;
+        Ok(length)
+    }
+}
+
+impl State {
+    /// Looks how far the file may be read now.
+    fn extend(&mut self) -> io::Result<()> {
+        let length = self.file.metadata()?.len();
+        if length == self.end || self.is_cut {
+            return Ok(());
+        }
+        if length < self.end || self.mark_before(self.end)? != self.mark {
+            self.is_cut = true;
+            return Ok(());
+        }
+        let end = if self.is_final { Some(length) } else { self.last_line_end(length)? };
+        self.searched = length;
+        if let Some(end) = end {
+            self.end = end;
+            self.mark = self.mark_before(end)?;
+        }
+        Ok(())
+    }
+
+    /// The end of the last whole line before `length`, behind what was searched.
+    fn last_line_end(&mut self, length: u64) -> io::Result<Option<u64>> {
+        let mut block = Vec::new();
+        let mut block_end = length;
+        while block_end > self.searched {
+            let start = block_end.saturating_sub(STEP_BYTES).max(self.searched);
+            self.read_at(start, block_end - start, &mut block)?;
+            if let Some(newline) = memchr::memrchr(b'\n', &block) {
+                return Ok(Some(start + newline as u64 + 1));
+            }
+            block_end = start;
+        }
+        Ok(None)
+    }
+
+    fn mark_before(&mut self, end: u64) -> io::Result<Vec<u8>> {
+        let mut mark = Vec::new();
+        let start = end.saturating_sub(MARK_BYTES);
+        self.read_at(start, end - start, &mut mark)?;
+        Ok(mark)
+    }
+
+    fn read_at(&mut self, start: u64, length: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+        bytes.clear();
+        self.file.seek(SeekFrom::Start(start))?;
+        (&mut self.file).take(length).read_to_end(bytes)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+    use std::path::{Path, PathBuf};
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn file(text: &str) -> (TempDir, PathBuf, Growing) {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("log");
+        fs::write(&path, text).unwrap();
+        let growing = Growing::new(File::open(&path).unwrap(), 0).unwrap();
+        (folder, path, growing)
+    }
+
+    fn append(path: &Path, text: &str) {
+        OpenOptions::new().append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    fn read(growing: &mut Growing) -> String {
+        let mut text = String::new();
+        growing.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn only_whole_lines_are_read_until_the_file_is_final() {
+        let (_folder, path, mut growing) = file("one\ntw");
+        assert_eq!(read(&mut growing), "one\n");
+        assert_eq!(read(&mut growing), "");
+        append(&path, "o\nthree\nfo");
+        assert_eq!(read(&mut growing), "two\nthree\n");
+        growing.finish();
+        assert_eq!(read(&mut growing), "fo");
+        append(&path, "ur");
+        assert_eq!(read(&mut growing), "ur");
+    }
+
+    #[test]
+    fn a_line_of_many_blocks_is_waited_for_and_searched_once() {
+        let (_folder, path, mut growing) = file("");
+        let part = "x".repeat(3 * STEP_BYTES as usize);
+        for _ in 0..3 {
+            append(&path, &part);
+            assert_eq!(read(&mut growing), "");
+        }
+        append(&path, "\nnext");
+        assert_eq!(read(&mut growing).len(), 3 * part.len() + 1);
+    }
+
+    #[test]
+    fn a_file_that_was_cut_is_told_also_when_it_has_grown_again() {
+        for text in ["", "new\n", "one\nTWO\nthree and four\n"] {
+            let (_folder, path, mut growing) = file("one\ntwo\n");
+            assert_eq!(read(&mut growing), "one\ntwo\n");
+            assert!(!growing.is_cut());
+            fs::write(&path, text).unwrap();
+            assert_eq!(read(&mut growing), "");
+            assert!(growing.is_cut(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Files that grow, followed as `tail -F` does: across rotation, and before they are there.
+//!
+//! Nothing here waits or looks at a clock. [`Follow::read`](Source::read) says that there is no text for now, and whoever
+//! calls decides when to ask again.
+
+mod file;
+mod growing;
+mod pipe;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::files::Input;
+use super::ledger::Ledger;
+use super::options::TextOptions;
+use super::progress::FilesProgress;
+use super::report::TextReport;
+use super::sentence::{Sentence, Source};
+use crate::Result;
+use file::FollowedFile;
+use pipe::FollowedPipe;
+
+/// Sentences that are read from one file before the others have their turn.
+const TURN_SENTENCES: usize = 1_000;
+
+/// Reads files and pipes that grow as one stream.
+///
+/// `read` gives `Ok(false)` where there is no text for now. Only whole lines are read, as long as their writer may be in
+/// the middle of one. Where a file was renamed and another took its place, the old one is read to its end and then the
+/// new one from its start; one that was cut short is read from its start. Each file begins where the [`Ledger`] says that
+/// it was left.
+///
+/// ```
+/// use skipstream::corpus::{Follow, Ledger, Sentence, Source, TextOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("app.log");
+/// std::fs::write(&path, "one two\nthree fo")?;
+/// let mut follow = Follow::plan([&path], &Ledger::default(), false, &TextOptions::default())?;
+/// let mut sentence = Sentence::default();
+/// assert!(follow.read(&mut sentence)?);
+/// assert!(!follow.read(&mut sentence)?, "the second line is not whole");
+///
+/// std::fs::write(&path, "one two\nthree four\n")?;
+/// assert!(follow.read(&mut sentence)?);
+/// assert_eq!(sentence.tokens().collect::<Vec<_>>(), ["three", "four"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Follow {
+    files: Vec<FollowedFile>,
+    pipes: Vec<FollowedPipe>,
+    /// Whose turn it is: the files', then the pipes'.
+    turn: usize,
+    /// How many sentences it has given since then.
+    given: usize,
+    notes: Vec<Note>,
+    progress: FilesProgress,
+}
+
+/// Something that happened to a file that is followed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// The path that is followed.
+    pub file: PathBuf,
+    /// What happened.
+    #[serde(flatten)]
+    pub what: Happening,
+}
+
+/// What happened to a file that is followed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum Happening {
+    /// It is not there yet.
+    Awaited,
+    /// It is there now, and is read from its start.
+    Begun,
+    /// Another file has taken its place.
+    Replaced,
+    /// It was cut short, and is read from its start.
+    Cut,
+    /// It is not the file any more that was learned earlier.
+    ReplacedEarlier,
+    /// The file that was learned earlier has another name now: the rest of it is read first.
+    OldFound {
+        /// The name.
+        renamed: PathBuf,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: ", self.file.display())?;
+        match &self.what {
+            Happening::Awaited => write!(out, "not there yet; waiting for it"),
+            Happening::Begun => write!(out, "reading from its start"),
+            Happening::Replaced => {
+                write!(out, "another file took its place; the rest of the old one is read first")
+            }
+            Happening::Cut => write!(out, "it was cut short; what is in it now is new text"),
+            Happening::ReplacedEarlier => {
+                write!(out, "not the file any more that was learned before; what is in it is new text")
+            }
+            Happening::OldFound { renamed } => {
+                write!(
+                    out,
+                    "the file that was learned before is {} now; the rest of it is read first",
+                    renamed.display()
+                )
+            }
+        }
+    }
+}
+
+impl Follow {
+    /// Decides where each file begins. A file that is not there is waited for; one that is compressed cannot be
+    /// followed. With `again`, every file is new text from its start.
+    ///
+    /// A pipe's reader gives no bytes (`Ok(0)`) where there are none for now, and then only behind a whole line.
+    pub fn plan(
+        inputs: impl IntoIterator<Item = impl Into<Input>>,
+        ledger: &Ledger,
+        again: bool,
+        options: &TextOptions,
+    ) -> Result<Follow> {
+        options.check()?;
+        let (mut files, mut pipes, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        for input in inputs {
+            match input.into() {
+                Input::Pipe { name, reader, skip } => {
+                    pipes.push(FollowedPipe::new(name, reader, skip, options))
+                }
+                Input::File(path) => files.push(FollowedFile::new(path, ledger, again, options, &mut notes)?),
+            }
+        }
+        let progress = FilesProgress::new(files.len() + pipes.len(), None);
+        Ok(Follow { files, pipes, turn: 0, given: 0, notes, progress })
+    }
+
+    /// Whether there are files among what is followed, which have no end.
+    pub fn is_endless(&self) -> bool {
+        !self.files.is_empty()
+    }
+
+    /// What happened since the last time.
+    pub fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// What was met in the text so far.
+    pub fn report(&self) -> TextReport {
+        let reports =
+            self.files.iter().map(FollowedFile::report).chain(self.pipes.iter().map(FollowedPipe::report));
+        reports.fold(TextReport::default(), |sum, report| sum + report)
+    }
+
+    /// How far reading is; a clone may be watched while a trainer reads.
+    pub fn progress(&self) -> &FilesProgress {
+        &self.progress
+    }
+
+    /// Writes down in the ledger how far each file was read, since the last time.
+    ///
+    /// Only right when all that was read was also learned, which is so whenever a trainer has come to rest.
+    pub fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
+        self.pipes.iter_mut().for_each(|pipe| pipe.settle(ledger));
+        self.files.iter_mut().map(|file| file.settle(ledger)).fold(Ok(()), Result::and)
+    }
+
+    fn next_turn(&mut self) {
+        self.turn = (self.turn + 1) % self.progress.files();
+        self.given = 0;
+    }
+
+    fn read_turn(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        let more = match self.turn.checked_sub(self.files.len()) {
+            None => self.files[self.turn].read(sentence, &mut self.notes),
+            Some(pipe) => self.pipes[pipe].read(sentence),
+        };
+        let bytes_read = self.files.iter().map(FollowedFile::bytes_read).sum();
+        self.progress.set(self.turn, bytes_read);
+        more
+    }
+}
+
+impl Source for Follow {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        sentence.clear();
+        if self.given == TURN_SENTENCES {
+            self.next_turn();
+        }
+        for _ in 0..self.progress.files() {
+            if self.read_turn(sentence)? {
+                self.given += 1;
+                return Ok(true);
+            }
+            self.next_turn();
+        }
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests;

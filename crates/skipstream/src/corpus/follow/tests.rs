@@ -1,0 +1,279 @@
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::corpus::Position;
+
+/// A folder of logs, and the ledger of what was learned of them.
+struct Desk {
+    folder: TempDir,
+    ledger: Ledger,
+}
+
+impl Desk {
+    fn with(files: &[(&str, &str)]) -> Desk {
+        let desk = Desk { folder: TempDir::new().unwrap(), ledger: Ledger::default() };
+        files.iter().for_each(|(name, text)| desk.write(name, text));
+        desk
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn append(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        let mut file = OpenOptions::new().append(true).create(true).open(path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+
+    fn rename(&self, from: &str, to: &str) {
+        fs::rename(self.path(from), self.path(to)).unwrap();
+    }
+
+    fn follow(&self, names: &[&str]) -> Follow {
+        self.try_follow(names).unwrap()
+    }
+
+    fn try_follow(&self, names: &[&str]) -> Result<Follow> {
+        let paths = names.iter().map(|name| self.path(name));
+        Follow::plan(paths, &self.ledger, false, &TextOptions::default())
+    }
+
+    /// The entry of a file: its position and words.
+    fn learned(&self, name: &str) -> Option<(u64, u64)> {
+        let canonical = self.folder.path().canonicalize().unwrap().join(name);
+        self.ledger.source_at(&canonical).map(|learned| (learned.position.offset, learned.words))
+    }
+}
+
+/// All sentences that there are now.
+fn read(follow: &mut Follow) -> Vec<String> {
+    let mut sentence = Sentence::default();
+    let mut sentences = Vec::new();
+    while follow.read(&mut sentence).unwrap() {
+        sentences.push(sentence.tokens().collect::<Vec<_>>().join(" "));
+    }
+    sentences
+}
+
+fn happenings(follow: &mut Follow) -> Vec<Happening> {
+    follow.take_notes().into_iter().map(|note| note.what).collect()
+}
+
+#[test]
+fn text_is_read_as_it_comes_from_several_files() {
+    let desk = Desk::with(&[("a", "one two\nthr"), ("b", "")]);
+    let mut follow = desk.follow(&["a", "b"]);
+    assert_eq!(read(&mut follow), ["one two"]);
+    assert!(read(&mut follow).is_empty());
+    desk.append("b", "four\n");
+    desk.append("a", "ee\n");
+    assert_eq!(read(&mut follow), ["three", "four"]);
+    assert_eq!((follow.report().lines, follow.report().tokens), (3, 4));
+    assert_eq!(happenings(&mut follow), [Happening::Begun], "of b, which was empty");
+}
+
+#[test]
+fn a_file_with_endless_text_lets_others_have_their_turn() {
+    let desk = Desk::with(&[("a", &"busy\n".repeat(TURN_SENTENCES + 1)), ("b", "calm\n")]);
+    let sentences = read(&mut desk.follow(&["a", "b"]));
+    assert_eq!(sentences.iter().position(|sentence| sentence == "calm"), Some(TURN_SENTENCES));
+    assert_eq!(sentences.len(), TURN_SENTENCES + 2);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_waited_for() {
+    let mut desk = Desk::with(&[]);
+    let mut follow = desk.follow(&["a"]);
+    assert!(read(&mut follow).is_empty());
+    assert_eq!(happenings(&mut follow), [Happening::Awaited]);
+    desk.write("a", "one\n");
+    assert_eq!(read(&mut follow), ["one"]);
+    follow.settle(&mut desk.ledger).unwrap();
+    assert_eq!(desk.learned("a"), Some((4, 1)));
+}
+
+#[test]
+fn of_a_renamed_file_the_rest_is_read_before_the_new_one() {
+    let mut desk = Desk::with(&[("a", "one\n")]);
+    let mut follow = desk.follow(&["a"]);
+    assert_eq!(read(&mut follow), ["one"]);
+    desk.rename("a", "a.1");
+    desk.append("a.1", "two\nthr");
+    assert_eq!(read(&mut follow), ["two"], "its writer has not noticed yet");
+    desk.write("a", "");
+    assert!(read(&mut follow).is_empty(), "nor now");
+    desk.append("a.1", "ee");
+    desk.write("a", "four\n");
+    assert_eq!(read(&mut follow), ["three", "four"]);
+    assert_eq!(happenings(&mut follow), [Happening::Replaced, Happening::Begun]);
+    follow.settle(&mut desk.ledger).unwrap();
+    assert_eq!(desk.learned("a"), Some((5, 1)));
+    assert_eq!(follow.report().tokens, 4);
+}
+
+#[test]
+fn a_file_that_was_deleted_and_made_again_is_new() {
+    let desk = Desk::with(&[("a", "one\n")]);
+    let mut follow = desk.follow(&["a"]);
+    assert_eq!(read(&mut follow), ["one"]);
+    fs::remove_file(desk.path("a")).unwrap();
+    assert!(read(&mut follow).is_empty());
+    desk.write("a", "one\ntwo\n");
+    assert_eq!(read(&mut follow), ["one", "two"]);
+}
+
+#[test]
+fn a_file_that_was_cut_is_read_from_its_start() {
+    for text in ["two\n", "two, which is longer than what was there\n"] {
+        let mut desk = Desk::with(&[("a", "one and one\n")]);
+        let mut follow = desk.follow(&["a"]);
+        assert_eq!(read(&mut follow), ["one and one"]);
+        follow.settle(&mut desk.ledger).unwrap();
+        desk.write("a", "");
+        assert!(read(&mut follow).is_empty());
+        follow.settle(&mut desk.ledger).unwrap();
+        assert_eq!(desk.learned("a"), None, "nothing is learned of what it is now");
+        desk.append("a", text);
+        assert_eq!(read(&mut follow), [text.trim()]);
+        assert_eq!(happenings(&mut follow), [Happening::Cut, Happening::Begun]);
+    }
+}
+
+#[test]
+fn a_file_goes_on_where_it_was_left() {
+    let mut desk = Desk::with(&[("a", "one\ntwo\nthr")]);
+    let mut follow = desk.follow(&["a"]);
+    read(&mut follow);
+    follow.settle(&mut desk.ledger).unwrap();
+    assert_eq!(desk.learned("a"), Some((8, 2)));
+    desk.append("a", "ee\nfour\n");
+    let mut follow = desk.follow(&["a"]);
+    assert_eq!(read(&mut follow), ["three", "four"]);
+    follow.settle(&mut desk.ledger).unwrap();
+    assert_eq!(desk.learned("a"), Some((19, 4)));
+    assert!(follow.take_notes().is_empty());
+}
+
+#[test]
+fn a_file_that_was_rotated_meanwhile_is_finished_under_its_new_name() {
+    let mut desk = Desk::with(&[("a", "one\n")]);
+    let mut follow = desk.follow(&["a"]);
+    read(&mut follow);
+    follow.settle(&mut desk.ledger).unwrap();
+    drop(follow);
+    desk.append("a", "two\nthree");
+    desk.rename("a", "a.1");
+
+    // Before there is a new one, and then with it.
+    let mut follow = desk.follow(&["a"]);
+    assert_eq!(read(&mut follow), ["two", "three"]);
+    assert!(happenings(&mut follow).contains(&Happening::OldFound { renamed: desk.path("a.1") }));
+    drop(follow);
+    desk.write("a", "four\n");
+    let mut follow = desk.follow(&["a"]);
+    assert_eq!(read(&mut follow), ["two", "three", "four"], "the first time was not settled");
+    follow.settle(&mut desk.ledger).unwrap();
+    assert_eq!(desk.learned("a"), Some((5, 1)));
+    assert!(read(&mut desk.follow(&["a"])).is_empty());
+}
+
+#[test]
+fn a_file_that_was_rotated_away_is_new() {
+    let mut desk = Desk::with(&[("a", "one\n"), ("a.1", "of another day\n")]);
+    let mut follow = desk.follow(&["a"]);
+    read(&mut follow);
+    follow.settle(&mut desk.ledger).unwrap();
+    drop(follow);
+    fs::remove_file(desk.path("a")).unwrap();
+    desk.write("a", "two\n");
+    let mut follow = desk.follow(&["a"]);
+    assert_eq!(read(&mut follow), ["two"]);
+    assert_eq!(happenings(&mut follow), [Happening::ReplacedEarlier, Happening::Begun]);
+}
+
+#[test]
+fn the_rest_of_an_old_file_is_not_learned_twice_while_the_new_one_has_no_whole_line() {
+    let mut desk = Desk::with(&[("a", "one\n")]);
+    let mut follow = desk.follow(&["a"]);
+    read(&mut follow);
+    follow.settle(&mut desk.ledger).unwrap();
+    desk.append("a", "two\n");
+    desk.rename("a", "a.1");
+    desk.write("a", "thr");
+    assert_eq!(read(&mut follow), ["two"]);
+    follow.settle(&mut desk.ledger).unwrap();
+    drop(follow);
+    desk.append("a", "ee\n");
+    assert_eq!(read(&mut desk.follow(&["a"])), ["three"]);
+}
+
+#[test]
+fn what_cannot_be_followed_is_an_error_at_once() {
+    let desk = Desk::with(&[]);
+    fs::create_dir(desk.path("folder")).unwrap();
+    fs::write(desk.path("a.gz"), [0x1F, 0x8B, 8, 0, 0, 0, 0, 0]).unwrap();
+    let message = |name: &str| desk.try_follow(&[name]).err().unwrap().to_string();
+    assert!(message("folder").contains("folder"));
+    assert!(
+        message("a.gz").ends_with(
+            "a.gz: it is compressed, and a compressed file cannot be followed; leave --follow out"
+        )
+    );
+    assert!(message("none/a").contains("none/a"));
+    let device = Follow::plan(["/dev/null"], &desk.ledger, false, &TextOptions::default());
+    assert!(device.err().unwrap().to_string().starts_with("/dev/null: this is not a file;"));
+}
+
+#[test]
+fn a_pipe_is_read_until_it_is_silent_and_goes_on() {
+    /// Gives its chunks, with a silence between them.
+    struct Silent(Vec<&'static str>);
+
+    impl std::io::Read for Silent {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let Some(chunk) = self.0.pop() else { return Ok(0) };
+            let (now, later) = chunk.split_at(chunk.len().min(buffer.len()));
+            buffer[..now.len()].copy_from_slice(now.as_bytes());
+            if !later.is_empty() {
+                self.0.push(later);
+            }
+            Ok(now.len())
+        }
+    }
+
+    let mut desk = Desk::with(&[]);
+    let reader = Box::new(Silent(vec!["two\n", "", "one one\n"]));
+    let inputs = [Input::Pipe { name: "<stdin>".into(), reader, skip: Position::default() }];
+    let mut follow = Follow::plan(inputs, &desk.ledger, false, &TextOptions::default()).unwrap();
+    assert!(!follow.is_endless());
+    assert_eq!(read(&mut follow), ["one one"]);
+    follow.settle(&mut desk.ledger).unwrap();
+    assert_eq!(read(&mut follow), ["two"]);
+    follow.settle(&mut desk.ledger).unwrap();
+    assert_eq!((desk.ledger.piped_words, desk.ledger.last_pipe.offset), (3, 12));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_to_where_it_leads_now() {
+    let desk = Desk::with(&[("monday", "one\n"), ("tuesday", "two\n")]);
+    let link = |to: &str| {
+        let _ = fs::remove_file(desk.path("today"));
+        std::os::unix::fs::symlink(desk.path(to), desk.path("today")).unwrap();
+    };
+    link("monday");
+    let mut follow = desk.follow(&["today"]);
+    assert_eq!(read(&mut follow), ["one"]);
+    link("tuesday");
+    assert_eq!(read(&mut follow), ["two"]);
+    assert!(Path::new(&desk.path("monday")).exists());
+}
