@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::HumanCount;
 use skipstream::Embeddings;
@@ -69,14 +69,19 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
     } else {
         formats::save(&embeddings, args.to, &args.out)?;
     }
-    let files: Vec<String> = args.to.files(&args.out).iter().map(|file| file.display().to_string()).collect();
     eprintln!(
         "{}: {} words of {} dimensions",
-        files.join(" and "),
+        files(args.to, &args.out),
         HumanCount(embeddings.len() as u64),
         embeddings.dimensions()
     );
     Ok(Ending::Done)
+}
+
+/// The files of vectors at a path, for people.
+pub fn files(format: Format, path: &Path) -> String {
+    let files: Vec<String> = format.files(path).iter().map(|file| file.display().to_string()).collect();
+    files.join(" and ")
 }
 
 /// The words that were asked for, as they were asked for.
@@ -85,6 +90,14 @@ fn chosen(args: &ExportArgs, mut embeddings: Embeddings) -> Result<Embeddings> {
         embeddings = embeddings.top(top);
     }
     if let Some(count) = args.min_count {
+        let format = embeddings.origin().and_then(|origin| origin.format.parse::<Format>().ok());
+        if let Some(format) = format.filter(|format| !format.has_counts()) {
+            bail!(
+                "{}: these vectors come from {format}, which has no counts for --min-count to choose by; --top chooses \
+                 by the order of the file",
+                args.model.model.display()
+            );
+        }
         embeddings = embeddings.with_min_count(count);
     }
     Ok(if args.normalize { embeddings.normalized()? } else { embeddings })

@@ -11,6 +11,7 @@ use skipstream::formats::{self, Format, LoadOptions};
 
 use crate::Ending;
 use crate::args::one_of;
+use crate::export::files;
 use crate::lock::ModelLock;
 
 /// What was typed after `import`.
@@ -23,7 +24,7 @@ use crate::lock::ModelLock;
 pub struct ImportArgs {
     /// The vectors: a file, which may be compressed, or a folder made for the projector
     ///
-    /// Read are word2vec's text and binary, fastText's .vec, GloVe's and yskip's text, .npy (with words in .words.tsv
+    /// These are read: word2vec's text and binary, fastText's .vec, GloVe's and yskip's text, .npy (with words in .words.tsv
     /// beside it), finalfusion, and models of this program.
     #[arg(value_name = "IN")]
     pub input: PathBuf,
@@ -60,13 +61,16 @@ pub fn run(args: ImportArgs) -> Result<Ending> {
     options.format = args.from;
     options.vectors = args.vectors;
     options.invalid_utf8 = args.invalid_utf8;
-    let embeddings = formats::load_with(input, &options)?;
-    let format = embeddings.origin().map(|origin| origin.format.clone()).unwrap_or_default();
+    let (format, embeddings) = formats::load_with(input, &options)?;
     let imported = embeddings.top(args.top.unwrap_or(usize::MAX));
     imported.save(model)?;
     let words = |n: usize| HumanCount(n as u64);
     let dimensions = embeddings.dimensions();
-    eprintln!("{}: {format}, {} words of {dimensions} dimensions", input.display(), words(embeddings.len()));
+    eprintln!(
+        "{}: {format}, {} words of {dimensions} dimensions",
+        files(format, input),
+        words(embeddings.len())
+    );
     eprintln!("{}: {} words; to query, not to train", model.display(), words(imported.len()));
     Ok(Ending::Done)
 }

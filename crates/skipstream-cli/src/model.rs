@@ -17,7 +17,7 @@ const LARGEST_LOADED: u64 = 256_000_000;
 pub struct ModelArgs {
     /// The model's file, or vectors of another program
     ///
-    /// Read are word2vec's text and binary, fastText's .vec, GloVe's and yskip's text, .npy, finalfusion and folders for
+    /// These are read: word2vec's text and binary, fastText's .vec, GloVe's and yskip's text, .npy, finalfusion and folders for
     /// the projector, told apart by their content.
     #[arg(long, value_name = "PATH")]
     pub model: PathBuf,

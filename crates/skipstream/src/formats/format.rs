@@ -59,6 +59,12 @@ impl Format {
         }
     }
 
+    /// Whether files have the words' counts. In others a word is counted by its place (the last one 1, the one before 2,
+    /// …), as gensim does, so that the order of the file stays the order of the rows.
+    pub fn has_counts(self) -> bool {
+        !matches!(self, Format::Word2vecText | Format::Word2vecBinary | Format::Finalfusion | Format::Glove)
+    }
+
     /// Whether it is written too.
     pub fn is_written(self) -> bool {
         !matches!(self, Format::Glove | Format::Yskip)

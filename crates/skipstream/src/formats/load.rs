@@ -43,40 +43,42 @@ impl Default for LoadOptions {
 /// # Ok::<(), skipstream::Error>(())
 /// ```
 pub fn load(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
-    load_with(path, &LoadOptions { vectors, ..LoadOptions::default() })
+    let options = LoadOptions { vectors, ..LoadOptions::default() };
+    load_with(path, &options).map(|(_, embeddings)| embeddings)
 }
 
-/// As [`load`], with all options.
-pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Embeddings> {
+/// As [`load`], with all options; also says which format it was.
+pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<(Format, Embeddings)> {
     let path = path.as_ref();
-    // A pipe can be opened only once, so the file is opened before its format is known.
-    let mut opened = if path.is_dir() { None } else { Some(Opened::new(path)?) };
-    let format = match (options.format, &opened) {
-        (Some(format), _) => format,
-        (None, Some(opened)) => opened.format(path)?,
-        (None, None) => recognize(path)?,
+    // A pipe can be opened only once: by the same opening its format is told and it is read.
+    let (format, opened) = match options.format {
+        Some(format) => (format, Opened::new(&format.files(path)[0])?),
+        None if path.is_dir() => {
+            let format = recognize(path)?;
+            (format, Opened::new(&format.files(path)[0])?)
+        }
+        None => {
+            let opened = Opened::new(path)?;
+            (opened.format(path)?, opened)
+        }
     };
     let has_one_kind = !matches!(format, Format::Safetensors | Format::Yskip);
     if has_one_kind && options.vectors != Vectors::default() {
         return Err(one_kind(path, options.vectors));
     }
     if format == Format::Safetensors {
-        if opened.is_some_and(|opened| opened.compression != Compression::None) {
+        if opened.compression != Compression::None {
             return Err(Error::malformed(path, "this is a compressed model; decompress it first"));
         }
-        return Embeddings::load(path, options.vectors);
+        return Ok((format, Embeddings::load(path, options.vectors)?));
     }
-    let files = format.files(path);
-    if files[0] != path {
-        opened = None;
-    }
-    let first = opened.map_or_else(|| Opened::new(&files[0]), Ok)?;
-    let embeddings = read(first, &files, format, options)?;
-    Ok(embeddings.with_origin(Some(Origin {
+    let embeddings = read(opened, &format.files(path), format, options)?;
+    let origin = Origin {
         source: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         format: format.to_string(),
         vectors: (!has_one_kind).then_some(options.vectors),
-    })))
+    };
+    Ok((format, embeddings.with_origin(Some(origin))))
 }
 
 fn read(first: Opened, files: &[PathBuf], format: Format, options: &LoadOptions) -> Result<Embeddings> {
@@ -202,6 +204,6 @@ mod tests {
         let path = folder.path().join("vectors.txt");
         fs::write(&path, "2 2\n3 4\n").unwrap();
         let options = LoadOptions { format: Some(Format::Glove), ..LoadOptions::default() };
-        assert!(load_with(&path, &options).unwrap().words().eq(["2", "3"]));
+        assert!(load_with(&path, &options).unwrap().1.words().eq(["2", "3"]));
     }
 }

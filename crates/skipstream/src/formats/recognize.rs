@@ -76,16 +76,12 @@ fn format_of(sample: &[u8]) -> std::result::Result<Format, String> {
              is gensim's, in Python: \
              gensim.models.KeyedVectors.load(\"vectors.kv\").save_word2vec_format(\"vectors.txt\")"
             .to_owned()),
-        _ => text_format_of(sample).ok_or_else(|| {
-            "this is not a format of word vectors that is known: a model of skipstream, word2vec (text or binary), \
-             fastText's .vec, GloVe, yskip's text, .npy, finalfusion, or a folder for the projector"
-                .to_owned()
-        }),
+        _ => text_format_of(sample),
     }
 }
 
 /// The format of a file that begins with a line of text.
-fn text_format_of(sample: &[u8]) -> Option<Format> {
+fn text_format_of(sample: &[u8]) -> std::result::Result<Format, String> {
     let (first, rest) = match sample.iter().position(|&byte| byte == b'\n') {
         Some(end) => (&sample[..end], &sample[end + 1..]),
         None => (sample, &[][..]),
@@ -94,18 +90,23 @@ fn text_format_of(sample: &[u8]) -> Option<Format> {
     let first = String::from_utf8_lossy(first);
     let parts: Vec<&str> = fields(first.trim_ascii()).collect();
     let is_count = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |part: &&str| part.parse::<f32>().is_ok();
+    let is_cut = sample.len() as u64 == SAMPLE_BYTES;
     match parts[..] {
         [words, dimensions] if is_count(words) && is_count(dimensions) => {
-            let is_cut = sample.len() as u64 == SAMPLE_BYTES;
-            Some(if is_text(rest, is_cut) { Format::Word2vecText } else { Format::Word2vecBinary })
+            Ok(if is_text(rest, is_cut) { Format::Word2vecText } else { Format::Word2vecBinary })
         }
-        _ if yskip::is_first_line(&first) => Some(Format::Yskip),
-        [_, _, .., last] => {
-            // The sample may end within the last part.
-            let last = if sample.len() as u64 == SAMPLE_BYTES { parts[parts.len() - 2] } else { last };
-            last.parse::<f32>().is_ok().then_some(Format::Glove)
+        _ if yskip::is_first_line(&first) => Ok(Format::Yskip),
+        [_, _, ..] if first.contains('\t') && parts.iter().all(is_number) => {
+            Err("these are numbers without a word; where this is the projector's vectors.tsv, name its folder, which \
+                 must have metadata.tsv too"
+                .to_owned())
         }
-        _ => None,
+        // The sample may end within the last part.
+        [_, .., next_to_last, last] if is_number(if is_cut { &next_to_last } else { &last }) => Ok(Format::Glove),
+        _ => Err("this is not a format of word vectors that is known: a model of skipstream, word2vec (text or \
+             binary), fastText's .vec, GloVe, yskip's text, .npy, finalfusion, or a folder for the projector"
+            .to_owned()),
     }
 }
 
@@ -176,6 +177,8 @@ mod tests {
             (b"\xba\x16\x4f\x2f\x0c\0\0\0", "take the .vec file"),
             (b"\x80\x04\x95", "save_word2vec_format"),
             (b"this is no model at all", "not a format of word vectors that is known"),
+            (b"0.5\t-1\n", "name its folder"),
+            (b"0.5\t-1\t3e-5\n", "name its folder"),
             (b"\0\0\0\0\0\0\0\0", "not a format of word vectors that is known"),
         ] {
             let message = format_of(sample).unwrap_err();

@@ -31,8 +31,8 @@ pub fn save(embeddings: &Embeddings, format: Format, path: impl AsRef<Path>) -> 
     let compression = Compression::by_name(path);
     if compression != Compression::None && !format.is_compressible() {
         return Err(Error::Unsupported(format!(
-            "{}: {format} is not written compressed, because other programs map it into memory; write `{}`, or take \
-             word2vec-text or word2vec-binary",
+            "{}: {format} is not written compressed, because programs that read it look at it in place; write `{}`, or \
+             take word2vec-text or word2vec-binary",
             path.display(),
             path.with_extension("").display()
         )));
