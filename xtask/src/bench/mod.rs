@@ -3,6 +3,7 @@
 mod circumstances;
 mod evaluation;
 mod instructions;
+mod opening;
 mod peers;
 mod reading;
 mod stages;
@@ -21,6 +22,8 @@ pub enum Bench {
     Instructions,
     /// Score the same vectors with skipstream and with gensim: they must agree, and one must be faster
     Evaluation(evaluation::Options),
+    /// Open a large model in place and ask it, next to gensim
+    Opening(opening::Options),
     /// Read and count a text without training, next to `wc -w`
     Reading(reading::Options),
 }
@@ -32,6 +35,7 @@ pub fn run(bench: &Bench) -> Result<()> {
         Bench::Stages(options) => stages::run(options),
         Bench::Instructions => instructions::run(),
         Bench::Evaluation(options) => evaluation::run_benchmark(options),
+        Bench::Opening(options) => opening::run(options),
         Bench::Reading(options) => reading::run(options),
     }
 }

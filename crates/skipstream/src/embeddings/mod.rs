@@ -24,6 +24,7 @@ pub(crate) use words::Words;
 
 use table::Table;
 
+use crate::kernel::Kernel;
 use crate::{Error, Result};
 
 /// Words with their counts and vectors, the most frequent word in row 0.
@@ -184,8 +185,8 @@ impl Embeddings {
     /// The cosine between two words, from -1 to 1.
     pub fn similarity(&self, first: &str, second: &str) -> Result<f32> {
         let (first, second) = (self.known(first)?, self.known(second)?);
-        let (left, right) = (self.finite_vector(first)?, self.finite_vector(second)?);
-        Ok(cosine::cosine((&left, self.inverse_norm(first)), (&right, self.inverse_norm(second))))
+        let dot = Kernel::best().dot(&self.finite_vector(first)?, &self.finite_vector(second)?);
+        Ok(cosine::cosine(dot, [self.inverse_norm(first), self.inverse_norm(second)]))
     }
 
     /// One divided by the norm of a row, or 0 where the vector has no direction.

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::cosine;
+use super::cosine::{cosine, inverse_norm};
 use crate::bytes::MappedFloats;
+use crate::kernel::Kernel;
 
 /// The vectors, one row after the other.
 pub(crate) enum Rows {
@@ -16,9 +17,14 @@ pub(crate) enum Rows {
     MappedSum([MappedFloats; 2]),
 }
 
+/// Rows that are compared together: small enough to stay in the nearest cache while that is done.
+const BLOCK: usize = 32;
+
 impl Rows {
     pub fn owned(dimensions: usize, values: Vec<f32>) -> Rows {
-        let inverse_norms = values.chunks_exact(dimensions).map(cosine::inverse_norm).collect();
+        let mut inverse_norms = vec![0.0; values.len() / dimensions];
+        Kernel::best().squares(dimensions, &values, &mut inverse_norms);
+        inverse_norms.iter_mut().for_each(|value| *value = inverse_norm(*value));
         Rows::Owned { values, inverse_norms }
     }
 
@@ -36,37 +42,52 @@ impl Rows {
 
     /// One divided by the norm of a row, or 0 where the vector has no direction.
     pub fn inverse_norm(&self, row: usize, dimensions: usize) -> f32 {
-        match self {
-            Rows::Owned { inverse_norms, .. } => inverse_norms[row],
-            Rows::Mapped(_) | Rows::MappedSum(_) => cosine::inverse_norm(&self.row(row, dimensions)),
+        if let Rows::Owned { inverse_norms, .. } = self {
+            return inverse_norms[row];
         }
+        let vector = self.row(row, dimensions);
+        inverse_norm(Kernel::best().dot(&vector, &vector))
     }
 
-    /// Shows each of the rows with its number and one divided by its norm, in their order.
-    pub fn visit(&self, rows: Range<usize>, dimensions: usize, mut visit: impl FnMut(usize, &[f32], f32)) {
-        let place = rows.start * dimensions..rows.end * dimensions;
-        match self {
-            Rows::Owned { values, inverse_norms } => {
-                let vectors = values[place].chunks_exact(dimensions);
-                for ((row, vector), inverse_norm) in rows.clone().zip(vectors).zip(&inverse_norms[rows]) {
-                    visit(row, vector, *inverse_norm);
+    /// Shows the cosines of each of the rows with the vectors, in the order of rows.
+    ///
+    /// The vectors have as many dimensions as the rows, and come with one divided by their norm.
+    pub fn compare<const N: usize>(
+        &self,
+        rows: Range<usize>,
+        vectors: [(&[f32], f32); N],
+        mut visit: impl FnMut(usize, [f32; N]),
+    ) {
+        let kernel = Kernel::best();
+        let dimensions = vectors[0].0.len();
+        let mut sums = Vec::new();
+        let mut norms = [0.0; BLOCK];
+        let mut dots = [[0.0; BLOCK]; N];
+        for start in rows.clone().step_by(BLOCK) {
+            let block = start..rows.end.min(start + BLOCK);
+            let place = block.start * dimensions..block.end * dimensions;
+            let values = match self {
+                Rows::Owned { values, .. } => &values[place],
+                Rows::Mapped(matrix) => &matrix.values()[place],
+                Rows::MappedSum([left, right]) => {
+                    sums.resize(place.len(), 0.0);
+                    kernel.add(&left.values()[place.clone()], &right.values()[place], &mut sums);
+                    &sums
                 }
+            };
+            let norms = match self {
+                Rows::Owned { inverse_norms, .. } => &inverse_norms[block.clone()],
+                Rows::Mapped(_) | Rows::MappedSum(_) => {
+                    kernel.squares(dimensions, values, &mut norms);
+                    norms.iter_mut().for_each(|value| *value = inverse_norm(*value));
+                    &norms
+                }
+            };
+            for ((vector, _), dots) in vectors.iter().zip(&mut dots) {
+                kernel.dots(vector, values, dots);
             }
-            Rows::Mapped(matrix) => {
-                for (row, vector) in rows.zip(matrix.values()[place].chunks_exact(dimensions)) {
-                    visit(row, vector, cosine::inverse_norm(vector));
-                }
-            }
-            Rows::MappedSum(matrices) => {
-                let [left, right] =
-                    matrices.each_ref().map(|matrix| matrix.values()[place.clone()].chunks_exact(dimensions));
-                let mut sum = vec![0.0; dimensions];
-                for ((row, left), right) in rows.zip(left).zip(right) {
-                    for ((sum, left), right) in sum.iter_mut().zip(left).zip(right) {
-                        *sum = left + right;
-                    }
-                    visit(row, &sum, cosine::inverse_norm(&sum));
-                }
+            for (place, row) in block.enumerate() {
+                visit(row, std::array::from_fn(|n| cosine(dots[n][place], [vectors[n].1, norms[place]])));
             }
         }
     }

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::Embeddings;
 use super::best::{Best, Candidate};
-use super::cosine::{cosine, inverse_norm};
+use super::cosine::inverse_norm;
+use crate::kernel::Kernel;
 use crate::{Error, Result};
 
 /// A word near the one that was asked for.
@@ -51,21 +52,22 @@ impl Embeddings {
         exclude: &[usize],
     ) -> Result<Vec<Neighbor<'_>>> {
         self.check_query(vector)?;
-        let query = (vector, inverse_norm(vector));
-        Ok(self.best(n, exclude, |vector, inverse_norm| cosine(query, (vector, inverse_norm))))
+        let inverse_norm = inverse_norm(Kernel::best().dot(vector, vector));
+        Ok(self.best(n, exclude, [(vector, inverse_norm)], |[cosine]| cosine))
     }
 
-    /// The `n` words with the highest scores, without the rows in `exclude`. The score of a word is made of its vector
-    /// and one divided by its norm, and must not be NaN.
-    fn best(
+    /// The `n` words with the highest scores, without the rows in `exclude`. The score of a word is made of its cosines
+    /// with the vectors, which come with one divided by their norm, and must not be NaN.
+    pub(super) fn best<const N: usize>(
         &self,
         n: usize,
         exclude: &[usize],
-        score: impl Fn(&[f32], f32) -> f32 + Sync,
+        vectors: [(&[f32], f32); N],
+        score: impl Fn([f32; N]) -> f32 + Sync,
     ) -> Vec<Neighbor<'_>> {
         let search = |rows: Range<usize>, best: &mut Best| {
-            self.table.rows.visit(rows, self.dimensions(), |row, vector, inverse_norm| {
-                let candidate = Candidate { similarity: score(vector, inverse_norm), row };
+            self.table.rows.compare(rows, vectors, |row, cosines| {
+                let candidate = Candidate { similarity: score(cosines), row };
                 if best.wants(candidate) && !exclude.contains(&row) {
                     best.take(candidate);
                 }
@@ -142,6 +144,7 @@ fn search_all(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::embeddings::cosine::cosine;
 
     fn compass() -> Embeddings {
         let words = [("north", 9), ("northeast", 8), ("east", 7), ("west", 6), ("south", 5), ("nowhere", 4)];
@@ -206,9 +209,11 @@ mod tests {
         let values = (0..200_000 * 6).map(|_| (random.uniform() * 3.0).floor() as f32 - 1.0).collect();
         let embeddings = Embeddings::new(6, words, values).unwrap();
         let query = [1.0, -1.0, 0.5, 1.0, 0.0, 1.0];
+        let kernel = Kernel::best();
+        let inverse_norm = |vector: &[f32]| inverse_norm(kernel.dot(vector, vector));
         let similarity = |row| {
             let vector = embeddings.vector_at(row);
-            cosine((&query, inverse_norm(&query)), (&vector, inverse_norm(&vector)))
+            cosine(kernel.dot(&query, &vector), [inverse_norm(&query), inverse_norm(&vector)])
         };
         let mut expected: Vec<(f32, usize)> =
             (0..embeddings.len()).map(|row| (similarity(row), row)).collect();

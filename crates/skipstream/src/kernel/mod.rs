@@ -1,4 +1,4 @@
-//! Pairs and negatives → changed rows.
+//! Pairs and negatives → changed rows; and rows → cosines.
 //!
 //! `scalar.rs` derives the update. `pair.rs` and `group/` are written once, for sixteen lanes, and compiled for
 //! each instruction set; [`Kernel::best`] chooses at run time. All sets give the same bits.
@@ -7,6 +7,7 @@
 
 #[cfg(target_arch = "aarch64")]
 mod arm;
+mod compare;
 mod functions;
 mod group;
 mod instructions;
@@ -206,6 +207,26 @@ for_every_set! {
 for_every_set! {
     /// Asks for a row ahead of time.
     fn prefetch_row(row: &[Lanes]) = pair::prefetch_row
+}
+
+for_every_set! {
+    /// The dot product of two vectors of the same length.
+    fn dot(left: &[f32], right: &[f32]) -> f32 = compare::dot
+}
+
+for_every_set! {
+    /// The dot product of each row with the vector.
+    fn dots(vector: &[f32], rows: &[f32], dots: &mut [f32]) = compare::dots
+}
+
+for_every_set! {
+    /// The dot product of each row with itself.
+    fn squares(dimensions: usize, rows: &[f32], squares: &mut [f32]) = compare::squares
+}
+
+for_every_set! {
+    /// The sums of values, side by side.
+    fn add(left: &[f32], right: &[f32], sums: &mut [f32]) = compare::add
 }
 
 #[cfg(test)]

@@ -13,10 +13,12 @@ use crate::python::Environment;
 pub const GENSIM: &str = "with_gensim.py";
 pub const FASTTEXT: &str = "with_fasttext.py";
 pub const EVALUATE: &str = "evaluate_with_gensim.py";
-const DRIVERS: [(&str, &str); 3] = [
+pub const OPEN: &str = "open_with_gensim.py";
+const DRIVERS: [(&str, &str); 4] = [
     (GENSIM, include_str!("with_gensim.py")),
     (FASTTEXT, include_str!("with_fasttext.py")),
     (EVALUATE, include_str!("evaluate_with_gensim.py")),
+    (OPEN, include_str!("open_with_gensim.py")),
 ];
 
 /// The packages whose versions a reader of the numbers wants to know.

@@ -1,0 +1,242 @@
+//! `cargo xtask bench opening`: how soon a large model answers, looked at in place.
+//!
+//! gensim opens the same vectors in its own format in the same way (`mmap="r"`), as the named peer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use skipstream::corpus::Lines;
+use skipstream::formats::{self, Format};
+use skipstream::{Config, Embeddings, Random, Trainer, Vectors};
+
+use super::circumstances;
+use super::peers::python::{OPEN, Python};
+use crate::command::target_folder;
+
+/// Answers after the first one.
+const LATER: usize = 20;
+
+/// What was typed after `cargo xtask bench opening`.
+#[derive(Args)]
+pub struct Options {
+    /// Words of the model
+    #[arg(long, default_value_t = 1_000_000)]
+    words: usize,
+    /// Length of a vector
+    #[arg(long, default_value_t = 100)]
+    dimensions: usize,
+    /// How often each file is opened; the fastest times count, as noise only ever adds
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Leave gensim out, and with it the network
+    #[arg(long)]
+    alone: bool,
+}
+
+/// Makes the files, opens them in turns and prints a table.
+pub fn run(options: &Options) -> Result<()> {
+    let folder = target_folder()?.join(format!("opening-{}x{}", options.words, options.dimensions));
+    let files = Files::prepare(&folder, options)?;
+    let questions = questions(options.words);
+    let mut rows = Vec::new();
+    for (name, path, vectors) in [
+        ("model, sum", &files.model, Vectors::Sum),
+        ("model, target", &files.model, Vectors::Target),
+        ("vectors", &files.vectors, Vectors::Sum),
+    ] {
+        let rounds = (0..options.rounds).map(|_| measure(path, vectors, &questions));
+        let rounds = rounds.collect::<Result<Vec<_>>>()?;
+        let fastest = rounds.into_iter().reduce(Times::fastest).context("there are rounds")?;
+        rows.push(Row { name: format!("skipstream, {name}"), bytes: file_bytes(path)?, times: fastest });
+    }
+    println!(
+        "## Opening {} words of {} dimensions\n\n{}",
+        options.words,
+        options.dimensions,
+        circumstances::list()
+    );
+    if !options.alone {
+        let python = Python::prepare(&folder)?;
+        python.install("gensim")?;
+        println!("- packages: {}", python.versions()?);
+        rows.push(measure_gensim(&python, &folder, &files.binary, options.rounds, &questions)?);
+    }
+    println!("- fastest of {} rounds, files in the page cache", options.rounds);
+    println!("- later: the median of {LATER} answers\n");
+    println!("| what | file, MB | open, ms | read, MB | mapped, MB | first answer, ms | later, ms |");
+    println!("|---|--:|--:|--:|--:|--:|--:|");
+    for Row { name, bytes, times } in rows {
+        let [megabytes, read, mapped] = [bytes, times.read, times.mapped].map(|bytes| bytes as f64 / 1e6);
+        let Times { open, first, later, .. } = times;
+        println!(
+            "| {name} | {megabytes:.0} | {open:.1} | {read:.1} | {mapped:.1} | {first:.1} | {later:.1} |"
+        );
+    }
+    Ok(())
+}
+
+/// The files that are opened.
+struct Files {
+    model: PathBuf,
+    vectors: PathBuf,
+    /// For gensim, which makes its own format of it.
+    binary: PathBuf,
+}
+
+impl Files {
+    /// Makes what is not there.
+    fn prepare(folder: &Path, options: &Options) -> Result<Files> {
+        let [model, vectors, binary] =
+            ["model.safetensors", "vectors.safetensors", "vectors.bin"].map(|name| folder.join(name));
+        fs::create_dir_all(folder)?;
+        if !model.exists() {
+            eprintln!("learning {} words", options.words);
+            train(options)?.save(&model)?;
+        }
+        let embeddings = Embeddings::open(&model, Vectors::Sum)?;
+        if !vectors.exists() {
+            embeddings.save(&vectors)?;
+        }
+        if !binary.exists() {
+            formats::save(&embeddings, Format::Word2vecBinary, &binary)?;
+        }
+        Ok(Files { model, vectors, binary })
+    }
+}
+
+/// Learns a text in which every word stands twice.
+fn train(options: &Options) -> Result<Trainer> {
+    let config = Config {
+        dimensions: options.dimensions,
+        max_vocabulary: options.words,
+        subsample: 0.0,
+        replays: Some(0),
+        ..Config::default()
+    };
+    let mut random = Random::new(config.seed);
+    let mut text = String::new();
+    for place in 0..2 * options.words {
+        let number =
+            if place < options.words { place } else { (random.uniform() * options.words as f64) as usize };
+        text.push_str(&word(number));
+        text.push(if place % 20 == 19 { '\n' } else { ' ' });
+    }
+    let mut lines = Lines::new(text.as_bytes(), "text", &config.text)?;
+    let mut trainer = Trainer::new(config)?;
+    trainer.train(&mut lines, &mut ())?;
+    Ok(trainer)
+}
+
+/// A word that looks like one: syllables for the digits of a number.
+fn word(number: usize) -> String {
+    const SYLLABLES: [&str; 10] = ["ba", "den", "lo", "mi", "ra", "stu", "ve", "ger", "no", "ti"];
+    let digits = number.to_string();
+    digits.bytes().map(|digit| SYLLABLES[usize::from(digit - b'0')]).collect()
+}
+
+fn questions(words: usize) -> Vec<String> {
+    let mut random = Random::new(1);
+    (0..=LATER).map(|_| word((random.uniform() * words as f64) as usize)).collect()
+}
+
+/// A line of the table.
+struct Row {
+    name: String,
+    /// Of the file.
+    bytes: u64,
+    times: Times,
+}
+
+/// Milliseconds and bytes.
+struct Times {
+    open: f64,
+    /// By calls that read.
+    read: u64,
+    /// Of the file, by looking at it.
+    mapped: u64,
+    first: f64,
+    later: f64,
+}
+
+impl Times {
+    fn fastest(self, other: Times) -> Times {
+        Times {
+            open: self.open.min(other.open),
+            first: self.first.min(other.first),
+            later: self.later.min(other.later),
+            ..other
+        }
+    }
+
+    /// Five numbers that a script prints.
+    fn parse(line: &str) -> Option<Times> {
+        let mut fields = line.split_whitespace();
+        let mut next = || fields.next()?.parse::<f64>().ok();
+        let [open, read, mapped, first, later] = [next()?, next()?, next()?, next()?, next()?];
+        Some(Times { open, read: read as u64, mapped: mapped as u64, first, later })
+    }
+}
+
+fn measure(path: &Path, vectors: Vectors, questions: &[String]) -> Result<Times> {
+    let (read, mapped) = (bytes_read()?, bytes_mapped()?);
+    let (open, embeddings) = milliseconds(|| Embeddings::open(path, vectors));
+    let embeddings = embeddings?;
+    let (read, mapped) = (bytes_read()? - read, bytes_mapped()?.saturating_sub(mapped));
+    let mut answers = Vec::new();
+    for question in questions {
+        let (time, neighbors) = milliseconds(|| embeddings.neighbors(question, 10));
+        ensure!(neighbors?.len() == 10, "{question} has no neighbors");
+        answers.push(time);
+    }
+    let first = answers.remove(0);
+    answers.sort_by(f64::total_cmp);
+    Ok(Times { open, read, mapped, first, later: answers[answers.len() / 2] })
+}
+
+/// What is measured of gensim, which keeps its own format of the same vectors.
+fn measure_gensim(
+    python: &Python,
+    folder: &Path,
+    binary: &Path,
+    rounds: u32,
+    questions: &[String],
+) -> Result<Row> {
+    let saved = folder.join("vectors.kv");
+    let mut command = python.driver(OPEN);
+    command.arg(binary).arg(&saved).arg(rounds.to_string()).args(questions);
+    let output = command.output().context("could not start Python")?;
+    ensure!(output.status.success(), "gensim: {}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8(output.stdout)?;
+    let times = Times::parse(&printed).with_context(|| format!("gensim printed {printed}"))?;
+    let bytes = file_bytes(&saved)? + file_bytes(&folder.join("vectors.kv.vectors.npy"))?;
+    Ok(Row { name: "gensim, mmap=\"r\"".to_owned(), bytes, times })
+}
+
+fn milliseconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    let start = Instant::now();
+    let result = work();
+    (start.elapsed().as_secs_f64() * 1e3, result)
+}
+
+fn file_bytes(path: &Path) -> Result<u64> {
+    Ok(fs::metadata(path).with_context(|| path.display().to_string())?.len())
+}
+
+/// What this process has read by calls, from disk or from the cache.
+fn bytes_read() -> Result<u64> {
+    number_in("/proc/self/io", "rchar:")
+}
+
+/// How much of mapped files this process has looked at.
+fn bytes_mapped() -> Result<u64> {
+    Ok(number_in("/proc/self/status", "RssFile:")? * 1024)
+}
+
+fn number_in(path: &str, key: &str) -> Result<u64> {
+    let text = fs::read_to_string(path).context("this benchmark needs Linux")?;
+    let value = text.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next());
+    Ok(value.with_context(|| format!("{path} has no {key}"))?.parse()?)
+}
