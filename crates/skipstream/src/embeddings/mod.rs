@@ -2,12 +2,15 @@
 //!
 //! Invariant: nothing here knows how the vectors were learned or what their file looks like.
 
+mod analogy;
 mod best;
 mod cosine;
+mod odd_one_out;
 mod origin;
 mod parts;
 mod rows;
 mod search;
+mod suggestions;
 mod table;
 mod vectors;
 mod words;
@@ -16,6 +19,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+pub use analogy::AnalogyRule;
+pub(crate) use analogy::EPSILON;
 pub use origin::Origin;
 pub(crate) use rows::Rows;
 pub use search::Neighbor;
@@ -157,9 +162,31 @@ impl Embeddings {
         (0..self.len).map(|row| self.vector_at(row))
     }
 
+    /// The vector of a row at length 1, or zeros where it has no direction.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn unit_vector(&self, row: usize) -> Vec<f32> {
+        let inverse_norm = self.inverse_norm(row);
+        if inverse_norm == 0.0 {
+            return vec![0.0; self.dimensions()];
+        }
+        let mut vector = self.vector_at(row).into_owned();
+        vector.iter_mut().for_each(|value| *value *= inverse_norm);
+        vector
+    }
+
     /// The row of a word.
     pub fn index_of(&self, word: &str) -> Option<usize> {
         self.table.words.row(word).filter(|&row| row < self.len)
+    }
+
+    /// The row of a word that is asked about: an error if there is none, or if its vector is not finite. (That can be
+    /// only in a file that was [opened](Embeddings::open) without looking at its rows.)
+    pub fn row_of(&self, word: &str) -> Result<usize> {
+        let row = self.index_of(word).ok_or_else(|| Error::UnknownWord { word: word.to_owned() })?;
+        table::check_finite(&self.table.words, row, &self.vector_at(row))?;
+        Ok(row)
     }
 
     /// The vector of a word.
@@ -184,37 +211,14 @@ impl Embeddings {
 
     /// The cosine between two words, from -1 to 1.
     pub fn similarity(&self, first: &str, second: &str) -> Result<f32> {
-        let (first, second) = (self.known(first)?, self.known(second)?);
-        let dot = Kernel::best().dot(&self.finite_vector(first)?, &self.finite_vector(second)?);
+        let (first, second) = (self.row_of(first)?, self.row_of(second)?);
+        let dot = Kernel::best().dot(&self.vector_at(first), &self.vector_at(second));
         Ok(cosine::cosine(dot, [self.inverse_norm(first), self.inverse_norm(second)]))
     }
 
     /// One divided by the norm of a row, or 0 where the vector has no direction.
     pub(crate) fn inverse_norm(&self, row: usize) -> f32 {
         self.table.rows.inverse_norm(self.checked(row), self.dimensions())
-    }
-
-    /// The vector of a row at length 1, or zeros where it has no direction.
-    pub(crate) fn unit_vector(&self, row: usize) -> Vec<f32> {
-        let inverse_norm = self.inverse_norm(row);
-        if inverse_norm == 0.0 {
-            return vec![0.0; self.dimensions()];
-        }
-        let mut vector = self.vector_at(row).into_owned();
-        vector.iter_mut().for_each(|value| *value *= inverse_norm);
-        vector
-    }
-
-    fn known(&self, word: &str) -> Result<usize> {
-        self.index_of(word).ok_or_else(|| Error::UnknownWord { word: word.to_owned() })
-    }
-
-    /// The vector of a row that is asked about. Only a file that was opened without looking at its rows can hold
-    /// others.
-    fn finite_vector(&self, row: usize) -> Result<Cow<'_, [f32]>> {
-        let vector = self.vector_at(row);
-        table::check_finite(&self.table.words, row, &vector)?;
-        Ok(vector)
     }
 
     /// The row itself; the table may have rows that these embeddings do not see.

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 pub struct Neighbor<'embeddings> {
     /// The word.
     pub word: &'embeddings str,
-    /// The cosine between it and what was asked for, from -1 to 1.
+    /// The cosine between it and what was asked for, from -1 to 1; of an analogy by 3CosMul, its score.
     pub similarity: f32,
     /// How often the word was seen.
     pub count: u64,
@@ -28,8 +28,8 @@ impl Embeddings {
     ///
     /// Words that are equally near stand in the order of rows, the more frequent first.
     pub fn neighbors(&self, word: &str, n: usize) -> Result<Vec<Neighbor<'_>>> {
-        let row = self.known(word)?;
-        self.neighbors_of_vector(&self.finite_vector(row)?, n, &[row])
+        let row = self.row_of(word)?;
+        self.neighbors_of_vector(&self.vector_at(row), n, &[row])
     }
 
     /// The `n` words nearest to a vector, without the rows in `exclude`, the nearest first.

@@ -11,7 +11,7 @@ use std::thread;
 
 use super::evaluator::Progress;
 use super::lexicon::Lexicon;
-use crate::embeddings::Embeddings;
+use crate::embeddings::{EPSILON, Embeddings};
 use crate::kernel::{Kernel, Work};
 
 /// The words that are scored side by side.
@@ -25,9 +25,6 @@ const TILE: usize = 4;
 
 /// Progress is told after so many blocks.
 const BLOCKS_A_REPORT: usize = 16;
-
-/// Levy and Goldberg's (2014) guard against division by zero in 3CosMul.
-const EPSILON: f32 = 0.001;
 
 /// The rows a, b and c of `a is to b as c is to ?`: each the one that stands for its word.
 pub(super) type Question = [usize; 3];
