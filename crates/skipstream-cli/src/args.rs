@@ -4,12 +4,16 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use serde::de::DeserializeOwned;
 
+use crate::analogy::AnalogyArgs;
 use crate::eval::EvalArgs;
 use crate::export::ExportArgs;
 use crate::import::ImportArgs;
 use crate::inspect::InspectArgs;
 use crate::neighbors::NeighborsArgs;
+use crate::odd_one_out::OddOneOutArgs;
+use crate::similarity::SimilarityArgs;
 use crate::train::{Log, Reader, TrainArgs};
+use crate::vector::VectorArgs;
 
 /// Learn word vectors from text that never ends, in one pass and in bounded memory
 #[derive(Debug, Parser)]
@@ -47,8 +51,32 @@ pub enum Command {
     Train(Box<TrainArgs>),
     /// List the words nearest to a word, by the cosine of their vectors
     ///
-    /// A word that is not in the vocabulary is reported and the others are answered; the exit code is then 1.
+    /// Words are given after the command, or one on each line of standard input; at a terminal, with neither, you are
+    /// asked for them. A word that is not in the vocabulary is reported, with close spellings, and the others are
+    /// answered; the exit code is then 1.
     Neighbors(NeighborsArgs),
+    /// Answer "A is to B as C is to ?"
+    ///
+    /// The three words are not among the answers. Without words, each line of standard input is a question; at a terminal
+    /// you are asked for them. A word that is not in the vocabulary is reported, with close spellings, and the exit code
+    /// is then 1.
+    Analogy(AnalogyArgs),
+    /// Tell how similar two words are: the cosine of their vectors, from -1 to 1
+    ///
+    /// Without words, each line of standard input is a question; at a terminal you are asked for them. A word that is
+    /// not in the vocabulary is reported, with close spellings, and the exit code is then 1.
+    Similarity(SimilarityArgs),
+    /// Find the word that does not belong to the others
+    ///
+    /// It is the word with the lowest cosine to the mean of all of them. Without words, each line of standard input is a
+    /// question; at a terminal you are asked for them. A word that is not in the vocabulary is reported, with close
+    /// spellings, and the exit code is then 1.
+    OddOneOut(OddOneOutArgs),
+    /// Print the vectors of words, as lines of word2vec's text format
+    ///
+    /// Without words, each line of standard input is one; at a terminal you are asked for them. A word that is not in
+    /// the vocabulary is reported, with close spellings, and the exit code is then 1.
+    Vector(VectorArgs),
     /// Score the vectors with word pairs and analogies
     ///
     /// Word pairs are lines of two words and people's score of how similar they are (WS353, MEN, SimLex-999): the

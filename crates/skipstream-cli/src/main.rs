@@ -2,7 +2,9 @@
 //!
 //! What was typed is in `args.rs`. Each command turns it into what to do in a file of its own name.
 
+mod analogy;
 mod args;
+mod ask;
 mod eval;
 mod export;
 mod import;
@@ -10,11 +12,14 @@ mod inspect;
 mod lock;
 mod model;
 mod neighbors;
+mod odd_one_out;
 mod output;
 mod settings;
+mod similarity;
 mod table;
 mod train;
 mod units;
+mod vector;
 
 use std::io;
 use std::process::ExitCode;
@@ -31,6 +36,8 @@ enum Ending {
     Done,
     /// A word that was asked for is not in the vocabulary.
     NotFound,
+    /// A line was not a question. It was reported, and the others were answered.
+    Misunderstood,
     /// Ctrl-C or a signal ended it early.
     Interrupted,
 }
@@ -41,6 +48,7 @@ impl Ending {
         match self {
             Ending::Done => 0,
             Ending::NotFound => 1,
+            Ending::Misunderstood => 2,
             Ending::Interrupted => 130,
         }
     }
@@ -52,6 +60,10 @@ fn main() -> ExitCode {
     let result = match command {
         Command::Train(args) => train::run(*args),
         Command::Neighbors(args) => neighbors::run(args),
+        Command::Analogy(args) => analogy::run(args),
+        Command::Similarity(args) => similarity::run(args),
+        Command::OddOneOut(args) => odd_one_out::run(args),
+        Command::Vector(args) => vector::run(args),
         Command::Eval(args) => eval::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Export(args) => export::run(args),

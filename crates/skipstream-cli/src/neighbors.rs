@@ -1,25 +1,27 @@
 //! `skipstream neighbors`.
 
-use std::fmt::Write as _;
+use std::fmt;
 
 use anyhow::Result;
 use clap::Args;
 use indicatif::HumanCount;
 use serde::Serialize;
+use skipstream::Embeddings;
 use skipstream::embeddings::Neighbor;
 
 use crate::Ending;
-use crate::model::ModelArgs;
-use crate::output::{print, print_json};
+use crate::ask::{self, AskArgs, Query, Shape};
+use crate::table::Table;
 
 /// What was typed after `neighbors`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  skipstream neighbors --model m.safetensors berlin paris -n 5")]
+#[command(after_help = "Examples:\n  \
+    skipstream neighbors --model m.safetensors berlin paris -n 5\n  \
+    skipstream neighbors --model m.safetensors --top 30000 berlin\n  \
+    echo berlin | skipstream neighbors --model m.safetensors --json")]
 pub struct NeighborsArgs {
-    #[command(flatten)]
-    pub model: ModelArgs,
-    /// The words, as they are written in the text
-    #[arg(value_name = "WORD", required = true)]
+    /// The words, as they are written in the text; without any, a word from each line of standard input
+    #[arg(value_name = "WORD")]
     pub words: Vec<String>,
     /// Neighbors of each word
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
@@ -27,55 +29,60 @@ pub struct NeighborsArgs {
     /// Look only among the N most frequent words: rare ones have uncertain vectors
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The answer for one word.
-#[derive(Serialize)]
-struct Answer<'a> {
-    word: &'a str,
-    /// The nearest first; `None` for a word that is not in the vocabulary.
-    neighbors: Option<Vec<Neighbor<'a>>>,
+    #[command(flatten)]
+    pub ask: AskArgs,
 }
 
 /// Answers each word.
 pub fn run(args: NeighborsArgs) -> Result<Ending> {
-    let embeddings = args.model.load()?;
-    let among = embeddings.top(args.top.unwrap_or(embeddings.len()));
-    let mut answers = Vec::new();
-    for word in &args.words {
-        let neighbors = embeddings
-            .index_of(word)
-            .map(|row| among.neighbors_of_vector(&embeddings.vector_at(row), args.number, &[row]));
-        answers.push(Answer { word, neighbors: neighbors.transpose()? });
-    }
-    if args.json {
-        print_json(&answers)?;
-    } else {
-        let blocks: Vec<String> = answers.iter().filter_map(block).collect();
-        print(&blocks.join("\n"))?;
-    }
-    let mut ending = Ending::Done;
-    for answer in answers.iter().filter(|answer| answer.neighbors.is_none()) {
-        eprintln!("`{}` is not in the vocabulary", answer.word);
-        ending = Ending::NotFound;
-    }
-    Ok(ending)
+    ask::run(&args.ask, &args.words, |embeddings| Neighbors {
+        among: embeddings.top(args.top.unwrap_or(embeddings.len())),
+        embeddings,
+        number: args.number,
+    })
 }
 
-/// A table for people.
-fn block(answer: &Answer<'_>) -> Option<String> {
-    let neighbors = answer.neighbors.as_ref()?;
-    let lengths = neighbors.iter().map(|neighbor| neighbor.word.chars().count());
-    let width = lengths.max().unwrap_or(0).max(12);
-    let mut text = format!("{:width$}    similarity        count\n", answer.word, width = width);
-    for neighbor in neighbors {
-        let Neighbor { word, similarity, count } = neighbor;
-        let count = HumanCount(*count).to_string();
-        writeln!(text, "  {word:width$}  {similarity:>10.4}  {count:>11}")
-            .expect("writing into a string cannot fail");
+struct Neighbors {
+    embeddings: Embeddings,
+    among: Embeddings,
+    number: usize,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    word: &'a str,
+    /// The nearest first.
+    neighbors: Vec<Neighbor<'a>>,
+}
+
+impl Query for Neighbors {
+    type Answer<'a> = Answer<'a>;
+
+    const SHAPE: Shape = Shape::WORD;
+
+    fn embeddings(&self) -> &Embeddings {
+        &self.embeddings
     }
-    Some(text)
+
+    fn answer<'a>(&'a self, words: &[&'a str]) -> skipstream::Result<Answer<'a>> {
+        let word = words[0];
+        let row = self.embeddings.row_of(word)?;
+        let vector = self.embeddings.vector_at(row);
+        Ok(Answer { word, neighbors: self.among.neighbors_of_vector(&vector, self.number, &[row])? })
+    }
+}
+
+impl fmt::Display for Answer<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&table(self.word, "similarity", &self.neighbors))
+    }
+}
+
+/// Words with their similarities and counts, for people.
+pub fn table(title: &str, score: &str, neighbors: &[Neighbor<'_>]) -> String {
+    let mut table = Table::new([title, score, "count"]);
+    for Neighbor { word, similarity, count } in neighbors {
+        table.row([format!("  {word}"), format!("{similarity:.4}"), HumanCount(*count).to_string()]);
+    }
+    table.text()
 }

@@ -3,6 +3,7 @@
 // In a test an unwrap is an assertion.
 #![allow(clippy::unwrap_used)]
 
+mod conversation;
 mod desk;
 mod eval;
 mod examples;
@@ -11,7 +12,9 @@ mod formats;
 mod init;
 mod inspect;
 mod logging;
+mod models;
 mod queries;
+mod questions;
 mod refusals;
 mod scoring;
 mod settings;

@@ -1,20 +1,24 @@
-//! `neighbors` and `export`.
+//! What the commands that read vectors answer.
 
 use crate::desk::{Desk, text};
 
-fn trained() -> Desk {
+pub fn trained() -> Desk {
     let desk = Desk::new();
     desk.write("a.txt", text(40_000, 1));
     desk.train("m", &["--finish", "a.txt"]);
     desk
 }
 
+fn json(line: &str) -> serde_json::Value {
+    serde_json::from_str(line).unwrap()
+}
+
 #[test]
 fn words_of_the_same_topic_are_nearer_than_others() {
     let desk = trained();
     let answer = desk.run(&["neighbors", "--model", "m", "--json", "-n", "300", "moon"]);
-    let json: serde_json::Value = serde_json::from_str(&answer.out).unwrap();
-    let neighbors = json[0]["neighbors"].as_array().unwrap();
+    let json = json(&answer.out);
+    let neighbors = json["neighbors"].as_array().unwrap();
     let place = |word: &str| neighbors.iter().position(|neighbor| neighbor["word"] == word);
     for star in ["star", "comet", "orbit", "galaxy", "planet"] {
         for food in ["bread", "butter", "cheese", "honey", "salt", "soup"] {
@@ -31,7 +35,8 @@ fn each_word_has_a_table() {
     let tables: Vec<Vec<&str>> = answer.out.split("\n\n").map(|table| table.lines().collect()).collect();
     assert_eq!(tables.len(), 2);
     for (table, word) in tables.iter().zip(["moon", "bread"]) {
-        assert!(table[0].starts_with(word) && table[0].ends_with("similarity        count"));
+        let headings: Vec<&str> = table[0].split_whitespace().collect();
+        assert_eq!(headings, [word, "similarity", "count"]);
         assert_eq!(table.len(), 6);
         let columns: Vec<&str> = table[1].split_whitespace().collect();
         let decimals = columns[1].split_once('.').unwrap().1;
@@ -40,20 +45,106 @@ fn each_word_has_a_table() {
 }
 
 #[test]
+fn neighbors_are_looked_for_among_the_top_words_only() {
+    let desk = trained();
+    let words = ["moon", "star", "bread", "salt"];
+    let answer = desk.run(&[&["neighbors", "--model", "m", "--json", "--top", "1"], &words[..]].concat());
+    let neighbors: Vec<serde_json::Value> =
+        answer.out.lines().map(|line| json(line)["neighbors"].clone()).collect();
+    let most_frequent = neighbors.iter().find_map(|neighbors| neighbors[0]["word"].as_str()).unwrap();
+    for (word, neighbors) in words.iter().zip(&neighbors) {
+        let found: Vec<&str> =
+            neighbors.as_array().unwrap().iter().filter_map(|neighbor| neighbor["word"].as_str()).collect();
+        let expected: &[&str] = if *word == most_frequent { &[] } else { &[most_frequent] };
+        assert_eq!(found, expected, "words that are not at the top can be asked about too");
+    }
+}
+
+#[test]
 fn an_unknown_word_is_exit_code_1_and_the_others_are_answered() {
     let desk = trained();
-    let answer = desk.run(&["neighbors", "--model", "m", "nonsense", "moon"]);
+    let answer = desk.run(&["neighbors", "--model", "m", "nonsense", "mon", "moon"]);
     assert_eq!(answer.code, Some(1));
-    assert_eq!(answer.err, "`nonsense` is not in the vocabulary\n");
+    let expected =
+        "`nonsense` is not in the vocabulary\n`mon` is not in the vocabulary; did you mean moon?\n";
+    assert_eq!(answer.err, expected);
     assert!(answer.out.starts_with("moon "), "{answer:?}");
 
-    let answer = desk.run(&["neighbors", "--model", "m", "--json", "nonsense", "moon"]);
-    assert_eq!(answer.code, Some(1));
-    let json: serde_json::Value = serde_json::from_str(&answer.out).unwrap();
-    assert_eq!(json[0]["word"], "nonsense");
-    assert!(json[0]["neighbors"].is_null());
-    assert_eq!(json[1]["neighbors"].as_array().unwrap().len(), 10);
-    assert!(json[1]["neighbors"][0]["similarity"].as_f64().unwrap() > 0.5);
+    let answer = desk.run(&["neighbors", "--model", "m", "--json", "galxay", "moon"]);
+    assert_eq!((answer.code, answer.err.as_str()), (Some(1), ""));
+    let (unknown, known) = answer.out.split_once('\n').unwrap();
+    assert_eq!(unknown, r#"{"word":"galxay","error":"unknown word","suggestions":["galaxy"]}"#);
+    let known = json(known);
+    assert_eq!(known["neighbors"].as_array().unwrap().len(), 10);
+    assert!(known["neighbors"][0]["similarity"].as_f64().unwrap() > 0.5);
+}
+
+#[test]
+fn analogies_are_answered_by_either_rule() {
+    let desk = trained();
+    let analogy = ["analogy", "--model", "m", "-n", "20"];
+    let answer = desk.run(&[&analogy[..], &["bread", "cheese", "moon"]].concat());
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let lines: Vec<&str> = answer.out.lines().collect();
+    assert!(lines[0].starts_with("bread is to cheese as moon is to") && lines[0].contains("similarity"));
+    assert_eq!(lines.len(), 21);
+    for rule in ["add", "multiply"] {
+        let answer =
+            desk.run(&[&analogy[..], &["--rule", rule, "--json", "bread", "cheese", "moon"]].concat());
+        let json = json(&answer.out);
+        assert_eq!(json["words"], serde_json::json!(["bread", "cheese", "moon"]));
+        assert_eq!(json["rule"], rule);
+        // Rare names may be anywhere.
+        let answers = json["answers"].as_array().unwrap();
+        let frequent = answers.iter().find(|answer| answer["count"].as_u64() > Some(1_000)).unwrap();
+        let stars = ["star", "comet", "orbit", "galaxy", "planet"];
+        assert!(stars.contains(&frequent["word"].as_str().unwrap()), "{answer:?}");
+    }
+}
+
+#[test]
+fn the_similarity_of_two_words() {
+    let desk = trained();
+    let similar = |words: [&str; 2]| {
+        let answer = desk.run(&[&["similarity", "--model", "m"], &words[..]].concat());
+        assert_eq!(answer.code, Some(0), "{answer:?}");
+        let (asked, similarity) = answer.out.trim_end().rsplit_once(' ').unwrap();
+        assert_eq!(asked, words.join(" "));
+        similarity.parse::<f64>().unwrap()
+    };
+    assert_eq!(similar(["moon", "moon"]), 1.0);
+    assert!(similar(["moon", "star"]) > similar(["moon", "bread"]));
+    let answer = desk.run(&["similarity", "--model", "m", "--json", "moon", "star"]);
+    assert!((json(&answer.out)["similarity"].as_f64().unwrap() - similar(["moon", "star"])).abs() < 1e-4);
+}
+
+#[test]
+fn the_odd_one_out() {
+    let desk = trained();
+    let answer = desk.run(&["odd-one-out", "--model", "m", "bread", "honey", "orbit", "salt"]);
+    assert_eq!((answer.code, answer.out.as_str()), (Some(0), "orbit\n"));
+    let answer = desk.run(&["odd-one-out", "--model", "m", "--json", "bread", "honey", "orbit", "salt"]);
+    let json = json(&answer.out);
+    assert_eq!((&json["odd_one_out"], &json["fits"][0]["word"]), (&"orbit".into(), &"orbit".into()));
+    assert_eq!(json["fits"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn vectors_are_lines_of_the_text_export() {
+    let desk = trained();
+    desk.run(&["export", "--model", "m", "--to", "word2vec-text", "out.txt"]);
+    let exported = String::from_utf8(desk.bytes("out.txt")).unwrap();
+    let answer = desk.run(&["vector", "--model", "m", "moon", "bread"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert_eq!(answer.out.lines().count(), 2);
+    for line in answer.out.lines() {
+        assert!(exported.lines().any(|other| other == line), "{line}");
+    }
+    let answer = desk.run(&["vector", "--model", "m", "--normalize", "--json", "moon"]);
+    let json = json(&answer.out);
+    let values = json["vector"].as_array().unwrap().iter().map(|value| value.as_f64().unwrap());
+    let norm = values.map(|value| value * value).sum::<f64>().sqrt();
+    assert!((norm - 1.0).abs() < 1e-5);
 }
 
 #[test]

@@ -1,0 +1,74 @@
+//! `skipstream vector`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use skipstream::Embeddings;
+
+use crate::Ending;
+use crate::ask::{self, AskArgs, Query, Shape};
+
+/// What was typed after `vector`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    skipstream vector --model m.safetensors berlin paris\n  \
+    skipstream vector --model m.safetensors --normalize --json berlin\n  \
+    cut -d ' ' -f 1 corpus.txt | head -n 3 | skipstream vector --model m.safetensors")]
+pub struct VectorArgs {
+    /// The words; without any, a word from each line of standard input
+    #[arg(value_name = "WORD")]
+    pub words: Vec<String>,
+    /// Make every vector 1 long
+    #[arg(long)]
+    pub normalize: bool,
+    #[command(flatten)]
+    pub ask: AskArgs,
+}
+
+/// Prints the vector of each word.
+pub fn run(args: VectorArgs) -> Result<Ending> {
+    ask::run(&args.ask, &args.words, |embeddings| VectorsOfWords { embeddings, normalize: args.normalize })
+}
+
+struct VectorsOfWords {
+    embeddings: Embeddings,
+    normalize: bool,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    word: &'a str,
+    vector: Cow<'a, [f32]>,
+}
+
+impl Query for VectorsOfWords {
+    type Answer<'a> = Answer<'a>;
+
+    const SHAPE: Shape = Shape::WORD;
+
+    fn embeddings(&self) -> &Embeddings {
+        &self.embeddings
+    }
+
+    fn answer<'a>(&'a self, words: &[&'a str]) -> skipstream::Result<Answer<'a>> {
+        let word = words[0];
+        let row = self.embeddings.row_of(word)?;
+        let vector = match self.normalize {
+            true => Cow::Owned(self.embeddings.unit_vector(row)),
+            false => self.embeddings.vector_at(row),
+        };
+        Ok(Answer { word, vector })
+    }
+}
+
+/// As a line of word2vec's text format.
+impl fmt::Display for Answer<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.word)?;
+        self.vector.iter().try_for_each(|value| write!(formatter, " {value}"))?;
+        writeln!(formatter)
+    }
+}
