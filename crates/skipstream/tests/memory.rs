@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use skipstream::corpus::{Sentence, Source};
 use skipstream::train::MemoryBound;
-use skipstream::{Config, Result, Strategy, Trainer};
+use skipstream::{Config, Embeddings, Result, Strategy, Trainer, Vectors};
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
@@ -88,5 +88,16 @@ fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
         assert!(late <= early + early / 4, "{strategy:?}: {early} bytes, later {late}");
         assert!((late as u64) < allowed, "{strategy:?}: {late} bytes where {allowed} are allowed");
         assert!(trainer.progress().evictions > 5_000);
+
+        // What is copied for reading has a bound of its own.
+        let Config { dimensions, text, .. } = &**trainer.settings();
+        let words = 700.min(trainer.vocabulary().len());
+        let allowed = Embeddings::max_bytes(words, *dimensions, text.max_token_bytes);
+        let before = NOW.load(Ordering::Relaxed) + 4 * trainer.vocabulary().len();
+        PEAK.store(before, Ordering::Relaxed);
+        let embeddings = trainer.top_embeddings(Vectors::Sum, words).unwrap();
+        let peak = PEAK.load(Ordering::Relaxed) - before;
+        assert!((peak as u64) < allowed, "{words} words: {peak} bytes where {allowed} are allowed");
+        assert_eq!(embeddings.len(), words);
     }
 }

@@ -89,10 +89,7 @@ impl Scored {
 
     /// The pairs or questions that were used.
     pub fn used(&self) -> usize {
-        match &self.score {
-            Score::WordPairs(score) => score.used,
-            Score::Analogies(scores) => scores.total.used,
-        }
+        self.score.used()
     }
 }
 

@@ -96,7 +96,7 @@ pub struct TrainArgs {
     /// On standard error, write what happens as JSON lines
     ///
     /// Each line is an object with `event` and the seconds since the start, `elapsed`. The events are `start` (with all settings and
-    /// the memory bound), `progress` (every 10 seconds), `checkpoint`, `eval`, `rotation`, `stopping`, `end` (with the summary) and `error`.
+    /// the memory bound), `progress` (every 10 seconds), `checkpoint`, `eval`, `rotation`, `warning`, `stopping`, `end` (with the summary) and `error`.
     #[arg(long, conflicts_with = "verbose", help_heading = "Output")]
     pub log_json: bool,
 }

@@ -17,6 +17,8 @@ pub struct Evaluation {
     began: Instant,
     earlier: Progress,
     is_first: bool,
+    /// Files of which no question could be asked the last time.
+    unanswered: Vec<PathBuf>,
 }
 
 /// The scores at one point of the stream.
@@ -46,7 +48,7 @@ impl Evaluation {
     pub fn new(files: &[PathBuf], now: Progress) -> Result<Evaluation> {
         let sets = files.iter().map(|path| Ok((path.clone(), TestSet::open(path)?)));
         let sets = sets.collect::<Result<_>>()?;
-        Ok(Evaluation { sets, began: Instant::now(), earlier: now, is_first: true })
+        Ok(Evaluation { sets, began: Instant::now(), earlier: now, is_first: true, unanswered: Vec::new() })
     }
 
     /// Scores the model; nothing if it was scored as it is.
@@ -64,12 +66,22 @@ impl Evaluation {
         let evaluator = Evaluator::new(&embeddings, options)?;
         let scores =
             self.sets.iter().map(|(file, set)| FileScore { file, score: evaluator.score(set, &|_| ()) });
+        let scores: Vec<FileScore<'_>> = scores.collect();
+        let unanswered = scores.iter().filter(|scored| scored.score.used() == 0);
+        self.unanswered = unanswered.map(|scored| scored.file.to_owned()).collect();
         Ok(Some(Point {
             words: now.tokens,
             seconds: self.began.elapsed().as_secs_f64(),
             loss: (trained.pairs > 0).then(|| trained.mean_loss()),
             vocabulary: now.vocabulary,
-            scores: scores.collect(),
+            scores,
         }))
+    }
+
+    /// What should be said of the last scores.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        self.unanswered.iter().map(|file| {
+            format!("{}: no question has all its words among the {WORDS} most frequent", file.display())
+        })
     }
 }

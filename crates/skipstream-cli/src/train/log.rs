@@ -42,6 +42,11 @@ pub enum Event<'a> {
     Eval(&'a Point<'a>),
     /// Something happened to a file that is followed.
     Rotation(&'a Note),
+    /// Something that a person should know.
+    Warning {
+        /// What.
+        message: &'a str,
+    },
     /// Ctrl-C or a signal came.
     Stopping,
     /// Training is over.
@@ -111,6 +116,7 @@ impl Log {
                 None => self.print(&figures.to_string()),
             },
             Event::Rotation(note) => self.print(&note.to_string()),
+            Event::Warning { message } => self.print(&format!("warning: {message}")),
             Event::Stopping => {
                 self.print("stopping at the next boundary to save; once more to quit without saving");
             }

@@ -101,6 +101,9 @@ impl Session {
         let trained = self.train().and_then(|rest| self.refuse_nothing(rest));
         let settled = self.settle();
         let evaluated = if trained.is_ok() { self.evaluate() } else { Ok(()) };
+        for message in self.evaluation.iter().flat_map(Evaluation::warnings) {
+            self.log.tell(&Event::Warning { message: &message });
+        }
         let outcome = match &trained {
             Err(_) => Outcome::Failed,
             Ok(Rest::Rested) => Outcome::Interrupted,

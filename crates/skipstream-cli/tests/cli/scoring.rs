@@ -51,6 +51,15 @@ fn without_a_time_the_end_alone_is_scored_and_the_summary_may_be_json_too() {
 }
 
 #[test]
+fn a_set_without_known_words_is_warned_of() {
+    let desk = desk();
+    desk.write("other.tsv", "chat\tchien\t7\n");
+    let answer = desk.train("m", &["--eval", "other.tsv", "a.txt"]);
+    assert!(answer.err.contains("warning: other.tsv: no question has all its words among the 30000 most"));
+    assert_eq!(points(&answer.out)[0]["scores"][0]["used"], 0);
+}
+
+#[test]
 fn test_sets_are_looked_at_before_anything_is_learned() {
     let desk = desk();
     assert_refused(&desk.run(&train("m", &["--eval", "none.tsv", "a.txt"])), &["none.tsv: No such file"]);

@@ -105,11 +105,13 @@ impl Embeddings {
         table.is_sorted().then(|| Embeddings { len: table.words.len(), table: Arc::new(table), origin: None })
     }
 
-    /// Bytes that so many words take at the most: vectors, inverse norms, counts, words of at most `max_word_bytes`,
-    /// their ends and a hash table, in lists that may have grown by half too much.
+    /// Bytes that so many words in the order of frequency take at the most, while they are made.
     pub fn max_bytes(words: usize, dimensions: usize, max_word_bytes: usize) -> u64 {
-        let word = size_of::<f32>() * (dimensions + 1) + 8 + max_word_bytes + 8 + 2 * 9;
-        (words * word * 3 / 2) as u64
+        let row = size_of::<f32>() * (dimensions + 1);
+        // A list that grows has up to twice the room, and its former self beside it: a word's bytes, its end, its count
+        // and its place in the index. The order takes a number.
+        let word = 3 * (max_word_bytes + 8 + 8 + 9 * 8 / 7) + 8;
+        (words * (row + word)) as u64
     }
 
     /// The number of words.

@@ -41,6 +41,16 @@ pub enum Score {
     Analogies(AnalogyScores),
 }
 
+impl Score {
+    /// The pairs or questions that were used.
+    pub fn used(&self) -> usize {
+        match self {
+            Score::WordPairs(score) => score.used,
+            Score::Analogies(scores) => scores.total.used,
+        }
+    }
+}
+
 /// Is told the share that is done.
 pub(super) type Progress<'a> = &'a (dyn Fn(f64) + Sync);
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::embeddings::Embeddings;
+use crate::error::Result;
 
 /// Vectors from elsewhere: the target row of a word that is among them starts there, and not at random.
 ///
@@ -28,6 +29,19 @@ pub struct InitialSource {
 }
 
 impl Initial {
+    /// Without the vectors beyond the most frequent ones, whose memory is free then.
+    pub(super) fn cut_to(self, most: usize) -> Result<Initial> {
+        if self.vectors.len() <= most {
+            return Ok(self);
+        }
+        let rows = 0..most;
+        let mut values = Vec::with_capacity(most * self.vectors.dimensions());
+        rows.clone().for_each(|row| values.extend_from_slice(&self.vectors.vector_at(row)));
+        let words = rows.map(|row| (self.vectors.word(row), self.vectors.count(row)));
+        let vectors = Embeddings::new(self.vectors.dimensions(), words, values)?;
+        Ok(Initial { vectors, source: self.source })
+    }
+
     /// The row of a word among the vectors.
     pub(super) fn row(&self, word: &str) -> Option<u32> {
         self.vectors.index_of(word).map(|row| row as u32)

@@ -81,8 +81,7 @@ impl Trainer {
                 limit: format!("{}, as in {}", initial.vectors.dimensions(), initial.source.file),
             });
         }
-        let vectors = initial.vectors.top(max_vocabulary);
-        trainer.stream.initial = Some(Initial { vectors, ..initial });
+        trainer.stream.initial = Some(initial.cut_to(max_vocabulary)?);
         Ok(trainer)
     }
 
@@ -165,11 +164,14 @@ impl Trainer {
     /// The vectors of the most frequent words alone, at most so many: the others are not copied.
     pub fn top_embeddings(&self, vectors: Vectors, most: usize) -> Result<Embeddings> {
         let Stream { vocabulary, parameters, .. } = &self.stream;
+        let rank = |id: &WordId| (Reverse(vocabulary.count(*id)), vocabulary.word(*id));
         let mut ids: Vec<WordId> = vocabulary.ids().collect();
         if most < ids.len() {
-            ids.select_nth_unstable_by_key(most, |&id| (Reverse(vocabulary.count(id)), vocabulary.word(id)));
+            ids.select_nth_unstable_by(most, |one, other| rank(one).cmp(&rank(other)));
             ids.truncate(most);
         }
+        // In order already, so that nothing is copied twice.
+        ids.sort_unstable_by(|one, other| rank(one).cmp(&rank(other)));
         let mut values = Vec::with_capacity(ids.len() * self.settings.dimensions);
         for &id in &ids {
             let (target, context) = (parameters.target(id), parameters.context(id));

@@ -19,8 +19,8 @@ pub(super) struct FollowedFile {
     canonical: PathBuf,
     options: TextOptions,
     current: Option<Open>,
-    /// Whether a file was read to its end and closed, and none is open since.
-    has_closed: bool,
+    /// Files that were read to their end, and that the ledger was not told of.
+    closed: Vec<Closed>,
     /// What was met in files that are closed.
     closed_report: TextReport,
 }
@@ -34,6 +34,14 @@ struct Open {
     is_old: bool,
     words: u64,
     is_settled: bool,
+}
+
+/// A file that was read to its end.
+struct Closed {
+    /// The path by which the ledger knows it.
+    canonical: PathBuf,
+    /// The file and how far it was read, if it is still there under that path, as one to which a link has led.
+    kept: Option<(Growing, Reading)>,
 }
 
 /// What tells one file from another of the same path. While a file is open, no other gets its number.
@@ -55,7 +63,7 @@ impl FollowedFile {
             canonical,
             options: options.clone(),
             current: None,
-            has_closed: false,
+            closed: Vec::new(),
             closed_report: TextReport::default(),
         };
         let learned = ledger.source_at(&file.canonical).filter(|_| !again);
@@ -114,20 +122,27 @@ impl FollowedFile {
 
     /// Writes down how far the file was read, whatever its path leads to now.
     pub fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
-        let Some(current) = &mut self.current else {
-            if std::mem::take(&mut self.has_closed) {
-                ledger.forget(&self.canonical);
+        for Closed { canonical, kept } in self.closed.drain(..) {
+            match kept {
+                Some((handle, reading)) => {
+                    let recorded = handle.with_file(|file| ledger.record_open(&canonical, file, reading));
+                    recorded.map_err(Error::io(&canonical))?;
+                }
+                None => ledger.forget(&canonical),
             }
-            return Ok(());
-        };
+        }
+        let Some(current) = &mut self.current else { return Ok(()) };
         if std::mem::replace(&mut current.is_settled, true) {
             return Ok(());
         }
-        let position = current.stream.position();
-        // Bytes behind the position are not learned: whether they stay the same is of no interest.
-        let reading = Reading { file_bytes: position.offset, position, complete: true, words: current.words };
+        let reading = current.reading();
         let recorded = current.handle.with_file(|file| ledger.record_open(&self.canonical, file, reading));
         recorded.map_err(Error::io(&self.path))
+    }
+
+    /// Whether another path leads to the same place.
+    pub fn is_same(&self, other: &FollowedFile) -> bool {
+        self.canonical == other.canonical
     }
 
     pub fn report(&self) -> TextReport {
@@ -161,12 +176,16 @@ impl FollowedFile {
     fn close(&mut self) {
         if let Some(current) = self.current.take() {
             self.closed_report += current.stream.report().clone();
-            self.has_closed = true;
+            let there = fs::metadata(&self.canonical).map(|metadata| Identity::of(&metadata));
+            let is_there = there.is_ok_and(|there| there == current.identity) && !current.handle.is_cut();
+            let kept = is_there.then(|| (current.handle.clone(), current.reading()));
+            self.closed.push(Closed { canonical: self.canonical.clone(), kept });
         }
     }
 
     fn open_if_there(&mut self, notes: &mut Vec<Note>) -> Result<()> {
         if fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > 0) {
+            self.canonical = canonical(&self.path)?;
             self.open(Position::default(), 0)?;
             self.note(notes, Happening::Begun);
             // What the ledger knows is of another file.
@@ -219,6 +238,14 @@ impl FollowedFile {
 
     fn note(&self, notes: &mut Vec<Note>, what: Happening) {
         notes.push(Note { file: self.path.clone(), what });
+    }
+}
+
+impl Open {
+    /// How far it was read. Bytes behind that are not learned: whether they stay the same is of no interest.
+    fn reading(&self) -> Reading {
+        let position = self.stream.position();
+        Reading { file_bytes: position.offset, position, complete: true, words: self.words }
     }
 }
 

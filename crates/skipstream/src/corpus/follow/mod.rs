@@ -116,7 +116,7 @@ impl fmt::Display for Note {
 
 impl Follow {
     /// Decides where each file begins. A file that is not there is waited for; one that is compressed cannot be
-    /// followed. With `again`, every file is new text from its start.
+    /// followed. With `again`, every file is new text from its start. A file that is named twice is read once.
     ///
     /// A pipe's reader gives no bytes (`Ok(0)`) where there are none for now, and then only behind a whole line.
     pub fn plan(
@@ -126,13 +126,18 @@ impl Follow {
         options: &TextOptions,
     ) -> Result<Follow> {
         options.check()?;
-        let (mut files, mut pipes, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut files, mut pipes, mut notes) = (Vec::<FollowedFile>::new(), Vec::new(), Vec::new());
         for input in inputs {
             match input.into() {
                 Input::Pipe { name, reader, skip } => {
                     pipes.push(FollowedPipe::new(name, reader, skip, options))
                 }
-                Input::File(path) => files.push(FollowedFile::new(path, ledger, again, options, &mut notes)?),
+                Input::File(path) => {
+                    let file = FollowedFile::new(path, ledger, again, options, &mut notes)?;
+                    if !files.iter().any(|known| known.is_same(&file)) {
+                        files.push(file);
+                    }
+                }
             }
         }
         let progress = FilesProgress::new(files.len() + pipes.len(), None);

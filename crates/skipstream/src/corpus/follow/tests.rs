@@ -1,6 +1,5 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::path::Path;
 
 use tempfile::TempDir;
 
@@ -265,15 +264,17 @@ fn a_pipe_is_read_until_it_is_silent_and_goes_on() {
 #[cfg(unix)]
 #[test]
 fn a_link_is_followed_to_where_it_leads_now() {
-    let desk = Desk::with(&[("monday", "one\n"), ("tuesday", "two\n")]);
-    let link = |to: &str| {
+    let mut desk = Desk::with(&[("monday", "one\n"), ("tuesday", "two\n")]);
+    let link = |desk: &Desk, to: &str| {
         let _ = fs::remove_file(desk.path("today"));
         std::os::unix::fs::symlink(desk.path(to), desk.path("today")).unwrap();
     };
-    link("monday");
-    let mut follow = desk.follow(&["today"]);
-    assert_eq!(read(&mut follow), ["one"]);
-    link("tuesday");
+    link(&desk, "monday");
+    let mut follow = desk.follow(&["today", "monday"]);
+    assert_eq!(read(&mut follow), ["one"], "both names are of one file");
+    link(&desk, "tuesday");
     assert_eq!(read(&mut follow), ["two"]);
-    assert!(Path::new(&desk.path("monday")).exists());
+    follow.settle(&mut desk.ledger).unwrap();
+    assert_eq!((desk.learned("monday"), desk.learned("tuesday")), (Some((4, 1)), Some((4, 1))));
+    assert!(read(&mut desk.follow(&["today"])).is_empty());
 }
