@@ -100,10 +100,6 @@ impl Session {
     pub fn learn(mut self) -> (Summary, Result<Ending>) {
         let trained = self.train().and_then(|rest| self.refuse_nothing(rest));
         let settled = self.settle();
-        let evaluated = if trained.is_ok() { self.evaluate() } else { Ok(()) };
-        for message in self.evaluation.iter().flat_map(Evaluation::warnings) {
-            self.log.tell(&Event::Warning { message: &message });
-        }
         let outcome = match &trained {
             Err(_) => Outcome::Failed,
             Ok(Rest::Rested) => Outcome::Interrupted,
@@ -119,6 +115,7 @@ impl Session {
             }
         };
         let summary = self.summary(outcome, matches!(saved, Some(Ok(()))));
+        let evaluated = if outcome == Outcome::Failed { Ok(()) } else { self.evaluate_at_end() };
         let ending = match outcome {
             Outcome::Interrupted => Ending::Interrupted,
             _ => Ending::Done,
@@ -141,7 +138,7 @@ impl Session {
 
     /// A new model of no words would only lead to questions later on.
     fn refuse_nothing(&self, rest: Rest) -> Result<Rest> {
-        if rest == Rest::Ended && self.is_void() {
+        if rest == Rest::Ended && self.is_void() && !self.job.follow {
             bail!("there are no words in the text, so there is no model to save");
         }
         Ok(rest)
@@ -161,7 +158,7 @@ impl Session {
     /// Does what is due, at rest.
     fn do_chores(&mut self) -> Result<()> {
         let words = self.trainer.progress().tokens;
-        while let Some(chore) = self.watch.next_chore(words) {
+        for chore in self.watch.take_due(words) {
             match chore {
                 Chore::Checkpoint => self.checkpoint()?,
                 Chore::Evaluation => self.evaluate()?,
@@ -180,6 +177,15 @@ impl Session {
         self.settle()?;
         self.save()?;
         self.log.tell(&Event::Checkpoint { words_in_all: self.trainer.progress().tokens });
+        Ok(())
+    }
+
+    /// Scores the model once more, and says of which test sets nothing could be asked.
+    fn evaluate_at_end(&mut self) -> Result<()> {
+        self.evaluate()?;
+        for message in self.evaluation.iter().flat_map(Evaluation::warnings) {
+            self.log.tell(&Event::Warning { message: &message });
+        }
         Ok(())
     }
 

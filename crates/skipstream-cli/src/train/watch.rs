@@ -30,11 +30,14 @@ impl Watch {
         Watch { stop, log, meter, due }
     }
 
-    /// The next chore that is due, which is taken for done then.
-    pub fn next_chore(&mut self, words: u64) -> Option<Chore> {
-        let (chore, due) = self.due.iter_mut().find(|(_, due)| due.is_due(words))?;
-        due.done(words);
-        Some(*chore)
+    /// The chores that are due, which are taken for done then.
+    pub fn take_due(&mut self, words: u64) -> Vec<Chore> {
+        let due = self.due.iter_mut().filter(|(_, due)| due.is_due(words));
+        due.map(|(chore, due)| {
+            due.done(words);
+            *chore
+        })
+        .collect()
     }
 }
 

@@ -156,6 +156,16 @@ fn a_silent_pipe_is_learned_line_by_line_and_its_end_is_the_end() {
 }
 
 #[test]
+fn text_that_never_comes_is_no_error() {
+    let desk = Desk::new();
+    let (code, out, err) = end(follow(&desk, &["--idle-exit", "10ms", "app.log"]));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("learned   nothing new"), "{out}");
+    assert!(err.contains("app.log: not there yet; waiting for it"), "{err}");
+    assert!(desk.names().is_empty(), "no model without a word");
+}
+
+#[test]
 fn what_cannot_be_followed_is_refused() {
     let desk = Desk::new();
     desk.write("a.txt", text(100, 1));
