@@ -156,7 +156,10 @@ fn the_format_can_be_named_and_bad_words_replaced_or_left_out() {
     assert_eq!(as_text(&desk, "m"), "2 1\n2 1\n3 4\n");
     desk.write("v", b"2 1\na\xc3 1\nb 2\n");
     let import = ["import", "v", "--force", "--model", "m"];
-    assert_refused(&desk.run(&import), "v: line 2: not valid UTF-8");
+    assert_refused(
+        &desk.run(&import),
+        "v: line 2: a word is not UTF-8 (the policies `replace` and `skip` go on)",
+    );
     assert_done(&desk.run(&[&import[..], &["--invalid-utf8", "skip"]].concat()));
     assert_eq!(as_text(&desk, "m"), "1 1\nb 2\n");
     assert_done(&desk.run(&[&import[..], &["--invalid-utf8", "replace"]].concat()));

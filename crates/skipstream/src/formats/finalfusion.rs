@@ -26,7 +26,7 @@ const NORMS: u32 = 6;
 /// The identifier of `f32` among the types of values.
 const SINGLE: u32 = 10;
 
-/// What stands for vectors that cannot be read: to take only the words' own rows would give other vectors.
+/// What to do with vectors that are computed from parts: to take only the words' own rows would give other vectors.
 const CONVERT: &str =
     "in Python: finalfusion.compat.write_word2vec(\"vectors.bin\", finalfusion.load_finalfusion(…))";
 

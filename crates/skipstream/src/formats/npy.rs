@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use super::input::Input;
 use super::lines::Lines;
 use super::rows::{MAX_WORD_BYTES, Rows};
+use super::tsv;
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
 
@@ -48,14 +49,8 @@ pub(super) fn write_array(embeddings: &Embeddings, mut writer: impl Write, name:
 
 /// Writes the list of words.
 pub(super) fn write_words(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
-    super::tsv::check_words(embeddings)?;
-    let mut write_all = || {
-        for row in 0..embeddings.len() {
-            writeln!(writer, "{}\t{}", embeddings.word(row), embeddings.count(row))?;
-        }
-        writer.flush()
-    };
-    write_all().map_err(Error::io(name))
+    tsv::check_words(embeddings)?;
+    tsv::write_words(embeddings, &mut writer).map_err(Error::io(name))
 }
 
 /// Reads an array and its list of words. In the list counts may be missing, but not for some words only.

@@ -47,14 +47,8 @@ pub(super) fn write_vectors(embeddings: &Embeddings, mut writer: impl Write, nam
 /// Writes the words and their counts.
 pub(super) fn write_metadata(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
     tsv::check_words(embeddings)?;
-    let mut write_all = || {
-        writeln!(writer, "word\tcount")?;
-        for row in 0..embeddings.len() {
-            writeln!(writer, "{}\t{}", embeddings.word(row), embeddings.count(row))?;
-        }
-        writer.flush()
-    };
-    write_all().map_err(Error::io(name))
+    let header = writeln!(writer, "word\tcount");
+    header.and_then(|()| tsv::write_words(embeddings, &mut writer)).map_err(Error::io(name))
 }
 
 /// Reads both files. The column `word` is taken, or else the first one; counts are taken from the column `count`.

@@ -1,5 +1,7 @@
 //! What the lists with tabs share.
 
+use std::io::{self, Write};
+
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
 
@@ -13,4 +15,12 @@ pub(super) fn check_words(embeddings: &Embeddings) -> Result<()> {
         ))),
         None => Ok(()),
     }
+}
+
+/// Writes a line for each word: the word, a tab, its count.
+pub(super) fn write_words(embeddings: &Embeddings, writer: &mut impl Write) -> io::Result<()> {
+    for (row, word) in embeddings.words().enumerate() {
+        writeln!(writer, "{word}\t{}", embeddings.count(row))?;
+    }
+    writer.flush()
 }

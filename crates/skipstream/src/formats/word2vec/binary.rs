@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::super::input::Input;
 use super::super::rows::{MAX_WORD_BYTES, Rows};
-use super::{Header, write};
+use super::{Header, NOT_UTF8, write};
 use crate::Result;
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::Embeddings;
@@ -39,7 +39,7 @@ pub(in super::super) fn read_binary(
         let word = String::from_utf8_lossy(word);
         let is_valid = matches!(word, std::borrow::Cow::Borrowed(_));
         match invalid_utf8 {
-            InvalidUtf8::Error if !is_valid => return Err(file.error(start, "a word is not UTF-8")),
+            InvalidUtf8::Error if !is_valid => return Err(file.error(start, NOT_UTF8)),
             InvalidUtf8::Skip if !is_valid => file.skip(4 * header.dimensions as u64, "a vector")?,
             _ => {
                 rows.push_word(&word).map_err(|reason| file.error(start, reason))?;
@@ -137,7 +137,7 @@ mod tests {
     fn a_word_that_is_not_utf8_is_refused_replaced_or_left_out() {
         let bytes = [b"2 1\n\xc3 ".as_slice(), &[0; 4], b"\nb ", &[0; 4]].concat();
         let read = |policy| read_binary(bytes.as_slice(), Path::new("in.bin"), policy);
-        assert_refused(&bytes, "byte 4: a word is not UTF-8");
+        assert_refused(&bytes, "byte 4: a word is not UTF-8 (the policies `replace` and `skip` go on)");
         assert!(read(InvalidUtf8::Replace).unwrap().words().eq(["\u{fffd}", "b"]));
         assert!(read(InvalidUtf8::Skip).unwrap().words().eq(["b"]));
     }

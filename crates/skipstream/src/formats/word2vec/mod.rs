@@ -20,6 +20,9 @@ use super::rows::{Checked, fields};
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
 
+/// Mikolov's program cuts long words, which may be within a letter.
+const NOT_UTF8: &str = "a word is not UTF-8 (the policies `replace` and `skip` go on)";
+
 /// The first line.
 #[derive(Clone, Copy)]
 struct Header {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::super::lines::{Line, Lines};
 use super::super::rows::{MAX_DIMENSIONS, MAX_WORD_BYTES, Rows, fields};
-use super::{Header, write};
+use super::{Header, NOT_UTF8, write};
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
@@ -45,8 +45,7 @@ pub(in super::super) fn read_text(
     first_line: FirstLine,
     invalid_utf8: InvalidUtf8,
 ) -> Result<Embeddings> {
-    let lines = Lines::new(reader, name, MAX_LINE_BYTES);
-    let mut lines = if invalid_utf8 == InvalidUtf8::Error { lines } else { lines.lossy() };
+    let mut lines = Lines::new(reader, name, MAX_LINE_BYTES).lossy();
     let mut n_lines = 0;
     let first = lines.next()?.ok_or_else(|| Error::malformed(name, "the file is empty"))?;
     let (promised, mut rows) = match first_line {
@@ -57,7 +56,7 @@ pub(in super::super) fn read_text(
         FirstLine::Word => {
             let dimensions = fields(first.text).count().saturating_sub(1);
             let mut rows = Rows::new(dimensions).map_err(|reason| first.error(reason))?;
-            push_line(&mut rows, first)?;
+            push_line(&mut rows, first, invalid_utf8)?;
             (None, rows)
         }
     };
@@ -68,9 +67,7 @@ pub(in super::super) fn read_text(
             )));
         }
         n_lines += 1;
-        if !(line.is_replaced && invalid_utf8 == InvalidUtf8::Skip) {
-            push_line(&mut rows, line)?;
-        }
+        push_line(&mut rows, line, invalid_utf8)?;
     }
     if let Some(promised) = promised.filter(|&promised| promised != n_lines) {
         return Err(Error::malformed(
@@ -84,7 +81,12 @@ pub(in super::super) fn read_text(
     rows.finish()
 }
 
-fn push_line(rows: &mut Rows, line: Line<'_>) -> Result<()> {
+fn push_line(rows: &mut Rows, line: Line<'_>, invalid_utf8: InvalidUtf8) -> Result<()> {
+    match invalid_utf8 {
+        InvalidUtf8::Error if line.is_replaced => return Err(line.error(NOT_UTF8)),
+        InvalidUtf8::Skip if line.is_replaced => return Ok(()),
+        _ => {}
+    }
     let dimensions = rows.dimensions();
     let n_fields = fields(line.text).count();
     let word = match n_fields.checked_sub(dimensions) {
@@ -215,9 +217,14 @@ mod tests {
     fn a_word_that_is_not_utf8_is_refused_replaced_or_left_out() {
         let bytes = b"3 1\na 1\n\xc3 2\nc 3\n";
         let read = |policy| read_text(&bytes[..], Path::new("in.txt"), FirstLine::Sizes, policy);
-        assert_refused(read(InvalidUtf8::Error), "line 3: not valid UTF-8");
+        assert_refused(
+            read(InvalidUtf8::Error),
+            "line 3: a word is not UTF-8 (the policies `replace` and `skip` go on)",
+        );
         assert!(read(InvalidUtf8::Replace).unwrap().words().eq(["a", "\u{fffd}", "c"]));
         assert!(read(InvalidUtf8::Skip).unwrap().words().eq(["a", "c"]));
+        let glove = read_text(&b"\xc3 1 2\nb 3 4\n"[..], Path::new("in"), FirstLine::Word, InvalidUtf8::Skip);
+        assert!(glove.unwrap().words().eq(["b"]));
     }
 
     #[test]
