@@ -8,7 +8,7 @@ use skipstream::{AdaGrad, Strategy, WindowShape};
 use crate::args::one_of;
 use crate::units::Bytes;
 
-/// Settings that were typed; what was not typed is taken from the model, or from the defaults if it is new.
+/// Settings that were typed or stand in a file; the others are taken from the model, or from the defaults if it is new.
 #[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[command(next_help_heading = "Model settings (fixed once the model exists)")]

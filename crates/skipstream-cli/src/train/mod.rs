@@ -1,8 +1,9 @@
 //! `skipstream train`.
 //!
 //! `job.rs` turns what was typed into what to do. `session.rs` does it: learns, saves at checkpoints and at the end,
-//! and rests when `stop.rs` was told to. `watch.rs` follows the training, `meter.rs` takes the figures, `log.rs` tells
-//! them, and `summary.rs` says what came of it.
+//! and rests when `stop.rs` was told to. Its text ends or is followed (`reading.rs`, `pipe.rs`, `patience.rs`).
+//! `watch.rs` looks on and says when something is due (`every.rs`), as scores are (`evaluation.rs`). `meter.rs` takes the
+//! figures, `log.rs` tells them, and `summary.rs` says what came of it all.
 
 mod args;
 mod evaluation;
@@ -13,11 +14,11 @@ mod log;
 mod meter;
 mod patience;
 mod pipe;
+mod reading;
 mod session;
 mod shared;
 mod stop;
 mod summary;
-mod text;
 mod watch;
 
 use anyhow::Result;

@@ -3,7 +3,8 @@
 //! [`open`] recognises how a file is compressed and gives a [`TextStream`]; [`Lines`] cuts any buffered reader into
 //! sentences by the limits of [`TextOptions`] and counts in a [`TextReport`] what it cut, replaced or left out. Every
 //! sentence has a position at which a later reader goes on, and the [`Ledger`] remembers these positions, so that no
-//! text is learned twice and none is passed over. [`Files`] makes one stream of many files, as the ledger has it.
+//! text is learned twice and none is passed over. [`Files`] makes one stream of many files, as the ledger has it;
+//! [`Follow`] does so of files that grow.
 //!
 //! Invariant: this module knows nothing of word ids, counts or training. Its memory is bounded by the limits of
 //! [`TextOptions`], not by the length of a line, a token or a stream.

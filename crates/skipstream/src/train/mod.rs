@@ -2,7 +2,7 @@
 //!
 //! `sentences.rs` is the page that reads like the paper's Algorithm 1, and serves all pair-by-pair strategies.
 //! Algorithm 2 takes three steps: `intake.rs` reads and counts a batch, `replay.rs` adds old text to it, and
-//! `grid.rs` trains it on all threads while the next one is read.
+//! `grid.rs` trains it on all threads while the next one is read. `initial.rs` has the vectors with which words may start.
 
 mod cell;
 mod grid;
