@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::every::Every;
+use super::layout::TextArgs;
 use crate::settings::SettingArgs;
 
 /// What was typed after `train`.
@@ -26,6 +27,9 @@ pub struct TrainArgs {
     /// Text, plain or compressed; `-` is standard input, and so is no file at all where text is piped in
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub text: TextArgs,
 
     /// A TOML file with settings, named like the flags with `_` for `-`; flags stand above it
     #[arg(long = "settings", value_name = "FILE.toml")]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use skipstream::corpus::Layout;
 
 use super::args::TrainArgs;
 use super::every::Every;
@@ -22,6 +23,8 @@ pub struct Job {
     pub init: Option<PathBuf>,
     /// What to read, in this order.
     pub texts: Vec<Text>,
+    /// What the texts are.
+    pub layout: Layout,
     /// Whether files that were learned are new text.
     pub again: bool,
     /// Whether to train what waits in the replay buffer at the end.
@@ -89,12 +92,18 @@ impl Job {
         if args.skip_learned && !texts.contains(&stdin) {
             bail!("--skip-learned is for standard input; of files, what was learned is skipped anyway");
         }
+        let files = texts.iter().filter_map(|text| match text {
+            Text::File(path) => Some(path.as_path()),
+            Text::Stdin { .. } => None,
+        });
+        let layout = args.text.layout(files)?;
         let file = args.settings_file.as_deref().map(SettingsFile::read).transpose()?;
         Ok(Job {
             model: args.model,
             init: args.init,
             settings: Asked::new(args.settings, file),
             texts,
+            layout,
             again: args.again,
             finish: args.finish,
             checkpoint_every: args.checkpoint_every,

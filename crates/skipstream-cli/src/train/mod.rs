@@ -10,6 +10,7 @@ mod evaluation;
 mod every;
 mod headline;
 mod job;
+mod layout;
 mod log;
 mod meter;
 mod patience;

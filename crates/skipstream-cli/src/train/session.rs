@@ -378,9 +378,14 @@ fn plan(job: &Job, trainer: &Trainer, stop: &Stop) -> Result<(Reading, PipeEnd)>
     let (ledger, options) = (trainer.ledger(), &trainer.settings().text);
     if !job.follow {
         return Ok((
-            Reading::ToTheEnd(Shared::new(Files::plan(inputs, ledger, job.again, options)?)),
+            Reading::ToTheEnd(Shared::new(Files::plan(inputs, ledger, job.again, options, &job.layout)?)),
             pipe_end,
         ));
+    }
+    if let Some(field) = job.layout.field() {
+        bail!(
+            "--follow is for text; {field} is read to the end of the file, and goes on there the next time"
+        );
     }
     if in_passes(trainer) {
         let strategy = name_of(&trainer.settings().strategy);

@@ -124,8 +124,16 @@ impl Summary {
 
     /// What did not enter the model as it stands in the text.
     fn write_left_out(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TextReport { short_tokens, long_tokens, cut_lines, invalid_lines, nul_lines, ref first, .. } =
-            self.text;
+        let TextReport {
+            short_tokens,
+            long_tokens,
+            cut_lines,
+            invalid_lines,
+            nul_lines,
+            bad_records,
+            ref first,
+            ..
+        } = self.text;
         let notes = [
             (short_tokens, "word", "shorter than --min-token-len left out", &None, ""),
             (
@@ -143,6 +151,7 @@ impl Summary {
                 &first.invalid_line,
                 " (see --invalid-utf8)",
             ),
+            (bad_records, "record", "that cannot be read left out", &first.bad_record, ""),
             (nul_lines, "line", "with NUL bytes, which were taken for spaces", &first.nul_line, ""),
         ];
         for (number, noun, what, first, advice) in notes {

@@ -15,6 +15,7 @@ mod logging;
 mod models;
 mod queries;
 mod questions;
+mod records;
 mod refusals;
 mod scoring;
 mod settings;

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::layout::Layout;
 use super::ledger::{Ledger, Plan, Reading};
 use super::open::{TextStream, from_reader_at, open_at};
 use super::options::TextOptions;
@@ -35,23 +36,24 @@ pub enum Input {
 /// [`Files::settle`] writes down what was read.
 ///
 /// ```
-/// use skipstream::corpus::{Files, Ledger, Sentence, Source, TextOptions};
+/// use skipstream::corpus::{Files, Layout, Ledger, Sentence, Source, TextOptions};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("news.txt");
 /// # std::fs::write(&path, "one two\nthree\n")?;
 /// let mut ledger = Ledger::default();
-/// let mut files = Files::plan([&path], &ledger, false, &TextOptions::default())?;
+/// let mut files = Files::plan([&path], &ledger, false, &TextOptions::default(), &Layout::Text)?;
 /// while files.read(&mut Sentence::default())? {}
 /// files.settle(&mut ledger)?;
 ///
-/// let files = Files::plan([&path], &ledger, false, &TextOptions::default())?;
+/// let files = Files::plan([&path], &ledger, false, &TextOptions::default(), &Layout::Text)?;
 /// assert!(files.is_empty());
 /// assert_eq!(files.skipped(), [path]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Files {
     options: TextOptions,
+    layout: Layout,
     /// All that is read, in order.
     parts: Vec<Part>,
     /// Which of them is read now.
@@ -98,6 +100,7 @@ impl Files {
         ledger: &Ledger,
         again: bool,
         options: &TextOptions,
+        layout: &Layout,
     ) -> Result<Files> {
         options.check()?;
         let mut parts = Vec::new();
@@ -122,7 +125,7 @@ impl Files {
                     if !named.insert(path.canonicalize().map_err(Error::io(&path))?) {
                         continue;
                     }
-                    match Part::file(&path, metadata.len(), ledger, again)? {
+                    match Part::file(&path, metadata.len(), ledger, again, layout)? {
                         Some(part) => parts.push(part),
                         None => skipped.push(path),
                     }
@@ -133,6 +136,7 @@ impl Files {
         let progress = FilesProgress::new(parts.len(), lengths.sum());
         Ok(Files {
             options: options.clone(),
+            layout: layout.clone(),
             parts,
             turn: 0,
             stream: None,
@@ -161,7 +165,7 @@ impl Files {
 
     /// What was met in the text so far.
     pub fn report(&self) -> TextReport {
-        let current = self.stream.as_ref().map(|stream| stream.report().clone());
+        let current = self.stream.as_ref().map(|stream| stream.report());
         self.closed_report.clone() + current.unwrap_or_default()
     }
 
@@ -197,7 +201,7 @@ impl Files {
     pub fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
         let mut result = Ok(());
         for part in self.parts.iter_mut().filter(|part| !part.is_settled) {
-            let settled = part.settle(ledger);
+            let settled = part.settle(ledger, &self.layout);
             part.is_settled = true;
             result = result.and(settled);
         }
@@ -209,7 +213,7 @@ impl Files {
         let part = &mut self.parts[self.turn];
         let stream = match &mut self.stream {
             Some(stream) => stream,
-            None => self.stream.insert(part.open(&self.options)?),
+            None => self.stream.insert(part.open(&self.options, &self.layout)?),
         };
         let more = stream.read(sentence)?;
         let raw_bytes = stream.progress().bytes_read();
@@ -224,7 +228,7 @@ impl Files {
                 part.reached.position = stream.end();
             }
             self.closed_bytes += raw_bytes;
-            self.closed_report += stream.report().clone();
+            self.closed_report += stream.report();
             self.stream = None;
             self.turn += 1;
         }
@@ -246,8 +250,14 @@ impl Source for Files {
 
 impl Part {
     /// What is left to read of a file, if anything.
-    fn file(path: &Path, file_bytes: u64, ledger: &Ledger, again: bool) -> Result<Option<Part>> {
-        let position = match ledger.plan(path) {
+    fn file(
+        path: &Path,
+        file_bytes: u64,
+        ledger: &Ledger,
+        again: bool,
+        layout: &Layout,
+    ) -> Result<Option<Part>> {
+        let position = match ledger.plan(path, layout) {
             // Changed or not, it is new text.
             _ if again => Position::default(),
             Ok(Plan::Learned) => return Ok(None),
@@ -280,19 +290,19 @@ impl Part {
         }
     }
 
-    fn open(&mut self, options: &TextOptions) -> Result<TextStream> {
+    fn open(&mut self, options: &TextOptions, layout: &Layout) -> Result<TextStream> {
         let position = self.reached.position;
         if let Some(reader) = self.pipe.take() {
-            return from_reader_at(&self.name, reader, position, options);
+            return from_reader_at(&self.name, reader, position, options, layout);
         }
-        let stream = open_at(&self.name, position, options)?;
+        let stream = open_at(&self.name, position, options, layout)?;
         if self.file_bytes.is_some() {
             self.file_bytes = stream.progress().length();
         }
         Ok(stream)
     }
 
-    fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
+    fn settle(&mut self, ledger: &mut Ledger, layout: &Layout) -> Result<()> {
         let before = std::mem::replace(&mut self.settled, self.reached);
         let Reached { position, words } = self.reached;
         let Some(file_bytes) = self.file_bytes else {
@@ -301,7 +311,7 @@ impl Part {
             return Ok(());
         };
         let reading = Reading { file_bytes, position, complete: self.complete, words };
-        ledger.record(&self.name, reading)
+        ledger.record(&self.name, reading, layout)
     }
 }
 
@@ -342,7 +352,7 @@ mod tests {
 
         fn plan(&self, names: &[&str], again: bool) -> Result<Files> {
             let paths = names.iter().map(|name| self.path(name));
-            Files::plan(paths, &self.ledger, again, &TextOptions::default())
+            Files::plan(paths, &self.ledger, again, &TextOptions::default(), &Layout::Text)
         }
 
         /// Reads the files to the end, settles, and gives the sentences.
@@ -419,11 +429,13 @@ mod tests {
         let mut desk = Desk::with(&[("a", "one two\nthree\n")]);
         let inputs = || [Input::from(desk.path("a")), pipe("four five\n\nsix\n\n", Position::default())];
         let mut once = Ledger::default();
-        let mut files = Files::plan(inputs(), &desk.ledger, false, &TextOptions::default()).unwrap();
+        let mut files =
+            Files::plan(inputs(), &desk.ledger, false, &TextOptions::default(), &Layout::Text).unwrap();
         take(&mut files, 9);
         files.settle(&mut once).unwrap();
 
-        let mut files = Files::plan(inputs(), &desk.ledger, false, &TextOptions::default()).unwrap();
+        let mut files =
+            Files::plan(inputs(), &desk.ledger, false, &TextOptions::default(), &Layout::Text).unwrap();
         while files.read(&mut Sentence::default()).unwrap() {
             files.settle(&mut desk.ledger).unwrap();
         }
@@ -438,11 +450,12 @@ mod tests {
         let mut ledger = Ledger { piped_words: 7, piped_bytes: 70, ..Ledger::default() };
         let text = "one two\nthree\nfour\n";
         let options = TextOptions::default();
-        let mut files = Files::plan([pipe(text, Position::default())], &ledger, false, &options).unwrap();
+        let mut files =
+            Files::plan([pipe(text, Position::default())], &ledger, false, &options, &Layout::Text).unwrap();
         take(&mut files, 2);
         files.settle(&mut ledger).unwrap();
         let fed_again = pipe(text, ledger.last_pipe);
-        let mut files = Files::plan([fed_again], &ledger, false, &options).unwrap();
+        let mut files = Files::plan([fed_again], &ledger, false, &options, &Layout::Text).unwrap();
         assert_eq!(take(&mut files, 9), ["four"]);
         files.settle(&mut ledger).unwrap();
         assert_eq!((ledger.piped_words, ledger.piped_bytes), (11, 89));
@@ -537,7 +550,7 @@ mod tests {
         assert_eq!(progress.bytes_read(), 14);
         assert_eq!((progress.file(), progress.files()), (2, 2));
         let inputs = [Input::from(desk.path("a")), pipe("four", Position::default())];
-        let files = Files::plan(inputs, &desk.ledger, false, &TextOptions::default()).unwrap();
+        let files = Files::plan(inputs, &desk.ledger, false, &TextOptions::default(), &Layout::Text).unwrap();
         assert_eq!(files.progress().length(), None);
     }
 
@@ -555,7 +568,8 @@ mod tests {
 
         let options = TextOptions::default();
         let mut files =
-            Files::plan([pipe("four", Position::default())], &desk.ledger, false, &options).unwrap();
+            Files::plan([pipe("four", Position::default())], &desk.ledger, false, &options, &Layout::Text)
+                .unwrap();
         let error = files.rewind().unwrap_err().to_string();
         assert!(error.starts_with("<stdin>: a pipe"), "{error}");
     }
@@ -565,7 +579,7 @@ mod tests {
     fn a_device_is_read_like_a_pipe() {
         let options = TextOptions::default();
         let mut ledger = Ledger::default();
-        let mut files = Files::plan(["/dev/null"], &ledger, false, &options).unwrap();
+        let mut files = Files::plan(["/dev/null"], &ledger, false, &options, &Layout::Text).unwrap();
         assert!(take(&mut files, 9).is_empty());
         files.settle(&mut ledger).unwrap();
         assert_eq!(ledger, Ledger::default());

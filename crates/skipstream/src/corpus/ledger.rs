@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::layout::{Layout, RecordField};
 use super::position::Position;
 use crate::{Error, Result};
 
@@ -45,6 +46,9 @@ pub struct LearnedSource {
     pub fingerprint: String,
     /// The words learned from it in all.
     pub words: u64,
+    /// The field that was learned, where the file was read as records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<RecordField>,
 }
 
 /// How far a file was read: what [`Ledger::record`] remembers.
@@ -78,7 +82,7 @@ impl Ledger {
     /// Says what is left to learn of a file, or that it is not the file any more that was learned.
     ///
     /// A pipe is always new.
-    pub fn plan(&self, path: impl AsRef<Path>) -> Result<Plan> {
+    pub fn plan(&self, path: impl AsRef<Path>, layout: &Layout) -> Result<Plan> {
         let path = path.as_ref();
         let metadata = fs::metadata(path).map_err(Error::io(path))?;
         if !metadata.is_file() {
@@ -95,6 +99,9 @@ impl Ledger {
         if fingerprint(&mut file, before).map_err(Error::io(path))? != learned.fingerprint {
             let what = format!("its first {before} bytes are not the same any more");
             return Err(changed(path, &what));
+        }
+        if learned.records.as_ref() != layout.field() {
+            return Err(read_otherwise(path, learned.records.as_ref(), layout.field()));
         }
         if learned.complete && now == before {
             return Ok(Plan::Learned);
@@ -114,7 +121,7 @@ impl Ledger {
     }
 
     /// Remembers how far a file was read, in place of what was remembered of it before.
-    pub fn record(&mut self, path: impl AsRef<Path>, reading: Reading) -> Result<()> {
+    pub fn record(&mut self, path: impl AsRef<Path>, reading: Reading, layout: &Layout) -> Result<()> {
         let path = path.as_ref();
         let metadata = fs::metadata(path).map_err(Error::io(path))?;
         if !metadata.is_file() {
@@ -125,7 +132,7 @@ impl Ledger {
             return Err(changed(path, &format!("it has {now} bytes and had {before}")));
         }
         let mut file = File::open(path).map_err(Error::io(path))?;
-        self.record_open(&canonical(path)?, &mut file, reading).map_err(Error::io(path))
+        self.record_open(&canonical(path)?, &mut file, reading, layout).map_err(Error::io(path))
     }
 
     /// The same of a file that is open, whatever its canonical path leads to now.
@@ -134,6 +141,7 @@ impl Ledger {
         canonical: &Path,
         file: &mut File,
         reading: Reading,
+        layout: &Layout,
     ) -> io::Result<()> {
         let learned = LearnedSource {
             path: canonical.to_owned(),
@@ -142,6 +150,7 @@ impl Ledger {
             complete: reading.complete,
             fingerprint: fingerprint(file, reading.file_bytes)?,
             words: reading.words,
+            records: layout.field().cloned(),
         };
         match self.sources.iter_mut().find(|known| same(&known.path, canonical)) {
             Some(known) => *known = learned,
@@ -196,6 +205,20 @@ fn lossy<S: Serializer>(path: &Path, serializer: S) -> std::result::Result<S::Ok
     serializer.serialize_str(&path.to_string_lossy())
 }
 
+/// A file that was begun in another way: its positions mean something else.
+fn read_otherwise(path: &Path, before: Option<&RecordField>, now: Option<&RecordField>) -> Error {
+    let named = |field: Option<&RecordField>| field.map_or("text".to_owned(), ToString::to_string);
+    Error::SourceChanged {
+        path: path.to_owned(),
+        reason: format!(
+            "this file was learned before as {}, and is now to be read as {}; \
+             read it as before, or use `--again` to learn it as new text",
+            named(before),
+            named(now)
+        ),
+    }
+}
+
 fn changed(path: &Path, what: &str) -> Error {
     Error::SourceChanged {
         path: path.to_owned(),
@@ -220,40 +243,40 @@ mod tests {
         let mut ledger = Ledger::default();
         let reading =
             Reading { file_bytes: text.len() as u64, position: Position::at(4), complete, words: 1 };
-        ledger.record(&path, reading).unwrap();
+        ledger.record(&path, reading, &Layout::Text).unwrap();
         (folder, path, ledger)
     }
 
     #[test]
     fn an_unknown_file_is_new() {
         let (_folder, path, _) = learned("one two", true);
-        assert_eq!(Ledger::default().plan(path).unwrap(), Plan::New);
+        assert_eq!(Ledger::default().plan(path, &Layout::Text).unwrap(), Plan::New);
     }
 
     #[test]
     fn a_complete_file_is_learned() {
         let (_folder, path, ledger) = learned("one two", true);
-        assert_eq!(ledger.plan(path).unwrap(), Plan::Learned);
+        assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), Plan::Learned);
     }
 
     #[test]
     fn an_interrupted_file_is_continued() {
         let (_folder, path, ledger) = learned("one two", false);
-        assert_eq!(ledger.plan(path).unwrap(), Plan::Continue { position: Position::at(4) });
+        assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), Plan::Continue { position: Position::at(4) });
     }
 
     #[test]
     fn a_grown_file_is_continued() {
         let (_folder, path, ledger) = learned("one two", true);
         fs::write(&path, "one two three").unwrap();
-        assert_eq!(ledger.plan(path).unwrap(), Plan::Continue { position: Position::at(4) });
+        assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), Plan::Continue { position: Position::at(4) });
     }
 
     #[test]
     fn a_file_that_became_shorter_is_refused() {
         let (_folder, path, ledger) = learned("one two", true);
         fs::write(&path, "one").unwrap();
-        let message = ledger.plan(&path).unwrap_err().to_string();
+        let message = ledger.plan(&path, &Layout::Text).unwrap_err().to_string();
         assert!(message.contains("news.txt: this file was learned before"), "{message}");
         assert!(message.contains("it has 3 bytes and had 7"), "{message}");
         assert!(message.contains("--again"), "{message}");
@@ -264,7 +287,7 @@ mod tests {
         let (_folder, path, ledger) = learned("one two", true);
         for text in ["one TWO", "One two three"] {
             fs::write(&path, text).unwrap();
-            let error = ledger.plan(&path).unwrap_err();
+            let error = ledger.plan(&path, &Layout::Text).unwrap_err();
             assert!(matches!(error, Error::SourceChanged { .. }));
             assert!(error.to_string().contains("its first 7 bytes are not"), "{error}");
         }
@@ -278,13 +301,13 @@ mod tests {
             let mut changed = text.clone().into_bytes();
             changed[place] = b'!';
             fs::write(&path, changed).unwrap();
-            assert!(matches!(ledger.plan(&path), Err(Error::SourceChanged { .. })));
+            assert!(matches!(ledger.plan(&path, &Layout::Text), Err(Error::SourceChanged { .. })));
         }
     }
 
     #[test]
     fn a_missing_file_is_named() {
-        let message = Ledger::default().plan("/no/such/file").unwrap_err().to_string();
+        let message = Ledger::default().plan("/no/such/file", &Layout::Text).unwrap_err().to_string();
         assert!(message.starts_with("/no/such/file: "), "{message}");
     }
 
@@ -292,17 +315,17 @@ mod tests {
     fn recording_again_replaces_the_entry() {
         let (_folder, path, mut ledger) = learned("one two", false);
         let reading = Reading { file_bytes: 7, position: Position::at(7), complete: true, words: 2 };
-        ledger.record(&path, reading).unwrap();
+        ledger.record(&path, reading, &Layout::Text).unwrap();
         assert_eq!(ledger.sources.len(), 1);
         assert_eq!(ledger.source(&path).unwrap().unwrap().words, 2);
-        assert_eq!(ledger.plan(path).unwrap(), Plan::Learned);
+        assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), Plan::Learned);
     }
 
     #[test]
     fn a_file_that_shrank_while_it_was_read_is_not_recorded() {
         let (_folder, path, mut ledger) = learned("one two", false);
         let reading = Reading { file_bytes: 8, position: Position::at(7), complete: true, words: 2 };
-        let error = ledger.record(&path, reading).unwrap_err();
+        let error = ledger.record(&path, reading, &Layout::Text).unwrap_err();
         assert!(matches!(error, Error::SourceChanged { .. }));
     }
 
@@ -310,7 +333,7 @@ mod tests {
     fn dots_in_a_path_lead_to_the_same_entry() {
         let (folder, _, ledger) = learned("one two", true);
         let roundabout = folder.path().join("..").join(folder.path()).join("./news.txt");
-        assert_eq!(ledger.plan(roundabout).unwrap(), Plan::Learned);
+        assert_eq!(ledger.plan(roundabout, &Layout::Text).unwrap(), Plan::Learned);
     }
 
     #[cfg(unix)]
@@ -319,7 +342,7 @@ mod tests {
         let (folder, path, ledger) = learned("one two", true);
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(path, &link).unwrap();
-        assert_eq!(ledger.plan(link).unwrap(), Plan::Learned);
+        assert_eq!(ledger.plan(link, &Layout::Text).unwrap(), Plan::Learned);
     }
 
     #[cfg(target_os = "linux")]
@@ -330,10 +353,10 @@ mod tests {
         let odd = folder.path().join(std::ffi::OsStr::from_bytes(b"\xFFnews"));
         fs::copy(path, &odd).unwrap();
         let reading = Reading { file_bytes: 7, position: Position::at(7), complete: true, words: 2 };
-        ledger.record(&odd, reading).unwrap();
+        ledger.record(&odd, reading, &Layout::Text).unwrap();
         let json = serde_json::to_string(&ledger).unwrap();
         let loaded: Ledger = serde_json::from_str(&json).unwrap();
-        assert_eq!(loaded.plan(odd).unwrap(), Plan::Learned);
+        assert_eq!(loaded.plan(odd, &Layout::Text).unwrap(), Plan::Learned);
     }
 
     #[test]
@@ -349,8 +372,8 @@ mod tests {
     #[test]
     fn a_device_is_always_new_and_never_recorded() {
         let mut ledger = Ledger::default();
-        assert_eq!(ledger.plan("/dev/null").unwrap(), Plan::New);
+        assert_eq!(ledger.plan("/dev/null", &Layout::Text).unwrap(), Plan::New);
         let reading = Reading { file_bytes: 0, position: Position::default(), complete: true, words: 0 };
-        assert!(ledger.record("/dev/null", reading).is_err());
+        assert!(ledger.record("/dev/null", reading, &Layout::Text).is_err());
     }
 }

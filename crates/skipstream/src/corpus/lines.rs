@@ -1,6 +1,6 @@
 //! Lines of text, read as sentences.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Cursor};
 use std::path::{Path, PathBuf};
 
 use super::marks::take_mark;
@@ -52,6 +52,8 @@ pub struct Lines<R> {
     piece_start: Position,
     piece_end: End,
     line: Line,
+    /// Where the record begins whose text this is, if it is a record's.
+    record: Option<Position>,
     /// Where a token is not just what stands between white space.
     words: Option<Box<Words>>,
     report: TextReport,
@@ -110,6 +112,7 @@ impl<R: BufRead> Lines<R> {
             piece_start: position,
             piece_end: End::Line,
             line: Line::default(),
+            record: None,
             words: (!options.is_plain() || position.words > 0)
                 .then(|| Box::new(Words::new(options, position.words))),
             report: TextReport::default(),
@@ -189,7 +192,11 @@ impl<R: BufRead> Lines<R> {
 
     /// A byte in the line that is being read.
     fn place(&self, offset: u64) -> Place {
-        Place { path: self.name.clone(), line: self.line.number, offset }
+        let (line, offset) = match self.record {
+            Some(record) => (record.lines + 1, record.offset),
+            None => (self.line.number, offset),
+        };
+        Place { path: self.name.clone(), line, offset }
     }
 
     /// Reads one piece, which may turn out to have no tokens, or to be refused by the policy for bad bytes.
@@ -200,7 +207,7 @@ impl<R: BufRead> Lines<R> {
             let number = self.lines_before + self.report.lines + 1;
             self.line = Line { number, ..Line::default() };
         }
-        if self.offset == 0 {
+        if self.offset == 0 && self.record.is_none() {
             let taken = take_mark(&mut self.reader, &self.name)?;
             self.offset = taken.bytes;
             self.carried.extend_from_slice(taken.text);
@@ -273,9 +280,27 @@ impl<R: BufRead> Lines<R> {
                 Ok(Verdict::Refused)
             }
             (Some(offset), InvalidUtf8::Error) => {
-                let line = self.line.number;
-                Err(Error::InvalidUtf8 { path: self.name.clone(), line, offset })
+                let Place { path, line, offset } = self.place(offset);
+                Err(Error::InvalidUtf8 { path, line, offset })
             }
+        }
+    }
+}
+
+impl Lines<Cursor<Vec<u8>>> {
+    /// Takes back the memory of the record that was read.
+    pub(super) fn take_text(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.reader).into_inner()
+    }
+
+    /// Begins with the text of a record, and passes over its first words.
+    pub(super) fn begin_record(&mut self, text: Vec<u8>, start: Position, skip_words: u64) {
+        self.reader = Cursor::new(text);
+        self.carried.clear();
+        self.piece_end = End::Line;
+        self.record = Some(start);
+        if skip_words > 0 || !self.options.is_plain() {
+            self.words = Some(Box::new(Words::new(&self.options, skip_words)));
         }
     }
 }

@@ -11,6 +11,7 @@
 
 mod files;
 mod follow;
+mod layout;
 mod ledger;
 mod lines;
 mod marks;
@@ -19,6 +20,7 @@ mod options;
 mod piece;
 mod position;
 mod progress;
+mod records;
 mod report;
 mod sentence;
 mod separators;
@@ -26,6 +28,7 @@ mod words;
 
 pub use files::{Files, Input};
 pub use follow::{Follow, Happening, Note};
+pub use layout::{BadRecords, Layout, RecordField, RecordFormat};
 pub use ledger::{LearnedSource, Ledger, Plan, Reading};
 pub use lines::Lines;
 pub use open::{RawProgress, TextStream, from_reader, from_reader_at, open, open_at};

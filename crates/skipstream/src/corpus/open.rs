@@ -6,18 +6,25 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::layout::{Layout, RecordFormat};
 use super::lines::Lines;
 use super::options::TextOptions;
 use super::position::Position;
+use super::records::{self, RecordLines};
 use super::report::TextReport;
 use super::sentence::{Sentence, Source};
 use crate::bytes::{BUFFER_BYTES, Compression, read_error, read_magic};
 use crate::{Error, Result};
 
-/// Text from a file or pipe, whatever its compression.
+/// Text from a file or pipe, whatever its compression and layout.
 pub struct TextStream {
-    lines: Lines<Box<dyn BufRead + Send>>,
+    sentences: Sentences,
     progress: RawProgress,
+}
+
+enum Sentences {
+    Lines(Box<Lines<Box<dyn BufRead + Send>>>),
+    Records(Box<RecordLines>),
 }
 
 /// How much of the raw (perhaps compressed) bytes was read; a clone may be watched from another thread.
@@ -29,13 +36,18 @@ pub struct RawProgress {
 
 /// Opens a file that is plain text or compressed (gzip, zstd, bzip2, xz), which its first bytes tell.
 pub fn open(path: impl AsRef<Path>, options: &TextOptions) -> Result<TextStream> {
-    open_at(path, Position::default(), options)
+    open_at(path, Position::default(), options, &Layout::Text)
 }
 
-/// Opens a file and goes on at a [`position`](TextStream::position) that an earlier stream gave.
+/// Opens a file of any layout and goes on at a [`position`](TextStream::position) that an earlier stream gave.
 ///
-/// A plain file is sought; a compressed one is decoded up to there.
-pub fn open_at(path: impl AsRef<Path>, position: Position, options: &TextOptions) -> Result<TextStream> {
+/// A plain file of text or JSON lines is sought; a compressed one is decoded up to there, and a table is read.
+pub fn open_at(
+    path: impl AsRef<Path>,
+    position: Position,
+    options: &TextOptions,
+    layout: &Layout,
+) -> Result<TextStream> {
     let path = path.as_ref();
     let mut file = File::open(path).map_err(Error::io(path))?;
     let metadata = file.metadata().map_err(Error::io(path))?;
@@ -43,21 +55,29 @@ pub fn open_at(path: impl AsRef<Path>, position: Position, options: &TextOptions
         return Err(Error::io(path)(io::ErrorKind::IsADirectory.into()));
     }
     let length = metadata.is_file().then_some(metadata.len());
+    if let Layout::Records { field, bad_records } = layout
+        && field.format == RecordFormat::Parquet
+        && let Some(length) = length
+    {
+        let progress = RawProgress::new(0, Some(length));
+        let records = records::from_parquet(file, position, path, options, field, *bad_records, &progress)?;
+        return Ok(TextStream { sentences: Sentences::Records(Box::new(records)), progress });
+    }
     let magic = read_magic(&mut file).map_err(Error::io(path))?;
     let compression = Compression::of(&magic);
-    if compression == Compression::None && position.offset > 0 {
+    if compression == Compression::None && position.offset > 0 && begins_anywhere(layout) {
         if length.is_some_and(|length| length < position.offset) {
             return Err(too_short(path, position));
         }
         file.seek(SeekFrom::Start(position.offset)).map_err(Error::io(path))?;
         let progress = RawProgress::new(position.offset, length);
         let raw = BufReader::with_capacity(BUFFER_BYTES, progress.count(file));
-        return TextStream::new(Box::new(raw), position, path, options, progress);
+        return TextStream::new(Box::new(raw), position, path, options, layout, progress);
     }
     let progress = RawProgress::new(0, length);
     let raw = progress.count(Cursor::new(magic).chain(file));
     let text = compression.decode(raw).map_err(Error::io(path))?;
-    TextStream::skipping(text, position, path, options, progress)
+    TextStream::skipping(text, position, path, options, layout, progress)
 }
 
 /// Reads a pipe with the same recognition of compression; errors call it `name`.
@@ -66,7 +86,7 @@ pub fn from_reader(
     reader: impl Read + Send + 'static,
     options: &TextOptions,
 ) -> Result<TextStream> {
-    from_reader_at(name, reader, Position::default(), options)
+    from_reader_at(name, reader, Position::default(), options, &Layout::Text)
 }
 
 /// Reads a pipe that gives the same text again, and goes on at a [`position`](TextStream::position) of the first time.
@@ -75,6 +95,7 @@ pub fn from_reader_at(
     mut reader: impl Read + Send + 'static,
     position: Position,
     options: &TextOptions,
+    layout: &Layout,
 ) -> Result<TextStream> {
     let name = name.as_ref();
     let magic = read_magic(&mut reader).map_err(Error::io(name))?;
@@ -82,7 +103,12 @@ pub fn from_reader_at(
     let compression = Compression::of(&magic);
     let raw = progress.count(Cursor::new(magic).chain(reader));
     let text = compression.decode(raw).map_err(Error::io(name))?;
-    TextStream::skipping(text, position, name, options, progress)
+    TextStream::skipping(text, position, name, options, layout, progress)
+}
+
+/// Whether a reader can begin at a position. One of tables has to know the names of the columns.
+fn begins_anywhere(layout: &Layout) -> bool {
+    layout.field().is_none_or(|field| field.format == RecordFormat::Jsonl)
 }
 
 /// Reads plain text that goes on at a position, where `reader` stands. It may meet an end behind a line and go on later.
@@ -94,7 +120,7 @@ pub(super) fn plain_at(
 ) -> Result<TextStream> {
     let progress = RawProgress::new(position.offset, None);
     let raw = BufReader::with_capacity(BUFFER_BYTES, progress.count(reader));
-    TextStream::new(Box::new(raw), position, name, options, progress)
+    TextStream::new(Box::new(raw), position, name, options, &Layout::Text, progress)
 }
 
 impl TextStream {
@@ -103,10 +129,17 @@ impl TextStream {
         position: Position,
         name: &Path,
         options: &TextOptions,
+        layout: &Layout,
         progress: RawProgress,
     ) -> Result<Self> {
-        let lines = Lines::starting_at(text, position, name, options)?;
-        Ok(Self { lines, progress })
+        let sentences = match layout {
+            Layout::Text => Sentences::Lines(Box::new(Lines::starting_at(text, position, name, options)?)),
+            Layout::Records { field, bad_records } => {
+                let records = records::from_bytes(text, position, name, options, field, *bad_records)?;
+                Sentences::Records(Box::new(records))
+            }
+        };
+        Ok(Self { sentences, progress })
     }
 
     /// Reads text from its start up to the position's offset and drops it.
@@ -115,29 +148,41 @@ impl TextStream {
         position: Position,
         name: &Path,
         options: &TextOptions,
+        layout: &Layout,
         progress: RawProgress,
     ) -> Result<Self> {
-        let skipped = io::copy(&mut text.by_ref().take(position.offset), &mut io::sink())
-            .map_err(|error| read_error(name, error))?;
-        if skipped < position.offset {
-            return Err(too_short(name, position));
+        if begins_anywhere(layout) {
+            let skipped = io::copy(&mut text.by_ref().take(position.offset), &mut io::sink())
+                .map_err(|error| read_error(name, error))?;
+            if skipped < position.offset {
+                return Err(too_short(name, position));
+            }
         }
-        Self::new(text, position, name, options, progress)
+        Self::new(text, position, name, options, layout, progress)
     }
 
     /// The place behind the last sentence that was returned.
     pub fn position(&self) -> Position {
-        self.lines.position()
+        match &self.sentences {
+            Sentences::Lines(lines) => lines.position(),
+            Sentences::Records(records) => records.position(),
+        }
     }
 
     /// The place behind all that was read, empty lines behind the last sentence included.
     pub fn end(&self) -> Position {
-        self.lines.end()
+        match &self.sentences {
+            Sentences::Lines(lines) => lines.end(),
+            Sentences::Records(records) => records.end(),
+        }
     }
 
     /// What was read so far, since the stream was opened.
-    pub fn report(&self) -> &TextReport {
-        self.lines.report()
+    pub fn report(&self) -> TextReport {
+        match &self.sentences {
+            Sentences::Lines(lines) => lines.report().clone(),
+            Sentences::Records(records) => records.report(),
+        }
     }
 
     /// How much of the raw bytes was read.
@@ -148,7 +193,10 @@ impl TextStream {
 
 impl Source for TextStream {
     fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
-        self.lines.read(sentence)
+        match &mut self.sentences {
+            Sentences::Lines(lines) => lines.read(sentence),
+            Sentences::Records(records) => records.read(sentence),
+        }
     }
 }
 
@@ -159,6 +207,14 @@ impl RawProgress {
 
     fn count<R: Read>(&self, inner: R) -> Counted<R> {
         Counted { inner, read: Arc::clone(&self.read) }
+    }
+
+    /// Counts a share of all bytes as read, where they are not read in order.
+    #[cfg(feature = "parquet")]
+    pub(super) fn set_share(&self, part: u64, whole: u64) {
+        let length = self.length.unwrap_or(0);
+        let read = length as f64 * part as f64 / whole.max(part).max(1) as f64;
+        self.read.store(read as u64, Ordering::Relaxed);
     }
 
     /// The raw bytes read so far, those before the start of a continued plain file included.
@@ -327,13 +383,15 @@ mod tests {
             let path = write(&folder, "text", &bytes);
             let mut stream = open(&path, &TextOptions::default()).unwrap();
             assert!(stream.read(&mut Sentence::default()).unwrap());
-            let rest = open_at(&path, stream.position(), &TextOptions::default()).unwrap();
+            let rest = open_at(&path, stream.position(), &TextOptions::default(), &Layout::Text).unwrap();
             assert_eq!(read_all(rest).0, ["the second", "and the last"]);
-            let end = open_at(&path, Position::at(TEXT.len() as u64), &TextOptions::default()).unwrap();
+            let end = open_at(&path, Position::at(TEXT.len() as u64), &TextOptions::default(), &Layout::Text)
+                .unwrap();
             assert!(read_all(end).0.is_empty());
 
             let pipe = Cursor::new(bytes);
-            let rest = from_reader_at("<stdin>", pipe, stream.position(), &TextOptions::default());
+            let rest =
+                from_reader_at("<stdin>", pipe, stream.position(), &TextOptions::default(), &Layout::Text);
             assert_eq!(read_all(rest.unwrap()).0, ["the second", "and the last"]);
         }
     }
@@ -344,7 +402,8 @@ mod tests {
         for bytes in [TEXT.into(), gzip(TEXT.as_bytes()), zstd(TEXT.as_bytes())] {
             let path = write(&folder, "text", &bytes);
             let behind = TEXT.len() as u64 + 1;
-            let error = open_at(&path, Position::at(behind), &TextOptions::default()).err().unwrap();
+            let error =
+                open_at(&path, Position::at(behind), &TextOptions::default(), &Layout::Text).err().unwrap();
             assert!(error.to_string().contains("ends before byte 40"), "{error}");
         }
     }
@@ -356,7 +415,8 @@ mod tests {
         for bytes in [text.clone().into_bytes(), gzip(text.as_bytes()), zstd(text.as_bytes())] {
             let path = write(&folder, "text", &bytes);
             for position in [0, 1000] {
-                let stream = open_at(&path, Position::at(position), &TextOptions::default()).unwrap();
+                let stream =
+                    open_at(&path, Position::at(position), &TextOptions::default(), &Layout::Text).unwrap();
                 let progress = stream.progress().clone();
                 assert!(progress.bytes_read() < bytes.len() as u64);
                 read_all(stream);

@@ -27,6 +27,9 @@ pub struct TextReport {
     /// Lines with NUL bytes in them, which separate words like white space.
     #[serde(default)]
     pub nul_lines: u64,
+    /// Records that were left out because they cannot be read.
+    #[serde(default)]
+    pub bad_records: u64,
     /// Where each of these was met first.
     #[serde(default)]
     pub first: FirstPlaces,
@@ -43,6 +46,8 @@ pub struct FirstPlaces {
     pub invalid_line: Option<Place>,
     /// A line with NUL bytes.
     pub nul_line: Option<Place>,
+    /// A record that cannot be read.
+    pub bad_record: Option<Place>,
 }
 
 /// A place in a file.
@@ -50,7 +55,7 @@ pub struct FirstPlaces {
 pub struct Place {
     /// The file, or what stands for it (`<stdin>`).
     pub path: PathBuf,
-    /// The line, from 1.
+    /// The line, or the row of a Parquet file, from 1.
     pub line: u64,
     /// A byte of the (decompressed) text in that line, from 0: the bad one where there is one.
     pub offset: u64,
@@ -70,6 +75,7 @@ impl FirstPlaces {
             cut_line: self.cut_line.or(other.cut_line),
             invalid_line: self.invalid_line.or(other.invalid_line),
             nul_line: self.nul_line.or(other.nul_line),
+            bad_record: self.bad_record.or(other.bad_record),
         }
     }
 }
@@ -84,6 +90,7 @@ impl AddAssign for TextReport {
         self.cut_lines += other.cut_lines;
         self.invalid_lines += other.invalid_lines;
         self.nul_lines += other.nul_lines;
+        self.bad_records += other.bad_records;
         self.first = std::mem::take(&mut self.first).or(other.first);
     }
 }

@@ -21,17 +21,15 @@ pub(super) struct Words {
     next_word: usize,
     /// The words of these runs that were handed out or passed over.
     taken: u64,
-    /// The words at the start of these runs that are passed over.
+    /// The words that are still to be passed over.
     skip: u64,
-    /// The same of the next runs.
-    skip_next: u64,
     /// Where text is changed.
     normalised: String,
     lowered: String,
 }
 
 impl Words {
-    /// No runs yet; the first `skip` words of the first piece will be passed over.
+    /// No runs yet; the first `skip` words will be passed over.
     pub(super) fn new(options: &TextOptions, skip: u64) -> Words {
         Words {
             options: options.clone(),
@@ -41,8 +39,7 @@ impl Words {
             cut: Sentence::default(),
             next_word: 0,
             taken: 0,
-            skip: 0,
-            skip_next: skip,
+            skip,
             normalised: String::new(),
             lowered: String::new(),
         }
@@ -58,7 +55,6 @@ impl Words {
         self.cut.clear();
         self.next_word = 0;
         self.taken = 0;
-        self.skip = std::mem::take(&mut self.skip_next);
     }
 
     /// How many words of these runs were taken.
@@ -77,7 +73,9 @@ impl Words {
             if self.next_word < self.cut.len() {
                 self.next_word += 1;
                 self.taken += 1;
-                if self.taken > self.skip {
+                if self.skip > 0 {
+                    self.skip -= 1;
+                } else {
                     sentence.push(self.cut.token(self.next_word - 1));
                 }
             } else if self.next_run == self.runs.len() {
@@ -88,7 +86,9 @@ impl Words {
                 self.next_run += 1;
                 if has_right_length(word, &self.options, report) {
                     self.taken += 1;
-                    if self.taken > self.skip {
+                    if self.skip > 0 {
+                        self.skip -= 1;
+                    } else {
                         sentence.push(word);
                     }
                 }

@@ -9,7 +9,7 @@ use super::{Happening, Note};
 use crate::bytes::{Compression, read_magic};
 use crate::corpus::ledger::{LearnedSource, Ledger, Plan, Reading};
 use crate::corpus::open::{TextStream, plain_at};
-use crate::corpus::{Position, Sentence, Source, TextOptions, TextReport};
+use crate::corpus::{Layout, Position, Sentence, Source, TextOptions, TextReport};
 use crate::{Error, Result};
 
 /// A path that is followed, whichever file it leads to.
@@ -78,7 +78,7 @@ impl FollowedFile {
         if !metadata.is_file() {
             return Err(file.not_followed("this is not a file; `-` follows what is piped in"));
         }
-        match (learned, ledger.plan(&file.path)) {
+        match (learned, ledger.plan(&file.path, &Layout::Text)) {
             (Some(learned), Ok(Plan::Continue { .. } | Plan::Learned)) => {
                 file.open(learned.position, learned.words)?;
             }
@@ -125,7 +125,8 @@ impl FollowedFile {
         for Closed { canonical, kept } in self.closed.drain(..) {
             match kept {
                 Some((handle, reading)) => {
-                    let recorded = handle.with_file(|file| ledger.record_open(&canonical, file, reading));
+                    let recorded =
+                        handle.with_file(|file| ledger.record_open(&canonical, file, reading, &Layout::Text));
                     recorded.map_err(Error::io(&canonical))?;
                 }
                 None => ledger.forget(&canonical),
@@ -136,7 +137,9 @@ impl FollowedFile {
             return Ok(());
         }
         let reading = current.reading();
-        let recorded = current.handle.with_file(|file| ledger.record_open(&self.canonical, file, reading));
+        let recorded = current
+            .handle
+            .with_file(|file| ledger.record_open(&self.canonical, file, reading, &Layout::Text));
         recorded.map_err(Error::io(&self.path))
     }
 

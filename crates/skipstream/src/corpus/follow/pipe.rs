@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::bytes::{Compression, read_magic};
 use crate::corpus::ledger::Ledger;
 use crate::corpus::open::{TextStream, from_reader_at};
-use crate::corpus::{Position, Sentence, Source, TextOptions, TextReport};
+use crate::corpus::{Layout, Position, Sentence, Source, TextOptions, TextReport};
 use crate::{Error, Result};
 
 /// A pipe, which is opened when it is first read: that waits for its first bytes.
@@ -51,7 +51,8 @@ impl FollowedPipe {
                 )));
             }
             let reader = Cursor::new(magic).chain(reader);
-            self.stream = Some(from_reader_at(&self.name, reader, self.position, &self.options)?);
+            self.stream =
+                Some(from_reader_at(&self.name, reader, self.position, &self.options, &Layout::Text)?);
         }
         let Some(stream) = &mut self.stream else { return Ok(false) };
         let more = stream.read(sentence)?;

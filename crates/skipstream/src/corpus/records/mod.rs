@@ -1,0 +1,217 @@
+//! Records with a field of text, read as sentences.
+//!
+//! Each format gives the text of one record after the other; that text goes through the same machinery as any, so that
+//! limits, policies and reports are the same for all of them.
+
+mod csv;
+mod jsonl;
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use std::fs::File;
+use std::io::{BufRead, Cursor};
+use std::path::{Path, PathBuf};
+
+use super::layout::{BadRecords, RecordField, RecordFormat};
+use super::lines::Lines;
+use super::open::RawProgress;
+use super::options::{InvalidUtf8, TextOptions};
+use super::position::Position;
+use super::report::{Place, TextReport};
+use super::sentence::{Sentence, Source};
+use crate::{Error, Result};
+
+/// The most bytes of a record. One that is longer is no record of text, or its end was lost.
+pub(super) const MAX_RECORD_BYTES: usize = 64 << 20;
+
+/// The records of a file in one format.
+trait Records: Send {
+    /// Puts the text of the next record in place of `text`, one sentence a line. `None` at the end.
+    fn read(&mut self, text: &mut Vec<u8>) -> Result<Option<Record>>;
+
+    /// The place behind the last record that was read.
+    fn position(&self) -> Position;
+}
+
+/// What was found where a record was expected.
+struct Record {
+    /// Where it begins; `lines` are those (or the rows) before it.
+    start: Position,
+    /// The first byte that is not UTF-8, where the format had to replace it to understand the record.
+    invalid: Option<u64>,
+    /// Why there is no text.
+    defect: Option<String>,
+}
+
+/// Sentences from the field of a file's records.
+pub(super) struct RecordLines {
+    records: Box<dyn Records>,
+    field: RecordField,
+    bad_records: BadRecords,
+    invalid_utf8: InvalidUtf8,
+    name: PathBuf,
+    /// The lines of the record that is being read.
+    lines: Lines<Cursor<Vec<u8>>>,
+    record_start: Position,
+    position: Position,
+    /// Words of the first record to pass over.
+    skip_words: u64,
+    /// What the lines do not count themselves.
+    report: TextReport,
+}
+
+/// Reads on in records of bytes. A reader of JSON lines must stand at the position; one of tables at the start, as the
+/// names of the columns are there.
+pub(super) fn from_bytes(
+    reader: Box<dyn BufRead + Send>,
+    position: Position,
+    name: &Path,
+    options: &TextOptions,
+    field: &RecordField,
+    bad_records: BadRecords,
+) -> Result<RecordLines> {
+    let records: Box<dyn Records> = match field.format {
+        RecordFormat::Jsonl => Box::new(jsonl::JsonLines::new(reader, position, name, &field.field)),
+        RecordFormat::Csv | RecordFormat::Tsv => Box::new(csv::Table::new(reader, position, name, field)?),
+        RecordFormat::Parquet => {
+            return Err(Error::Unsupported(format!(
+                "{}: parquet cannot be read from a pipe; name a file",
+                name.display()
+            )));
+        }
+    };
+    RecordLines::new(records, position, name, options, field, bad_records)
+}
+
+/// Reads on in a Parquet file, whose positions are rows.
+pub(super) fn from_parquet(
+    file: File,
+    position: Position,
+    path: &Path,
+    options: &TextOptions,
+    field: &RecordField,
+    bad_records: BadRecords,
+    progress: &RawProgress,
+) -> Result<RecordLines> {
+    #[cfg(feature = "parquet")]
+    {
+        let records = Box::new(parquet::Column::new(file, position, path, &field.field, progress.clone())?);
+        RecordLines::new(records, position, path, options, field, bad_records)
+    }
+    #[cfg(not(feature = "parquet"))]
+    {
+        let _ = (file, position, options, field, bad_records, progress);
+        Err(Error::Unsupported(format!(
+            "{}: this program was built without parquet (the feature `parquet`)",
+            path.display()
+        )))
+    }
+}
+
+impl RecordLines {
+    fn new(
+        records: Box<dyn Records>,
+        position: Position,
+        name: &Path,
+        options: &TextOptions,
+        field: &RecordField,
+        bad_records: BadRecords,
+    ) -> Result<RecordLines> {
+        Ok(RecordLines {
+            records,
+            field: field.clone(),
+            bad_records,
+            invalid_utf8: options.invalid_utf8,
+            name: name.to_owned(),
+            lines: Lines::new(Cursor::default(), name, options)?,
+            record_start: position,
+            position,
+            skip_words: position.words,
+            report: TextReport::default(),
+        })
+    }
+
+    /// The place behind the last sentence that was returned.
+    pub(super) fn position(&self) -> Position {
+        self.position
+    }
+
+    /// The place behind all that was read.
+    pub(super) fn end(&self) -> Position {
+        self.records.position()
+    }
+
+    /// What was read so far.
+    pub(super) fn report(&self) -> TextReport {
+        self.lines.report().clone() + self.report.clone()
+    }
+
+    /// Begins with the next record that can be read, if there is one.
+    fn next_record(&mut self) -> Result<bool> {
+        loop {
+            let mut text = self.lines.take_text();
+            let Some(record) = self.records.read(&mut text)? else {
+                return Ok(false);
+            };
+            let skip_words = std::mem::take(&mut self.skip_words);
+            if self.is_kept(&record)? {
+                self.record_start = record.start;
+                self.position = Position { words: skip_words, ..record.start };
+                self.lines.begin_record(text, record.start, skip_words);
+                return Ok(true);
+            }
+            self.lines.begin_record(Vec::new(), record.start, 0);
+        }
+    }
+
+    /// Whether the policies let a record pass. One that does not is counted, or an error.
+    fn is_kept(&mut self, record: &Record) -> Result<bool> {
+        let line = record.start.lines + 1;
+        let place = |offset| Place { path: self.name.clone(), line, offset };
+        if let Some(offset) = record.invalid {
+            self.report.invalid_lines += 1;
+            self.report.first.invalid_line.get_or_insert_with(|| place(offset));
+            match self.invalid_utf8 {
+                InvalidUtf8::Replace => {}
+                InvalidUtf8::Skip => return Ok(false),
+                InvalidUtf8::Error => {
+                    return Err(Error::InvalidUtf8 { path: self.name.clone(), line, offset });
+                }
+            }
+        }
+        let Some(defect) = &record.defect else {
+            return Ok(true);
+        };
+        match self.bad_records {
+            BadRecords::Skip => {
+                self.report.bad_records += 1;
+                self.report.first.bad_record.get_or_insert_with(|| place(record.start.offset));
+                Ok(false)
+            }
+            BadRecords::Error => {
+                let unit = if self.field.format == RecordFormat::Parquet { "row" } else { "line" };
+                let reason = format!(
+                    "{unit} {line}: {defect}; repair it, or leave such records out with `--bad-records skip`"
+                );
+                Err(Error::malformed(&self.name, reason))
+            }
+        }
+    }
+}
+
+impl Source for RecordLines {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        loop {
+            if self.lines.read(sentence)? {
+                self.position.words += sentence.len() as u64;
+                return Ok(true);
+            }
+            if !self.next_record()? {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,342 @@
+//! A column of a Parquet file.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+
+use super::{MAX_RECORD_BYTES, Record, Records};
+use crate::corpus::open::RawProgress;
+use crate::corpus::position::Position;
+use crate::{Error, Result};
+
+/// The most columns whose names a message lists.
+const LISTED_COLUMNS: usize = 20;
+
+/// Reads a column of strings or of lists of strings, row by row. Its positions count rows, not bytes.
+pub(super) struct Column {
+    file: SerializedFileReader<File>,
+    path: PathBuf,
+    column: usize,
+    /// How often a value can repeat in a row, and how it is marked as present.
+    max_repetition: i16,
+    max_definition: i16,
+    /// The group of rows that is next, and the values of the one that is read.
+    next_group: usize,
+    values: Option<ColumnReaderImpl<ByteArrayType>>,
+    row: u64,
+    rows: u64,
+    progress: RawProgress,
+    batch: Vec<ByteArray>,
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+}
+
+impl Column {
+    pub(super) fn new(
+        file: File,
+        position: Position,
+        path: &Path,
+        field: &str,
+        progress: RawProgress,
+    ) -> Result<Column> {
+        let file = guarded(path, || SerializedFileReader::new(file))?;
+        let metadata = file.metadata().file_metadata();
+        let column = find(metadata.schema_descr(), field).map_err(|reason| Error::malformed(path, reason))?;
+        let description = metadata.schema_descr().column(column);
+        let rows = u64::try_from(metadata.num_rows()).unwrap_or(0);
+        let mut column = Column {
+            path: path.to_owned(),
+            column,
+            max_repetition: description.max_rep_level(),
+            max_definition: description.max_def_level(),
+            next_group: 0,
+            values: None,
+            row: 0,
+            rows,
+            progress,
+            batch: Vec::new(),
+            definitions: Vec::new(),
+            repetitions: Vec::new(),
+            file,
+        };
+        column.skip(position.offset)?;
+        Ok(column)
+    }
+
+    /// Passes over rows.
+    fn skip(&mut self, rows: u64) -> Result<()> {
+        while self.row < rows {
+            let Some(group) = self.file.metadata().row_groups().get(self.next_group) else {
+                let reason = format!("there are {} rows, and reading was to go on behind {rows}", self.row);
+                return Err(Error::malformed(&self.path, reason));
+            };
+            let in_group = u64::try_from(group.num_rows()).unwrap_or(0);
+            if in_group <= rows - self.row {
+                self.next_group += 1;
+                self.row += in_group;
+                continue;
+            }
+            self.open_group()?;
+            let wanted = usize::try_from(rows - self.row).unwrap_or(usize::MAX);
+            let Some(values) = &mut self.values else { continue };
+            let skipped = guarded(&self.path, || values.skip_records(wanted))?;
+            self.row += skipped as u64;
+            if skipped < wanted {
+                return Err(Error::malformed(&self.path, "a group of rows is shorter than the file says"));
+            }
+        }
+        Ok(())
+    }
+
+    fn open_group(&mut self) -> Result<()> {
+        let reader =
+            guarded(&self.path, || self.file.get_row_group(self.next_group)?.get_column_reader(self.column))?;
+        let ColumnReader::ByteArrayColumnReader(values) = reader else {
+            return Err(Error::malformed(&self.path, "the column changes its type between groups of rows"));
+        };
+        self.next_group += 1;
+        self.values = Some(values);
+        Ok(())
+    }
+
+    /// Reads the values of one row; whether there was one in the group that is read.
+    fn read_row(&mut self) -> Result<bool> {
+        self.batch.clear();
+        self.definitions.clear();
+        self.repetitions.clear();
+        let Some(values) = &mut self.values else {
+            return Ok(false);
+        };
+        let definitions = (self.max_definition > 0).then_some(&mut self.definitions);
+        let repetitions = (self.max_repetition > 0).then_some(&mut self.repetitions);
+        let batch = &mut self.batch;
+        let (rows, ..) = guarded(&self.path, || values.read_records(1, definitions, repetitions, batch))?;
+        Ok(rows > 0)
+    }
+}
+
+impl Records for Column {
+    fn read(&mut self, text: &mut Vec<u8>) -> Result<Option<Record>> {
+        while !self.read_row()? {
+            if self.next_group == self.file.num_row_groups() {
+                return Ok(None);
+            }
+            self.open_group()?;
+        }
+        let mut record = Record { start: self.position(), invalid: None, defect: None };
+        self.row += 1;
+        self.progress.set_share(self.row, self.rows);
+        text.clear();
+        if self.batch.iter().map(ByteArray::len).sum::<usize>() > MAX_RECORD_BYTES {
+            record.defect = Some(format!("the text is longer than {MAX_RECORD_BYTES} bytes"));
+        } else if self.batch.is_empty() && self.max_repetition == 0 {
+            record.defect = Some("the column is null".to_owned());
+        }
+        if record.defect.is_none() {
+            for value in &self.batch {
+                text.extend_from_slice(value.data());
+                text.push(b'\n');
+            }
+        }
+        Ok(Some(record))
+    }
+
+    fn position(&self) -> Position {
+        Position { offset: self.row, lines: self.row, words: 0 }
+    }
+}
+
+/// The place of a column of text.
+fn find(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usize, String> {
+    let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+    let is_in_list = |column: &ColumnDescriptor, name: &str| {
+        column.max_rep_level() == 1 && name.strip_prefix(field).is_some_and(|rest| rest.starts_with('.'))
+    };
+    let found = (0..names.len())
+        .find(|&place| names[place] == field || is_in_list(&schema.column(place), &names[place]));
+    let Some(place) = found else {
+        let listed = names[..names.len().min(LISTED_COLUMNS)].join(", ");
+        let rest = if names.len() > LISTED_COLUMNS { " …" } else { "" };
+        return Err(format!("there is no column `{field}`; the columns are {listed}{rest}"));
+    };
+    let column = schema.column(place);
+    let is_text = column.physical_type() == Type::BYTE_ARRAY
+        && matches!(
+            column.logical_type_ref(),
+            None | Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)
+        )
+        && matches!(
+            column.converted_type(),
+            ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON
+        )
+        && column.max_rep_level() <= 1;
+    if !is_text {
+        return Err(format!(
+            "the column `{field}` is {}, not text: it must hold strings or lists of strings",
+            column.physical_type()
+        ));
+    }
+    Ok(place)
+}
+
+/// Calls the parquet crate, which panics at some kinds of damage. Nothing of it is used again behind an error.
+fn guarded<T>(path: &Path, call: impl FnOnce() -> std::result::Result<T, ParquetError>) -> Result<T> {
+    let reason = match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(value)) => return Ok(value),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "it is damaged".to_owned(),
+    };
+    Err(Error::malformed(path, format!("this cannot be read as parquet: {reason}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parquet::basic::{Compression, ZstdLevel};
+    use parquet::data_type::Int64Type;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use proptest::prelude::*;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::corpus::{
+        BadRecords, Layout, RecordField, RecordFormat, Sentence, Source, TextOptions, open_at,
+    };
+
+    const SCHEMA: &str = "message m {
+        required int64 id;
+        optional binary text (STRING);
+        optional group tags (LIST) { repeated group list { required binary element (STRING); } }
+    }";
+
+    /// Two groups of rows: `one two`, null, and `three⏎four`, `five`; the second row of each has two tags, the first none.
+    fn written(compression: Compression) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let properties = WriterProperties::builder().set_compression(compression).build();
+        let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
+        let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
+        for (texts, definitions) in [(vec!["one two"], [1, 0]), (vec!["three\nfour", "five"], [1, 1])] {
+            let mut group = writer.next_row_group().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<Int64Type>().write_batch(&[1, 2], None, None).unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            let values: Vec<ByteArray> = texts.into_iter().map(ByteArray::from).collect();
+            column.typed::<ByteArrayType>().write_batch(&values, Some(&definitions), None).unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            let tags = ["red", "green"].map(ByteArray::from);
+            column.typed::<ByteArrayType>().write_batch(&tags, Some(&[1, 2, 2]), Some(&[0, 0, 1])).unwrap();
+            column.close().unwrap();
+            group.close().unwrap();
+        }
+        writer.close().unwrap();
+        bytes
+    }
+
+    fn read(
+        bytes: &[u8],
+        field: &str,
+        at: Position,
+        bad_records: BadRecords,
+    ) -> (Vec<(String, Position)>, Option<String>) {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a.parquet");
+        std::fs::write(&path, bytes).unwrap();
+        let field = RecordField { format: RecordFormat::Parquet, field: field.to_owned() };
+        let layout = Layout::Records { field, bad_records };
+        let shorter = |error: Error| error.to_string().replace(&format!("{}/", folder.path().display()), "");
+        let mut stream = match open_at(&path, at, &TextOptions::default(), &layout) {
+            Ok(stream) => stream,
+            Err(error) => return (Vec::new(), Some(shorter(error))),
+        };
+        let mut sentences = Vec::new();
+        let mut sentence = Sentence::default();
+        loop {
+            match stream.read(&mut sentence) {
+                Ok(true) => {
+                    sentences.push((sentence.tokens().collect::<Vec<_>>().join(" "), stream.position()))
+                }
+                Ok(false) => return (sentences, None),
+                Err(error) => return (sentences, Some(shorter(error))),
+            }
+        }
+    }
+
+    fn texts(bytes: &[u8], field: &str) -> Vec<String> {
+        let (sentences, error) = read(bytes, field, Position::default(), BadRecords::Skip);
+        assert_eq!(error, None);
+        sentences.into_iter().map(|(text, _)| text).collect()
+    }
+
+    #[test]
+    fn a_column_of_strings_or_lists_is_read_whatever_the_compression() {
+        let zstd = Compression::ZSTD(ZstdLevel::default());
+        for compression in
+            [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::GZIP(Default::default()), zstd]
+        {
+            let bytes = written(compression);
+            assert_eq!(texts(&bytes, "text"), ["one two", "three", "four", "five"]);
+            assert_eq!(texts(&bytes, "tags"), ["red", "green", "red", "green"]);
+        }
+    }
+
+    #[test]
+    fn every_position_is_a_place_to_go_on() {
+        let bytes = written(Compression::SNAPPY);
+        for field in ["text", "tags"] {
+            let (sentences, _) = read(&bytes, field, Position::default(), BadRecords::Skip);
+            for (index, &(_, position)) in sentences.iter().enumerate() {
+                assert_eq!(read(&bytes, field, position, BadRecords::Skip).0, sentences[index + 1..]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let bytes = written(Compression::SNAPPY);
+        let error =
+            |bytes: &[u8], field: &str| read(bytes, field, Position::default(), BadRecords::Error).1.unwrap();
+        assert!(
+            error(&bytes, "text")
+                .starts_with("a.parquet: row 2: the column is null; repair it, or leave such records out"),
+        );
+        assert_eq!(
+            error(&bytes, "body"),
+            "a.parquet: there is no column `body`; the columns are id, text, tags.list.element"
+        );
+        assert_eq!(
+            error(&bytes, "id"),
+            "a.parquet: the column `id` is INT64, not text: it must hold strings or lists of strings"
+        );
+        for keep in [0, 3, bytes.len() / 2, bytes.len() - 1] {
+            let message = error(&bytes[..keep], "text");
+            assert!(message.starts_with("a.parquet: this cannot be read as parquet: "), "{message}");
+        }
+        let message = read(&bytes, "text", Position::at(9), BadRecords::Error).1.unwrap();
+        assert!(message.contains("there are 4 rows, and reading was to go on behind 9"), "{message}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+
+        #[test]
+        fn damaged_bytes_end_with_sentences_or_an_error(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+            let mut bytes = written(Compression::SNAPPY);
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            read(&bytes, "text", Position::default(), BadRecords::Skip);
+            read(&bytes, "tags", Position::default(), BadRecords::Skip);
+        }
+    }
+}

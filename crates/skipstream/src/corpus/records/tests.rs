@@ -1,0 +1,275 @@
+//! What every format must do, and the ways in which each can be wrong.
+
+use std::io::{BufReader, Read};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::corpus::options::Tokenizer;
+
+fn field(format: RecordFormat, field: &str) -> RecordField {
+    RecordField { format, field: field.to_owned() }
+}
+
+fn open(
+    bytes: &[u8],
+    at: Position,
+    options: &TextOptions,
+    of: &RecordField,
+    bad: BadRecords,
+) -> Result<RecordLines> {
+    let start = if of.format == RecordFormat::Jsonl { at.offset as usize } else { 0 };
+    let reader = BufReader::with_capacity(7, Cursor::new(bytes[start..].to_vec()));
+    from_bytes(Box::new(reader), at, Path::new("news"), options, of, bad)
+}
+
+/// All sentences with the position behind each, and the error that ended them.
+fn read_all(lines: &mut RecordLines) -> (Vec<(String, Position)>, Option<String>) {
+    let mut sentence = Sentence::default();
+    let mut sentences = Vec::new();
+    loop {
+        match lines.read(&mut sentence) {
+            Ok(true) => {
+                sentences.push((sentence.tokens().collect::<Vec<_>>().join(" "), lines.position()));
+            }
+            Ok(false) => return (sentences, None),
+            Err(error) => return (sentences, Some(error.to_string())),
+        }
+    }
+}
+
+fn sentences(bytes: &[u8], of: &RecordField, bad: BadRecords) -> (Vec<String>, Option<String>) {
+    let mut lines = match open(bytes, Position::default(), &TextOptions::default(), of, bad) {
+        Ok(lines) => lines,
+        Err(error) => return (Vec::new(), Some(error.to_string())),
+    };
+    let (sentences, error) = read_all(&mut lines);
+    (sentences.into_iter().map(|(text, _)| text).collect(), error)
+}
+
+fn jsonl(text: &str, name: &str) -> (Vec<String>, Option<String>) {
+    sentences(text.as_bytes(), &field(RecordFormat::Jsonl, name), BadRecords::Error)
+}
+
+fn csv(text: &str, name: &str) -> (Vec<String>, Option<String>) {
+    sentences(text.as_bytes(), &field(RecordFormat::Csv, name), BadRecords::Error)
+}
+
+#[test]
+fn a_field_of_json_is_a_string_of_lines_or_an_array_of_strings() {
+    let text = "\u{FEFF}{\"id\": 1, \"text\": \"one two\\nthree\"}\n\n\
+                {\"text\": [\"four\", \"fi\\u0076e\"], \"more\": {\"text\": 7}}\r\n{\"text\": \"\"}";
+    let (sentences, error) = jsonl(text, "text");
+    assert_eq!(
+        (sentences, error),
+        (vec!["one two".into(), "three".into(), "four".into(), "five".into()], None)
+    );
+}
+
+#[test]
+fn a_dot_leads_into_an_object_or_is_part_of_the_name() {
+    let text = r#"{"user": {"name": "x", "text": "inside"}}
+{"user.text": "flat"}
+{"user": {"text.raw": "no"}, "user.text": "both"}"#;
+    assert_eq!(jsonl(text, "user.text").0, ["inside", "flat", "both"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_line_of_json_is_said() {
+    for (line, reason) in [
+        ("{\"text\": \"a\"", "this is not JSON: EOF while parsing an object at column 12"),
+        ("{\"text\": \"a\"} x", "this is not JSON: trailing characters at column 15"),
+        ("not json", "this is not JSON: expected ident at column 2"),
+        ("[1, 2]", "this is JSON, but no object"),
+        ("17", "this is JSON, but no object"),
+        ("{\"body\": \"a\"}", "there is no field `text`"),
+        ("{\"text\": 17}", "the field `text` is a number; it must be a string or an array of strings"),
+        ("{\"text\": null}", "the field `text` is null"),
+        ("{\"text\": {\"a\": \"b\"}}", "the field `text` is an object"),
+        ("{\"text\": [\"a\", 1]}", "the field `text` is an array with other things than strings"),
+    ] {
+        let text = format!("{{\"text\": \"fine\"}}\n{line}\n{{\"text\": \"more\"}}\n");
+        let (before, error) = jsonl(&text, "text");
+        assert_eq!(before, ["fine"], "{line}");
+        let error = error.unwrap();
+        assert!(error.starts_with("news: line 2: ") && error.contains(reason), "{line}: {error}");
+        assert!(error.contains("--bad-records skip"), "{error}");
+
+        let of = field(RecordFormat::Jsonl, "text");
+        let mut lines =
+            open(text.as_bytes(), Position::default(), &TextOptions::default(), &of, BadRecords::Skip)
+                .unwrap();
+        let (sentences, error) = read_all(&mut lines);
+        assert_eq!((sentences.len(), error), (2, None), "{line}");
+        let report = lines.report();
+        assert_eq!((report.bad_records, report.first.bad_record.unwrap().line), (1, 2));
+    }
+}
+
+#[test]
+fn bytes_that_are_not_utf8_in_json_follow_the_policy() {
+    let text = b"{\"text\": \"a\"}\n{\"text\": \"b\xFFc\"}\n";
+    let of = field(RecordFormat::Jsonl, "text");
+    for (policy, expected, error) in [
+        (InvalidUtf8::Replace, vec!["a", "b\u{FFFD}c"], None),
+        (InvalidUtf8::Skip, vec!["a"], None),
+        (InvalidUtf8::Error, vec!["a"], Some("news, line 2: byte 25 is not valid UTF-8")),
+    ] {
+        let options = TextOptions { invalid_utf8: policy, ..TextOptions::default() };
+        let mut lines = open(text, Position::default(), &options, &of, BadRecords::Error).unwrap();
+        let (sentences, met) = read_all(&mut lines);
+        assert_eq!(sentences.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>(), expected);
+        assert!(
+            met.is_some() == error.is_some()
+                && met.unwrap_or_default().starts_with(error.unwrap_or_default())
+        );
+        assert_eq!(lines.report().invalid_lines, 1);
+    }
+}
+
+#[test]
+fn a_record_that_never_ends_is_refused_without_being_held() {
+    for (format, start, reason) in [
+        (RecordFormat::Jsonl, "{\"text\": \"", "line 1: the line is longer than 67108864 bytes"),
+        (RecordFormat::Csv, "text\n\"", "line 2: the record that begins here is longer than 67108864 bytes"),
+    ] {
+        let endless = start.as_bytes().chain(std::io::repeat(b'a').take(MAX_RECORD_BYTES as u64 + (1 << 20)));
+        let of = field(format, "text");
+        let reader = Box::new(BufReader::new(endless));
+        let options = TextOptions::default();
+        let lines =
+            from_bytes(reader, Position::default(), Path::new("news"), &options, &of, BadRecords::Error);
+        let error = read_all(&mut lines.unwrap()).1.unwrap();
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+#[test]
+fn a_column_is_found_by_name_or_number_and_may_hold_lines() {
+    let text = "\u{FEFF}id,text,more\n1,\"one, two\nthree\",x\n2,four,\"\"\"q\"\"\"\n";
+    assert_eq!(csv(text, "text").0, ["one, two", "three", "four"]);
+    assert_eq!(csv(text, "2").0, ["one, two", "three", "four"]);
+    assert_eq!(csv(text, "id").0, ["1", "2"]);
+    let of = field(RecordFormat::Tsv, "text");
+    let text = "id\ttext\n1\tsay \"five\n2\tsix\" seven\n";
+    assert_eq!(sentences(text.as_bytes(), &of, BadRecords::Error).0, ["say \"five", "six\" seven"]);
+    assert_eq!(csv("", "text"), (vec![], None));
+}
+
+#[test]
+fn what_is_wrong_with_a_table_is_said() {
+    let error = csv("id,text\n1,a\n", "body").1.unwrap();
+    assert_eq!(error, "news: there is no column `body`; the first row names id, text");
+    let error = csv("id,text\n1,a\n", "3").1.unwrap();
+    assert!(error.contains("no column `3`"), "{error}");
+    let text = "id,text\n1,\"a\nb\"\n2,c,d\n3,e\n";
+    let (before, error) = csv(text, "text");
+    assert_eq!(before, ["a", "b"]);
+    let error = error.unwrap();
+    assert!(error.starts_with("news: line 4: this row has 3 columns, and the first row has 2; "), "{error}");
+    let of = field(RecordFormat::Csv, "text");
+    assert_eq!(sentences(text.as_bytes(), &of, BadRecords::Skip).0, ["a", "b", "e"]);
+}
+
+#[test]
+fn utf_16_is_refused_in_every_format() {
+    for format in [RecordFormat::Jsonl, RecordFormat::Csv, RecordFormat::Tsv] {
+        let error = sentences(b"\xFF\xFEt\0", &field(format, "t"), BadRecords::Skip).1.unwrap();
+        assert!(error.contains("UTF-16"), "{error}");
+    }
+}
+
+#[test]
+fn parquet_is_not_read_from_a_pipe() {
+    let of = field(RecordFormat::Parquet, "text");
+    let error = sentences(b"PAR1", &of, BadRecords::Error).1.unwrap();
+    assert_eq!(error, "news: parquet cannot be read from a pipe; name a file");
+}
+
+/// A file of each format with the same texts.
+fn written(format: RecordFormat, texts: &[String]) -> Vec<u8> {
+    let mut out = Vec::new();
+    match format {
+        RecordFormat::Jsonl => {
+            for text in texts {
+                out.extend(serde_json::json!({"id": 1, "text": text}).to_string().bytes());
+                out.push(b'\n');
+            }
+        }
+        RecordFormat::Csv => {
+            let mut writer = ::csv::Writer::from_writer(&mut out);
+            writer.write_record(["id", "text"]).unwrap();
+            texts.iter().for_each(|text| writer.write_record(["1", text]).unwrap());
+            drop(writer);
+        }
+        RecordFormat::Tsv => {
+            out.extend(b"id\ttext\n");
+            for text in texts {
+                out.extend(format!("1\t{}\n", text.replace(['\n', '\t', '\r'], " ")).bytes());
+            }
+        }
+        RecordFormat::Parquet => unreachable!("a pipe"),
+    }
+    out
+}
+
+fn formats() -> impl Strategy<Value = RecordFormat> {
+    proptest::sample::select(vec![RecordFormat::Jsonl, RecordFormat::Csv, RecordFormat::Tsv])
+}
+
+fn options() -> impl Strategy<Value = TextOptions> {
+    (2..5usize, any::<[bool; 2]>()).prop_map(|(max_sentence_words, [unicode, lowercase])| TextOptions {
+        max_sentence_words,
+        tokenizer: if unicode { Tokenizer::Unicode } else { Tokenizer::Whitespace },
+        lowercase,
+        ..TextOptions::default()
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_position_is_a_place_to_go_on(
+        texts in proptest::collection::vec("[a-cA \n\",é日-]{0,20}", 0..6), format in formats(), options in options(),
+    ) {
+        let bytes = written(format, &texts);
+        let of = field(format, "text");
+        let whole = open(&bytes, Position::default(), &options, &of, BadRecords::Error);
+        let (sentences, error) = read_all(&mut whole.unwrap());
+        prop_assert!(error.is_none());
+        for (index, &(_, position)) in sentences.iter().enumerate() {
+            let rest = open(&bytes, position, &options, &of, BadRecords::Error);
+            prop_assert_eq!(&read_all(&mut rest.unwrap()).0, &sentences[index + 1..]);
+        }
+    }
+
+    #[test]
+    fn records_are_learned_as_their_text_would_be(
+        texts in proptest::collection::vec("[a-cA \n\",é日-]{0,20}", 0..6), format in formats(), options in options(),
+    ) {
+        let bytes = written(format, &texts);
+        let mut records = open(&bytes, Position::default(), &options, &field(format, "text"), BadRecords::Error).unwrap();
+        let texts: Vec<String> = match format {
+            RecordFormat::Tsv => texts.iter().map(|text| text.replace('\n', " ")).collect(),
+            _ => texts,
+        };
+        let mut lines = Lines::new(Cursor::new(texts.join("\n").into_bytes()), "text", &options).unwrap();
+        let mut sentence = Sentence::default();
+        let mut expected = Vec::new();
+        while lines.read(&mut sentence).unwrap() {
+            expected.push(sentence.tokens().collect::<Vec<_>>().join(" "));
+        }
+        let sentences: Vec<String> = read_all(&mut records).0.into_iter().map(|(text, _)| text).collect();
+        prop_assert_eq!(sentences, expected);
+    }
+
+    #[test]
+    fn any_bytes_end_with_sentences_or_an_error(
+        bytes in any::<Vec<u8>>(), format in formats(), skip in any::<bool>(),
+    ) {
+        let bad = if skip { BadRecords::Skip } else { BadRecords::Error };
+        let started = [&b"text\n"[..], &bytes].concat();
+        for bytes in [&bytes, &started] {
+            sentences(bytes, &field(format, "text"), bad);
+        }
+    }
+}
