@@ -19,12 +19,17 @@ use crate::settings::SettingArgs;
     skipstream train --model next.safetensors --init m.safetensors corpus.txt\n  \
     skipstream train --model scored.safetensors --eval ws353.tsv --eval-every 1M-words news/*.txt.gz\n  \
     skipstream train --model live.safetensors --follow --idle-exit 1s corpus.txt\n  \
+    skipstream train --model lower.safetensors --tokenizer unicode --lowercase 'news/**/*.gz'\n  \
+    skipstream train --model posts.safetensors --format jsonl --field user.text posts.jsonl\n  \
     zcat news/*.gz | tr A-Z a-z | skipstream train --model m.safetensors -")]
 pub struct TrainArgs {
     /// The model's file, which is created where there is none
     #[arg(long, value_name = "PATH")]
     pub model: PathBuf,
-    /// Text, plain or compressed; `-` is standard input, and so is no file at all where text is piped in
+    /// Files, folders and quoted patterns ('news/**/*.gz'), plain or compressed; `-` is standard input, and so is no
+    /// file at all where text is piped in
+    ///
+    /// A folder stands for all files in it and below it, but hidden and temporary ones, sorted by their names.
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 

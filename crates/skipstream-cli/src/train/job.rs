@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use skipstream::corpus::Layout;
+use skipstream::Error;
+use skipstream::corpus::{Layout, find};
 
 use super::args::TrainArgs;
 use super::every::Every;
@@ -76,11 +77,13 @@ impl Job {
         let stdin = Text::Stdin { skip_learned: args.skip_learned };
         let mut texts = Vec::new();
         for path in args.files {
-            let text = if path == Path::new("-") { stdin.clone() } else { Text::File(path) };
-            if text == stdin && texts.contains(&stdin) {
+            if path != Path::new("-") {
+                texts.extend(files(&path, &args.model, args.follow)?.into_iter().map(Text::File));
+            } else if texts.contains(&stdin) {
                 bail!("`-` stands twice; standard input can be read only once");
+            } else {
+                texts.push(stdin.clone());
             }
-            texts.push(text);
         }
         if texts.is_empty() {
             match (io::stdin().is_terminal(), args.finish) {
@@ -92,11 +95,11 @@ impl Job {
         if args.skip_learned && !texts.contains(&stdin) {
             bail!("--skip-learned is for standard input; of files, what was learned is skipped anyway");
         }
-        let files = texts.iter().filter_map(|text| match text {
+        let paths = texts.iter().filter_map(|text| match text {
             Text::File(path) => Some(path.as_path()),
             Text::Stdin { .. } => None,
         });
-        let layout = args.text.layout(files)?;
+        let layout = args.text.layout(paths)?;
         let file = args.settings_file.as_deref().map(SettingsFile::read).transpose()?;
         Ok(Job {
             model: args.model,
@@ -130,4 +133,24 @@ impl Job {
     pub fn reads_stdin(&self) -> bool {
         self.texts.iter().any(|text| matches!(text, Text::Stdin { .. }))
     }
+}
+
+/// The files that a name, a pattern or a folder stands for; the model, which may be in that folder, is not one of them.
+fn files(path: &Path, model: &Path, follow: bool) -> Result<Vec<PathBuf>> {
+    let mut files = match find(path) {
+        // It is waited for.
+        Err(Error::Io { source, .. }) if follow && source.kind() == io::ErrorKind::NotFound => {
+            return Ok(vec![path.to_owned()]);
+        }
+        found => found?,
+    };
+    if files != [path]
+        && let Ok(model) = model.canonicalize()
+    {
+        files.retain(|file| file.canonicalize().is_ok_and(|file| file != model));
+        if files.is_empty() {
+            bail!("{}: there is nothing but the model itself", path.display());
+        }
+    }
+    Ok(files)
 }

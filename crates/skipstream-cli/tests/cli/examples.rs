@@ -16,6 +16,7 @@ fn desk() -> Desk {
     std::fs::create_dir(desk.path("news")).unwrap();
     desk.write("news/monday.txt.gz", gzip(&(countries.clone() + &text(5_000, 2))));
     desk.write("news/tuesday.txt.gz", gzip(&(countries + &text(5_000, 3))));
+    desk.write("posts.jsonl", "{\"id\": 1, \"user\": {\"text\": \"berlin is in germany\"}}\n".repeat(100));
     let train = ["train", "--model", "m.safetensors", "--dimensions", "16", "--quiet", "corpus.txt"];
     let answer = desk.run(&train);
     assert_eq!(answer.code, Some(0), "{answer:?}");

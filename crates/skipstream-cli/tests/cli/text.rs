@@ -145,3 +145,39 @@ fn a_long_line_passes_in_bounded_memory() {
         assert!(out.contains(learned) && out.contains(note), "{unit}{options}: {out}");
     }
 }
+
+#[test]
+fn folders_and_patterns_stand_for_their_files() {
+    let desk = Desk::new();
+    std::fs::create_dir_all(desk.path("news/old")).unwrap();
+    desk.write("news/b.txt", "three\n");
+    desk.write("news/a.txt", "one two\n");
+    desk.write("news/old/c.txt", "four\n");
+    desk.write("news/.hidden.txt", "five\n");
+    let answer = desk.train("news/m", &["--json", "news"]);
+    let summary: serde_json::Value = serde_json::from_str(&answer.out).unwrap();
+    assert_eq!(summary["words"], 4);
+    let answer = desk.train("news/m", &["news"]);
+    assert!(answer.out.contains("skipped   3 files"), "the model is no text: {answer:?}");
+    let answer = desk.train("m", &["news/*.txt", "news/a.txt"]);
+    assert!(answer.out.contains("learned   3 words"), "{answer:?}");
+    let answer = desk.train("m", &["news/**/*.txt"]);
+    assert!(answer.out.contains("learned   1 word "), "{answer:?}");
+    assert_eq!(desk.names(), ["m", "news"]);
+}
+
+#[test]
+fn nothing_that_matches_is_an_error() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("empty")).unwrap();
+    let answer = desk.run(&train("m", &["*.txt"]));
+    assert_refused(&answer, &["*.txt: no file matches this pattern"]);
+    assert_refused(&desk.run(&train("m", &["empty"])), &["empty: there are no files in this folder"]);
+    assert_refused(&desk.run(&train("m", &["none.txt"])), &["none.txt: "]);
+    desk.write("a.txt", "one two\n");
+    desk.train("empty/m", &["a.txt"]);
+    assert_refused(
+        &desk.run(&train("empty/m", &["empty"])),
+        &["empty: there is nothing but the model itself"],
+    );
+}

@@ -10,6 +10,7 @@
 //! [`TextOptions`], not by the length of a line, a token or a stream.
 
 mod files;
+mod find;
 mod follow;
 mod layout;
 mod ledger;
@@ -27,6 +28,7 @@ mod separators;
 mod words;
 
 pub use files::{Files, Input};
+pub use find::find;
 pub use follow::{Follow, Happening, Note};
 pub use layout::{BadRecords, Layout, RecordField, RecordFormat};
 pub use ledger::{LearnedSource, Ledger, Plan, Reading};

@@ -1,0 +1,190 @@
+//! Names, patterns and folders become files.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+/// The most folders within one another that are entered, so that a ring of links has an end.
+const MAX_DEPTH: usize = 64;
+
+/// Finds the files that a name, a pattern or a folder stands for.
+///
+/// - A name that is there is that file, whatever characters it has.
+/// - A folder is all files in it and below it. Hidden ones (their names begin with a dot) and temporary ones (`~`,
+///   `.tmp`, `.partial`, `.swp`) are passed over.
+/// - Anything else with `*`, `?` or `[` in it is a pattern: `*` and `?` stay within a name, `**` crosses folders. As in
+///   a folder, hidden files are passed over; folders that match are left alone.
+///
+/// The order is that of the paths' bytes, so that it is the same everywhere. A pattern that matches nothing, or a folder
+/// without files, is an error; so is a folder that cannot be read.
+///
+/// ```
+/// use skipstream::corpus::find;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # for name in ["monday.txt", "tuesday.txt"] { std::fs::write(folder.path().join(name), "")?; }
+/// let files = find(folder.path().join("*.txt"))?;
+/// assert_eq!(files, [folder.path().join("monday.txt"), folder.path().join("tuesday.txt")]);
+/// assert_eq!(find(folder.path())?, files);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn find(pattern: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
+    let path = pattern.as_ref();
+    let mut files = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => in_folder(path)?,
+        Ok(_) => return Ok(vec![path.to_owned()]),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            match path.to_str().filter(|name| is_pattern(name)) {
+                Some(pattern) => matching(pattern)?,
+                None => return Err(Error::io(path)(error)),
+            }
+        }
+        Err(error) => return Err(Error::io(path)(error)),
+    };
+    files.sort_by(|one, other| one.as_os_str().as_encoded_bytes().cmp(other.as_os_str().as_encoded_bytes()));
+    Ok(files)
+}
+
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '['])
+}
+
+fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
+    let options = glob::MatchOptions {
+        require_literal_separator: true,
+        require_literal_leading_dot: true,
+        ..glob::MatchOptions::new()
+    };
+    let paths = glob::glob_with(pattern, options)
+        .map_err(|error| Error::malformed(pattern, format!("this is no pattern: {error}")))?;
+    let mut files = Vec::new();
+    for path in paths {
+        let path = path.map_err(|error| {
+            let path = error.path().to_owned();
+            Error::io(path)(error.into())
+        })?;
+        if !path.is_dir() {
+            files.push(path);
+        }
+    }
+    if files.is_empty() {
+        return Err(Error::malformed(pattern, "no file matches this pattern"));
+    }
+    Ok(files)
+}
+
+fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        if depth > MAX_DEPTH {
+            let reason = format!("this is more than {MAX_DEPTH} folders deep; is there a link in a ring?");
+            return Err(Error::malformed(folder, reason));
+        }
+        for entry in fs::read_dir(&folder).map_err(Error::io(&folder))? {
+            let entry = entry.map_err(Error::io(&folder))?;
+            if is_passed_over(entry.file_name().as_encoded_bytes()) {
+                continue;
+            }
+            let path = entry.path();
+            // Behind links, too: a folder of links to files is a folder of files.
+            let metadata = fs::metadata(&path).map_err(Error::io(&path))?;
+            if metadata.is_dir() {
+                folders.push((path, depth + 1));
+            } else if metadata.is_file() {
+                files.push(path);
+            }
+        }
+    }
+    if files.is_empty() {
+        return Err(Error::malformed(folder, "there are no files in this folder"));
+    }
+    Ok(files)
+}
+
+/// Whether a name says that a file is nobody's text: hidden, or not finished.
+fn is_passed_over(name: &[u8]) -> bool {
+    let endings: [&[u8]; 4] = [b"~", b".tmp", b".partial", b".swp"];
+    name.starts_with(b".") || endings.iter().any(|ending| name.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn folder(names: &[&str]) -> TempDir {
+        let folder = TempDir::new().unwrap();
+        for name in names {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "text").unwrap();
+        }
+        folder
+    }
+
+    /// What was found, relative to the folder; or the message without the folder.
+    fn found(folder: &TempDir, pattern: &str) -> std::result::Result<Vec<String>, String> {
+        let root = format!("{}/", folder.path().display());
+        match find(folder.path().join(pattern)) {
+            Ok(paths) => Ok(paths.iter().map(|path| path.display().to_string().replace(&root, "")).collect()),
+            Err(error) => Err(error.to_string().replace(&root, "")),
+        }
+    }
+
+    #[test]
+    fn a_folder_is_all_its_files_in_the_order_of_their_bytes() {
+        let names = [
+            "b/2.txt",
+            "b/10.txt",
+            "a.txt",
+            "Z.txt",
+            ".hidden",
+            ".git/config",
+            "x.tmp",
+            "y~",
+            "b/.m.partial",
+        ];
+        let folder = folder(&names);
+        assert_eq!(found(&folder, "").unwrap(), ["Z.txt", "a.txt", "b/10.txt", "b/2.txt"]);
+        assert_eq!(found(&folder, "b").unwrap(), ["b/10.txt", "b/2.txt"]);
+    }
+
+    #[test]
+    fn patterns_stay_within_names_but_for_two_stars() {
+        let folder = folder(&["a.gz", "b.txt", "n/c.gz", "n/m/d.gz", "n/.e.gz"]);
+        assert_eq!(found(&folder, "*.gz").unwrap(), ["a.gz"]);
+        assert_eq!(found(&folder, "**/*.gz").unwrap(), ["a.gz", "n/c.gz", "n/m/d.gz"]);
+        assert_eq!(found(&folder, "?.[gt]*").unwrap(), ["a.gz", "b.txt"]);
+        assert_eq!(found(&folder, "n*").unwrap_err(), "n*: no file matches this pattern");
+        assert!(found(&folder, "a***").unwrap_err().starts_with("a***: this is no pattern: "));
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_that_file() {
+        let folder = folder(&["news[1].txt", "news1.txt", "*"]);
+        assert_eq!(found(&folder, "news[1].txt").unwrap(), ["news[1].txt"]);
+        assert_eq!(found(&folder, "*").unwrap(), ["*"]);
+        assert_eq!(found(&folder, "news[12].txt").unwrap(), ["news1.txt"]);
+    }
+
+    #[test]
+    fn what_is_not_there_is_named() {
+        let folder = folder(&[]);
+        fs::create_dir(folder.path().join("empty")).unwrap();
+        assert_eq!(found(&folder, "empty").unwrap_err(), "empty: there are no files in this folder");
+        assert!(found(&folder, "none.txt").unwrap_err().starts_with("none.txt: "));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_ring_of_links_has_an_end() {
+        let folder = folder(&["a/b.txt"]);
+        std::os::unix::fs::symlink(folder.path().join("a"), folder.path().join("a/ring")).unwrap();
+        let error = found(&folder, "").unwrap_err();
+        assert!(error.contains("deep") || error.contains("links"), "{error}");
+    }
+}
