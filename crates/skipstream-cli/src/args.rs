@@ -27,6 +27,7 @@ use crate::vector::VectorArgs;
     after_help = "Example:\n  \
         skipstream train --model news.safetensors news/*.txt.gz\n  \
         skipstream neighbors --model news.safetensors berlin\n  \
+        skipstream analogy --model news.safetensors berlin germany paris\n  \
         skipstream export --model news.safetensors --to word2vec-text vectors.txt\n\n\
         Exit codes: 0 done, 1 a word was not found, 2 an error, 130 stopped by Ctrl-C or SIGTERM."
 )]

@@ -43,16 +43,16 @@
 //! | module | from → to |
 //! |---|---|
 //! | `config`, `error`, `random` | what a person asks for, what can go wrong, random numbers that belong to a purpose |
-//! | [`bytes`] | compressed files; files that are replaced whole |
+//! | [`bytes`] | compressed files; files that are replaced whole, or looked at in place |
 //! | [`corpus`] | bytes → lines → sentences of tokens; which text was learned before |
 //! | [`vocabulary`] | tokens → ids and counts, at most `max_vocabulary` of them |
 //! | [`noise`] | counts → noise words |
 //! | [`pairs`] | ids → kept ids → windows |
 //! | [`parameters`] | the rows that are learned, in blocks that threads can own |
 //! | [`kernel`] | pairs and noise words → changed rows |
-//! | [`embeddings`] | rows → vectors to read: neighbours, similarity |
+//! | [`embeddings`] | rows → vectors to read: neighbours, analogies, similarity, the odd one out |
 //! | [`train`] | sentences → learned rows: the strategies, the threads, the [`Trainer`] |
-//! | [`snapshot`] | the whole state ↔ one safetensors file: [`Trainer::save`], [`Trainer::load`], [`Embeddings::load`] |
+//! | [`snapshot`] | the whole state, or vectors alone ↔ one safetensors file: [`Trainer::save`], [`Trainer::load`], [`Embeddings::save`], [`Embeddings::load`], [`Embeddings::open`] |
 //! | [`formats`] | vectors ↔ the files of other programs |
 //! | [`eval`] | vectors → scores |
 //!

@@ -67,11 +67,10 @@ impl Embeddings {
         let Selection { matrix, other, origin } = Selection::new(path, metadata, vectors)?;
         let (words, ends) = file.words()?;
         let counts = file.counts(ends.len())?;
-        let dimensions = file.dimensions(matrix, ends.len())?;
+        let dimensions = file.shared_dimensions(matrix, other, ends.len())?;
         let mut values: Vec<f32> = file.tensor(matrix, Dtype::F32)?;
         if let Some(other) = other {
             let others: Vec<f32> = file.tensor(other, Dtype::F32)?;
-            file.expect_length(other, others.len(), values.len())?;
             values.iter_mut().zip(others).for_each(|(value, other)| *value += other);
         }
         let words = slices(&words, &ends).zip(counts);
@@ -82,25 +81,33 @@ impl Embeddings {
     /// Opens a file as [`Embeddings::load`] loads it, but leaves the vectors where they are until they are looked at.
     ///
     /// That takes milliseconds and little memory, whatever the size of the file, and several processes share what the
-    /// system keeps of it. Words and counts are read and verified. The checksums of vectors are not, and a value that is
-    /// not finite is found only when its word is asked about; such a row is similar to nothing. A file whose rows are not in the
-    /// order of frequency, as the first versions wrote them, is loaded.
+    /// system keeps of it. Words and counts are read and verified. The checksums of vectors are not; a row with a value
+    /// that is not finite is similar to nothing, and an error when its word is asked about. A file whose rows are not in
+    /// the order of frequency, as the first versions wrote them, is loaded.
     ///
     /// The file may be replaced or deleted meanwhile, but nobody must write into it or cut it short: the process ends
     /// when it looks at what is gone.
+    ///
+    /// ```
+    /// # use skipstream::{Embeddings, Vectors};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("vectors.safetensors");
+    /// # Embeddings::new(2, [("tea", 7), ("milk", 5)], vec![1.0, 0.5, 0.5, 1.0])?.save(&path)?;
+    /// let embeddings = Embeddings::open(&path, Vectors::default())?;
+    /// assert_eq!(embeddings.neighbors("tea", 1)?[0].word, "milk");
+    /// # Ok::<(), skipstream::Error>(())
+    /// ```
     pub fn open(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
         let path = path.as_ref();
         let (mut file, metadata) = ModelFile::open(path)?;
         let Selection { matrix, other, origin } = Selection::new(path, metadata, vectors)?;
         let (words, ends) = file.words()?;
         let counts = file.counts(ends.len())?;
-        let dimensions = file.dimensions(matrix, ends.len())?;
+        let dimensions = file.shared_dimensions(matrix, other, ends.len())?;
         let matrix = file.map(matrix)?;
         let rows = match other {
             None => matrix.map(Rows::Mapped),
             Some(other) => {
-                let same = file.dimensions(other, ends.len())?;
-                file.expect_length(other, same, dimensions)?;
                 matrix.zip(file.map(other)?).map(|(matrix, other)| Rows::MappedSum([matrix, other]))
             }
         };
@@ -167,6 +174,15 @@ impl ModelFile {
         let vectors = self.tensor(vectors_name, Dtype::F32)?;
         let words = slices(&words, &ends).zip(counts);
         Embeddings::new(dimensions, words, vectors).map_err(|error| self.damaged(error))
+    }
+
+    /// The length of the rows of one matrix or of two, one row for each word.
+    fn shared_dimensions(&self, matrix: &str, other: Option<&str>, n_words: usize) -> Result<usize> {
+        let dimensions = self.dimensions(matrix, n_words)?;
+        if let Some(other) = other {
+            self.expect_length(other, self.dimensions(other, n_words)? * n_words, dimensions * n_words)?;
+        }
+        Ok(dimensions)
     }
 
     /// The length of a matrix' rows, one for each word.

@@ -103,8 +103,10 @@ fn matrices_of_different_shapes_are_refused() {
     let (_folder, path) = place();
     small_trainer().save(&path).unwrap();
     change(&path, |bytes| replace(bytes, r#""shape":[8,5]"#, r#""shape":[5,8]"#));
-    let message = Embeddings::open(&path, Vectors::Sum).unwrap_err().to_string();
-    assert!(message.contains("has the shape [5, 8], and there are 8 words"), "{message}");
+    for read in [Embeddings::open, Embeddings::load] {
+        let message = read(&path, Vectors::Sum).unwrap_err().to_string();
+        assert!(message.contains("has the shape [5, 8], and there are 8 words"), "{message}");
+    }
 }
 
 #[test]
