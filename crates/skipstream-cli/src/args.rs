@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use serde::de::DeserializeOwned;
 
 use crate::analogy::AnalogyArgs;
+use crate::diff::DiffArgs;
 use crate::eval::EvalArgs;
 use crate::export::ExportArgs;
 use crate::import::ImportArgs;
@@ -90,6 +91,12 @@ pub enum Command {
     Eval(EvalArgs),
     /// Show what a model holds: settings, counts, sources, norms; and verify its checksums
     Inspect(InspectArgs),
+    /// Show what changed between two snapshots of a growing model: words that moved, came and left
+    ///
+    /// Words are compared after the rotation that all have in common was taken out. Vectors move by chance too, those of
+    /// rare words farther, so words are ranked by how far they moved beyond others that are as frequent; a star marks
+    /// those that moved farther than chance would explain.
+    Diff(DiffArgs),
     /// Write the vectors in a format of other programs, the most frequent word first
     Export(ExportArgs),
     /// Make a model of the vectors of another program: to query, not to train

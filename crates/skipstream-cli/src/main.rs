@@ -5,6 +5,7 @@
 mod analogy;
 mod args;
 mod ask;
+mod diff;
 mod eval;
 mod export;
 mod import;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         Command::OddOneOut(args) => odd_one_out::run(args),
         Command::Vector(args) => vector::run(args),
         Command::Eval(args) => eval::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),

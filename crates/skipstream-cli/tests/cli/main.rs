@@ -5,6 +5,7 @@
 
 mod conversation;
 mod desk;
+mod diff;
 mod eval;
 mod examples;
 mod following;

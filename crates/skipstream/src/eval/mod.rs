@@ -1,4 +1,4 @@
-//! Scores of vectors: how well they agree with people, and how well they solve analogies.
+//! Scores of vectors: how well they agree with people, how well they solve analogies, and how far they moved.
 //!
 //! A [`TestSet`] is read from a file in common use, and an [`Evaluator`] holds it against vectors. Questions whose
 //! words are not known are counted, not hidden, and every score comes with an interval: two models that differ by less
@@ -20,10 +20,13 @@
 //! assert_eq!(score.spearman, Some(1.0));
 //! # Ok::<(), skipstream::Error>(())
 //! ```
+//!
+//! [`Drift`] tells what changed between two snapshots of one model.
 
 mod analogies;
 mod comparison;
 mod correlation;
+mod drift;
 mod evaluator;
 mod fields;
 mod interval;
@@ -35,6 +38,7 @@ mod test_set;
 pub use analogies::{Analogies, AnalogyScore, AnalogyScores, Relation, SectionScore};
 pub use comparison::{Comparison, Difference};
 pub use correlation::{pearson, spearman};
+pub use drift::{Drift, DriftOptions, FloorPoint, MovedWord, Movement, Others};
 pub use evaluator::{EvalOptions, Evaluator, Score};
 pub use interval::Interval;
 pub use lexicon::Case;

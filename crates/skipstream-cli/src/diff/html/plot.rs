@@ -1,0 +1,208 @@
+//! The plot of a report: every word by its count and the distance that it moved.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use skipstream::eval::{Drift, Movement};
+
+use super::escape;
+
+const WIDTH: f64 = 1000.0;
+const HEIGHT: f64 = 520.0;
+const LEFT: f64 = 60.0;
+const RIGHT: f64 = 45.0;
+const TOP: f64 = 20.0;
+const BOTTOM: f64 = 50.0;
+
+/// Words that are drawn beside those that moved most: more would make the page slow and not clearer.
+const MAX_DOTS: usize = 3_000;
+
+/// Words with their name beside them.
+const MAX_LABELS: usize = 25;
+
+/// The figure with its caption; nothing where no word was looked at.
+pub fn figure(drift: &Drift) -> String {
+    if drift.movements.is_empty() {
+        return String::new();
+    }
+    let scale = Scale::new(drift);
+    let step = drift.movements.len().div_ceil(MAX_DOTS).max(1);
+    let listed: HashSet<&str> = drift.moved.iter().map(|moved| moved.movement.word.as_str()).collect();
+    let (foreground, background): (Vec<&Movement>, Vec<&Movement>) = drift
+        .movements
+        .iter()
+        .partition(|movement| movement.above_floor || listed.contains(movement.word.as_str()));
+    let mut svg = format!(
+        "<figure>\n<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-labelledby=\"plot-title\">\n\
+         <title id=\"plot-title\">How far {} words moved, by how often they were seen; {} are above the noise floor</title>\n",
+        drift.movements.len(),
+        drift.above_floor
+    );
+    svg += &scale.axes();
+    background.into_iter().step_by(step).for_each(|movement| svg += &scale.dot(movement, "dot"));
+    for movement in foreground {
+        svg += &scale.dot(movement, if movement.above_floor { "dot above" } else { "dot listed" });
+    }
+    svg += &scale.line("median", drift.floor.iter().map(|point| (point.count, point.median)));
+    svg += &scale.line("floor", drift.floor.iter().map(|point| (point.count, point.threshold)));
+    svg += &scale.labels(drift);
+    svg += "</svg>\n<figcaption>Each dot is a word; those that are listed below are dark or, above the noise floor, red. Solid line: the noise floor; dashed: the middle of words of that \
+        frequency.";
+    if step > 1 {
+        let _ = write!(svg, " Of the words that are not listed below, one in {step} is drawn.");
+    }
+    svg + "</figcaption>\n</figure>\n"
+}
+
+/// Counts and distances → places on the drawing.
+struct Scale {
+    /// The logarithms of the lowest and the highest count.
+    counts: [f64; 2],
+    /// The largest distance.
+    farthest: f64,
+}
+
+impl Scale {
+    fn new(drift: &Drift) -> Scale {
+        let logs = || drift.movements.iter().map(|movement| count(movement).log10());
+        let lowest = logs().fold(f64::INFINITY, f64::min).floor();
+        let highest = logs().fold(f64::NEG_INFINITY, f64::max).ceil().max(lowest + 1.0);
+        let thresholds = drift.floor.iter().map(|point| point.threshold.min(1.0));
+        let farthest = drift.movements.iter().map(distance).chain(thresholds).fold(0.0, f64::max);
+        // The next tenth, so that the topmost dot is not cut.
+        Scale { counts: [lowest, highest], farthest: ((farthest * 10.0).floor() + 1.0).min(20.0) / 10.0 }
+    }
+
+    fn x(&self, count: f64) -> f64 {
+        let [lowest, highest] = self.counts;
+        let share = ((count.max(1.0).log10() - lowest) / (highest - lowest)).clamp(0.0, 1.0);
+        LEFT + share * (WIDTH - LEFT - RIGHT)
+    }
+
+    fn y(&self, distance: f64) -> f64 {
+        HEIGHT - BOTTOM - (distance / self.farthest).min(1.0) * (HEIGHT - TOP - BOTTOM)
+    }
+
+    fn axes(&self) -> String {
+        let mut svg = String::new();
+        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        for exponent in self.counts[0] as i32..=self.counts[1] as i32 {
+            let x = self.x(10f64.powi(exponent));
+            let _ = writeln!(
+                svg,
+                "<line class=\"axis\" x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>"
+            );
+            let label = indicatif::HumanCount(10u64.pow(exponent.clamp(0, 18) as u32)).to_string();
+            let _ = writeln!(
+                svg,
+                "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{label}</text>",
+                bottom + 18.0
+            );
+        }
+        let step = if self.farthest > 0.5 { 0.2 } else { 0.1 };
+        let mut distance = 0.0;
+        while distance <= self.farthest + 1e-9 {
+            let y = self.y(distance);
+            let _ = writeln!(
+                svg,
+                "<line class=\"axis\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\"/>"
+            );
+            let _ = writeln!(
+                svg,
+                "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{distance:.1}</text>",
+                LEFT - 8.0,
+                y + 4.0
+            );
+            distance += step;
+        }
+        let middle = (LEFT + right) / 2.0;
+        let _ = writeln!(
+            svg,
+            "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">count, in the snapshot that saw the word less often</text>",
+            HEIGHT - 8.0
+        );
+        let middle = (TOP + bottom) / 2.0;
+        let _ = writeln!(
+            svg,
+            "<text transform=\"translate(16 {middle}) rotate(-90)\" text-anchor=\"middle\">cosine distance</text>"
+        );
+        svg
+    }
+
+    fn dot(&self, movement: &Movement, class: &str) -> String {
+        let radius = if class == "dot" { 2.2 } else { 3.6 };
+        format!(
+            "<circle class=\"{class}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"{radius}\"><title>{}: distance {:.3}, {:+.1} deviations, \
+             counts {} and {}</title></circle>\n",
+            self.x(count(movement)),
+            self.y(distance(movement)),
+            escape(&movement.word),
+            distance(movement),
+            movement.surprise,
+            movement.old_count,
+            movement.new_count
+        )
+    }
+
+    fn line(&self, class: &str, points: impl Iterator<Item = (f64, f64)>) -> String {
+        let points: Vec<(f64, f64)> =
+            points.map(|(count, distance)| (self.x(count), self.y(distance))).collect();
+        let (Some(first), Some(last)) = (points.first(), points.last()) else { return String::new() };
+        // On to both ends of the drawing, where the floor is taken to stay as it is.
+        let ends = ((WIDTH - RIGHT, first.1), (LEFT, last.1));
+        let all = [ends.0].into_iter().chain(points.iter().copied()).chain([ends.1]);
+        let list: Vec<String> = all.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        format!("<polyline class=\"{class}\" points=\"{}\"/>\n", list.join(" "))
+    }
+
+    /// The names of the words that moved most, where there is room for them.
+    fn labels(&self, drift: &Drift) -> String {
+        let mut svg = String::new();
+        let mut taken: Vec<[f64; 4]> = Vec::new();
+        let moved = drift.moved.iter().map(|moved| &moved.movement);
+        for movement in moved.take(MAX_LABELS) {
+            let (x, y) = (self.x(count(movement)), self.y(distance(movement)));
+            // About the width of a letter of 13 pixels.
+            let width = 7.4 * movement.word.chars().count() as f64;
+            let places = [
+                ("start", x + 7.0, y + 4.0),
+                ("end", x - 7.0, y + 4.0),
+                ("middle", x, y - 8.0),
+                ("middle", x, y + 18.0),
+            ];
+            let free = places.into_iter().find_map(|(anchor, x, y)| {
+                let left = match anchor {
+                    "start" => x,
+                    "end" => x - width,
+                    _ => x - width / 2.0,
+                };
+                let own = [left, y - 12.0, left + width, y + 3.0];
+                let inside = own[0] >= LEFT && own[2] <= WIDTH && own[1] >= 0.0;
+                let is_free = inside && taken.iter().all(|other| !overlap(&own, other));
+                is_free.then_some((anchor, x, y, own))
+            });
+            if let Some((anchor, x, y, own)) = free {
+                taken.push(own);
+                let _ = writeln!(
+                    svg,
+                    "<text class=\"label\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>",
+                    escape(&movement.word)
+                );
+            }
+        }
+        svg
+    }
+}
+
+fn count(movement: &Movement) -> f64 {
+    movement.old_count.min(movement.new_count).max(1) as f64
+}
+
+fn distance(movement: &Movement) -> f64 {
+    1.0 - movement.cosine
+}
+
+/// Whether two boxes (left, top, right, bottom) have a point in common.
+fn overlap(one: &[f64; 4], other: &[f64; 4]) -> bool {
+    one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
+}

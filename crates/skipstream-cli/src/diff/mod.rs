@@ -1,0 +1,92 @@
+//! `skipstream diff`.
+
+mod html;
+mod text;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use serde::Serialize;
+use skipstream::bytes::replace;
+use skipstream::eval::{Drift, DriftOptions};
+use skipstream::{Error, Vectors};
+
+use crate::Ending;
+use crate::args::one_of;
+use crate::model::ModelArgs;
+use crate::output::{print, print_json};
+
+/// What was typed after `diff`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    skipstream diff m.safetensors new.safetensors\n  \
+    skipstream diff --top 5000 --min-count 50 -n 10 --json m.safetensors new.safetensors\n  \
+    skipstream diff --html report.html m.safetensors new.safetensors")]
+pub struct DiffArgs {
+    /// The older snapshot: a model, or vectors in any format that is read
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// The newer snapshot
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// Which vectors to compare: of words as targets, as contexts, or their sum
+    #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
+    pub vectors: Vectors,
+    /// Look for movement among the N most frequent words that both have
+    #[arg(long, value_name = "N", default_value_t = DriftOptions::default().top)]
+    pub top: usize,
+    /// And only among words that were seen so often in either
+    #[arg(long, value_name = "N", default_value_t = DriftOptions::default().min_count)]
+    pub min_count: u64,
+    /// Moved, new and gone words to list
+    #[arg(short = 'n', long, value_name = "N", default_value_t = DriftOptions::default().listed)]
+    pub number: usize,
+    /// Nearest words that are compared
+    #[arg(long, value_name = "N", default_value_t = DriftOptions::default().neighbors)]
+    pub neighbors: usize,
+    /// Write a page with a plot, which needs nothing but a browser
+    #[arg(long, value_name = "PATH")]
+    pub html: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Two snapshots and what changed between them.
+#[derive(Serialize)]
+pub struct Report {
+    pub old: String,
+    pub new: String,
+    #[serde(flatten)]
+    pub drift: Drift,
+}
+
+/// Compares, and prints or writes what changed.
+pub fn run(args: DiffArgs) -> Result<Ending> {
+    let load = |path: &PathBuf| ModelArgs { model: path.clone(), vectors: args.vectors }.load();
+    let (old, new) = (load(&args.old)?, load(&args.new)?);
+    let options = DriftOptions {
+        top: args.top,
+        min_count: args.min_count,
+        listed: args.number,
+        neighbors: args.neighbors,
+    };
+    let names = || format!("{} and {}", args.old.display(), args.new.display());
+    let drift = Drift::between(&old, &new, &options).with_context(names)?;
+    let report = Report { old: args.old.display().to_string(), new: args.new.display().to_string(), drift };
+    if let Some(path) = &args.html {
+        let page = html::page(&report);
+        replace(path, |file| {
+            file.write_all(page.as_bytes()).map_err(|source| Error::Io { path: path.clone(), source })
+        })?;
+        eprintln!("{}: written", path.display());
+    }
+    if args.json {
+        print_json(&report)?;
+    } else {
+        print(&text::text(&report))?;
+    }
+    Ok(Ending::Done)
+}

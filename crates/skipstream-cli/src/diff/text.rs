@@ -1,0 +1,90 @@
+//! What changed between two snapshots, as people read it.
+
+use indicatif::HumanCount;
+use skipstream::eval::Others;
+
+use super::Report;
+use crate::table::Table;
+
+/// Neighbours that are named of each word.
+const NAMED: usize = 4;
+
+/// A summary, the words that moved, and those that came and left.
+pub fn text(report: &Report) -> String {
+    let mut parts = vec![summary(report)];
+    if report.drift.moved.is_empty() {
+        parts.push("No word moved.\n".to_owned());
+    } else {
+        parts.push(moved(report));
+    }
+    parts.push(others("came", &report.drift.came));
+    parts.push(others("left", &report.drift.left));
+    parts.join("\n")
+}
+
+fn summary(report: &Report) -> String {
+    let drift = &report.drift;
+    let mut text = format!(
+        "old       {}: {} words\nnew       {}: {} words\nshared    {} words, of which {} were looked at\n",
+        report.old,
+        count(drift.old_words),
+        report.new,
+        count(drift.new_words),
+        count(drift.shared),
+        count(drift.considered)
+    );
+    if let (Some(before), Some(after)) = (drift.cosine_before_rotation, drift.cosine) {
+        text += &format!(
+            "stayed    median cosine {after:.4} ({before:.4} before the common rotation was taken out)\n"
+        );
+    }
+    if let Some(overlap) = drift.typical_overlap {
+        text += &format!("company   {:.0} % of a word's nearest words stay the same\n", 100.0 * overlap);
+    }
+    let (above, deviations) = (count(drift.above_floor), drift.floor_deviations);
+    text + &format!(
+        "moved     {above} above the noise floor, {deviations:.1} deviations of what words as frequent do by chance\n"
+    )
+}
+
+fn moved(report: &Report) -> String {
+    let mut table = Table::new([
+        "moved most",
+        "cosine",
+        "deviations",
+        "same",
+        "old count",
+        "new count",
+        "nearest before → after",
+    ]);
+    for moved in &report.drift.moved {
+        let movement = &moved.movement;
+        let mark = if movement.above_floor { "*" } else { " " };
+        let names = |words: &[String]| words.iter().take(NAMED).cloned().collect::<Vec<_>>().join(" ");
+        table.row([
+            format!("{mark} {}", movement.word),
+            format!("{:.4}", movement.cosine),
+            format!("{:+.1}", movement.surprise),
+            format!("{:.0} %", 100.0 * moved.overlap),
+            HumanCount(movement.old_count).to_string(),
+            HumanCount(movement.new_count).to_string(),
+            format!("{} → {}", names(&moved.neighbors_before), names(&moved.neighbors_after)),
+        ]);
+    }
+    table.text() + "* above the noise floor\n"
+}
+
+fn others(what: &str, others: &Others) -> String {
+    let mut text = format!("{what}      {} words", count(others.total));
+    let words: Vec<String> =
+        others.words.iter().map(|(word, n)| format!("{word} ({})", HumanCount(*n))).collect();
+    if !words.is_empty() {
+        let more = if others.total > words.len() { ", …" } else { "" };
+        text += &format!(": {}{more}", words.join(", "));
+    }
+    text + "\n"
+}
+
+fn count(n: usize) -> String {
+    HumanCount(n as u64).to_string()
+}

@@ -1,0 +1,164 @@
+//! How far words move by chance alone.
+//!
+//! A vector that is learned on moves even if its word keeps its company, and the less of the word was seen, the farther.
+//! So a movement means something only beside those of words of the same frequency. Few words change their meaning between
+//! two snapshots: at every frequency the *middle* of the movements is noise, and so is most of their spread. Both are
+//! measured by the median and the median absolute deviation, which the few words that did change cannot shift, on the
+//! logarithm of the distance, which is skewed otherwise.
+
+use serde::Serialize;
+
+/// Distances below this are rounding, and count as no movement.
+pub(super) const SMALLEST_DISTANCE: f64 = 1e-5;
+
+/// Words in a window of frequency, at least, where there are as many.
+const WINDOW: usize = 200;
+
+/// Windows at the most, each half over the next.
+const MAX_WINDOWS: usize = 40;
+
+/// Makes the median absolute deviation a standard deviation, for normal values.
+const DEVIATIONS: f64 = 1.4826;
+
+/// Spreads below this are taken for this: where movements are all alike, no difference between them means much.
+const SMALLEST_SPREAD: f64 = 0.05;
+
+/// What chance does to words of one frequency.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FloorPoint {
+    /// The count of such words, in the snapshot that knows less of them.
+    pub count: f64,
+    /// Half of them move less than this cosine distance.
+    pub median: f64,
+    /// What moves farther is above the floor.
+    pub threshold: f64,
+    #[serde(skip)]
+    log_median: f64,
+    #[serde(skip)]
+    spread: f64,
+}
+
+/// The noise floor as a function of frequency.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Floor {
+    /// From the most frequent words to the rarest.
+    pub(super) points: Vec<FloorPoint>,
+    /// How many standard deviations above the middle the floor ends.
+    pub(super) deviations: f64,
+}
+
+impl Floor {
+    /// Measures the floor from (count, distance) of all words, the most frequent first.
+    pub(super) fn measure(words: &[(u64, f64)]) -> Floor {
+        // The most that so many normal values give by chance: √(2 ln n).
+        let deviations = (2.0 * (words.len().max(2) as f64).ln()).sqrt();
+        let window = WINDOW.max(words.len().div_ceil(MAX_WINDOWS / 2)).min(words.len());
+        let mut points = Vec::new();
+        let mut start = 0;
+        while start < words.len() {
+            let end = (start + window).min(words.len());
+            // A short rest joins the window before it.
+            let end = if words.len() - end < window / 2 { words.len() } else { end };
+            points.push(FloorPoint::of(&words[start..end], deviations));
+            if end == words.len() {
+                break;
+            }
+            start += window.div_ceil(2);
+        }
+        Floor { points, deviations }
+    }
+
+    /// How many standard deviations of chance a distance lies above the middle of words with this count.
+    pub(super) fn surprise(&self, count: u64, distance: f64) -> f64 {
+        let (log_median, spread) = self.at(count);
+        (log(distance) - log_median) / spread
+    }
+
+    /// The middle and the spread at a count: between those of the two nearest windows, in proportion.
+    fn at(&self, count: u64) -> (f64, f64) {
+        let place = |point: &FloorPoint| point.count.ln();
+        let here = (count.max(1) as f64).ln();
+        let after = self.points.partition_point(|point| place(point) > here);
+        let (Some(rarer), Some(more_frequent)) = (
+            self.points.get(after.min(self.points.len().saturating_sub(1))),
+            self.points.get(after.saturating_sub(1)),
+        ) else {
+            return (0.0, SMALLEST_SPREAD);
+        };
+        let distance = place(more_frequent) - place(rarer);
+        let share = if distance > 0.0 { ((here - place(rarer)) / distance).clamp(0.0, 1.0) } else { 0.0 };
+        let between = |rare: f64, frequent: f64| rare + share * (frequent - rare);
+        (between(rarer.log_median, more_frequent.log_median), between(rarer.spread, more_frequent.spread))
+    }
+}
+
+impl FloorPoint {
+    fn of(words: &[(u64, f64)], deviations: f64) -> FloorPoint {
+        let count = median(words.iter().map(|&(count, _)| (count.max(1) as f64).ln()).collect()).exp();
+        let log_median = median(words.iter().map(|&(_, distance)| log(distance)).collect());
+        let deviation =
+            median(words.iter().map(|&(_, distance)| (log(distance) - log_median).abs()).collect());
+        let spread = (DEVIATIONS * deviation).max(SMALLEST_SPREAD);
+        let threshold = (log_median + deviations * spread).exp().min(2.0);
+        FloorPoint { count, median: log_median.exp(), threshold, log_median, spread }
+    }
+}
+
+fn log(distance: f64) -> f64 {
+    distance.max(SMALLEST_DISTANCE).ln()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    let middle = values.len() / 2;
+    let (_, median, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    *median
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    /// Words whose movement falls with their frequency, times a random factor from e^-½ to e^½.
+    fn noise(n: usize) -> Vec<(u64, f64)> {
+        let mut random = Random::new(1);
+        let word = |rank: usize| {
+            let count = 1_000_000 / (rank as u64 + 1);
+            (count, (random.uniform() - 0.5).exp() / (count as f64).sqrt())
+        };
+        (0..n).map(word).collect()
+    }
+
+    #[test]
+    fn the_floor_follows_the_frequency() {
+        let words = noise(5_000);
+        let floor = Floor::measure(&words);
+        assert!((floor.deviations - 4.13).abs() < 0.01);
+        assert!(floor.points.len() > 10 && floor.points.len() <= MAX_WINDOWS);
+        for point in &floor.points[1..] {
+            let expected = 1.0 / point.count.sqrt();
+            assert!((point.median / expected - 1.0).abs() < 0.2, "{point:?}");
+            assert!(point.threshold > 2.0 * expected, "{point:?}");
+        }
+        let is_above = |&&(count, distance): &&(u64, f64)| floor.surprise(count, distance) > floor.deviations;
+        assert_eq!(words.iter().filter(is_above).count(), 0);
+        assert!(floor.surprise(100_000, 0.06) > floor.deviations, "a frequent word that moves so far");
+        assert!(floor.surprise(250, 0.06).abs() < 1.0, "a rare one moves so far by chance");
+    }
+
+    #[test]
+    fn few_words_or_none_have_a_floor_too() {
+        assert!(Floor::measure(&[]).points.is_empty());
+        assert_eq!(Floor::measure(&[]).surprise(5, 0.0), (SMALLEST_DISTANCE.ln()) / SMALLEST_SPREAD);
+        let one = Floor::measure(&[(10, 0.1)]);
+        assert_eq!((one.points.len(), one.surprise(10, 0.1)), (1, 0.0));
+    }
+
+    #[test]
+    fn no_movement_is_no_surprise() {
+        let still: Vec<(u64, f64)> = (0..500).map(|rank| (500 - rank, 0.0)).collect();
+        let floor = Floor::measure(&still);
+        assert_eq!(floor.surprise(30, 1e-7), 0.0);
+        assert!(floor.surprise(30, 0.5) > floor.deviations);
+    }
+}
