@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
+use indicatif::HumanCount;
 use skipstream::eval::{Drift, Movement};
 
 use super::escape;
@@ -46,7 +47,7 @@ pub fn figure(drift: &Drift) -> String {
     svg += &scale.line("median", drift.floor.iter().map(|point| (point.count, point.median)));
     svg += &scale.line("floor", drift.floor.iter().map(|point| (point.count, point.threshold)));
     svg += &scale.labels(drift);
-    svg += "</svg>\n<figcaption>Each dot is a word; those that are listed below are dark or, above the noise floor, red. Solid line: the noise floor; dashed: the middle of words of that \
+    svg += "</svg>\n<figcaption>Each dot is a word; those that are listed below stand out, in red above the noise floor. Solid line: the noise floor; dashed: the middle of words of that \
         frequency.";
     if step > 1 {
         let _ = write!(svg, " Of the words that are not listed below, one in {step} is drawn.");
@@ -65,8 +66,9 @@ struct Scale {
 impl Scale {
     fn new(drift: &Drift) -> Scale {
         let logs = || drift.movements.iter().map(|movement| count(movement).log10());
-        let lowest = logs().fold(f64::INFINITY, f64::min).floor();
-        let highest = logs().fold(f64::NEG_INFINITY, f64::max).ceil().max(lowest + 1.0);
+        // A little room to either side, and some where all counts are the same.
+        let lowest = logs().fold(f64::INFINITY, f64::min) - 0.05;
+        let highest = logs().fold(f64::NEG_INFINITY, f64::max) + 0.05;
         let thresholds = drift.floor.iter().map(|point| point.threshold.min(1.0));
         let farthest = drift.movements.iter().map(distance).chain(thresholds).fold(0.0, f64::max);
         // The next tenth, so that the topmost dot is not cut.
@@ -86,17 +88,14 @@ impl Scale {
     fn axes(&self) -> String {
         let mut svg = String::new();
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        for exponent in self.counts[0] as i32..=self.counts[1] as i32 {
-            let x = self.x(10f64.powi(exponent));
+        for tick in self.ticks() {
+            let x = self.x(tick as f64);
             let _ = writeln!(
                 svg,
-                "<line class=\"axis\" x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>"
-            );
-            let label = indicatif::HumanCount(10u64.pow(exponent.clamp(0, 18) as u32)).to_string();
-            let _ = writeln!(
-                svg,
-                "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{label}</text>",
-                bottom + 18.0
+                "<line class=\"axis\" x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>\n\
+                 <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                bottom + 18.0,
+                HumanCount(tick)
             );
         }
         let step = if self.farthest > 0.5 { 0.2 } else { 0.1 };
@@ -127,6 +126,15 @@ impl Scale {
             "<text transform=\"translate(16 {middle}) rotate(-90)\" text-anchor=\"middle\">cosine distance</text>"
         );
         svg
+    }
+
+    /// The counts with a line: powers of ten and, where these are few, what lies between.
+    fn ticks(&self) -> Vec<u64> {
+        let [lowest, highest] = self.counts;
+        let factors: &[u64] = if highest - lowest > 3.0 { &[1] } else { &[1, 2, 5] };
+        let powers = (0..19).map(|exponent| 10u64.pow(exponent));
+        let ticks = powers.flat_map(|power| factors.iter().map(move |factor| power.saturating_mul(*factor)));
+        ticks.filter(|&tick| (lowest..=highest).contains(&(tick as f64).log10())).collect()
     }
 
     fn dot(&self, movement: &Movement, class: &str) -> String {

@@ -14,8 +14,8 @@ pub(super) const SMALLEST_DISTANCE: f64 = 1e-5;
 /// Words in a window of frequency, at least, where there are as many.
 const WINDOW: usize = 200;
 
-/// Windows at the most, each half over the next.
-const MAX_WINDOWS: usize = 40;
+/// Windows at the most, each half over the next: the spread of fewer words would be uncertain itself.
+const MAX_WINDOWS: usize = 16;
 
 /// Makes the median absolute deviation a standard deviation, for normal values.
 const DEVIATIONS: f64 = 1.4826;
@@ -142,7 +142,7 @@ mod tests {
         }
         let is_above = |&&(count, distance): &&(u64, f64)| floor.surprise(count, distance) > floor.deviations;
         assert_eq!(words.iter().filter(is_above).count(), 0);
-        assert!(floor.surprise(100_000, 0.06) > floor.deviations, "a frequent word that moves so far");
+        assert!(floor.surprise(3_000, 0.3) > floor.deviations, "a frequent word that moves so far");
         assert!(floor.surprise(250, 0.06).abs() < 1.0, "a rare one moves so far by chance");
     }
 
