@@ -5,11 +5,13 @@ use clap::{Parser, Subcommand};
 use serde::de::DeserializeOwned;
 
 use crate::analogy::AnalogyArgs;
+use crate::completions::CompletionsArgs;
 use crate::diff::DiffArgs;
 use crate::eval::EvalArgs;
 use crate::export::ExportArgs;
 use crate::import::ImportArgs;
 use crate::inspect::InspectArgs;
+use crate::man::ManArgs;
 use crate::neighbors::NeighborsArgs;
 use crate::odd_one_out::OddOneOutArgs;
 use crate::similarity::SimilarityArgs;
@@ -104,6 +106,10 @@ pub enum Command {
     /// Such a model opens at once and has all its vectors verified, where text would be parsed each time. `train` cannot
     /// continue it, but `train --init` lets a new model start from it.
     Import(ImportArgs),
+    /// Print a script that lets a shell complete commands and options
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write the pages of all commands
+    Man(ManArgs),
 }
 
 impl Command {

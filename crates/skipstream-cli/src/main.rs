@@ -5,12 +5,14 @@
 mod analogy;
 mod args;
 mod ask;
+mod completions;
 mod diff;
 mod eval;
 mod export;
 mod import;
 mod inspect;
 mod lock;
+mod man;
 mod model;
 mod neighbors;
 mod odd_one_out;
@@ -67,6 +69,8 @@ fn main() -> ExitCode {
         Command::Vector(args) => vector::run(args),
         Command::Eval(args) => eval::run(args),
         Command::Diff(args) => diff::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),

@@ -20,6 +20,7 @@ mod records;
 mod refusals;
 mod scoring;
 mod settings;
+mod shell;
 mod stopping;
 mod text;
 mod training;
