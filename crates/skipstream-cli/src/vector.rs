@@ -16,7 +16,7 @@ use crate::ask::{self, AskArgs, Query, Shape};
 #[command(after_help = "Examples:\n  \
     skipstream vector --model m.safetensors berlin paris\n  \
     skipstream vector --model m.safetensors --normalize --json berlin\n  \
-    cut -d ' ' -f 1 corpus.txt | head -n 3 | skipstream vector --model m.safetensors")]
+    head -n 3 corpus.txt | cut -d ' ' -f 1 | skipstream vector --model m.safetensors")]
 pub struct VectorArgs {
     /// The words; without any, a word from each line of standard input
     #[arg(value_name = "WORD")]
