@@ -31,6 +31,7 @@ use crate::vector::VectorArgs;
         skipstream train --model news.safetensors news/*.txt.gz\n  \
         skipstream neighbors --model news.safetensors berlin\n  \
         skipstream analogy --model news.safetensors berlin germany paris\n  \
+        skipstream eval --model news.safetensors ws353.tsv\n  \
         skipstream export --model news.safetensors --to word2vec-text vectors.txt\n\n\
         Exit codes: 0 done, 1 a word was not found, 2 an error, 130 stopped by Ctrl-C or SIGTERM."
 )]
@@ -45,7 +46,9 @@ pub struct Cli {
 pub enum Command {
     /// Learn from text: make a model, or continue one
     ///
-    /// A line is a sentence, and words are separated by white space. Files may be compressed with gzip or zstd.
+    /// A line is a sentence, and words are what stands between white space, unless `--tokenizer` says otherwise. Files may be
+    /// compressed with gzip, zstd, bzip2 or xz. With `--format` and `--field`, the text is taken from JSON lines, CSV, TSV or
+    /// Parquet.
     ///
     /// The same command can be run again and again: the model remembers what it has learned of which file. A file that
     /// was learned is skipped, one that grew is continued, and after a crash or Ctrl-C training goes on at the last

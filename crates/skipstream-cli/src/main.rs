@@ -25,6 +25,7 @@ mod units;
 mod vector;
 
 use std::io;
+use std::panic;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -58,6 +59,7 @@ impl Ending {
 }
 
 fn main() -> ExitCode {
+    silence_parquet();
     let command = Cli::parse().command;
     let log = command.log();
     let result = match command {
@@ -68,12 +70,12 @@ fn main() -> ExitCode {
         Command::OddOneOut(args) => odd_one_out::run(args),
         Command::Vector(args) => vector::run(args),
         Command::Eval(args) => eval::run(args),
-        Command::Diff(args) => diff::run(args),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     };
     match result {
         Ok(ending) => ExitCode::from(ending.code()),
@@ -88,6 +90,17 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The parquet crate panics at some kinds of damage. The engine makes an error of it, which is all that is to be seen.
+fn silence_parquet() {
+    let show = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        let is_parquet = panic.location().is_some_and(|place| place.file().contains("/parquet-"));
+        if !is_parquet {
+            show(panic);
+        }
+    }));
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
