@@ -21,6 +21,7 @@ use crate::settings::SettingArgs;
     skipstream train --model live.safetensors --follow --idle-exit 1s corpus.txt\n  \
     skipstream train --model lower.safetensors --tokenizer unicode --lowercase 'news/**/*.gz'\n  \
     skipstream train --model posts.safetensors --format jsonl --field user.text posts.jsonl\n  \
+    skipstream train --model log.safetensors --follow --format jsonl --field user.text - <posts.jsonl\n  \
     zcat news/*.gz | tr A-Z a-z | skipstream train --model m.safetensors -")]
 pub struct TrainArgs {
     /// The model's file, which is created where there is none
@@ -60,7 +61,8 @@ pub struct TrainArgs {
     /// yet. Text is learned about half a second after it came, by whole lines and though it does not fill a batch; where
     /// batches end then depends on time, so the same text does not give the same bytes twice. Run again, the same
     /// command goes on where it stopped; a file that was renamed to NAME.1 meanwhile is finished first. Name the file
-    /// that grows, not those it was renamed to.
+    /// that grows, not those it was renamed to. Of the formats, `text` and `jsonl` can be followed: a table names its
+    /// columns only at its start, and a Parquet file can be read only when it is whole.
     #[arg(long, help_heading = "This run")]
     pub follow: bool,
     /// With --follow, end when no text has come for so long

@@ -382,18 +382,14 @@ fn plan(job: &Job, trainer: &Trainer, stop: &Stop) -> Result<(Reading, PipeEnd)>
             pipe_end,
         ));
     }
-    if let Some(field) = job.layout.field() {
-        bail!(
-            "--follow is for text; {field} is read to the end of the file, and goes on there the next time"
-        );
-    }
     if in_passes(trainer) {
         let strategy = name_of(&trainer.settings().strategy);
         bail!(
             "--follow: the strategy {strategy} reads all its text several times, and text that is followed has no end"
         );
     }
-    Ok((Reading::Followed(Box::new(Follow::plan(inputs, ledger, job.again, options)?)), pipe_end))
+    let follow = Follow::plan(inputs, ledger, job.again, options, &job.layout)?;
+    Ok((Reading::Followed(Box::new(follow)), pipe_end))
 }
 
 /// The file that a link stands for: it is locked and replaced, not the link.

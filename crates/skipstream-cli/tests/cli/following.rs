@@ -25,6 +25,11 @@ fn learned(desk: &Desk) -> u64 {
     metadata["vocabulary"]["tokens"].as_u64().unwrap()
 }
 
+/// Lines of text as records.
+fn records(lines: &str) -> String {
+    lines.lines().map(|line| serde_json::json!({ "id": 7, "text": line }).to_string() + "\n").collect()
+}
+
 fn wait_for(desk: &Desk, words: u64) {
     let began = Instant::now();
     while learned(desk) != words {
@@ -156,6 +161,70 @@ fn a_silent_pipe_is_learned_line_by_line_and_its_end_is_the_end() {
 }
 
 #[test]
+fn records_are_learned_as_they_come_across_rotation_and_a_kill() {
+    let desk = Desk::new();
+    let follow_records = |args: &[&str]| {
+        follow(&desk, &[&["--format", "jsonl", "--field", "text"], args, &["app.log"]].concat())
+    };
+    desk.write("app.log", records(&text(5_000, 1)) + "{\"text\": \"half a");
+    let mut child = follow_records(&[]);
+    wait_for(&desk, 5_000);
+    append(&desk, "app.log", " record\"}\n");
+    wait_for(&desk, 5_003);
+    fs::rename(desk.path("app.log"), desk.path("app.log.1")).unwrap();
+    append(&desk, "app.log.1", &records("the rest"));
+    append(&desk, "app.log", &records(&text(200, 2)));
+    wait_for(&desk, 5_205);
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    append(&desk, "app.log", &records(&text(300, 3)));
+    let (code, out, err) = end(follow_records(&["--idle-exit", "1s"]));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("learned   300 words") && out.contains("; 5,505 in all"), "{out}");
+    let answer = desk.train("m", &["--format", "jsonl", "--field", "text", "app.log"]);
+    assert!(answer.out.contains("skipped   1 file"), "what was followed is learned: {answer:?}");
+}
+
+#[test]
+fn a_bad_record_ends_following_or_is_left_out_and_none_is_learned_twice() {
+    let desk = Desk::new();
+    let args = ["--format", "jsonl", "--field", "text", "app.log"];
+    desk.write("app.log", records("one two three"));
+    let child = follow(&desk, &args);
+    wait_for(&desk, 3);
+    append(&desk, "app.log", "{\"text\": 17}\n");
+    append(&desk, "app.log", &records("four five"));
+    let (code, _, err) = end(child);
+    assert_eq!((code, learned(&desk)), (Some(2), 3), "{err}");
+    assert!(err.contains("error: app.log: line 2: the field `text` is a number"), "{err}");
+    assert!(err.contains("`--bad-records skip`"), "{err}");
+
+    let skip = [&["--bad-records", "skip", "--idle-exit", "1s"], &args[..]].concat();
+    let (code, out, err) = end(follow(&desk, &skip));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("learned   2 words") && out.contains("; 5 in all"), "{out}");
+    assert!(out.contains("1 record that cannot be read left out, at app.log line 2"), "{out}");
+    let (_, out, _) = end(follow(&desk, &skip));
+    assert!(out.contains("learned   nothing new"), "{out}");
+}
+
+#[test]
+fn a_silent_pipe_of_records_is_learned_line_by_line() {
+    let desk = Desk::new();
+    let mut child = follow(&desk, &["--format", "jsonl", "--field", "text", "-"]);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"{\"text\": \"one two\\nthree\"}\n{\"text\": \"four fi").unwrap();
+    wait_for(&desk, 3);
+    stdin.write_all(b"ve\"}\n{\"text\": \"six\"}").unwrap();
+    wait_for(&desk, 5);
+    drop(stdin);
+    let (code, out, err) = end(child);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("learned   6 words"), "{out}");
+}
+
+#[test]
 fn text_that_never_comes_is_no_error() {
     let desk = Desk::new();
     let (code, out, err) = end(follow(&desk, &["--idle-exit", "10ms", "app.log"]));
@@ -174,6 +243,14 @@ fn what_cannot_be_followed_is_refused() {
     refused(&["--follow", "a.gz"], &["a.gz: it is compressed, and a compressed file cannot be followed"]);
     refused(&["--follow", "--strategy", "word2vec", "a.txt"], &["--follow: the strategy word2vec reads all"]);
     refused(&["--follow", "/dev/null"], &["/dev/null: this is not a file"]);
+    for (format, reason) in [
+        ("csv", "csv cannot be followed: only its first line names the columns"),
+        ("tsv", "tsv cannot be followed: only its first line names the columns"),
+        ("parquet", "parquet cannot be followed: such a file can be read only when it is whole"),
+    ] {
+        let args = ["--follow", "--format", format, "--field", "text", "a.txt"];
+        refused(&args, &[reason, "leave --follow out, or follow JSON lines"]);
+    }
     refused(&["--follow", "none/a.txt"], &["none/a.txt: No such file"]);
     refused(&["--idle-exit", "1s", "a.txt"], &["the following required arguments were not provided"]);
     let answer = desk.run_with([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0], &train("m", &["--follow", "-"]));

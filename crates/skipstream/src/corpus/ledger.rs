@@ -100,9 +100,7 @@ impl Ledger {
             let what = format!("its first {before} bytes are not the same any more");
             return Err(changed(path, &what));
         }
-        if learned.records.as_ref() != layout.field() {
-            return Err(read_otherwise(path, learned.records.as_ref(), layout.field()));
-        }
+        learned.check_layout(path, layout)?;
         if learned.complete && now == before {
             return Ok(Plan::Learned);
         }
@@ -178,6 +176,22 @@ impl LearnedSource {
         Ok(file.metadata()?.len() >= self.file_bytes
             && fingerprint(file, self.file_bytes)? == self.fingerprint)
     }
+
+    /// Refuses to go on in another way than the file was begun: its positions mean something else then.
+    pub(super) fn check_layout(&self, path: &Path, layout: &Layout) -> Result<()> {
+        let (before, now) = (self.records.as_ref(), layout.field());
+        if before == now {
+            return Ok(());
+        }
+        let named = |field: Option<&RecordField>| field.map_or("text".to_owned(), ToString::to_string);
+        let reason = format!(
+            "this file was learned before as {}, and is now to be read as {}; \
+             read it as before, or use `--again` to learn it as new text",
+            named(before),
+            named(now)
+        );
+        Err(Error::SourceChanged { path: path.to_owned(), reason })
+    }
 }
 
 /// The fingerprint of the first `length` bytes of a file.
@@ -203,20 +217,6 @@ fn same(one: &Path, other: &Path) -> bool {
 
 fn lossy<S: Serializer>(path: &Path, serializer: S) -> std::result::Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
-}
-
-/// A file that was begun in another way: its positions mean something else.
-fn read_otherwise(path: &Path, before: Option<&RecordField>, now: Option<&RecordField>) -> Error {
-    let named = |field: Option<&RecordField>| field.map_or("text".to_owned(), ToString::to_string);
-    Error::SourceChanged {
-        path: path.to_owned(),
-        reason: format!(
-            "this file was learned before as {}, and is now to be read as {}; \
-             read it as before, or use `--again` to learn it as new text",
-            named(before),
-            named(now)
-        ),
-    }
 }
 
 fn changed(path: &Path, what: &str) -> Error {

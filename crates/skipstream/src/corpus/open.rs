@@ -111,16 +111,18 @@ fn begins_anywhere(layout: &Layout) -> bool {
     layout.field().is_none_or(|field| field.format == RecordFormat::Jsonl)
 }
 
-/// Reads plain text that goes on at a position, where `reader` stands. It may meet an end behind a line and go on later.
+/// Reads what is not compressed and goes on at a position, where `reader` stands. It may meet an end behind a line and
+/// go on later. (A table cannot be read so: its columns are named at its start.)
 pub(super) fn plain_at(
     name: &Path,
     reader: impl Read + Send + 'static,
     position: Position,
     options: &TextOptions,
+    layout: &Layout,
 ) -> Result<TextStream> {
     let progress = RawProgress::new(position.offset, None);
     let raw = BufReader::with_capacity(BUFFER_BYTES, progress.count(reader));
-    TextStream::new(Box::new(raw), position, name, options, &Layout::Text, progress)
+    TextStream::new(Box::new(raw), position, name, options, layout, progress)
 }
 
 impl TextStream {

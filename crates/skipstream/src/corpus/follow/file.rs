@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::growing::Growing;
 use super::{Happening, Note};
 use crate::bytes::{Compression, read_magic};
-use crate::corpus::ledger::{LearnedSource, Ledger, Plan, Reading};
+use crate::corpus::ledger::{LearnedSource, Ledger, Reading};
 use crate::corpus::open::{TextStream, plain_at};
 use crate::corpus::{Layout, Position, Sentence, Source, TextOptions, TextReport};
 use crate::{Error, Result};
@@ -18,6 +18,7 @@ pub(super) struct FollowedFile {
     /// The path by which the ledger knows it.
     canonical: PathBuf,
     options: TextOptions,
+    layout: Layout,
     current: Option<Open>,
     /// Files that were read to their end, and that the ledger was not told of.
     closed: Vec<Closed>,
@@ -33,7 +34,8 @@ struct Open {
     /// Whether another file has taken its place, so that it is left at its end.
     is_old: bool,
     words: u64,
-    is_settled: bool,
+    /// How far the ledger knows it, if it knows this file.
+    settled: Option<Position>,
 }
 
 /// A file that was read to its end.
@@ -55,6 +57,7 @@ impl FollowedFile {
         ledger: &Ledger,
         again: bool,
         options: &TextOptions,
+        layout: &Layout,
         notes: &mut Vec<Note>,
     ) -> Result<FollowedFile> {
         let canonical = canonical(&path)?;
@@ -62,6 +65,7 @@ impl FollowedFile {
             path,
             canonical,
             options: options.clone(),
+            layout: layout.clone(),
             current: None,
             closed: Vec::new(),
             closed_report: TextReport::default(),
@@ -78,18 +82,20 @@ impl FollowedFile {
         if !metadata.is_file() {
             return Err(file.not_followed("this is not a file; `-` follows what is piped in"));
         }
-        match (learned, ledger.plan(&file.path, &Layout::Text)) {
-            (Some(learned), Ok(Plan::Continue { .. } | Plan::Learned)) => {
-                file.open(learned.position, learned.words)?;
-            }
-            (Some(learned), Err(Error::SourceChanged { .. })) => {
-                file.note(notes, Happening::ReplacedEarlier);
-                file.finish_renamed(Some(learned), notes)?;
-            }
-            (Some(_), Err(error)) => return Err(error),
+        let Some(learned) = learned else {
             // What is in an empty file is not known before it is written.
-            (Some(_), Ok(Plan::New)) | (None, _) if metadata.len() == 0 => {}
-            (Some(_), Ok(Plan::New)) | (None, _) => file.open(Position::default(), 0)?,
+            if metadata.len() > 0 {
+                file.open()?;
+            }
+            return Ok(file);
+        };
+        let mut opened = File::open(&file.path).map_err(Error::io(&file.path))?;
+        if learned.is_in(&mut opened).map_err(Error::io(&file.path))? {
+            learned.check_layout(&file.path, layout)?;
+            file.current = Some(file.opened(opened, learned.position, learned.words)?);
+        } else {
+            file.note(notes, Happening::ReplacedEarlier);
+            file.finish_renamed(Some(learned), notes)?;
         }
         Ok(file)
     }
@@ -103,7 +109,6 @@ impl FollowedFile {
             let Some(current) = &mut self.current else { return Ok(false) };
             if current.stream.read(sentence)? {
                 current.words += sentence.len() as u64;
-                current.is_settled = false;
                 return Ok(true);
             }
             if current.is_old {
@@ -126,21 +131,22 @@ impl FollowedFile {
             match kept {
                 Some((handle, reading)) => {
                     let recorded =
-                        handle.with_file(|file| ledger.record_open(&canonical, file, reading, &Layout::Text));
+                        handle.with_file(|file| ledger.record_open(&canonical, file, reading, &self.layout));
                     recorded.map_err(Error::io(&canonical))?;
                 }
                 None => ledger.forget(&canonical),
             }
         }
         let Some(current) = &mut self.current else { return Ok(()) };
-        if std::mem::replace(&mut current.is_settled, true) {
+        let reading = current.reading();
+        if current.settled == Some(reading.position) {
             return Ok(());
         }
-        let reading = current.reading();
-        let recorded = current
-            .handle
-            .with_file(|file| ledger.record_open(&self.canonical, file, reading, &Layout::Text));
-        recorded.map_err(Error::io(&self.path))
+        let recorded =
+            current.handle.with_file(|file| ledger.record_open(&self.canonical, file, reading, &self.layout));
+        recorded.map_err(Error::io(&self.path))?;
+        current.settled = Some(reading.position);
+        Ok(())
     }
 
     /// Whether another path leads to the same place.
@@ -189,17 +195,18 @@ impl FollowedFile {
     fn open_if_there(&mut self, notes: &mut Vec<Note>) -> Result<()> {
         if fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > 0) {
             self.canonical = canonical(&self.path)?;
-            self.open(Position::default(), 0)?;
+            self.open()?;
             self.note(notes, Happening::Begun);
             // What the ledger knows is of another file.
-            self.current.iter_mut().for_each(|current| current.is_settled = false);
+            self.current.iter_mut().for_each(|current| current.settled = None);
         }
         Ok(())
     }
 
-    fn open(&mut self, position: Position, words: u64) -> Result<()> {
+    /// Begins at the start of the file.
+    fn open(&mut self) -> Result<()> {
         let file = File::open(&self.path).map_err(Error::io(&self.path))?;
-        self.current = Some(self.opened(file, position, words)?);
+        self.current = Some(self.opened(file, Position::default(), 0)?);
         Ok(())
     }
 
@@ -215,6 +222,7 @@ impl FollowedFile {
         if !learned.is_in(&mut file).map_err(Error::io(&renamed))? {
             return Ok(());
         }
+        learned.check_layout(&renamed, &self.layout)?;
         self.current = Some(self.opened(file, learned.position, learned.words)?);
         self.leave_at_end();
         self.note(notes, Happening::OldFound { renamed });
@@ -230,9 +238,9 @@ impl FollowedFile {
             ));
         }
         let handle = Growing::new(file, position.offset).map_err(Error::io(&self.path))?;
-        let stream = plain_at(&self.path, handle.clone(), position, &self.options)?;
+        let stream = plain_at(&self.path, handle.clone(), position, &self.options, &self.layout)?;
         let identity = Identity::of(&metadata);
-        Ok(Open { handle, identity, stream, is_old: false, words, is_settled: true })
+        Ok(Open { handle, identity, stream, is_old: false, words, settled: Some(position) })
     }
 
     fn not_followed(&self, reason: &str) -> Error {
@@ -248,7 +256,10 @@ impl Open {
     /// How far it was read. Bytes behind that are not learned: whether they stay the same is of no interest.
     fn reading(&self) -> Reading {
         let position = self.stream.position();
-        Reading { file_bytes: position.offset, position, complete: true, words: self.words }
+        // Between the words of a line or a record, all of it must stay the same for the position to mean something.
+        let complete = position.words == 0;
+        let file_bytes = if complete { position.offset } else { self.stream.end().offset };
+        Reading { file_bytes, position, complete, words: self.words }
     }
 }
 

@@ -13,12 +13,13 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::files::Input;
+use super::layout::{Layout, RecordFormat};
 use super::ledger::Ledger;
 use super::options::TextOptions;
 use super::progress::FilesProgress;
 use super::report::TextReport;
 use super::sentence::{Sentence, Source};
-use crate::Result;
+use crate::{Error, Result};
 use file::FollowedFile;
 use pipe::FollowedPipe;
 
@@ -33,12 +34,13 @@ const TURN_SENTENCES: usize = 1_000;
 /// it was left.
 ///
 /// ```
-/// use skipstream::corpus::{Follow, Ledger, Sentence, Source, TextOptions};
+/// use skipstream::corpus::{Follow, Layout, Ledger, Sentence, Source, TextOptions};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("app.log");
 /// std::fs::write(&path, "one two\nthree fo")?;
-/// let mut follow = Follow::plan([&path], &Ledger::default(), false, &TextOptions::default())?;
+/// let (ledger, options) = (Ledger::default(), TextOptions::default());
+/// let mut follow = Follow::plan([&path], &ledger, false, &options, &Layout::Text)?;
 /// let mut sentence = Sentence::default();
 /// assert!(follow.read(&mut sentence)?);
 /// assert!(!follow.read(&mut sentence)?, "the second line is not whole");
@@ -116,7 +118,8 @@ impl fmt::Display for Note {
 
 impl Follow {
     /// Decides where each file begins. A file that is not there is waited for; one that is compressed cannot be
-    /// followed. With `again`, every file is new text from its start. A file that is named twice is read once.
+    /// followed, nor can tables. With `again`, every file is new text from its start. A file that is named twice is
+    /// read once.
     ///
     /// A pipe's reader gives no bytes (`Ok(0)`) where there are none for now, and then only behind a whole line.
     pub fn plan(
@@ -124,16 +127,18 @@ impl Follow {
         ledger: &Ledger,
         again: bool,
         options: &TextOptions,
+        layout: &Layout,
     ) -> Result<Follow> {
         options.check()?;
+        check_growing(layout)?;
         let (mut files, mut pipes, mut notes) = (Vec::<FollowedFile>::new(), Vec::new(), Vec::new());
         for input in inputs {
             match input.into() {
                 Input::Pipe { name, reader, skip } => {
-                    pipes.push(FollowedPipe::new(name, reader, skip, options))
+                    pipes.push(FollowedPipe::new(name, reader, skip, options, layout))
                 }
                 Input::File(path) => {
-                    let file = FollowedFile::new(path, ledger, again, options, &mut notes)?;
+                    let file = FollowedFile::new(path, ledger, again, options, layout, &mut notes)?;
                     if !files.iter().any(|known| known.is_same(&file)) {
                         files.push(file);
                     }
@@ -205,6 +210,21 @@ impl Source for Follow {
         }
         Ok(false)
     }
+}
+
+/// Refuses what cannot be read before it is whole.
+fn check_growing(layout: &Layout) -> Result<()> {
+    let Some(format) = layout.field().map(|field| field.format) else { return Ok(()) };
+    let why = match format {
+        RecordFormat::Jsonl => return Ok(()),
+        RecordFormat::Csv | RecordFormat::Tsv => {
+            "only its first line names the columns, so that reading cannot begin where it grew"
+        }
+        RecordFormat::Parquet => "such a file can be read only when it is whole",
+    };
+    Err(Error::Unsupported(format!(
+        "{format} cannot be followed: {why}; leave --follow out, or follow JSON lines"
+    )))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::{Error, Result};
 pub(super) struct FollowedPipe {
     name: PathBuf,
     options: TextOptions,
+    layout: Layout,
     reader: Option<Box<dyn Read + Send>>,
     stream: Option<TextStream>,
     position: Position,
@@ -28,10 +29,12 @@ impl FollowedPipe {
         reader: Box<dyn Read + Send>,
         skip: Position,
         options: &TextOptions,
+        layout: &Layout,
     ) -> FollowedPipe {
         FollowedPipe {
             name,
             options: options.clone(),
+            layout: layout.clone(),
             reader: Some(reader),
             stream: None,
             position: skip,
@@ -52,7 +55,7 @@ impl FollowedPipe {
             }
             let reader = Cursor::new(magic).chain(reader);
             self.stream =
-                Some(from_reader_at(&self.name, reader, self.position, &self.options, &Layout::Text)?);
+                Some(from_reader_at(&self.name, reader, self.position, &self.options, &self.layout)?);
         }
         let Some(stream) = &mut self.stream else { return Ok(false) };
         let more = stream.read(sentence)?;

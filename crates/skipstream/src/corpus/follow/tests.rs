@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 
@@ -6,15 +7,24 @@ use tempfile::TempDir;
 use super::*;
 use crate::corpus::Position;
 
+mod records;
+
 /// A folder of logs, and the ledger of what was learned of them.
 struct Desk {
     folder: TempDir,
     ledger: Ledger,
+    options: TextOptions,
+    layout: Layout,
 }
 
 impl Desk {
     fn with(files: &[(&str, &str)]) -> Desk {
-        let desk = Desk { folder: TempDir::new().unwrap(), ledger: Ledger::default() };
+        let desk = Desk {
+            folder: TempDir::new().unwrap(),
+            ledger: Ledger::default(),
+            options: TextOptions::default(),
+            layout: Layout::Text,
+        };
         files.iter().for_each(|(name, text)| desk.write(name, text));
         desk
     }
@@ -43,13 +53,34 @@ impl Desk {
 
     fn try_follow(&self, names: &[&str]) -> Result<Follow> {
         let paths = names.iter().map(|name| self.path(name));
-        Follow::plan(paths, &self.ledger, false, &TextOptions::default())
+        Follow::plan(paths, &self.ledger, false, &self.options, &self.layout)
+    }
+
+    fn follow_pipe(&self, chunks: Vec<&'static str>) -> Follow {
+        let reader = Box::new(Silent(chunks.into()));
+        let inputs = [Input::Pipe { name: "<stdin>".into(), reader, skip: Position::default() }];
+        Follow::plan(inputs, &self.ledger, false, &self.options, &self.layout).unwrap()
     }
 
     /// The entry of a file: its position and words.
     fn learned(&self, name: &str) -> Option<(u64, u64)> {
         let canonical = self.folder.path().canonicalize().unwrap().join(name);
         self.ledger.source_at(&canonical).map(|learned| (learned.position.offset, learned.words))
+    }
+}
+
+/// Gives its chunks; one that is empty is a silence.
+struct Silent(VecDeque<&'static str>);
+
+impl std::io::Read for Silent {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let Some(chunk) = self.0.pop_front() else { return Ok(0) };
+        let (now, later) = chunk.split_at(chunk.len().min(buffer.len()));
+        buffer[..now.len()].copy_from_slice(now.as_bytes());
+        if !later.is_empty() {
+            self.0.push_front(later);
+        }
+        Ok(now.len())
     }
 }
 
@@ -228,31 +259,13 @@ fn what_cannot_be_followed_is_an_error_at_once() {
         )
     );
     assert!(message("none/a").contains("none/a"));
-    let device = Follow::plan(["/dev/null"], &desk.ledger, false, &TextOptions::default());
-    assert!(device.err().unwrap().to_string().starts_with("/dev/null: this is not a file;"));
+    assert!(message("/dev/null").starts_with("/dev/null: this is not a file;"));
 }
 
 #[test]
 fn a_pipe_is_read_until_it_is_silent_and_goes_on() {
-    /// Gives its chunks, with a silence between them.
-    struct Silent(Vec<&'static str>);
-
-    impl std::io::Read for Silent {
-        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-            let Some(chunk) = self.0.pop() else { return Ok(0) };
-            let (now, later) = chunk.split_at(chunk.len().min(buffer.len()));
-            buffer[..now.len()].copy_from_slice(now.as_bytes());
-            if !later.is_empty() {
-                self.0.push(later);
-            }
-            Ok(now.len())
-        }
-    }
-
     let mut desk = Desk::with(&[]);
-    let reader = Box::new(Silent(vec!["two\n", "", "one one\n"]));
-    let inputs = [Input::Pipe { name: "<stdin>".into(), reader, skip: Position::default() }];
-    let mut follow = Follow::plan(inputs, &desk.ledger, false, &TextOptions::default()).unwrap();
+    let mut follow = desk.follow_pipe(vec!["one one\n", "", "two\n"]);
     assert!(!follow.is_endless());
     assert_eq!(read(&mut follow), ["one one"]);
     follow.settle(&mut desk.ledger).unwrap();

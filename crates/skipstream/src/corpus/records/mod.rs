@@ -52,7 +52,6 @@ pub(super) struct RecordLines {
     name: PathBuf,
     /// The lines of the record that is being read.
     lines: Lines<Cursor<Vec<u8>>>,
-    record_start: Position,
     position: Position,
     /// Words of the first record to pass over.
     skip_words: u64,
@@ -124,14 +123,13 @@ impl RecordLines {
             invalid_utf8: options.invalid_utf8,
             name: name.to_owned(),
             lines: Lines::new(Cursor::default(), name, options)?,
-            record_start: position,
             position,
             skip_words: position.words,
             report: TextReport::default(),
         })
     }
 
-    /// The place behind the last sentence that was returned.
+    /// The place behind the last sentence that was returned, and behind records that were left out since.
     pub(super) fn position(&self) -> Position {
         self.position
     }
@@ -146,16 +144,18 @@ impl RecordLines {
         self.lines.report().clone() + self.report.clone()
     }
 
-    /// Begins with the next record that can be read, if there is one.
+    /// Begins with the next record that can be read, if there is one. The end may be met, and passed when there is more.
     fn next_record(&mut self) -> Result<bool> {
         loop {
+            if self.skip_words == 0 {
+                self.position = self.records.position();
+            }
             let mut text = self.lines.take_text();
             let Some(record) = self.records.read(&mut text)? else {
                 return Ok(false);
             };
             let skip_words = std::mem::take(&mut self.skip_words);
             if self.is_kept(&record)? {
-                self.record_start = record.start;
                 self.position = Position { words: skip_words, ..record.start };
                 self.lines.begin_record(text, record.start, skip_words);
                 return Ok(true);
