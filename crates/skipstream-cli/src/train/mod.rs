@@ -1,7 +1,8 @@
 //! `skipstream train`.
 //!
 //! `job.rs` turns what was typed into what to do. `session.rs` does it: learns, saves at checkpoints and at the end,
-//! and rests when `stop.rs` was told to. Its text ends or is followed (`reading.rs`, `pipe.rs`, `patience.rs`).
+//! and rests when `stop.rs` was told to. Its model is new or known (`model.rs`), and its text ends or is followed
+//! (`reading.rs`, `pipe.rs`, `patience.rs`).
 //! `watch.rs` looks on and says when something is due (`every.rs`), as scores are (`evaluation.rs`). `meter.rs` takes the
 //! figures, `log.rs` tells them, and `summary.rs` says what came of it all.
 
@@ -13,6 +14,7 @@ mod job;
 mod layout;
 mod log;
 mod meter;
+mod model;
 mod patience;
 mod pipe;
 mod reading;

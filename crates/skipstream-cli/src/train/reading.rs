@@ -2,25 +2,83 @@
 
 use std::path::{Path, PathBuf};
 
-use skipstream::Result;
-use skipstream::corpus::{FilesProgress, Follow, Ledger, Sentence, Source, TextReport};
+use anyhow::bail;
+use skipstream::corpus::{
+    Files, FilesProgress, Follow, Input, Ledger, Note, Position, Sentence, Source, TextReport,
+};
+use skipstream::{Result, Trainer};
 
+use super::job::{Job, Text};
+use super::model::in_passes;
+use super::pipe::{Pipe, PipeEnd, STDIN};
 use super::shared::Shared;
+use super::stop::Stop;
+use crate::settings::name_of;
 
 /// The text of a training.
 pub enum Reading {
     /// Text that ends.
     ToTheEnd(Shared),
     /// Text that is followed.
-    Followed(Box<Follow>),
+    Followed {
+        /// The text.
+        follow: Box<Follow>,
+        /// The end of standard input, if that is among it.
+        pipe_end: PipeEnd,
+    },
 }
 
 impl Reading {
+    /// Looks at all texts before any of them is read.
+    pub fn plan(job: &Job, trainer: &Trainer, stop: &Stop) -> anyhow::Result<Reading> {
+        let pipe_end = PipeEnd::default();
+        let inputs = job.texts.iter().map(|text| match text {
+            Text::File(path) => Input::from(path),
+            Text::Stdin { skip_learned } => Input::Pipe {
+                name: STDIN.into(),
+                reader: match job.follow {
+                    true => Box::new(Pipe::followed(stop.clone(), pipe_end.clone())),
+                    false => Box::new(Pipe::stdin(stop.clone())),
+                },
+                skip: if *skip_learned { trainer.ledger().last_pipe } else { Position::default() },
+            },
+        });
+        let (ledger, options) = (trainer.ledger(), &trainer.settings().text);
+        if !job.follow {
+            let files = Files::plan(inputs, ledger, job.again, options, &job.layout)?;
+            return Ok(Reading::ToTheEnd(Shared::new(files)));
+        }
+        if in_passes(trainer) {
+            let strategy = name_of(&trainer.settings().strategy);
+            bail!(
+                "--follow: the strategy {strategy} reads all its text several times, and text that is followed has no end"
+            );
+        }
+        let follow = Box::new(Follow::plan(inputs, ledger, job.again, options, &job.layout)?);
+        Ok(Reading::Followed { follow, pipe_end })
+    }
+
+    /// Whether no more text can come: all that is followed is a pipe, and it has ended.
+    pub fn is_over(&self) -> bool {
+        match self {
+            Reading::ToTheEnd(_) => false,
+            Reading::Followed { follow, pipe_end } => pipe_end.is_reached() && !follow.is_endless(),
+        }
+    }
+
+    /// What happened to files that are followed, since the last time.
+    pub fn take_notes(&mut self) -> Vec<Note> {
+        match self {
+            Reading::ToTheEnd(_) => Vec::new(),
+            Reading::Followed { follow, .. } => follow.take_notes(),
+        }
+    }
+
     /// Writes down how far it was read.
     pub fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
         match self {
             Reading::ToTheEnd(files) => files.files().settle(ledger),
-            Reading::Followed(follow) => follow.settle(ledger),
+            Reading::Followed { follow, .. } => follow.settle(ledger),
         }
     }
 
@@ -28,7 +86,7 @@ impl Reading {
     pub fn report(&self) -> TextReport {
         match self {
             Reading::ToTheEnd(files) => files.files().report(),
-            Reading::Followed(follow) => follow.report(),
+            Reading::Followed { follow, .. } => follow.report(),
         }
     }
 
@@ -36,7 +94,7 @@ impl Reading {
     pub fn skipped(&self) -> Vec<PathBuf> {
         match self {
             Reading::ToTheEnd(files) => files.files().skipped().to_vec(),
-            Reading::Followed(_) => Vec::new(),
+            Reading::Followed { .. } => Vec::new(),
         }
     }
 
@@ -44,7 +102,7 @@ impl Reading {
     pub fn without_words(&self) -> Vec<PathBuf> {
         match self {
             Reading::ToTheEnd(files) => files.files().without_words().map(Path::to_owned).collect(),
-            Reading::Followed(_) => Vec::new(),
+            Reading::Followed { .. } => Vec::new(),
         }
     }
 
@@ -52,7 +110,7 @@ impl Reading {
     pub fn progress(&self) -> FilesProgress {
         match self {
             Reading::ToTheEnd(files) => files.files().progress().clone(),
-            Reading::Followed(follow) => follow.progress().clone(),
+            Reading::Followed { follow, .. } => follow.progress().clone(),
         }
     }
 }
@@ -61,7 +119,7 @@ impl Source for Reading {
     fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
         match self {
             Reading::ToTheEnd(files) => files.read(sentence),
-            Reading::Followed(follow) => follow.read(sentence),
+            Reading::Followed { follow, .. } => follow.read(sentence),
         }
     }
 }

@@ -1,21 +1,21 @@
 //! One run of `train`: a model, the text for it, and what becomes of both.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use skipstream::corpus::{Files, Follow, Input, Ledger, Position};
-use skipstream::train::Initial;
-use skipstream::{Error, Outcome as Rest, Progress, Strategy, Trainer};
+use skipstream::corpus::Ledger;
+use skipstream::{Error, Outcome as Rest, Progress, Trainer};
 
-use super::evaluation::{self, Evaluation};
+use super::evaluation::Evaluation;
 use super::every::Due;
 use super::headline::Headline;
-use super::job::{Job, Text};
+use super::job::Job;
 use super::log::{Event, Log};
 use super::meter::Meter;
+use super::model::{self, in_passes};
 use super::patience::Patience;
-use super::pipe::{Pipe, PipeEnd, STDIN};
+use super::pipe::STDIN;
 use super::reading::Reading;
 use super::shared::Shared;
 use super::stop::Stop;
@@ -24,7 +24,6 @@ use super::watch::{Chore, Watch};
 use crate::Ending;
 use crate::lock::ModelLock;
 use crate::output::print_json;
-use crate::settings::name_of;
 
 /// How long to wait for more text before looking again: text is learned within about that time, and batches do not
 /// become tiny.
@@ -36,8 +35,6 @@ pub struct Session {
     stop: Stop,
     trainer: Trainer,
     text: Reading,
-    /// Where text is followed, the end of standard input.
-    pipe_end: PipeEnd,
     log: Log,
     watch: Watch,
     evaluation: Option<Evaluation>,
@@ -59,11 +56,11 @@ struct Before {
 impl Session {
     /// Makes or loads the model, and looks at all texts before any of them is read.
     pub fn begin(job: Job, stop: Stop, log: Log) -> Result<Session> {
-        let job = Job { model: behind_links(job.model), ..job };
+        let job = Job { model: model::behind_links(job.model), ..job };
         let lock = ModelLock::take(&job.model)?;
         let is_new = !job.model.try_exists().with_context(|| job.model.display().to_string())?;
-        let trainer = if is_new { new_trainer(&job)? } else { known_trainer(&job)? };
-        let (text, pipe_end) = plan(&job, &trainer, &stop)?;
+        let trainer = if is_new { model::make(&job)? } else { model::load(&job)? };
+        let text = Reading::plan(&job, &trainer, &stop)?;
         let before = Before { is_new, progress: trainer.progress(), ledger: trainer.ledger().clone() };
         log.tell(&Event::Start(&Headline::new(&job.model, is_new, &trainer)));
         let max_vocabulary = trainer.settings().max_vocabulary;
@@ -83,7 +80,6 @@ impl Session {
         Ok(Session {
             watch: Watch::new(stop.clone(), log.clone(), meter, due.collect()),
             text,
-            pipe_end,
             log,
             evaluation,
             began: Instant::now(),
@@ -128,7 +124,7 @@ impl Session {
         let rest = match &self.text {
             Reading::ToTheEnd(files) if in_passes(&self.trainer) => self.train_in_passes(files.clone())?,
             Reading::ToTheEnd(_) => self.train_in_one_pass()?,
-            Reading::Followed(_) => self.train_and_follow()?,
+            Reading::Followed { .. } => self.train_and_follow()?,
         };
         if rest == Rest::Ended && self.job.finish {
             return self.finish();
@@ -223,10 +219,7 @@ impl Session {
             if rest == Rest::Rested {
                 return Ok(rest);
             }
-            if self.pipe_end.is_reached() && !self.is_endless() {
-                return Ok(Rest::Ended);
-            }
-            if patience.is_over(self.trainer.progress().tokens) {
+            if self.text.is_over() || patience.is_over(self.trainer.progress().tokens) {
                 return Ok(Rest::Ended);
             }
             self.do_chores()?;
@@ -237,16 +230,10 @@ impl Session {
         }
     }
 
-    fn is_endless(&self) -> bool {
-        matches!(&self.text, Reading::Followed(follow) if follow.is_endless())
-    }
-
     /// Tells what happened to the files that are followed.
     fn tell_notes(&mut self) {
-        if let Reading::Followed(follow) = &mut self.text {
-            for note in follow.take_notes() {
-                self.log.tell(&Event::Rotation(&note));
-            }
+        for note in self.text.take_notes() {
+            self.log.tell(&Event::Rotation(&note));
         }
     }
 
@@ -334,70 +321,4 @@ impl Session {
             "the same command"
         }
     }
-}
-
-fn new_trainer(job: &Job) -> Result<Trainer> {
-    let scored_words = if job.eval.is_empty() { 0 } else { evaluation::WORDS };
-    Ok(match &job.init {
-        Some(path) => {
-            let initial = Initial::load(path)?;
-            Trainer::starting_from(job.settings.config_from(&initial, scored_words)?, initial)?
-        }
-        None => Trainer::new(job.settings.config(scored_words)?)?,
-    })
-}
-
-/// The model that is there, which must be what was asked for.
-fn known_trainer(job: &Job) -> Result<Trainer> {
-    let name = || job.model.display().to_string();
-    if job.init.is_some() {
-        bail!(
-            "{}: --init is for a new model, and this one exists: leave it out, or choose another name",
-            name()
-        );
-    }
-    let trainer = Trainer::load(&job.model, job.settings.threads)?;
-    job.settings.agree_with(&trainer).with_context(name)?;
-    Ok(trainer)
-}
-
-/// Looks at all texts before any of them is read.
-fn plan(job: &Job, trainer: &Trainer, stop: &Stop) -> Result<(Reading, PipeEnd)> {
-    let pipe_end = PipeEnd::default();
-    let inputs = job.texts.iter().map(|text| match text {
-        Text::File(path) => Input::from(path),
-        Text::Stdin { skip_learned } => Input::Pipe {
-            name: STDIN.into(),
-            reader: match job.follow {
-                true => Box::new(Pipe::followed(stop.clone(), pipe_end.clone())),
-                false => Box::new(Pipe::stdin(stop.clone())),
-            },
-            skip: if *skip_learned { trainer.ledger().last_pipe } else { Position::default() },
-        },
-    });
-    let (ledger, options) = (trainer.ledger(), &trainer.settings().text);
-    if !job.follow {
-        return Ok((
-            Reading::ToTheEnd(Shared::new(Files::plan(inputs, ledger, job.again, options, &job.layout)?)),
-            pipe_end,
-        ));
-    }
-    if in_passes(trainer) {
-        let strategy = name_of(&trainer.settings().strategy);
-        bail!(
-            "--follow: the strategy {strategy} reads all its text several times, and text that is followed has no end"
-        );
-    }
-    let follow = Follow::plan(inputs, ledger, job.again, options, &job.layout)?;
-    Ok((Reading::Followed(Box::new(follow)), pipe_end))
-}
-
-/// The file that a link stands for: it is locked and replaced, not the link.
-fn behind_links(model: PathBuf) -> PathBuf {
-    if model.is_symlink() { model.canonicalize().unwrap_or(model) } else { model }
-}
-
-/// Whether the model reads its whole corpus several times, and then never learns again.
-fn in_passes(trainer: &Trainer) -> bool {
-    matches!(trainer.settings().strategy, Strategy::Batch | Strategy::Word2vec)
 }
