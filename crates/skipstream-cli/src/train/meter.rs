@@ -68,7 +68,7 @@ impl fmt::Display for Figures {
     }
 }
 
-/// Takes the figures once in an interval.
+/// Takes the figures once in an interval. It is told what time it is.
 pub struct Meter {
     interval: Duration,
     input: FilesProgress,
@@ -81,27 +81,33 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// The first interval begins now.
-    pub fn new(interval: Duration, input: FilesProgress, max_vocabulary: usize, now: Progress) -> Meter {
-        Meter { interval, input, max_vocabulary, first_bytes: None, since: Instant::now(), earlier: now }
+    /// The first interval begins now, with the training as it is.
+    pub fn new(
+        interval: Duration,
+        input: FilesProgress,
+        max_vocabulary: usize,
+        progress: Progress,
+        now: Instant,
+    ) -> Meter {
+        Meter { interval, input, max_vocabulary, first_bytes: None, since: now, earlier: progress }
     }
 
     /// The figures, if the interval is over; the next one begins then.
-    pub fn read(&mut self, progress: &Progress) -> Option<Figures> {
+    pub fn read(&mut self, progress: &Progress, now: Instant) -> Option<Figures> {
         let bytes_read = self.input.bytes_read();
-        let (first_bytes, began) = *self.first_bytes.get_or_insert((bytes_read, Instant::now()));
+        let (first_bytes, began) = *self.first_bytes.get_or_insert((bytes_read, now));
         if bytes_read < first_bytes {
             // Another pass over the corpus.
             self.first_bytes = None;
             return None;
         }
-        let elapsed = self.since.elapsed();
+        let elapsed = now - self.since;
         if elapsed < self.interval {
             return None;
         }
         let trained = progress.totals.since(&self.earlier.totals);
         let bytes = self.input.length();
-        let speed = (bytes_read - first_bytes) as f64 / began.elapsed().as_secs_f64();
+        let speed = (bytes_read - first_bytes) as f64 / (now - began).as_secs_f64();
         let eta = bytes.map(|bytes| bytes.saturating_sub(bytes_read) as f64 / speed);
         let figures = Figures {
             words_in_all: progress.tokens,
@@ -117,7 +123,7 @@ impl Meter {
             bytes,
             eta_seconds: eta.filter(|eta| eta.is_finite()).map(|eta| eta as u64),
         };
-        self.since = Instant::now();
+        self.since = now;
         self.earlier = *progress;
         Some(figures)
     }

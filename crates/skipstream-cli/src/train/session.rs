@@ -68,9 +68,10 @@ impl Session {
             [] => None,
             files => Some(Evaluation::new(files, before.progress)?),
         };
+        let began = Instant::now();
         let meter = log
             .interval()
-            .map(|interval| Meter::new(interval, text.progress(), max_vocabulary, before.progress));
+            .map(|interval| Meter::new(interval, text.progress(), max_vocabulary, before.progress, began));
         // A corpus that is read in passes cannot be left and taken up again.
         let chores = [(Chore::Checkpoint, Some(job.checkpoint_every)), (Chore::Evaluation, job.eval_every)];
         let due = chores
@@ -82,7 +83,7 @@ impl Session {
             text,
             log,
             evaluation,
-            began: Instant::now(),
+            began,
             job,
             stop,
             trainer,

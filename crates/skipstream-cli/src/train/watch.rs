@@ -1,5 +1,7 @@
 //! Follows the training: tells how it goes, and says when to rest.
 
+use std::time::Instant;
+
 use skipstream::{Observer, Progress, Wish};
 
 use super::every::Due;
@@ -43,7 +45,7 @@ impl Watch {
 
 impl Observer for Watch {
     fn progress(&mut self, progress: &Progress) -> Wish {
-        if let Some(figures) = self.meter.as_mut().and_then(|meter| meter.read(progress)) {
+        if let Some(figures) = self.meter.as_mut().and_then(|meter| meter.read(progress, Instant::now())) {
             self.log.tell(&Event::Progress(&figures));
         }
         let due = self.due.iter().any(|(_, due)| due.is_due(progress.tokens));
