@@ -9,7 +9,7 @@ use crate::corpus::open::{TextStream, from_reader_at};
 use crate::corpus::{Layout, Position, Sentence, Source, TextOptions, TextReport};
 use crate::{Error, Result};
 
-/// A pipe, which is opened when it is first read: that waits for its first bytes.
+/// A pipe, which is opened when its first bytes have come: they tell whether it is compressed.
 pub(super) struct FollowedPipe {
     name: PathBuf,
     options: TextOptions,
@@ -47,6 +47,10 @@ impl FollowedPipe {
     pub fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
         if let Some(mut reader) = self.reader.take() {
             let magic = read_magic(&mut reader).map_err(Error::io(&self.name))?;
+            if magic.is_empty() {
+                self.reader = Some(reader);
+                return Ok(false);
+            }
             if Compression::of(&magic) != Compression::None {
                 let name = self.name.display();
                 return Err(Error::Unsupported(format!(

@@ -274,6 +274,15 @@ fn a_pipe_is_read_until_it_is_silent_and_goes_on() {
     assert_eq!((desk.ledger.piped_words, desk.ledger.last_pipe.offset), (3, 12));
 }
 
+#[test]
+fn a_pipe_that_begins_with_silence_is_still_looked_at() {
+    let desk = Desk::with(&[]);
+    let mut follow = desk.follow_pipe(vec!["", "BZh91AY&SY"]);
+    assert!(read(&mut follow).is_empty());
+    let error = follow.read(&mut Sentence::default()).unwrap_err().to_string();
+    assert!(error.starts_with("<stdin>: it is compressed"), "{error}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_is_followed_to_where_it_leads_now() {
