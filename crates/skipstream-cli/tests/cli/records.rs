@@ -71,6 +71,18 @@ fn records_that_grow_or_are_fed_again_go_on_where_they_were() {
 }
 
 #[test]
+fn a_record_that_was_met_before_it_was_whole_is_learned_when_it_is() {
+    let desk = Desk::new();
+    let args = ["--format", "jsonl", "--field", "text", "--bad-records", "skip", "a.jsonl"];
+    desk.write("a.jsonl", "{\"text\": \"one two\"}\n{\"text\": \"half a");
+    let answer = desk.train("m", &args);
+    assert!(answer.out.contains("learned   2 words"), "{answer:?}");
+    desk.write("a.jsonl", "{\"text\": \"one two\"}\n{\"text\": \"half a record\"}\n");
+    let answer = desk.train("m", &args);
+    assert!(answer.out.contains("learned   3 words"), "{answer:?}");
+}
+
+#[test]
 fn a_file_that_was_begun_in_another_way_is_refused() {
     let desk = Desk::new();
     desk.write("a.jsonl", jsonl(&text(100, 1)));

@@ -33,6 +33,8 @@ struct Open {
     stream: TextStream,
     /// Whether another file has taken its place, so that it is left at its end.
     is_old: bool,
+    /// How far it was read.
+    position: Position,
     words: u64,
     /// How far the ledger knows it, if it knows this file.
     settled: Option<Position>,
@@ -107,7 +109,11 @@ impl FollowedFile {
                 self.open_if_there(notes)?;
             }
             let Some(current) = &mut self.current else { return Ok(false) };
-            if current.stream.read(sentence)? {
+            let read = current.stream.read(sentence);
+            // Lines are whole here, so that those without words are passed for good too.
+            let is_drained = matches!(read, Ok(false));
+            current.position = if is_drained { current.stream.end() } else { current.stream.position() };
+            if read? {
                 current.words += sentence.len() as u64;
                 return Ok(true);
             }
@@ -161,7 +167,7 @@ impl FollowedFile {
 
     /// The raw bytes that were read of the file that is open.
     pub fn bytes_read(&self) -> u64 {
-        self.current.as_ref().map_or(0, |current| current.stream.position().offset)
+        self.current.as_ref().map_or(0, |current| current.position.offset)
     }
 
     /// Whether the path leads to another file now, in which there is text. (While the new file is empty, its writer may
@@ -240,7 +246,7 @@ impl FollowedFile {
         let handle = Growing::new(file, position.offset).map_err(Error::io(&self.path))?;
         let stream = plain_at(&self.path, handle.clone(), position, &self.options, &self.layout)?;
         let identity = Identity::of(&metadata);
-        Ok(Open { handle, identity, stream, is_old: false, words, settled: Some(position) })
+        Ok(Open { handle, identity, stream, is_old: false, position, words, settled: Some(position) })
     }
 
     fn not_followed(&self, reason: &str) -> Error {
@@ -255,7 +261,7 @@ impl FollowedFile {
 impl Open {
     /// How far it was read. Bytes behind that are not learned: whether they stay the same is of no interest.
     fn reading(&self) -> Reading {
-        let position = self.stream.position();
+        let position = self.position;
         // Between the words of a line or a record, all of it must stay the same for the position to mean something.
         let complete = position.words == 0;
         let file_bytes = if complete { position.offset } else { self.stream.end().offset };

@@ -129,7 +129,8 @@ impl RecordLines {
         })
     }
 
-    /// The place behind the last sentence that was returned, and behind records that were left out since.
+    /// The place behind the last sentence that was returned. Records that were left out since stand behind it: the last
+    /// of them may be one that was not written to its end yet.
     pub(super) fn position(&self) -> Position {
         self.position
     }
@@ -146,10 +147,10 @@ impl RecordLines {
 
     /// Begins with the next record that can be read, if there is one. The end may be met, and passed when there is more.
     fn next_record(&mut self) -> Result<bool> {
+        if self.position.words > self.skip_words {
+            self.position = self.records.position();
+        }
         loop {
-            if self.skip_words == 0 {
-                self.position = self.records.position();
-            }
             let mut text = self.lines.take_text();
             let Some(record) = self.records.read(&mut text)? else {
                 return Ok(false);
