@@ -3,8 +3,12 @@
 //! A vector that is learned on moves even if its word keeps its company, and the less of the word was seen, the farther.
 //! So a movement means something only beside those of words of the same frequency. Few words change their meaning between
 //! two snapshots: at every frequency the *middle* of the movements is noise, and so is most of their spread. Both are
-//! measured by the median and the median absolute deviation, which the few words that did change cannot shift, on the
-//! logarithm of the distance, which is skewed otherwise.
+//! measured by medians, which the few words that did change cannot shift: the median of the distances, and that of the
+//! distances beyond it for the spread upwards, as there is more room above than below.
+//!
+//! The cosine distance that chance makes is a sum of squares over all dimensions, which is nearly normal, so its own scale
+//! is the right one for deviations. (On a logarithmic scale the many words that hardly moved widen the spread: between two
+//! Wikipedias fifteen years apart no word was above such a floor, whatever had become of its neighbours.)
 
 use serde::Serialize;
 
@@ -17,10 +21,11 @@ const WINDOW: usize = 200;
 /// Windows at the most, each half over the next: the spread of fewer words would be uncertain itself.
 const MAX_WINDOWS: usize = 16;
 
-/// Makes the median absolute deviation a standard deviation, for normal values.
+/// Makes the median deviation a standard deviation, for normal values.
 const DEVIATIONS: f64 = 1.4826;
 
-/// Spreads below this are taken for this: where movements are all alike, no difference between them means much.
+/// Spreads below this share of the middle are taken for this: where movements are all alike, no difference between them
+/// means much.
 const SMALLEST_SPREAD: f64 = 0.05;
 
 /// What chance does to words of one frequency.
@@ -32,8 +37,6 @@ pub struct FloorPoint {
     pub median: f64,
     /// What moves farther is above the floor.
     pub threshold: f64,
-    #[serde(skip)]
-    log_median: f64,
     #[serde(skip)]
     spread: f64,
 }
@@ -70,8 +73,8 @@ impl Floor {
 
     /// How many standard deviations of chance a distance lies above the middle of words with this count.
     pub(super) fn surprise(&self, count: u64, distance: f64) -> f64 {
-        let (log_median, spread) = self.at(count);
-        (log(distance) - log_median) / spread
+        let (median, spread) = self.at(count);
+        (distance.max(SMALLEST_DISTANCE) - median) / spread
     }
 
     /// The middle and the spread at a count: between those of the two nearest windows, in proportion.
@@ -83,35 +86,32 @@ impl Floor {
             self.points.get(after.min(self.points.len().saturating_sub(1))),
             self.points.get(after.saturating_sub(1)),
         ) else {
-            return (0.0, SMALLEST_SPREAD);
+            return (SMALLEST_DISTANCE, SMALLEST_SPREAD * SMALLEST_DISTANCE);
         };
         let distance = place(more_frequent) - place(rarer);
         let share = if distance > 0.0 { ((here - place(rarer)) / distance).clamp(0.0, 1.0) } else { 0.0 };
         let between = |rare: f64, frequent: f64| rare + share * (frequent - rare);
-        (between(rarer.log_median, more_frequent.log_median), between(rarer.spread, more_frequent.spread))
+        (between(rarer.median, more_frequent.median), between(rarer.spread, more_frequent.spread))
     }
 }
 
 impl FloorPoint {
     fn of(words: &[(u64, f64)], deviations: f64) -> FloorPoint {
         let count = median(words.iter().map(|&(count, _)| (count.max(1) as f64).ln()).collect()).exp();
-        let log_median = median(words.iter().map(|&(_, distance)| log(distance)).collect());
+        let distances = || words.iter().map(|&(_, distance)| distance.max(SMALLEST_DISTANCE));
+        let middle = median(distances().collect());
         let deviation =
-            median(words.iter().map(|&(_, distance)| (log(distance) - log_median).abs()).collect());
-        let spread = (DEVIATIONS * deviation).max(SMALLEST_SPREAD);
-        let threshold = (log_median + deviations * spread).exp().min(2.0);
-        FloorPoint { count, median: log_median.exp(), threshold, log_median, spread }
+            median(distances().filter(|&d| d > middle).map(|distance| distance - middle).collect());
+        let spread = (DEVIATIONS * deviation).max(SMALLEST_SPREAD * middle);
+        let threshold = (middle + deviations * spread).min(2.0);
+        FloorPoint { count, median: middle, threshold, spread }
     }
 }
 
-fn log(distance: f64) -> f64 {
-    distance.max(SMALLEST_DISTANCE).ln()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    let middle = values.len() / 2;
-    let (_, median, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
-    *median
+/// The middle of the values; 0 of none.
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn few_words_or_none_have_a_floor_too() {
         assert!(Floor::measure(&[]).points.is_empty());
-        assert_eq!(Floor::measure(&[]).surprise(5, 0.0), (SMALLEST_DISTANCE.ln()) / SMALLEST_SPREAD);
+        assert_eq!(Floor::measure(&[]).surprise(5, 0.0), 0.0);
         let one = Floor::measure(&[(10, 0.1)]);
         assert_eq!((one.points.len(), one.surprise(10, 0.1)), (1, 0.0));
     }

@@ -23,11 +23,14 @@ pub use floor::FloorPoint;
 
 use crate::embeddings::{Embeddings, Neighbor};
 use crate::{Error, Result};
-use floor::{Floor, SMALLEST_DISTANCE};
+use floor::{Floor, SMALLEST_DISTANCE, median};
 use rotation::Rotation;
 
 /// The words that the rotation is fitted to, at the most: the most frequent ones.
 const ANCHORS: usize = 5_000;
+
+/// Dimensions at the most: the rotation takes their square in memory and their cube in time.
+const MAX_DIMENSIONS: usize = 4_096;
 
 /// The words whose neighbours tell how many are the same as a rule.
 const SAMPLE: usize = 200;
@@ -149,6 +152,12 @@ impl Drift {
                 new.dimensions()
             )));
         }
+        if old.dimensions() > MAX_DIMENSIONS {
+            return Err(Error::invalid_vectors(format!(
+                "the vectors have {} dimensions; the rotation between snapshots is found for at most {MAX_DIMENSIONS}",
+                old.dimensions()
+            )));
+        }
         let (shared, pairs) = Pair::considered(old, new, options);
         let both = Both::new(old, new, &pairs)?;
         let rotation = both.rotation();
@@ -177,13 +186,15 @@ impl Drift {
         order.sort_by(|&left, &right| movements[right].surprise.total_cmp(&movements[left].surprise));
         order.truncate(options.listed);
         let moved = order.into_iter().map(|row| both.moved(row, &movements[row], options.neighbors));
+        let some = !pairs.is_empty();
         Ok(Drift {
             old_words: old.len(),
             new_words: new.len(),
             shared,
             considered: pairs.len(),
-            cosine_before_rotation: median((0..pairs.len()).map(|row| both.plain_cosine(row)).collect()),
-            cosine: median(cosines.clone()),
+            cosine_before_rotation: some
+                .then(|| median((0..pairs.len()).map(|row| both.plain_cosine(row)).collect())),
+            cosine: some.then(|| median(cosines)),
             typical_overlap: both.typical_overlap(options.neighbors)?,
             floor_deviations: floor.deviations,
             above_floor: movements.iter().filter(|movement| movement.above_floor).count(),
@@ -316,11 +327,6 @@ fn distance(cosine: f64) -> f64 {
     1.0 - cosine
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -346,6 +352,16 @@ mod tests {
             rows.clone().flat_map(|row| change(embeddings.word(row), &embeddings.vector_at(row))).collect();
         let words = rows.map(|row| (embeddings.word(row), embeddings.count(row)));
         Embeddings::new(embeddings.dimensions(), words, vectors).unwrap()
+    }
+
+    #[test]
+    fn vectors_with_too_many_dimensions_are_refused() {
+        let one = Embeddings::new(5_000, [("word", 30)], vec![1.0; 5_000]).unwrap();
+        let message = Drift::between(&one, &one, &DriftOptions::default()).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "the vectors have 5000 dimensions; the rotation between snapshots is found for at most 4096"
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ const MAX_ITERATIONS: usize = 100;
 /// Xᵀ X may differ from the identity by so much.
 const TOLERANCE: f64 = 1e-12;
 
-/// What is added to the diagonal of M, as a share of its trace norm's bound: a direction of which the words say nothing is
+/// What is added to the diagonal of M, as a share of the bound on its norm: a direction of which the words say nothing is
 /// left as it is.
 const PULL_TO_IDENTITY: f64 = 1e-9;
 
