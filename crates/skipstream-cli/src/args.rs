@@ -33,6 +33,11 @@ use crate::vector::VectorArgs;
         skipstream analogy --model news.safetensors berlin germany paris\n  \
         skipstream eval --model news.safetensors ws353.tsv\n  \
         skipstream export --model news.safetensors --to word2vec-text vectors.txt\n\n\
+        If you know word2vec or fastText: -size or -dim is --dimensions, -ws is --window, -negative or -neg is --negatives, \
+        -sample or -t is --subsample, -output is --model; -pretrainedVectors is --init. There is no -min-count: \
+        --max-vocabulary or --memory bounds the words, and the rarest leave. There is no -iter or -epoch: a stream is read \
+        once. `distance` and `nn` are `neighbors`, `compute-accuracy` is `eval`, and `export` writes .vec and .bin files. \
+        CBOW, hierarchical softmax and subwords are not here.\n\n\
         Exit codes: 0 done, 1 a word was not found, 2 an error, 130 stopped by Ctrl-C or SIGTERM."
 )]
 pub struct Cli {

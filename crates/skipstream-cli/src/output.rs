@@ -1,13 +1,17 @@
 //! What every command prints the same way.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-/// Prints text on standard output. (`print!` would panic when the reader of a pipe has gone.)
+/// Prints text for people on standard output. (`print!` would panic when the reader of a pipe has gone.)
+///
+/// A word may hold any character. Those that would command a terminal are shown as `\u{1b}` and so on.
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
+    let text = without_controls(text);
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 
@@ -15,4 +19,28 @@ pub fn print(text: &str) -> Result<()> {
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let json = serde_json::to_string(value).context("writing JSON")?;
     print(&(json + "\n"))
+}
+
+/// The text with its control characters escaped, but for ends of lines and tabs.
+fn without_controls(text: &str) -> Cow<'_, str> {
+    let is_control = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    if !text.contains(is_control) {
+        return text.into();
+    }
+    let escape = |character: char| match is_control(character) {
+        true => character.escape_default().to_string(),
+        false => character.to_string(),
+    };
+    text.chars().map(escape).collect::<String>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_cannot_command_the_terminal() {
+        assert_eq!(without_controls("käse\t1\n"), "käse\t1\n");
+        assert_eq!(without_controls("\u{1b}[31mred\u{7}\r"), "\\u{1b}[31mred\\u{7}\\r");
+    }
 }

@@ -155,6 +155,17 @@ impl Config {
             });
         }
         in_range("replay_words", config.replay_words, 1..=4_000_000_000)?;
+        let in_passes = matches!(config.strategy, Strategy::Batch | Strategy::Word2vec);
+        if !in_passes && config.passes > 1 {
+            return Err(Error::Setting {
+                field: "passes",
+                value: config.passes.to_string(),
+                limit:
+                    "1 for a stream, which is read once; replays trains each word again, and the strategies \
+                        batch and word2vec read their files in passes"
+                        .to_owned(),
+            });
+        }
         in_range("passes", config.passes, 1..=10_000)?;
         config.text.check()?;
         if let Some(threads) = config.threads {

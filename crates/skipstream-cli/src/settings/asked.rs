@@ -39,16 +39,26 @@ enum Origin {
 
 impl Asked {
     /// What was typed, on top of what a file says.
-    pub fn new(typed: SettingArgs, file: Option<SettingsFile>) -> Asked {
+    pub fn new(typed: SettingArgs, file: Option<SettingsFile>) -> Result<Asked> {
         let mut asked = Asked::default();
         if let Some(file) = file {
-            asked.overlay(file.settings, &Origin::File(file.path));
+            asked.overlay(file.settings, &Origin::File(file.path))?;
         }
-        asked.overlay(typed, &Origin::Flag);
-        asked
+        asked.overlay(typed, &Origin::Flag)?;
+        Ok(asked)
     }
 
-    fn overlay(&mut self, settings: SettingArgs, origin: &Origin) {
+    fn overlay(&mut self, settings: SettingArgs, origin: &Origin) -> Result<()> {
+        for (name, value) in [
+            ("noise_exponent", settings.noise_exponent),
+            ("subsample", settings.subsample),
+            ("learning_rate", settings.learning_rate.map(f64::from)),
+        ] {
+            // JSON, by way of which settings are put together, has no such numbers.
+            if let Some(value) = value.filter(|value| !value.is_finite()) {
+                bail!("{} is {value}; it must be a finite number", origin.name(name));
+            }
+        }
         if settings.max_vocabulary.or(settings.table_size).is_some() {
             self.memory = None;
         }
@@ -61,6 +71,7 @@ impl Asked {
         for (name, value) in fields_of(&fields).into_iter().filter(|(_, value)| !value.is_null()) {
             self.fields.insert(name, Setting { value, origin: origin.clone() });
         }
+        Ok(())
     }
 
     /// The configuration of a new model: what was asked for, and the defaults.
@@ -164,7 +175,14 @@ mod tests {
     use crate::units::Bytes;
 
     fn typed(settings: SettingArgs) -> Asked {
-        Asked::new(settings, None)
+        Asked::new(settings, None).unwrap()
+    }
+
+    #[test]
+    fn a_number_that_is_not_finite_is_refused() {
+        let typed = SettingArgs { subsample: Some(f64::NAN), ..SettingArgs::default() };
+        let message = Asked::new(typed, None).unwrap_err().to_string();
+        assert_eq!(message, "--subsample is NaN; it must be a finite number");
     }
 
     #[test]
@@ -251,7 +269,7 @@ mod tests {
         let file = |settings| Some(SettingsFile { path: "s.toml".into(), settings });
         let default = SettingArgs::default;
         let in_file = SettingArgs { window: Some(3), seed: Some(3), threads: Some(3), ..default() };
-        let asked = Asked::new(SettingArgs { window: Some(4), ..default() }, file(in_file));
+        let asked = Asked::new(SettingArgs { window: Some(4), ..default() }, file(in_file)).unwrap();
         let config = asked.config(0).unwrap();
         assert_eq!((config.window, config.seed, config.threads), (4, 3, Some(3)));
         let model = Trainer::new(Config::default()).unwrap();
@@ -261,9 +279,9 @@ mod tests {
 
         let size = SettingArgs { max_vocabulary: Some(77), ..default() };
         let memory = SettingArgs { memory: Some(Bytes(1_000_000_000)), ..default() };
-        let asked = Asked::new(size.clone(), file(memory.clone()));
+        let asked = Asked::new(size.clone(), file(memory.clone())).unwrap();
         assert_eq!(asked.config(0).unwrap().max_vocabulary, 77);
-        let asked = Asked::new(memory, file(size));
+        let asked = Asked::new(memory, file(size)).unwrap();
         assert!(asked.config(0).unwrap().max_vocabulary > 100_000);
     }
 }

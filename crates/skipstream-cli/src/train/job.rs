@@ -104,7 +104,7 @@ impl Job {
         Ok(Job {
             model: args.model,
             init: args.init,
-            settings: Asked::new(args.settings, file),
+            settings: Asked::new(args.settings, file)?,
             texts,
             layout,
             again: args.again,

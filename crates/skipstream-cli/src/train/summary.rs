@@ -112,7 +112,14 @@ impl Summary {
             }
             writeln!(out)?;
         }
-        writeln!(out, "loss      {:.4} a pair", self.loss)?;
+        if self.loss > 0.0 {
+            writeln!(out, "loss      {:.4} a pair", self.loss)?;
+        } else {
+            writeln!(
+                out,
+                "note      no pair of words was trained; --subsample 0 keeps all words of a small text"
+            )?;
+        }
         writeln!(
             out,
             "knows     {} of at most {}; {} had to leave",

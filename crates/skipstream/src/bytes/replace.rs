@@ -11,8 +11,9 @@ use crate::{Error, Result};
 /// Writes a file under another name in the same folder, syncs it, and renames it.
 ///
 /// Whoever is killed, and when: the file is the old one or the new one. Two who write the same file at once are told so.
+/// A link stays a link, to the new file. A device or a folder is not replaced.
 pub fn replace(path: impl AsRef<Path>, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
-    let path = path.as_ref();
+    let path = &behind_links(path.as_ref())?;
     let temporary = temporary_name(path);
     let mut file = BufWriter::with_capacity(BUFFER_BYTES, create(&temporary)?);
     let finished = write(&mut file)
@@ -31,6 +32,17 @@ pub fn replace(path: impl AsRef<Path>, write: impl FnOnce(&mut BufWriter<File>) 
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io(folder))?;
     }
     Ok(())
+}
+
+/// The file that a path leads to, if it may be replaced.
+fn behind_links(path: &Path) -> Result<PathBuf> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => return Err(Error::malformed(path, "this is not a file, so it is not replaced by one")),
+        // Nothing is there, or nothing that can be seen: writing will tell.
+        Err(_) => return Ok(path.to_owned()),
+    }
+    if path.is_symlink() { path.canonicalize().map_err(Error::io(path)) } else { Ok(path.to_owned()) }
 }
 
 /// An empty file that nobody else writes. What a killed process left in it is gone.
@@ -97,6 +109,24 @@ mod tests {
             Ok(())
         })
         .unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_and_a_device_is_refused() {
+        let folder = TempDir::new().unwrap();
+        let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        replace(&link, |out| out.write_all(b"new").map_err(Error::io("link"))).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+
+        let device = folder.path().join("device");
+        std::os::unix::fs::symlink("/dev/null", &device).unwrap();
+        let message = replace(&device, |_| Ok(())).unwrap_err().to_string();
+        assert!(message.ends_with("device: this is not a file, so it is not replaced by one"), "{message}");
+        assert!(replace(folder.path(), |_| Ok(())).is_err());
     }
 
     #[test]
