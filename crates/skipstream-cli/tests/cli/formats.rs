@@ -318,3 +318,13 @@ fn words_that_a_format_cannot_hold_are_named() {
     assert_done(&export("npy", "v.npy"));
     assert_eq!(desk.bytes("v.words.tsv"), b"the\t2\nnew york\t1\n");
 }
+
+#[test]
+fn text_with_wrong_values_is_not_taken_for_binary() {
+    let desk = Desk::new();
+    desk.write("commas.vec", "2 2\n</s> 0.1 0.2\nof 0,3 0,4\n");
+    let answer = desk.run(&["import", "commas.vec", "--model", "m"]);
+    assert_refused(&answer, "line 3: value 1 is `0,3`");
+    desk.write("letter.vec", "2 3\na 1 2 3\nb 1 2 x\n");
+    assert_refused(&desk.run(&["import", "letter.vec", "--model", "m"]), "line 3: value 3 is `x`");
+}
