@@ -144,3 +144,19 @@ fn a_name_that_is_no_text_s_is_asked_about() {
     let answer = desk.run(&train("n", &["--format", "parquet", "--field", "text", "a.parquet"]));
     assert_refused(&answer, &["a.parquet: this cannot be read as parquet: "]);
 }
+
+#[test]
+fn a_record_that_is_repaired_is_learned_without_those_before_it() {
+    let desk = Desk::new();
+    desk.write("a.jsonl", "{\"t\":\"one two three\"}\n{\"t\":\"four\n{\"t\":\"five six\"}\n");
+    let train = ["train", "--model", "m", "--json", "--format", "jsonl", "--field", "t", "a.jsonl"];
+    let answer = desk.run(&train);
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    assert!(answer.err.contains("a.jsonl: line 2: this is not JSON"), "{answer:?}");
+
+    desk.write("a.jsonl", "{\"t\":\"one two three\"}\n{\"t\":\"four\"}\n{\"t\":\"five six\"}\n");
+    let answer = desk.run(&train);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let summary: serde_json::Value = serde_json::from_str(&answer.out).unwrap();
+    assert_eq!((&summary["words"], &summary["words_in_all"]), (&3.into(), &6.into()));
+}

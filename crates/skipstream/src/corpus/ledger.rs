@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::layout::{Layout, RecordField};
+use super::layout::{Layout, RecordField, RecordFormat};
 use super::position::Position;
+use crate::bytes::{Compression, read_magic};
 use crate::{Error, Result};
 
 /// The bytes at either end of a file that its fingerprint covers.
@@ -35,7 +36,7 @@ pub struct LearnedSource {
     /// The canonical path. Bytes in it that are not UTF-8 are written as U+FFFD, and paths are compared in that form.
     #[serde(serialize_with = "lossy")]
     pub path: PathBuf,
-    /// The raw length of the file when it was last read.
+    /// The raw length of the file when it was last read; of a plain file that was not read to its end, the bytes that were.
     pub file_bytes: u64,
     /// How much of the text was learned.
     #[serde(flatten)]
@@ -130,6 +131,8 @@ impl Ledger {
             return Err(changed(path, &format!("it has {now} bytes and had {before}")));
         }
         let mut file = File::open(path).map_err(Error::io(path))?;
+        let file_bytes = fixed_bytes(&mut file, &reading, layout).map_err(Error::io(path))?;
+        let reading = Reading { file_bytes, ..reading };
         self.record_open(&canonical(path)?, &mut file, reading, layout).map_err(Error::io(path))
     }
 
@@ -192,6 +195,17 @@ impl LearnedSource {
         );
         Err(Error::SourceChanged { path: path.to_owned(), reason })
     }
+}
+
+/// The bytes of a file that must stay as they are. What was not read yet may still change, for instance because a record
+/// that ended the reading is repaired; but where the position is not a number of the file's own bytes, all must stay.
+fn fixed_bytes(file: &mut File, reading: &Reading, layout: &Layout) -> io::Result<u64> {
+    let by_rows = layout.field().is_some_and(|field| field.format == RecordFormat::Parquet);
+    let is_plain = Compression::of(&read_magic(file)?) == Compression::None;
+    if reading.complete || reading.position.words > 0 || by_rows || !is_plain {
+        return Ok(reading.file_bytes);
+    }
+    Ok(reading.position.offset)
 }
 
 /// The fingerprint of the first `length` bytes of a file.
@@ -257,6 +271,16 @@ mod tests {
     fn a_complete_file_is_learned() {
         let (_folder, path, ledger) = learned("one two", true);
         assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), Plan::Learned);
+    }
+
+    #[test]
+    fn what_was_not_read_of_an_interrupted_file_may_change() {
+        let (_folder, path, ledger) = learned("one two", false);
+        fs::write(&path, "one 2 3").unwrap();
+        let plan = Plan::Continue { position: Position::at(4) };
+        assert_eq!(ledger.plan(&path, &Layout::Text).unwrap(), plan);
+        fs::write(&path, "1ne two").unwrap();
+        assert!(ledger.plan(&path, &Layout::Text).is_err());
     }
 
     #[test]
