@@ -9,10 +9,13 @@ use clap::Args;
 use indicatif::HumanCount;
 use skipstream::Embeddings;
 use skipstream::formats::{self, Format};
+use skipstream::snapshot::{Contents, contents};
 
 use crate::Ending;
 use crate::args::one_of;
+use crate::lock::ModelLock;
 use crate::model::ModelArgs;
+use crate::output::note;
 
 /// What was typed after `export`.
 #[derive(Debug, Args)]
@@ -56,6 +59,15 @@ pub struct ExportArgs {
 
 /// Writes the vectors.
 pub fn run(args: ExportArgs) -> Result<Ending> {
+    let is_replaced = args.out != Path::new("-") && !is_special(&args.out);
+    if is_replaced {
+        check_replaced(&args)?;
+    }
+    // Held also while the vectors are read: nobody begins to train a model under this name meanwhile.
+    let _lock = match args.to {
+        Format::Safetensors if is_replaced => Some(ModelLock::take(&args.out)?),
+        _ => None,
+    };
     let embeddings = chosen(&args, args.model.load()?)?;
     if args.out == Path::new("-") {
         let out = io::BufWriter::new(io::stdout().lock());
@@ -69,13 +81,32 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
     } else {
         formats::save(&embeddings, args.to, &args.out)?;
     }
-    eprintln!(
+    note(format_args!(
         "{}: {} words of {} dimensions",
         files(args.to, &args.out),
         HumanCount(embeddings.len() as u64),
         embeddings.dimensions()
-    );
+    ));
     Ok(Ending::Done)
+}
+
+/// Refuses to write over what the vectors are read from, and over models that can be trained: an export has no part of
+/// their state but the vectors.
+fn check_replaced(args: &ExportArgs) -> Result<()> {
+    let source = fs::canonicalize(&args.model.model).ok();
+    for file in args.to.files(&args.out) {
+        if source.is_some() && fs::canonicalize(&file).ok() == source {
+            bail!("{}: the vectors are read from this file; write them to another", file.display());
+        }
+        if matches!(contents(&file), Ok(Contents::Training)) {
+            bail!(
+                "{}: there is a model that can be trained, whose state would be lost; write to another file, or remove \
+                 this one first",
+                file.display()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The files of vectors at a path, for people.

@@ -13,6 +13,7 @@ use crate::Ending;
 use crate::args::one_of;
 use crate::export::files;
 use crate::lock::ModelLock;
+use crate::output::note;
 
 /// What was typed after `import`.
 #[derive(Debug, Args)]
@@ -66,11 +67,11 @@ pub fn run(args: ImportArgs) -> Result<Ending> {
     imported.save(model)?;
     let words = |n: usize| HumanCount(n as u64);
     let dimensions = embeddings.dimensions();
-    eprintln!(
+    note(format_args!(
         "{}: {format}, {} words of {dimensions} dimensions",
         files(format, input),
         words(embeddings.len())
-    );
-    eprintln!("{}: {} words; to query, not to train", model.display(), words(imported.len()));
+    ));
+    note(format_args!("{}: {} words; to query, not to train", model.display(), words(imported.len())));
     Ok(Ending::Done)
 }

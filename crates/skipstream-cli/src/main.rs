@@ -31,6 +31,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Cli, Command};
+use output::note;
 use train::Event;
 
 /// How a command ended, other than by an error.
@@ -85,7 +86,7 @@ fn main() -> ExitCode {
             let message = with_causes(&error);
             match log {
                 Some(log) => log.tell(&Event::Error { message: &message }),
-                None => eprintln!("error: {message}"),
+                None => note(format_args!("error: {message}")),
             }
             ExitCode::from(2)
         }

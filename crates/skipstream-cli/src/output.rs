@@ -1,6 +1,7 @@
 //! What every command prints the same way.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use anyhow::{Context, Result};
@@ -13,6 +14,11 @@ pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     let text = without_controls(text);
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
+}
+
+/// Prints a line for people on standard error. Where nobody reads it, that is no reason to end. (`eprintln!` would panic.)
+pub fn note(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Prints a value as one line of JSON on standard output.

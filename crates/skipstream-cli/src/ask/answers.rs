@@ -6,7 +6,7 @@ use skipstream::Error;
 
 use super::Query;
 use crate::Ending;
-use crate::output::{print, print_json};
+use crate::output::{note, print, print_json};
 
 /// Spellings that are suggested for a word that is not known.
 const SUGGESTIONS: usize = 3;
@@ -76,7 +76,7 @@ impl<'a, Q: Query> Answers<'a, Q> {
         if self.json {
             return print_json(&Misunderstood { line, error: reason });
         }
-        eprintln!("line {line}: {reason}");
+        note(format_args!("line {line}: {reason}"));
         Ok(())
     }
 
@@ -97,7 +97,7 @@ impl<'a, Q: Query> Answers<'a, Q> {
             [] => String::new(),
             _ => format!("; did you mean {}?", suggestions.join(", ")),
         };
-        eprintln!("`{word}` is not in the vocabulary{hint}");
+        note(format_args!("`{word}` is not in the vocabulary{hint}"));
         Ok(())
     }
 }

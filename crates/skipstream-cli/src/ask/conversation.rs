@@ -9,6 +9,7 @@ use rustyline::error::ReadlineError;
 
 use super::Query;
 use super::answers::Answers;
+use crate::output::note;
 
 /// Asks for questions until Ctrl-D. Ctrl-C gives up a line.
 pub fn hold<Q: Query>(model: &Path, answers: &mut Answers<'_, Q>) -> Result<()> {
@@ -20,7 +21,7 @@ pub fn hold<Q: Query>(model: &Path, answers: &mut Answers<'_, Q>) -> Result<()> 
         // There is none at first, and a conversation goes well without one.
         let _ = editor.load_history(path);
     }
-    eprintln!("{}, a question on each line; Ctrl-D ends", Q::SHAPE.form);
+    note(format_args!("{}, a question on each line; Ctrl-D ends", Q::SHAPE.form));
     for number in 1.. {
         match editor.readline(&prompt) {
             Ok(line) => {
@@ -37,7 +38,7 @@ pub fn hold<Q: Query>(model: &Path, answers: &mut Answers<'_, Q>) -> Result<()> 
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
         let saved = folder.context("the folder").and_then(|()| Ok(editor.append_history(path)?));
         if let Err(error) = saved {
-            eprintln!("note: {}: the history was not kept: {error:#}", path.display());
+            note(format_args!("note: {}: the history was not kept: {error:#}", path.display()));
         }
     }
     Ok(())

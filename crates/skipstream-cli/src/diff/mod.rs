@@ -16,7 +16,7 @@ use skipstream::{Error, Vectors};
 use crate::Ending;
 use crate::args::one_of;
 use crate::model::ModelArgs;
-use crate::output::{print, print_json};
+use crate::output::{note, print, print_json};
 
 /// What was typed after `diff`.
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ pub fn run(args: DiffArgs) -> Result<Ending> {
         replace(path, |file| {
             file.write_all(page.as_bytes()).map_err(|source| Error::Io { path: path.clone(), source })
         })?;
-        eprintln!("{}: written", path.display());
+        note(format_args!("{}: written", path.display()));
     }
     if args.json {
         print_json(&report)?;

@@ -14,7 +14,7 @@ use skipstream::eval::{EvalOptions, Evaluator, TestSet};
 
 use crate::Ending;
 use crate::model::ModelArgs;
-use crate::output::{print, print_json};
+use crate::output::{note, print, print_json};
 use report::{Report, Scored};
 
 /// Scores each test set.
@@ -56,7 +56,7 @@ pub fn run(args: EvalArgs) -> Result<Ending> {
         } else {
             "no question has all its words in the vocabulary"
         };
-        eprintln!("{}: {who}", scored.file);
+        note(format_args!("{}: {who}", scored.file));
         ending = Ending::NotFound;
     }
     Ok(ending)

@@ -1,6 +1,6 @@
 //! What is told while a model learns, on standard error.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,6 +11,7 @@ use super::evaluation::Point;
 use super::headline::Headline;
 use super::meter::Figures;
 use super::summary::Summary;
+use crate::output::note;
 
 /// Who reads standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,14 +121,11 @@ impl Log {
         }
     }
 
-    /// Prints a line above the progress. (`eprintln!` would panic where standard error is closed.)
+    /// Prints a line above the progress.
     fn print(&self, line: &str) {
-        let print = || {
-            let _ = writeln!(io::stderr(), "{line}");
-        };
         match &self.bar {
-            Some(bar) => bar.suspend(print),
-            None => print(),
+            Some(bar) => bar.suspend(|| note(line)),
+            None => note(line),
         }
     }
 }

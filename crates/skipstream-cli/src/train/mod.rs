@@ -27,7 +27,7 @@ mod watch;
 use anyhow::Result;
 
 use crate::Ending;
-use crate::output::{print, print_json};
+use crate::output::{note, print, print_json};
 pub use args::TrainArgs;
 use job::{Job, Report};
 pub use log::{Event, Log, Reader};
@@ -47,7 +47,7 @@ pub fn run(args: TrainArgs) -> Result<Ending> {
     match report {
         Report::Nothing => {}
         Report::ForPeople => print(&summary.to_string())?,
-        Report::ForPeopleAside => eprint!("{summary}"),
+        Report::ForPeopleAside => note(summary.to_string().trim_end()),
         Report::Json => print_json(&summary)?,
     }
     result

@@ -310,6 +310,26 @@ fn exports_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn export_does_not_replace_what_it_reads_or_a_model_that_can_be_trained() {
+    let desk = trained();
+    desk.train("other", &["--finish", "a.txt"]);
+    desk.write("v.txt", SMALL);
+    let before = [desk.bytes("m"), desk.bytes("other")];
+    for format in ["safetensors", "word2vec-text", "npy"] {
+        let export = |out| desk.run(&["export", "--model", "m", "--to", format, out]);
+        assert_refused(&export("./m"), "m: the vectors are read from this file; write them to another");
+        assert_refused(&export("other"), "error: other: there is a model that can be trained, whose state");
+    }
+    let again = ["export", "--model", "v.txt", "--to", "word2vec-text", "v.txt"];
+    assert_refused(&desk.run(&again), "v.txt: the vectors are read from this file");
+    assert!([desk.bytes("m"), desk.bytes("other")] == before);
+    assert_eq!(desk.names(), ["a.txt", "m", "other", "v.txt"]);
+    for _ in 0..2 {
+        assert_done(&desk.run(&["export", "--model", "m", "--to", "safetensors", "vectors"]));
+    }
+}
+
+#[test]
 fn words_that_a_format_cannot_hold_are_named() {
     let desk = Desk::new();
     desk.write("glove.txt", "the 1 2\nnew york 3 4\n");

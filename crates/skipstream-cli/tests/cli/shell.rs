@@ -63,3 +63,21 @@ fn there_is_a_page_for_every_command() {
     desk.write("file", "");
     assert_refused(&desk.run(&["man", "--out", "file"]), &["file"]);
 }
+
+#[test]
+fn a_closed_standard_error_does_not_change_how_a_command_ends() {
+    let desk = Desk::new();
+    desk.write("v.txt", "2 1\nberlin 1\nparis 2\n");
+    desk.write("a.txt", "to be or not to be\n");
+    desk.write("unknown.tsv", "moon star 1\nstar moon 2\n");
+    for (code, args) in [
+        (1, &["neighbors", "--model", "v.txt", "moon"][..]),
+        (2, &["neighbors", "--model", "missing", "moon"]),
+        (1, &["eval", "--model", "v.txt", "unknown.tsv"]),
+        (0, &["export", "--model", "v.txt", "--to", "npy", "v.npy"]),
+        (0, &["import", "v.txt", "--model", "imported"]),
+        (0, &["train", "--model", "m", "a.txt"]),
+    ] {
+        assert_eq!(desk.code_unheard(args), Some(code), "{args:?}");
+    }
+}

@@ -153,6 +153,14 @@ pub struct WordEntry {
     pub counter: Option<u64>,
 }
 
+/// What a model's file holds, by its header alone.
+pub fn contents(path: impl AsRef<Path>) -> Result<Contents> {
+    Ok(match ModelFile::open(path.as_ref())?.1 {
+        Metadata::Training(_) => Contents::Training,
+        Metadata::Vectors(_) => Contents::Vectors,
+    })
+}
+
 /// Reads a model's file of either kind, verifies all its checksums, and says what is in it.
 ///
 /// Damaged tensors are [problems](Inspection::problems) and not errors, so that the rest can be seen. It is an error if the
