@@ -280,10 +280,14 @@ impl ModelFile {
         let mut hasher = blake3::Hasher::new();
         let mut row_norms = Vec::new();
         let bytes = match (name, &shape[..]) {
-            ("target" | "context" | "vectors", &[_, dimensions]) if dtype == Dtype::F32 && dimensions > 0 => {
-                let bytes = self.pieces(name, dimensions * size_of::<f32>(), |piece| {
+            // Without rows a shape may claim any number of dimensions, as the file need not have room for one.
+            ("target" | "context" | "vectors", &[rows, dimensions])
+                if dtype == Dtype::F32 && rows > 0 && dimensions > 0 =>
+            {
+                let row_bytes = dimensions * size_of::<f32>();
+                let bytes = self.pieces(name, row_bytes, |piece| {
                     hasher.update(piece);
-                    row_norms.extend(piece.chunks_exact(dimensions * size_of::<f32>()).map(norm));
+                    row_norms.extend(piece.chunks_exact(row_bytes).map(norm));
                 })?;
                 norms.extend(Norms::new(name, row_norms));
                 bytes
@@ -430,6 +434,24 @@ mod tests {
         let entry = |word: &str, n| WordEntry { word: word.to_owned(), count: n, counter: Some(n) };
         assert_eq!(found[..3], [entry("be", 2), entry("to", 2), entry("is", 1)]);
         assert_eq!(found.len(), 8);
+    }
+
+    #[test]
+    fn dimensions_of_no_rows_are_not_multiplied() {
+        let (_folder, path) = model(Strategy::MiniBatch);
+        let trained = std::fs::read(&path).unwrap();
+        let length = u64::from_le_bytes(trained[..8].try_into().unwrap()) as usize;
+        let mut header: serde_json::Value = serde_json::from_slice(&trained[8..8 + length]).unwrap();
+        let no_rows = serde_json::json!({ "dtype": "F32", "shape": [0, 1u64 << 62], "data_offsets": [0, 0] });
+        header["vectors"] = no_rows;
+        let header = header.to_string();
+        let bytes =
+            [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &trained[8 + length..]].concat();
+        std::fs::write(&path, bytes).unwrap();
+        let found = inspect(&path).unwrap();
+        let vectors = found.tensors.iter().find(|tensor| tensor.name == "vectors").unwrap();
+        assert_eq!((vectors.bytes, &vectors.shape[..]), (0, &[0, 1 << 62][..]));
+        assert_eq!(found.problems, ["`vectors` has no checksum"]);
     }
 
     #[test]
