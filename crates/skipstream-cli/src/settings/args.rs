@@ -43,10 +43,11 @@ pub struct SettingArgs {
     /// Slots of the noise table of `incremental` [default: 1000000]
     #[arg(long, value_name = "N")]
     pub table_size: Option<usize>,
-    /// Memory that is never passed: decides on the vocabulary (and on the noise table, 10 slots a word)
+    /// Memory that training never passes: decides on the vocabulary (and on the noise table, 10 slots a word)
     ///
     /// The vocabulary becomes as large as this memory allows. 2G and 2GB are 2,000,000,000 bytes, 2Gi and 2GiB are
-    /// 2,147,483,648. A model that is there must fit into it.
+    /// 2,147,483,648. A model that is there must fit into it. How the text is read comes on top where it is not plain:
+    /// decoders of compressed files (65 MiB for xz -9) and records of jsonl, csv, tsv and parquet (at most two of 64 MiB).
     #[arg(long, value_name = "SIZE", conflicts_with_all = ["max_vocabulary", "table_size"])]
     pub memory: Option<Bytes>,
     /// Words that `mini-batch` trains together [default: 400000]

@@ -27,7 +27,7 @@ pub struct Headline<'a> {
     pub threads: usize,
     /// The instructions in use.
     pub kernel: &'static str,
-    /// Bytes that training takes at the most.
+    /// Bytes that training takes at the most, beside what it takes to decode compressed text and to hold records.
     pub memory: u64,
     /// What they are for.
     pub memory_bound: MemoryBound,
@@ -72,6 +72,10 @@ impl fmt::Display for Headline<'_> {
             _ => write!(out, "1 thread")?,
         }
         let (memory, words) = (DecimalBytes(self.memory), HumanCount(max_vocabulary as u64));
-        write!(out, ", {}; memory: at most {memory} for {words} words", self.kernel)
+        write!(
+            out,
+            ", {}; memory: at most {memory} for {words} words, beside decoders and records",
+            self.kernel
+        )
     }
 }

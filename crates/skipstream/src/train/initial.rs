@@ -55,9 +55,11 @@ impl Initial {
     /// Bytes that the vectors take, and as much of them as saving copies.
     pub fn bytes(&self) -> u64 {
         let words = self.vectors.len();
-        let longest = self.vectors.words().map(str::len).max().unwrap_or(0);
-        // Saving copies words and counts.
-        Embeddings::max_bytes(words, self.vectors.dimensions(), longest) + (words * (longest + 16)) as u64
+        let text: usize = self.vectors.words().map(str::len).sum();
+        // One long word among short ones takes its own bytes only, three times while the list grows. Saving copies
+        // words and counts.
+        let held = Embeddings::max_bytes(words, self.vectors.dimensions(), 0) + 3 * text as u64;
+        held + (text + words * 16) as u64
     }
 }
 
@@ -130,6 +132,19 @@ mod tests {
         train(&mut trainer, "tea\n");
         let tea = trainer.vocabulary().id("tea").unwrap();
         assert!(is_near(trainer.parameters().target(tea), [3.0, 4.0]));
+    }
+
+    #[test]
+    fn a_long_word_takes_room_once() {
+        let bytes = |long: usize| {
+            let words = (0..1_000).map(|n| if n == 0 { "x".repeat(long) } else { format!("{n:04}") });
+            let words: Vec<String> = words.collect();
+            let vectors = Embeddings::new(2, words.iter().map(|word| (word.as_str(), 1)), vec![1.0; 2_000]);
+            Initial { vectors: vectors.unwrap(), ..initial() }.bytes()
+        };
+        assert_eq!(bytes(5_004) - bytes(4), 4 * 5_000);
+        let held = Embeddings::max_bytes(1_000, 2, 4);
+        assert_eq!(bytes(4), held + 1_000 * (4 + 16), "of words of one length, as ever");
     }
 
     #[test]
