@@ -100,9 +100,12 @@ impl Judged {
     /// How well the two agree, of a set of `total` pairs.
     pub(super) fn score(&self, total: usize) -> PairScore {
         let (people, model) = (Ranked::new(&self.scores), Ranked::new(&self.cosines));
+        let spearman = spearman(&self.scores, &self.cosines);
+        // What is not defined has no interval: a model that was opened and not verified may hold NaN.
+        let interval = || Interval::bootstrap(self.scores.len(), |times| people.spearman(&model, times));
         PairScore {
-            spearman: spearman(&self.scores, &self.cosines),
-            spearman_interval: Interval::bootstrap(self.scores.len(), |times| people.spearman(&model, times)),
+            spearman,
+            spearman_interval: spearman.and_then(|_| interval()),
             pearson: pearson(&self.scores, &self.cosines),
             used: self.scores.len(),
             total,
@@ -173,6 +176,15 @@ mod tests {
     fn the_score_is_the_first_number_behind_the_words() {
         let simlex = "word1\tword2\tPOS\tSimLex999\tconc(w1)\nold\tnew\tA\t1.58\t2.72\n";
         assert_eq!(read(simlex).unwrap().pairs(), [pair("old", "new", 1.58)]);
+    }
+
+    #[test]
+    fn a_cosine_that_is_not_a_number_leaves_nothing_defined() {
+        let scores: Vec<f64> = (0..100).map(f64::from).collect();
+        let mut cosines = scores.clone();
+        cosines[7] = f64::NAN;
+        let score = Judged { scores, cosines }.score(100);
+        assert_eq!((score.spearman, score.spearman_interval, score.pearson), (None, None, None));
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl Kind {
         for _ in 0..2 {
             let line = loop {
                 match lines.next()? {
-                    Some(line) if is_comment(line.text) => {}
+                    Some(line) if is_comment(without_byte_order_mark(line.text)) => {}
                     line => break line,
                 }
             };
@@ -139,7 +139,13 @@ mod tests {
                 "{text}"
             );
         }
-        for text in [": s\na b c d\n", "a b c d\n", "#\n\na,b,c,d\r\ne,f,g,h\r\n", ": 1\n: 2\none 1 two 2"] {
+        for text in [
+            ": s\na b c d\n",
+            "a b c d\n",
+            "#\n\na,b,c,d\r\ne,f,g,h\r\n",
+            "\u{feff}# x\na b c d\n",
+            ": 1\n: 2\none 1 two 2",
+        ] {
             assert!(matches!(read(text).unwrap(), TestSet::Analogies(_)), "{text}");
         }
     }
