@@ -47,8 +47,18 @@ fn behind_links(path: &Path) -> Result<PathBuf> {
 
 /// An empty file that nobody else writes. What a killed process left in it is gone.
 fn create(temporary: &Path) -> Result<File> {
-    let file = File::options().write(true).create(true).truncate(false).open(temporary);
-    let file = file.map_err(Error::io(temporary))?;
+    loop {
+        let file = File::options().write(true).create(true).truncate(false).open(temporary);
+        let file = file.map_err(Error::io(temporary))?;
+        if let Some(file) = claim(file, temporary)? {
+            return Ok(file);
+        }
+    }
+}
+
+/// Empties a file that was opened and nobody else writes; nothing if it does not have this name any more, because the one
+/// who wrote it has renamed it meanwhile: it is the whole new file then, and must be left alone.
+fn claim(file: File, temporary: &Path) -> Result<Option<File>> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             let busy = io::Error::new(io::ErrorKind::ResourceBusy, "another process writes this file now");
@@ -57,8 +67,26 @@ fn create(temporary: &Path) -> Result<File> {
         // Not all systems can lock, and a lock is only for the rare case of two writers.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
+    if !is_still_at(&file, temporary) {
+        return Ok(None);
+    }
     file.set_len(0).map_err(Error::io(temporary))?;
-    Ok(file)
+    Ok(Some(file))
+}
+
+#[cfg(unix)]
+fn is_still_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+/// Elsewhere a file that is open cannot be renamed.
+#[cfg(not(unix))]
+fn is_still_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 /// `.NAME.partial` beside the file: always the same, so that what a killed process left is overwritten.
@@ -127,6 +155,18 @@ mod tests {
         let message = replace(&device, |_| Ok(())).unwrap_err().to_string();
         assert!(message.ends_with("device: this is not a file, so it is not replaced by one"), "{message}");
         assert!(replace(folder.path(), |_| Ok(())).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_was_renamed_between_opening_and_locking_is_left_alone() {
+        let folder = TempDir::new().unwrap();
+        let (path, temporary) = (folder.path().join("model"), folder.path().join(".model.partial"));
+        fs::write(&temporary, "the other's").unwrap();
+        let opened = File::options().write(true).open(&temporary).unwrap();
+        fs::rename(&temporary, &path).unwrap();
+        assert!(claim(opened, &temporary).unwrap().is_none());
+        assert_eq!(fs::read(&path).unwrap(), b"the other's");
     }
 
     #[test]
