@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use super::lines::Lines;
-use super::rows::{MAX_DIMENSIONS, MAX_WORD_BYTES, Rows, fields};
+use super::rows::{MAX_DIMENSIONS, MAX_VALUE_BYTES, MAX_WORD_BYTES, Rows, fields, write_values};
 use super::tsv;
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
@@ -16,7 +16,6 @@ use crate::{Error, Result};
 const VECTORS: &str = "vectors.tsv";
 const METADATA: &str = "metadata.tsv";
 
-const MAX_VALUE_BYTES: usize = 64;
 const MAX_VECTOR_BYTES: usize = MAX_DIMENSIONS * MAX_VALUE_BYTES;
 /// Metadata of others has more columns than ours.
 const MAX_METADATA_BYTES: usize = 16 * MAX_WORD_BYTES;
@@ -33,10 +32,7 @@ pub(super) fn metadata_path(folder: &Path) -> PathBuf {
 pub(super) fn write_vectors(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
     let mut write_all = || {
         for row in 0..embeddings.len() {
-            for (place, value) in embeddings.vector_at(row).iter().enumerate() {
-                let separator = if place == 0 { "" } else { "\t" };
-                write!(writer, "{separator}{value}")?;
-            }
+            write_values(&mut writer, &embeddings.vector_at(row), "\t")?;
             writeln!(writer)?;
         }
         writer.flush()

@@ -1,5 +1,7 @@
 //! What every reader collects: words and their values, checked one by one.
 
+use std::io::{self, Write};
+
 use crate::embeddings::{Embeddings, Words};
 use crate::{Error, Result};
 
@@ -8,6 +10,10 @@ pub const MAX_DIMENSIONS: usize = 1 << 16;
 
 /// The longest word that the readers accept, in bytes.
 pub const MAX_WORD_BYTES: usize = 1 << 16;
+
+/// The room for a value in a line of text. No `f32` needs more, even a subnormal one without an exponent and with a
+/// separator.
+pub(super) const MAX_VALUE_BYTES: usize = 64;
 
 /// Something read, or what is wrong with it: the caller knows the place and adds it.
 pub(super) type Checked<T> = std::result::Result<T, String>;
@@ -103,6 +109,15 @@ impl Rows {
 
 fn parse(place: usize, field: &str) -> Checked<f32> {
     field.parse().map_err(|_| format!("value {} is `{field}`", place + 1))
+}
+
+/// Writes the values of a vector, each with the fewest digits that give it back exactly.
+pub(super) fn write_values(writer: &mut impl Write, vector: &[f32], separator: &str) -> io::Result<()> {
+    for (place, value) in vector.iter().enumerate() {
+        let separator = if place == 0 { "" } else { separator };
+        write!(writer, "{separator}{value}")?;
+    }
+    Ok(())
 }
 
 /// The parts of a line between spaces and tabs. Other white space is a part of words, as it is for word2vec.

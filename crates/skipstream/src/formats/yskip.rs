@@ -9,11 +9,10 @@ use std::io::BufRead;
 use std::path::Path;
 
 use super::lines::{Line, Lines};
-use super::rows::{MAX_DIMENSIONS, MAX_WORD_BYTES, Rows, fields};
+use super::rows::{MAX_DIMENSIONS, MAX_VALUE_BYTES, MAX_WORD_BYTES, Rows, fields};
 use crate::embeddings::{Embeddings, Vectors};
 use crate::{Error, Result};
 
-const MAX_VALUE_BYTES: usize = 64;
 const MAX_LINE_BYTES: usize = MAX_WORD_BYTES + 4 * MAX_DIMENSIONS * MAX_VALUE_BYTES;
 
 /// Whether a first line is that of a yskip model.

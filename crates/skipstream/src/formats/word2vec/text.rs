@@ -4,14 +4,12 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 use super::super::lines::{Line, Lines};
-use super::super::rows::{MAX_DIMENSIONS, MAX_WORD_BYTES, Rows, fields};
+use super::super::rows::{MAX_DIMENSIONS, MAX_VALUE_BYTES, MAX_WORD_BYTES, Rows, fields, write_values};
 use super::{Header, NOT_UTF8, write};
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
 
-/// No `f32` needs more, even a subnormal one without an exponent and with a separator.
-const MAX_VALUE_BYTES: usize = 64;
 const MAX_LINE_BYTES: usize = MAX_WORD_BYTES + MAX_DIMENSIONS * MAX_VALUE_BYTES;
 
 /// What stands in the first line.
@@ -25,13 +23,7 @@ pub(in super::super) enum FirstLine {
 
 /// Writes the text format, each value with the fewest digits that give it back exactly.
 pub(in super::super) fn write_text(embeddings: &Embeddings, writer: impl Write, name: &Path) -> Result<()> {
-    write(embeddings, writer, name, |writer, vector| {
-        for (place, value) in vector.iter().enumerate() {
-            let separator = if place == 0 { "" } else { " " };
-            write!(writer, "{separator}{value}")?;
-        }
-        Ok(())
-    })
+    write(embeddings, writer, name, |writer, vector| write_values(writer, vector, " "))
 }
 
 /// Reads the text format. `name` stands in error messages.
