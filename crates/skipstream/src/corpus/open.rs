@@ -3,13 +3,12 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::layout::{Layout, RecordFormat};
 use super::lines::Lines;
 use super::options::TextOptions;
 use super::position::Position;
+use super::progress::RawProgress;
 use super::records::{self, RecordLines};
 use super::report::TextReport;
 use super::sentence::{Sentence, Source};
@@ -25,13 +24,6 @@ pub struct TextStream {
 enum Sentences {
     Lines(Box<Lines<Box<dyn BufRead + Send>>>),
     Records(Box<RecordLines>),
-}
-
-/// How much of the raw (perhaps compressed) bytes was read; a clone may be watched from another thread.
-#[derive(Debug, Clone)]
-pub struct RawProgress {
-    read: Arc<AtomicU64>,
-    length: Option<u64>,
 }
 
 /// Opens a file that is plain text or compressed (gzip, zstd, bzip2, xz), which its first bytes tell.
@@ -199,48 +191,6 @@ impl Source for TextStream {
             Sentences::Lines(lines) => lines.read(sentence),
             Sentences::Records(records) => records.read(sentence),
         }
-    }
-}
-
-impl RawProgress {
-    fn new(read: u64, length: Option<u64>) -> Self {
-        Self { read: Arc::new(AtomicU64::new(read)), length }
-    }
-
-    fn count<R: Read>(&self, inner: R) -> Counted<R> {
-        Counted { inner, read: Arc::clone(&self.read) }
-    }
-
-    /// Counts a share of all bytes as read, where they are not read in order.
-    #[cfg(feature = "parquet")]
-    pub(super) fn set_share(&self, part: u64, whole: u64) {
-        let length = self.length.unwrap_or(0);
-        let read = length as f64 * part as f64 / whole.max(part).max(1) as f64;
-        self.read.store(read as u64, Ordering::Relaxed);
-    }
-
-    /// The raw bytes read so far, those before the start of a continued plain file included.
-    pub fn bytes_read(&self) -> u64 {
-        self.read.load(Ordering::Relaxed)
-    }
-
-    /// The raw length of the file when it was opened; `None` for a pipe.
-    pub fn length(&self) -> Option<u64> {
-        self.length
-    }
-}
-
-/// Counts the bytes that pass.
-struct Counted<R> {
-    inner: R,
-    read: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.inner.read(buffer)?;
-        self.read.fetch_add(length as u64, Ordering::Relaxed);
-        Ok(length)
     }
 }
 

@@ -1,7 +1,15 @@
-//! How far a stream of files was read.
+//! How far a stream, or a stream of files, was read.
 
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// How much of the raw (perhaps compressed) bytes was read; a clone may be watched from another thread.
+#[derive(Debug, Clone)]
+pub struct RawProgress {
+    read: Arc<AtomicU64>,
+    length: Option<u64>,
+}
 
 /// How far a stream of files was read; a clone may be watched while a trainer reads.
 #[derive(Debug, Clone)]
@@ -10,6 +18,50 @@ pub struct FilesProgress {
     file: Arc<AtomicUsize>,
     length: Option<u64>,
     files: usize,
+}
+
+impl RawProgress {
+    /// So many raw bytes were read, of so many (`None` for a pipe).
+    pub(super) fn new(read: u64, length: Option<u64>) -> Self {
+        Self { read: Arc::new(AtomicU64::new(read)), length }
+    }
+
+    /// Counts what is read from `inner`.
+    pub(super) fn count<R: Read>(&self, inner: R) -> Counted<R> {
+        Counted { inner, read: Arc::clone(&self.read) }
+    }
+
+    /// Counts a share of all bytes as read, where they are not read in order.
+    #[cfg(feature = "parquet")]
+    pub(super) fn set_share(&self, part: u64, whole: u64) {
+        let length = self.length.unwrap_or(0);
+        let read = length as f64 * part as f64 / whole.max(part).max(1) as f64;
+        self.read.store(read as u64, Ordering::Relaxed);
+    }
+
+    /// The raw bytes read so far, those before the start of a continued plain file included.
+    pub fn bytes_read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// The raw length of the file when it was opened; `None` for a pipe.
+    pub fn length(&self) -> Option<u64> {
+        self.length
+    }
+}
+
+/// Counts the bytes that pass.
+pub(super) struct Counted<R> {
+    inner: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.read.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
+    }
 }
 
 impl FilesProgress {

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 use super::layout::{BadRecords, RecordField, RecordFormat};
 use super::lines::Lines;
-use super::open::RawProgress;
 use super::options::{InvalidUtf8, TextOptions};
 use super::position::Position;
+use super::progress::RawProgress;
 use super::report::{Place, TextReport};
 use super::sentence::{Sentence, Source};
 use crate::{Error, Result};

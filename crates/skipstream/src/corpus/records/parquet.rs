@@ -12,8 +12,8 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::{MAX_RECORD_BYTES, Record, Records};
-use crate::corpus::open::RawProgress;
 use crate::corpus::position::Position;
+use crate::corpus::progress::RawProgress;
 use crate::{Error, Result};
 
 /// The most columns whose names a message lists.
