@@ -152,6 +152,8 @@ impl<R: BufRead> Lines<R> {
     /// sentence of a line has fewer words than it may have.
     fn read_words(&mut self, words: &mut Words, sentence: &mut Sentence) -> Result<bool> {
         sentence.clear();
+        // An end that an earlier call met says nothing: the stream may have grown since.
+        let mut is_ended = false;
         loop {
             let long_tokens = self.report.long_tokens;
             words.fill(sentence, self.options.max_sentence_words, &mut self.report);
@@ -168,11 +170,12 @@ impl<R: BufRead> Lines<R> {
                 };
                 return Ok(true);
             }
-            if self.piece_end == End::Stream {
+            if is_ended {
                 return Ok(false);
             }
             let verdict = self.read_piece(&mut words.runs)?;
             words.restart();
+            is_ended = self.piece_end == End::Stream;
             if verdict == Verdict::Refused && !sentence.is_empty() {
                 // No window reaches across text that is left out.
                 self.position = self.behind_piece();
@@ -288,6 +291,15 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl Lines<Cursor<Vec<u8>>> {
+    /// Reads the text of one record after the other, of none yet.
+    ///
+    /// They are read as words whatever the options: a position in a record is a number of words, so what is behind it
+    /// must not depend on how the words before it were cut into pieces.
+    pub(super) fn of_records(name: &Path, options: &TextOptions) -> Result<Self> {
+        let words = Some(Box::new(Words::new(options, 0)));
+        Ok(Self { words, ..Self::new(Cursor::default(), name, options)? })
+    }
+
     /// Takes back the memory of the record that was read.
     pub(super) fn take_text(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.reader).into_inner()
@@ -299,8 +311,8 @@ impl Lines<Cursor<Vec<u8>>> {
         self.carried.clear();
         self.piece_end = End::Line;
         self.record = Some(start);
-        if skip_words > 0 || !self.options.is_plain() {
-            self.words = Some(Box::new(Words::new(&self.options, skip_words)));
+        if let Some(words) = &mut self.words {
+            words.begin(skip_words);
         }
     }
 }

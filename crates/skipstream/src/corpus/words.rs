@@ -45,6 +45,13 @@ impl Words {
         }
     }
 
+    /// Begins with other text, of which no runs are known yet; its first `skip` words will be passed over.
+    pub(super) fn begin(&mut self, skip: u64) {
+        self.runs.clear();
+        self.restart();
+        self.skip = skip;
+    }
+
     /// Begins with the runs that were put into `runs`.
     pub(super) fn restart(&mut self) {
         self.is_ascii = self.runs.text.is_ascii();
@@ -72,10 +79,7 @@ impl Words {
         while sentence.len() < most {
             if self.next_word < self.cut.len() {
                 self.next_word += 1;
-                self.taken += 1;
-                if self.skip > 0 {
-                    self.skip -= 1;
-                } else {
+                if self.take_word() {
                     sentence.push(self.cut.token(self.next_word - 1));
                 }
             } else if self.next_run == self.runs.len() {
@@ -84,19 +88,22 @@ impl Words {
                 // The run is the word, which saves most of the time in most languages that are written so.
                 let word = self.runs.token(self.next_run);
                 self.next_run += 1;
-                if has_right_length(word, &self.options, report) {
-                    self.taken += 1;
-                    if self.skip > 0 {
-                        self.skip -= 1;
-                    } else {
-                        sentence.push(word);
-                    }
+                if has_right_length(word, &self.options, report) && self.take_word() {
+                    sentence.push(self.runs.token(self.next_run - 1));
                 }
             } else {
                 self.cut_run(report);
                 self.next_run += 1;
             }
         }
+    }
+
+    /// Counts a word as taken; whether it is handed out, and not passed over.
+    fn take_word(&mut self) -> bool {
+        self.taken += 1;
+        let is_skipped = self.skip > 0;
+        self.skip -= u64::from(is_skipped);
+        !is_skipped
     }
 
     fn cut_run(&mut self, report: &mut TextReport) {

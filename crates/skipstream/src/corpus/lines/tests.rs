@@ -167,6 +167,40 @@ fn an_interrupted_read_is_tried_again() {
     );
 }
 
+#[test]
+fn what_comes_after_a_pause_is_read_whatever_the_options() {
+    /// Each part is followed by an end, as a growing file has one.
+    struct Parts(std::vec::IntoIter<&'static str>);
+    impl Read for Parts {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let part = self.0.next().unwrap_or_default().as_bytes();
+            buffer[..part.len()].copy_from_slice(part);
+            Ok(part.len())
+        }
+    }
+    let plain = TextOptions::default();
+    for options in [
+        plain.clone(),
+        TextOptions { lowercase: true, ..plain.clone() },
+        TextOptions { nfkc: true, ..plain.clone() },
+        TextOptions { tokenizer: Tokenizer::Unicode, ..plain.clone() },
+        TextOptions { min_token_len: 2, ..plain.clone() },
+        TextOptions { max_token_len: Some(9), ..plain.clone() },
+    ] {
+        let parts = vec!["", "", "aa bb\n", "", "cc\ndd ee\n", "", "", "ff\n"];
+        let mut lines = Lines::new(BufReader::new(Parts(parts.into_iter())), "test", &options).unwrap();
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            let (sentences, error) = read_all(&mut lines);
+            assert!(error.is_none(), "{error:?}");
+            pauses.push(sentences.into_iter().map(|(tokens, _)| tokens.join(" ")).collect::<Vec<_>>());
+        }
+        let read: Vec<Vec<String>> = pauses.into_iter().filter(|sentences| !sentences.is_empty()).collect();
+        assert_eq!(read, [vec!["aa bb"], vec!["cc", "dd ee"], vec!["ff"]], "{options:?}");
+        assert_eq!(lines.position(), Position { offset: 18, lines: 4, words: 0 });
+    }
+}
+
 /// What a line of `unit` repeated to 32 MiB leaves behind: the report and the sentence's memory.
 fn endless_line(unit: &'static [u8], options: &TextOptions) -> (TextReport, usize) {
     struct Repeat(&'static [u8], usize);

@@ -122,7 +122,7 @@ impl RecordLines {
             bad_records,
             invalid_utf8: options.invalid_utf8,
             name: name.to_owned(),
-            lines: Lines::new(Cursor::default(), name, options)?,
+            lines: Lines::of_records(name, options)?,
             position,
             skip_words: position.words,
             report: TextReport::default(),

@@ -217,21 +217,47 @@ fn formats() -> impl Strategy<Value = RecordFormat> {
     proptest::sample::select(vec![RecordFormat::Jsonl, RecordFormat::Csv, RecordFormat::Tsv])
 }
 
+fn policies() -> impl Strategy<Value = InvalidUtf8> {
+    proptest::sample::select(vec![InvalidUtf8::Replace, InvalidUtf8::Skip])
+}
+
 fn options() -> impl Strategy<Value = TextOptions> {
-    (2..5usize, any::<[bool; 2]>()).prop_map(|(max_sentence_words, [unicode, lowercase])| TextOptions {
-        max_sentence_words,
+    let words_and_bytes = (2..5usize, 1..12usize);
+    (words_and_bytes, any::<[bool; 2]>()).prop_map(|((words, bytes), [unicode, lowercase])| TextOptions {
+        max_sentence_words: words,
+        max_token_bytes: bytes,
         tokenizer: if unicode { Tokenizer::Unicode } else { Tokenizer::Whitespace },
         lowercase,
         ..TextOptions::default()
     })
 }
 
+#[test]
+fn words_that_grow_too_long_do_not_change_what_follows_a_resume() {
+    // Each bad byte becomes three, so `\xFF\xFF` is a token of the piece but too long for a word.
+    let bytes = b"text\na b \xFF\xFF c d e\nf \xFF\xFF g h\n";
+    let of = field(RecordFormat::Csv, "text");
+    let options = TextOptions { max_sentence_words: 2, max_token_bytes: 5, ..TextOptions::default() };
+    let whole = open(bytes, Position::default(), &options, &of, BadRecords::Error);
+    let (sentences, _) = read_all(&mut whole.unwrap());
+    let texts: Vec<&str> = sentences.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(texts, ["a b", "c d", "e", "f g", "h"]);
+    for (index, &(_, position)) in sentences.iter().enumerate() {
+        let rest = open(bytes, position, &options, &of, BadRecords::Error);
+        assert_eq!(read_all(&mut rest.unwrap()).0, sentences[index + 1..]);
+    }
+}
+
 proptest! {
     #[test]
     fn every_position_is_a_place_to_go_on(
-        texts in proptest::collection::vec("[a-cA \n\",é日-]{0,20}", 0..6), format in formats(), options in options(),
+        texts in proptest::collection::vec("[a-cA \n\",é日~-]{0,20}", 0..6),
+        format in formats(), options in options(), invalid_utf8 in policies(),
     ) {
-        let bytes = written(format, &texts);
+        let options = TextOptions { invalid_utf8, ..options };
+        // Bytes that are not UTF-8 stand in the place of the tildes.
+        let bytes = written(format, &texts).into_iter().map(|byte| if byte == b'~' { 0xFF } else { byte });
+        let bytes: Vec<u8> = bytes.collect();
         let of = field(format, "text");
         let whole = open(&bytes, Position::default(), &options, &of, BadRecords::Error);
         let (sentences, error) = read_all(&mut whole.unwrap());
