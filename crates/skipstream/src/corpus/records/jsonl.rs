@@ -1,10 +1,11 @@
 //! JSON objects, one a line.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{MAX_RECORD_BYTES, Record, Records};
 use crate::Result;
@@ -112,16 +113,18 @@ impl Records for JsonLines {
 fn extract(json: &[u8], field: &str, text: &mut Vec<u8>) -> std::result::Result<(), String> {
     let mut found = Found::Nothing;
     let mut deserializer = serde_json::Deserializer::from_slice(json);
-    let object = Object { path: field, text, found: &mut found };
-    let read = object.deserialize(&mut deserializer).and_then(|()| deserializer.end());
-    match (read, found) {
-        (_, Found::Other(what)) => {
+    let line = Value { role: Role::Line { path: field }, text, found: &mut found };
+    let read = line.deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    if let Err(error) = read {
+        return Err(format!("this is not JSON: {}", without_line(&error)));
+    }
+    match found {
+        Found::Text => Ok(()),
+        Found::Nothing => Err(format!("there is no field `{field}`")),
+        Found::Other(what) => {
             Err(format!("the field `{field}` is {what}; it must be a string or an array of strings"))
         }
-        (_, Found::NoObject) => Err("this is JSON, but no object with fields".to_owned()),
-        (Err(error), _) => Err(format!("this is not JSON: {}", without_line(&error))),
-        (Ok(()), Found::Nothing) => Err(format!("there is no field `{field}`")),
-        (Ok(()), Found::Text) => Ok(()),
+        Found::NoObject => Err("this is JSON, but no object with fields".to_owned()),
     }
 }
 
@@ -140,14 +143,40 @@ enum Found {
     NoObject,
 }
 
-/// Looks for a field in an object; `user.text` is a field of that name, or `text` in the object `user`.
-struct Object<'a> {
-    path: &'a str,
+/// A value on the way to the text.
+struct Value<'a> {
+    role: Role<'a>,
     text: &'a mut Vec<u8>,
     found: &'a mut Found,
 }
 
-impl<'de> DeserializeSeed<'de> for Object<'_> {
+/// What a value is expected to be. The path `user.text` is a field of that name, or `text` in the object `user`; of
+/// several fields that fit, the last counts, as with other readers of JSON.
+#[derive(Clone, Copy)]
+enum Role<'a> {
+    /// The object of the line, in which to look for a field.
+    Line { path: &'a str },
+    /// An object in it. The field may stand elsewhere, so this may be anything.
+    Inside { path: &'a str },
+    /// The field.
+    Field,
+    /// A string of the field's array.
+    Element,
+}
+
+impl Value<'_> {
+    /// Takes note of a value that is not what its role asks for.
+    fn reject(self, what: &'static str) {
+        match self.role {
+            Role::Line { .. } => *self.found = Found::NoObject,
+            Role::Inside { .. } => {}
+            Role::Field => *self.found = Found::Other(what),
+            Role::Element => *self.found = Found::Other("an array with other things than strings"),
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Value<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
@@ -155,137 +184,86 @@ impl<'de> DeserializeSeed<'de> for Object<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Object<'_> {
+impl<'de> Visitor<'de> for Value<'_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("an object")
+        out.write_str("JSON")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
-        while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
-            let inside = self.path.strip_prefix(&*key).and_then(|rest| rest.strip_prefix('.'));
-            if self.path == key {
-                self.text.clear();
-                map.next_value_seed(Field { text: self.text, found: self.found })?;
-            } else if let Some(path) = inside {
-                map.next_value_seed(Object { path, text: self.text, found: self.found })?;
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
+        let (Role::Line { path } | Role::Inside { path }) = self.role else {
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            self.reject("an object");
+            return Ok(());
+        };
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            let inside = path.strip_prefix(&*key).and_then(|rest| rest.strip_prefix('.'));
+            let role = match inside {
+                _ if path == key => Role::Field,
+                Some(path) => Role::Inside { path },
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            map.next_value_seed(Value { role, text: self.text, found: self.found })?;
         }
         Ok(())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> std::result::Result<(), A::Error> {
-        *self.found = Found::NoObject;
-        Err(A::Error::custom("no object"))
-    }
-
-    fn visit_str<E: serde::de::Error>(self, _: &str) -> std::result::Result<(), E> {
-        *self.found = Found::NoObject;
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> std::result::Result<(), A::Error> {
+        if !matches!(self.role, Role::Field) {
+            while values.next_element::<IgnoredAny>()?.is_some() {}
+            self.reject("an array");
+            return Ok(());
+        }
+        self.text.clear();
+        *self.found = Found::Text;
+        let role = Role::Element;
+        while values.next_element_seed(Value { role, text: self.text, found: self.found })?.is_some() {}
         Ok(())
-    }
-
-    fn visit_bool<E: serde::de::Error>(self, _: bool) -> std::result::Result<(), E> {
-        *self.found = Found::NoObject;
-        Ok(())
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, _: i64) -> std::result::Result<(), E> {
-        *self.found = Found::NoObject;
-        Ok(())
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, _: u64) -> std::result::Result<(), E> {
-        *self.found = Found::NoObject;
-        Ok(())
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, _: f64) -> std::result::Result<(), E> {
-        *self.found = Found::NoObject;
-        Ok(())
-    }
-
-    fn visit_unit<E: serde::de::Error>(self) -> std::result::Result<(), E> {
-        *self.found = Found::NoObject;
-        Ok(())
-    }
-}
-
-/// Takes the text of a field.
-struct Field<'a> {
-    text: &'a mut Vec<u8>,
-    found: &'a mut Found,
-}
-
-impl Field<'_> {
-    fn is(self, what: &'static str) {
-        *self.found = Found::Other(what);
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Field<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Field<'_> {
-    type Value = ();
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a string or an array of strings")
     }
 
     fn visit_str<E: serde::de::Error>(self, string: &str) -> std::result::Result<(), E> {
+        match self.role {
+            Role::Line { .. } | Role::Inside { .. } => {
+                self.reject("a string");
+                return Ok(());
+            }
+            Role::Field => {
+                self.text.clear();
+                *self.found = Found::Text;
+            }
+            Role::Element => {}
+        }
         self.text.extend_from_slice(string.as_bytes());
         self.text.push(b'\n');
-        if !matches!(self.found, Found::Other(_)) {
-            *self.found = Found::Text;
-        }
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut strings: A) -> std::result::Result<(), A::Error> {
-        *self.found = Found::Text;
-        while strings.next_element_seed(Field { text: self.text, found: self.found })?.is_some() {}
-        if matches!(self.found, Found::Other(_)) {
-            self.is("an array with other things than strings");
-        }
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        self.is("an object");
         Ok(())
     }
 
     fn visit_bool<E: serde::de::Error>(self, _: bool) -> std::result::Result<(), E> {
-        self.is("true or false");
+        self.reject("true or false");
         Ok(())
     }
 
     fn visit_i64<E: serde::de::Error>(self, _: i64) -> std::result::Result<(), E> {
-        self.is("a number");
+        self.reject("a number");
         Ok(())
     }
 
     fn visit_u64<E: serde::de::Error>(self, _: u64) -> std::result::Result<(), E> {
-        self.is("a number");
+        self.reject("a number");
         Ok(())
     }
 
     fn visit_f64<E: serde::de::Error>(self, _: f64) -> std::result::Result<(), E> {
-        self.is("a number");
+        self.reject("a number");
         Ok(())
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> std::result::Result<(), E> {
-        self.is("null");
+        self.reject("null");
         Ok(())
     }
 }

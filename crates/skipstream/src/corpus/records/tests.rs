@@ -75,6 +75,28 @@ fn a_dot_leads_into_an_object_or_is_part_of_the_name() {
 }
 
 #[test]
+fn what_stands_where_the_field_might_be_is_no_matter() {
+    for other in ["null", "7", "\"a\"", "[{\"text\": \"a\"}]", "{}"] {
+        let (_, error) = jsonl(&format!("{{\"user\": {other}}}"), "user.text");
+        let error = error.unwrap();
+        assert!(error.contains("line 1: there is no field `user.text`; "), "{other}: {error}");
+        for text in [
+            format!("{{\"user.text\": \"flat\", \"user\": {other}}}"),
+            format!("{{\"user\": {other}, \"user.text\": \"flat\"}}"),
+        ] {
+            assert_eq!(jsonl(&text, "user.text"), (vec!["flat".to_owned()], None), "{text}");
+        }
+    }
+}
+
+#[test]
+fn of_a_field_that_stands_twice_the_last_counts() {
+    assert_eq!(jsonl(r#"{"text": "one", "text": ["two"]}"#, "text").0, ["two"]);
+    assert_eq!(jsonl(r#"{"text": [1], "text": "two"}"#, "text").0, ["two"]);
+    assert!(jsonl(r#"{"text": "one", "text": 2}"#, "text").1.unwrap().contains("is a number"));
+}
+
+#[test]
 fn what_is_wrong_with_a_line_of_json_is_said() {
     for (line, reason) in [
         ("{\"text\": \"a\"", "this is not JSON: EOF while parsing an object at column 12"),
@@ -82,11 +104,15 @@ fn what_is_wrong_with_a_line_of_json_is_said() {
         ("not json", "this is not JSON: expected ident at column 2"),
         ("[1, 2]", "this is JSON, but no object"),
         ("17", "this is JSON, but no object"),
+        ("17 x", "this is not JSON: trailing characters at column 4"),
         ("{\"body\": \"a\"}", "there is no field `text`"),
         ("{\"text\": 17}", "the field `text` is a number; it must be a string or an array of strings"),
         ("{\"text\": null}", "the field `text` is null"),
         ("{\"text\": {\"a\": \"b\"}}", "the field `text` is an object"),
         ("{\"text\": [\"a\", 1]}", "the field `text` is an array with other things than strings"),
+        ("{\"text\": [1, \"a\"]}", "the field `text` is an array with other things than strings"),
+        ("{\"text\": [1, [\"a\"]]}", "the field `text` is an array with other things than strings"),
+        ("{\"text\": [[\"a\"]]}", "the field `text` is an array with other things than strings"),
     ] {
         let text = format!("{{\"text\": \"fine\"}}\n{line}\n{{\"text\": \"more\"}}\n");
         let (before, error) = jsonl(&text, "text");
