@@ -2,31 +2,28 @@
 
 use std::io::{self, BufRead, Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
-use super::{MAX_RECORD_BYTES, Record, Records};
+use super::{LISTED_COLUMNS, MAX_RECORD_BYTES, Record, Records, no_column};
 use crate::bytes::read_error;
 use crate::corpus::layout::{RecordField, RecordFormat};
 use crate::corpus::marks::take_mark;
 use crate::corpus::position::Position;
 use crate::{Error, Result};
 
-/// The most columns whose names a message lists.
-const LISTED_COLUMNS: usize = 20;
+/// The most bytes of a value that are taken at once.
+const PART_BYTES: usize = 4096;
 
-/// Reads a column.
+/// Reads a column. Nothing is kept of the others, so that memory is bounded by the text whatever the number of columns.
 pub(super) struct Table {
-    reader: Reader<Limited>,
+    reader: Box<dyn BufRead + Send>,
+    parser: Reader,
     name: PathBuf,
-    /// The bytes before the reader's first.
-    origin: u64,
+    position: Position,
     column: usize,
-    row: ByteRecord,
-    /// What the reader may still take for one row.
-    left: Arc<AtomicUsize>,
+    /// How many columns the first row has.
+    columns: usize,
 }
 
 impl Table {
@@ -38,120 +35,151 @@ impl Table {
         field: &RecordField,
     ) -> Result<Table> {
         let mark = take_mark(&mut reader, name)?;
-        let left = Arc::new(AtomicUsize::new(MAX_RECORD_BYTES));
-        let inner =
-            Limited { inner: Box::new(Cursor::new(mark.text).chain(reader)), left: Arc::clone(&left) };
-        let mut builder = ReaderBuilder::new();
+        let mut parser = ReaderBuilder::new();
         if field.format == RecordFormat::Tsv {
             // A quote is a quote: text with an odd number of them would swallow the lines that follow.
-            builder.delimiter(b'\t').quoting(false);
+            parser.delimiter(b'\t').quoting(false);
         }
         let mut table = Table {
-            reader: builder.from_reader(inner),
+            reader: Box::new(Cursor::new(mark.text).chain(reader)),
+            parser: parser.build(),
             name: name.to_owned(),
-            origin: mark.bytes - mark.text.len() as u64,
+            position: Position::at(mark.bytes - mark.text.len() as u64),
             column: 0,
-            row: ByteRecord::new(),
-            left,
+            columns: 0,
         };
-        let names = match table.reader.byte_headers() {
-            Ok(names) => names.clone(),
-            Err(error) => return Err(table.failure(error)),
-        };
-        if !names.is_empty() {
-            table.column = column(&names, &field.field).map_err(|reason| Error::malformed(name, reason))?;
-        }
-        while table.position().offset < position.offset {
-            if table.read(&mut Vec::new())?.is_none() {
+        table.read_names(&field.field)?;
+        table.skip_line_ends()?;
+        while table.position.offset < position.offset {
+            if table.read_row(|_, _| ())?.is_none() {
                 break;
             }
+            table.skip_line_ends()?;
         }
         Ok(table)
     }
 
-    /// An error that ends all reading.
-    fn failure(&self, error: csv::Error) -> Error {
-        match error.into_kind() {
-            ErrorKind::Io(error) if error.get_ref().is_some_and(|cause| cause.is::<TooLong>()) => {
-                let line = self.position().lines + 1;
-                let reason = format!(
-                    "line {line}: the record that begins here is longer than {MAX_RECORD_BYTES} bytes; \
-                     is there a `\"` without its other half? (`--format tsv` knows no quotes)"
-                );
-                Error::malformed(&self.name, reason)
+    /// Reads the first row, and finds the column by its name or by its number.
+    fn read_names(&mut self, field: &str) -> Result<()> {
+        self.skip_line_ends()?;
+        let mut first_names: Vec<Vec<u8>> = Vec::new();
+        let mut name = Vec::new();
+        let mut current = 0;
+        let mut named = None;
+        let mut end_name = |name: &mut Vec<u8>, column| {
+            if name == field.as_bytes() {
+                named.get_or_insert(column);
             }
-            ErrorKind::Io(error) => read_error(&self.name, error),
-            other => Error::malformed(&self.name, format!("{other:?}")),
+            if first_names.len() < LISTED_COLUMNS {
+                first_names.push(name.clone());
+            }
+            name.clear();
+        };
+        let columns = self.read_row(|column, part| {
+            if column > current {
+                end_name(&mut name, current);
+                current = column;
+            }
+            name.extend_from_slice(part);
+        })?;
+        let Some(columns) = columns else {
+            return Ok(());
+        };
+        end_name(&mut name, current);
+        let numbered = || field.parse().ok().filter(|number| (1..=columns).contains(number));
+        let Some(column) = named.or_else(|| Some(numbered()? - 1)) else {
+            let names = first_names.iter().map(|name| String::from_utf8_lossy(name));
+            let reason = no_column(field, "the first row names", names, columns);
+            return Err(Error::malformed(&self.name, reason));
+        };
+        (self.column, self.columns) = (column, columns);
+        Ok(())
+    }
+
+    /// Goes to the first byte of the next row, so that rows begin where they are seen to begin. The parser would pass
+    /// over the line ends itself, but as a part of the row.
+    fn skip_line_ends(&mut self) -> Result<()> {
+        loop {
+            let chunk = match self.reader.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(read_error(&self.name, error)),
+            };
+            let ends = chunk.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            if ends == 0 {
+                return Ok(());
+            }
+            self.position = behind(self.position, &chunk[..ends]);
+            self.reader.consume(ends);
+        }
+    }
+
+    /// Reads a row and gives away each part of each of its values, with the place of its column. The result is the
+    /// number of columns, or `None` at the end.
+    fn read_row(&mut self, mut take: impl FnMut(usize, &[u8])) -> Result<Option<usize>> {
+        let start = self.position;
+        let mut part = [0; PART_BYTES];
+        let mut column = 0;
+        loop {
+            let chunk = match self.reader.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(read_error(&self.name, error)),
+            };
+            let (met, read, written) = self.parser.read_field(chunk, &mut part);
+            self.position = behind(self.position, &chunk[..read]);
+            self.reader.consume(read);
+            if self.position.offset - start.offset > MAX_RECORD_BYTES as u64 {
+                let reason = format!(
+                    "line {}: the record that begins here is longer than {MAX_RECORD_BYTES} bytes; \
+                     is there a `\"` without its other half? (`--format tsv` knows no quotes)",
+                    start.lines + 1
+                );
+                return Err(Error::malformed(&self.name, reason));
+            }
+            take(column, &part[..written]);
+            match met {
+                ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
+                ReadFieldResult::Field { record_end: false } => column += 1,
+                ReadFieldResult::Field { record_end: true } => return Ok(Some(column + 1)),
+                ReadFieldResult::End => return Ok(None),
+            }
         }
     }
 }
 
 impl Records for Table {
     fn read(&mut self, text: &mut Vec<u8>) -> Result<Option<Record>> {
-        self.left.store(MAX_RECORD_BYTES, Ordering::Relaxed);
         text.clear();
-        let mut record = Record { start: self.position(), invalid: None, defect: None };
-        match self.reader.read_byte_record(&mut self.row) {
-            Ok(false) => return Ok(None),
-            Ok(true) => text.extend_from_slice(self.row.get(self.column).unwrap_or_default()),
-            Err(error) => match *error.kind() {
-                ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                    let reason = format!("this row has {len} columns, and the first row has {expected_len}");
-                    record.defect = Some(reason);
-                }
-                _ => return Err(self.failure(error)),
-            },
-        }
-        if let Some(start) = self.row.position() {
-            record.start = Position {
-                offset: self.origin + start.byte(),
-                lines: start.line().saturating_sub(1),
-                words: 0,
-            };
+        self.skip_line_ends()?;
+        let mut record = Record { start: self.position, invalid: None, defect: None };
+        let wanted = self.column;
+        let read = self.read_row(|column, part| {
+            if column == wanted {
+                text.extend_from_slice(part);
+            }
+        });
+        let Some(columns) = read? else {
+            return Ok(None);
+        };
+        if columns != self.columns {
+            let expected = self.columns;
+            let reason = format!("this row has {columns} columns, and the first row has {expected}");
+            record.defect = Some(reason);
         }
         Ok(Some(record))
     }
 
     fn position(&self) -> Position {
-        let position = self.reader.position();
-        Position { offset: self.origin + position.byte(), lines: position.line().saturating_sub(1), words: 0 }
+        self.position
     }
 }
 
-/// The place of a column, by its name or by its number.
-fn column(names: &ByteRecord, field: &str) -> std::result::Result<usize, String> {
-    if let Some(column) = names.iter().position(|name| name == field.as_bytes()) {
-        return Ok(column);
-    }
-    if let Ok(number) = field.parse::<usize>()
-        && (1..=names.len()).contains(&number)
-    {
-        return Ok(number - 1);
-    }
-    let listed: Vec<_> = names.iter().take(LISTED_COLUMNS).map(String::from_utf8_lossy).collect();
-    let rest = if names.len() > LISTED_COLUMNS { " …" } else { "" };
-    Err(format!("there is no column `{field}`; the first row names {}{rest}", listed.join(", ")))
-}
-
-/// Bytes of which a single row may take only so many.
-struct Limited {
-    inner: Box<dyn Read + Send>,
-    left: Arc<AtomicUsize>,
-}
-
-/// Why a [`Limited`] gives no more.
-#[derive(Debug, thiserror::Error)]
-#[error("the record is too long")]
-struct TooLong;
-
-impl Read for Limited {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.left.load(Ordering::Relaxed);
-        if left == 0 {
-            return Err(io::Error::other(TooLong));
-        }
-        let length = self.inner.read(buffer)?;
-        self.left.store(left.saturating_sub(length), Ordering::Relaxed);
-        Ok(length)
+/// The place behind bytes that begin at a position.
+fn behind(position: Position, bytes: &[u8]) -> Position {
+    Position {
+        offset: position.offset + bytes.len() as u64,
+        lines: position.lines + memchr::memchr_iter(b'\n', bytes).count() as u64,
+        words: 0,
     }
 }

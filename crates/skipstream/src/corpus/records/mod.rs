@@ -8,6 +8,7 @@ mod jsonl;
 #[cfg(feature = "parquet")]
 mod parquet;
 
+use std::borrow::Borrow;
 use std::fs::File;
 use std::io::{BufRead, Cursor};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,9 @@ use crate::{Error, Result};
 
 /// The most bytes of a record. One that is longer is no record of text, or its end was lost.
 pub(super) const MAX_RECORD_BYTES: usize = 64 << 20;
+
+/// The most columns whose names a message lists.
+const LISTED_COLUMNS: usize = 20;
 
 /// The records of a file in one format.
 trait Records: Send {
@@ -212,6 +216,18 @@ impl Source for RecordLines {
             }
         }
     }
+}
+
+/// Says that there is no such column among `columns`, of which `names` are all or the first.
+fn no_column<S: Borrow<str>>(
+    field: &str,
+    introduction: &str,
+    names: impl Iterator<Item = S>,
+    columns: usize,
+) -> String {
+    let listed = names.take(LISTED_COLUMNS).collect::<Vec<S>>().join(", ");
+    let rest = if columns > LISTED_COLUMNS { " …" } else { "" };
+    format!("there is no column `{field}`; {introduction} {listed}{rest}")
 }
 
 #[cfg(test)]

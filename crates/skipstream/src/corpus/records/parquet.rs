@@ -1,4 +1,7 @@
 //! A column of a Parquet file.
+//!
+//! The bound on memory is not ours here: the parquet crate sets aside what a page's header says, up to 2 GiB, before it
+//! unpacks the page, and shows that header to nobody. A damaged or hostile file can make it do so, for one page at a time.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,13 +14,10 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-use super::{MAX_RECORD_BYTES, Record, Records};
+use super::{MAX_RECORD_BYTES, Record, Records, no_column};
 use crate::corpus::position::Position;
 use crate::corpus::progress::RawProgress;
 use crate::{Error, Result};
-
-/// The most columns whose names a message lists.
-const LISTED_COLUMNS: usize = 20;
 
 /// Reads a column of strings or of lists of strings, row by row. Its positions count rows, not bytes.
 pub(super) struct Column {
@@ -162,9 +162,7 @@ fn find(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usize, St
     let found = (0..names.len())
         .find(|&place| names[place] == field || is_in_list(&schema.column(place), &names[place]));
     let Some(place) = found else {
-        let listed = names[..names.len().min(LISTED_COLUMNS)].join(", ");
-        let rest = if names.len() > LISTED_COLUMNS { " …" } else { "" };
-        return Err(format!("there is no column `{field}`; the columns are {listed}{rest}"));
+        return Err(no_column(field, "the columns are", names.iter().map(String::as_str), names.len()));
     };
     let column = schema.column(place);
     let is_text = column.physical_type() == Type::BYTE_ARRAY

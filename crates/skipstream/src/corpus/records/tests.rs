@@ -198,6 +198,55 @@ fn what_is_wrong_with_a_table_is_said() {
 }
 
 #[test]
+fn a_row_of_a_table_begins_behind_the_line_ends_before_it() {
+    for end in ["\n", "\r\n"] {
+        let text = ["id,text", "1,a", "", "2,\"b", "c\"", "", "3,d,e", ""].join(end);
+        let (before, error) = csv(&text, "text");
+        assert_eq!(before, ["a", "b", "c"]);
+        assert!(error.unwrap().starts_with("news: line 7: this row has 3 columns"), "{end:?}");
+    }
+}
+
+#[test]
+fn a_quote_without_its_other_half_is_found_where_it_was_opened() {
+    let lines = "some text\n".repeat(MAX_RECORD_BYTES / 10 + 1);
+    let error = csv(&format!("id,text\r\n1,a\r\n\r\n2,\"{lines}"), "text").1.unwrap();
+    assert!(
+        error.contains("news: line 4: the record that begins here is longer than 67108864 bytes"),
+        "{error}"
+    );
+    let error = csv(&format!("id,\"text\n{lines}"), "text").1.unwrap();
+    assert!(error.contains("news: line 1: the record that begins here"), "{error}");
+}
+
+#[test]
+fn columns_cost_no_memory() {
+    let commas = ",".repeat(1_000_000);
+    let of = field(RecordFormat::Csv, "text");
+    let bytes = format!("id,text\n1,a\n{commas}\n2,b\n").into_bytes();
+    let reader = Box::new(Cursor::new(bytes));
+    let mut table = csv::Table::new(reader, Position::default(), Path::new("news"), &of).unwrap();
+    let mut text = Vec::new();
+    let mut defects = Vec::new();
+    while let Some(record) = table.read(&mut text).unwrap() {
+        defects.extend(record.defect);
+        assert!(text.capacity() < 100);
+    }
+    assert_eq!(defects, ["this row has 1000001 columns, and the first row has 2"]);
+
+    let names: String = (1..=1_000_000).map(|number| format!("c{number},")).collect();
+    assert_eq!(csv(&format!("{names}text\n{commas}a\n"), "text").0, ["a"]);
+    let error = csv(&names, "text").1.unwrap();
+    assert!(
+        error.ends_with(
+            "the first row names c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, \
+         c15, c16, c17, c18, c19, c20 …"
+        ),
+        "{error}"
+    );
+}
+
+#[test]
 fn utf_16_is_refused_in_every_format() {
     for format in [RecordFormat::Jsonl, RecordFormat::Csv, RecordFormat::Tsv] {
         let error = sentences(b"\xFF\xFEt\0", &field(format, "t"), BadRecords::Skip).1.unwrap();
