@@ -215,7 +215,10 @@ impl Files {
             Some(stream) => stream,
             None => self.stream.insert(part.open(&self.options, &self.layout)?),
         };
-        let more = stream.read(sentence)?;
+        let more = stream.read(sentence).inspect_err(|_| {
+            // Behind all that was given: a record that cannot be read may be repaired.
+            part.reached.position = stream.position();
+        })?;
         let raw_bytes = stream.progress().bytes_read();
         self.progress.set(self.turn, self.closed_bytes + raw_bytes);
         part.is_settled = false;
