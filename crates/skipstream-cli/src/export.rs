@@ -121,11 +121,9 @@ fn chosen(args: &ExportArgs, mut embeddings: Embeddings) -> Result<Embeddings> {
         embeddings = embeddings.top(top);
     }
     if let Some(count) = args.min_count {
-        let format = embeddings.origin().and_then(|origin| origin.format.parse::<Format>().ok());
-        if let Some(format) = format.filter(|format| !format.has_counts()) {
+        if !embeddings.has_counts() {
             bail!(
-                "{}: these vectors come from {format}, which has no counts for --min-count to choose by; --top chooses \
-                 by the order of the file",
+                "{}: these vectors have no counts for --min-count to choose by; --top chooses by the order of the file",
                 args.model.model.display()
             );
         }

@@ -78,11 +78,14 @@ impl fmt::Display for Answer<'_> {
     }
 }
 
-/// Words with their similarities and counts, for people.
+/// Words with their similarities and, where these are known, counts, for people.
 pub fn table(title: &str, score: &str, neighbors: &[Neighbor<'_>]) -> String {
-    let mut table = Table::new([title, score, "count"]);
+    let has_counts = neighbors.iter().any(|neighbor| neighbor.count.is_some());
+    let mut table = Table::default();
+    table.row([title, score].into_iter().chain(has_counts.then_some("count")).map(str::to_owned));
     for Neighbor { word, similarity, count } in neighbors {
-        table.row([format!("  {word}"), format!("{similarity:.4}"), HumanCount(*count).to_string()]);
+        let count = count.map(|count| HumanCount(count).to_string());
+        table.row([format!("  {word}"), format!("{similarity:.4}")].into_iter().chain(count));
     }
     table.text()
 }

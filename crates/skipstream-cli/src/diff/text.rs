@@ -33,6 +33,9 @@ fn summary(report: &Report) -> String {
         count(drift.shared),
         count(drift.considered)
     );
+    if drift.min_count.is_none() {
+        text += "counts    none in either; no word is too rare, and the order of the files is taken for that of frequency\n";
+    }
     if let (Some(before), Some(after)) = (drift.cosine_before_rotation, drift.cosine) {
         text += &format!(
             "stayed    median cosine {after:.4} ({before:.4} before the common rotation was taken out)\n"
@@ -66,8 +69,8 @@ fn moved(report: &Report) -> String {
             format!("{:.4}", movement.cosine),
             format!("{:+.1}", movement.surprise),
             format!("{:.0} %", 100.0 * moved.overlap),
-            HumanCount(movement.old_count).to_string(),
-            HumanCount(movement.new_count).to_string(),
+            known(movement.old_count),
+            known(movement.new_count),
             format!("{} → {}", names(&moved.neighbors_before), names(&moved.neighbors_after)),
         ]);
     }
@@ -76,13 +79,21 @@ fn moved(report: &Report) -> String {
 
 fn others(what: &str, others: &Others) -> String {
     let mut text = format!("{what}      {} words", count(others.total));
-    let words: Vec<String> =
-        others.words.iter().map(|(word, n)| format!("{word} ({})", HumanCount(*n))).collect();
+    let name = |(word, n): &(String, Option<u64>)| match n {
+        Some(n) => format!("{word} ({})", HumanCount(*n)),
+        None => word.clone(),
+    };
+    let words: Vec<String> = others.words.iter().map(name).collect();
     if !words.is_empty() {
         let more = if others.total > words.len() { ", …" } else { "" };
         text += &format!(": {}{more}", words.join(", "));
     }
     text + "\n"
+}
+
+/// A count, or a dash where it is not known.
+pub fn known(count: Option<u64>) -> String {
+    count.map_or("–".to_owned(), |count| HumanCount(count).to_string())
 }
 
 fn count(n: usize) -> String {

@@ -22,8 +22,8 @@ pub struct InspectArgs {
     /// The model's file
     #[arg(long, value_name = "PATH")]
     pub model: PathBuf,
-    /// Print the vocabulary instead, the most frequent word first: word, count and (of a model that can be trained)
-    /// the counter that decides who stays, separated by tabs
+    /// Print the vocabulary instead, the most frequent word first: word, count (where it is known) and (of a model
+    /// that can be trained) the counter that decides who stays, separated by tabs
     #[arg(long)]
     pub words: bool,
     /// Print JSON
@@ -58,10 +58,11 @@ pub fn run(args: InspectArgs) -> Result<Ending> {
 fn print_words(words: &[WordEntry]) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     for WordEntry { word, count, counter } in words {
-        match counter {
-            Some(counter) => writeln!(out, "{word}\t{count}\t{counter}")?,
-            None => writeln!(out, "{word}\t{count}")?,
+        write!(out, "{word}")?;
+        for number in count.iter().chain(counter) {
+            write!(out, "\t{number}")?;
         }
+        writeln!(out)?;
     }
     out.flush()
 }

@@ -103,7 +103,7 @@ fn words_cannot_be_chosen_by_counts_that_are_not_there() {
     assert_done(&desk.run(&["import", "v.txt", "--model", "m"]));
     for model in ["v.txt", "m"] {
         let export = ["export", "--model", model, "--min-count", "2", "--to", "word2vec-text", "-"];
-        assert_refused(&desk.run(&export), "these vectors come from word2vec-text, which has no counts");
+        assert_refused(&desk.run(&export), "these vectors have no counts for --min-count to choose by");
     }
 }
 
@@ -336,7 +336,7 @@ fn words_that_a_format_cannot_hold_are_named() {
     let export = |format, out| desk.run(&["export", "--model", "glove.txt", "--to", format, out]);
     assert_refused(&export("word2vec-text", "v.txt"), "`new york` is empty or contains white space");
     assert_done(&export("npy", "v.npy"));
-    assert_eq!(desk.bytes("v.words.tsv"), b"the\t2\nnew york\t1\n");
+    assert_eq!(desk.bytes("v.words.tsv"), b"the\nnew york\n");
 }
 
 #[test]
@@ -347,4 +347,32 @@ fn text_with_wrong_values_is_not_taken_for_binary() {
     assert_refused(&answer, "line 3: value 1 is `0,3`");
     desk.write("letter.vec", "2 3\na 1 2 3\nb 1 2 x\n");
     assert_refused(&desk.run(&["import", "letter.vec", "--model", "m"]), "line 3: value 3 is `x`");
+}
+
+#[test]
+fn counts_that_are_not_there_are_not_invented() {
+    let desk = Desk::new();
+    desk.write("v.txt", SMALL);
+    assert_done(&desk.run(&["import", "v.txt", "--model", "m"]));
+    for model in ["v.txt", "m"] {
+        let answer = desk.run(&["neighbors", "--model", model, "berlin"]);
+        assert_done(&answer);
+        assert!(!answer.out.contains("count"), "{answer:?}");
+        let answer = desk.run(&["neighbors", "--model", model, "--json", "berlin"]);
+        assert!(answer.out.contains("\"count\":null"), "{answer:?}");
+        let answer = desk.run(&["analogy", "--model", model, "--json", "berlin", "paris", "berlin"]);
+        assert!(answer.out.contains("\"count\":null"), "{answer:?}");
+        let answer = desk.run(&["diff", "--min-count", "3", model, model]);
+        assert_done(&answer);
+        assert!(
+            answer.out.contains("3 words, of which 3 were looked at\ncounts    none in either"),
+            "{answer:?}"
+        );
+        assert_done(&desk.run(&["export", "--model", model, "--to", "npy", "v.npy"]));
+        assert_eq!(std::fs::read_to_string(desk.path("v.words.tsv")).unwrap(), "berlin\nparis\nmoon\n");
+        assert_done(&desk.run(&["export", "--model", model, "--to", "projector", "folder"]));
+        let metadata = std::fs::read_to_string(desk.path("folder").join("metadata.tsv")).unwrap();
+        assert_eq!(metadata, "berlin\nparis\nmoon\n");
+    }
+    assert_eq!(desk.run(&["inspect", "--model", "m", "--words"]).out, "berlin\nparis\nmoon\n");
 }

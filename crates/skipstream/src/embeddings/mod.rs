@@ -52,6 +52,7 @@ pub struct Embeddings {
     /// How many of the table's rows are seen: all, or the top ones.
     len: usize,
     origin: Option<Arc<Origin>>,
+    has_counts: bool,
 }
 
 impl Embeddings {
@@ -89,7 +90,7 @@ impl Embeddings {
         vectors: Vec<f32>,
     ) -> Result<Embeddings> {
         let table = Table::sorted(dimensions, words, counts, vectors)?;
-        Ok(Embeddings { len: table.words.len(), table: Arc::new(table), origin: None })
+        Ok(Embeddings { len: table.words.len(), table: Arc::new(table), origin: None, has_counts: true })
     }
 
     /// Embeddings whose rows are not looked at now, so that any value may be in them. Nothing if they are not in order.
@@ -102,7 +103,12 @@ impl Embeddings {
         rows: Rows,
     ) -> Option<Embeddings> {
         let table = Table { dimensions, words, counts, rows };
-        table.is_sorted().then(|| Embeddings { len: table.words.len(), table: Arc::new(table), origin: None })
+        table.is_sorted().then(|| Embeddings {
+            len: table.words.len(),
+            table: Arc::new(table),
+            origin: None,
+            has_counts: true,
+        })
     }
 
     /// Bytes that so many words in the order of frequency take at the most, while they are made.
@@ -142,7 +148,25 @@ impl Embeddings {
         self.table.words.word(self.checked(row))
     }
 
-    /// How often the word of a row was seen.
+    /// Whether it is known how often words were seen. Most formats of other programs do not say it.
+    pub fn has_counts(&self) -> bool {
+        self.has_counts
+    }
+
+    /// The same embeddings, whose counts are only numbers that keep the order.
+    pub fn without_counts(self) -> Embeddings {
+        Embeddings { has_counts: false, ..self }
+    }
+
+    /// How often the word of a row was seen, if that is known.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn known_count(&self, row: usize) -> Option<u64> {
+        self.has_counts.then(|| self.count(row))
+    }
+
+    /// How often the word of a row was seen; [without counts](Embeddings::has_counts), a number that keeps the order.
     ///
     /// # Panics
     /// If there is no such row.

@@ -41,7 +41,7 @@ impl Embeddings {
             .map(|(&row, unit)| Neighbor {
                 word: self.word(row),
                 similarity: cosine(kernel.dot(unit, &sum), [1.0, scale]),
-                count: self.count(row),
+                count: self.known_count(row),
             })
             .collect();
         fits.sort_by(|left, right| left.similarity.total_cmp(&right.similarity));

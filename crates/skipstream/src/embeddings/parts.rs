@@ -27,7 +27,7 @@ impl Embeddings {
         }
         let words = self.words().enumerate().map(|(row, word)| (word, self.count(row)));
         let copy = Embeddings::new(self.dimensions(), words, vectors)?;
-        Ok(copy.with_origin(self.origin().cloned()))
+        Ok(Embeddings { has_counts: self.has_counts, ..copy.with_origin(self.origin().cloned()) })
     }
 }
 
@@ -49,6 +49,7 @@ mod tests {
         let words = [("a", 9), ("zero", 5), ("tiny", 5)];
         let embeddings = Embeddings::new(2, words, vec![3.0, 4.0, 0.0, 0.0, 0.0, -1e-40]).unwrap();
         let normalized = embeddings.normalized().unwrap();
+        assert!(normalized.has_counts() && !embeddings.without_counts().normalized().unwrap().has_counts());
         assert_eq!(*normalized.vector_at(0), [0.6, 0.8]);
         let row = |word| normalized.vector_at(normalized.index_of(word).unwrap());
         assert_eq!((*row("zero")).to_vec(), [0.0, 0.0]);

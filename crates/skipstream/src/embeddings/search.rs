@@ -19,8 +19,8 @@ pub struct Neighbor<'embeddings> {
     pub word: &'embeddings str,
     /// The cosine between it and what was asked for, from -1 to 1; of an analogy by 3CosMul, its score.
     pub similarity: f32,
-    /// How often the word was seen.
-    pub count: u64,
+    /// How often the word was seen, if that is known.
+    pub count: Option<u64>,
 }
 
 impl Embeddings {
@@ -99,7 +99,7 @@ impl Embeddings {
         Neighbor {
             word: self.word(candidate.row),
             similarity: candidate.similarity,
-            count: self.count(candidate.row),
+            count: self.known_count(candidate.row),
         }
     }
 }
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(words_of(&nearest), expected);
         assert!((nearest[0].similarity - 0.5f32.sqrt()).abs() < 1e-6);
         assert_eq!(nearest[3].similarity, 0.0);
-        assert_eq!(nearest[0].count, 8);
+        assert_eq!(nearest[0].count, Some(8));
     }
 
     #[test]

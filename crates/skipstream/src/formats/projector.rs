@@ -40,10 +40,10 @@ pub(super) fn write_vectors(embeddings: &Embeddings, mut writer: impl Write, nam
     write_all().map_err(Error::io(name))
 }
 
-/// Writes the words and their counts.
+/// Writes the words and their counts. Words alone have no header, as the projector wants it.
 pub(super) fn write_metadata(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
     tsv::check_words(embeddings)?;
-    let header = writeln!(writer, "word\tcount");
+    let header = if embeddings.has_counts() { writeln!(writer, "word\tcount") } else { Ok(()) };
     header.and_then(|()| tsv::write_words(embeddings, &mut writer)).map_err(Error::io(name))
 }
 

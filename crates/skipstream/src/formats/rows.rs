@@ -98,12 +98,17 @@ impl Rows {
     /// does: the order of the file, which is by frequency in files of any program we know, stays the order of the rows.
     pub(super) fn finish(self) -> Result<Embeddings> {
         let n_words = self.words.len();
-        let counts = match self.counts.len() {
-            0 => (1..=n_words as u64).rev().collect(),
-            n_counts if n_counts == n_words => self.counts,
-            n_counts => return Err(Error::invalid_vectors(format!("{n_counts} counts for {n_words} words"))),
-        };
-        Embeddings::from_list(self.dimensions, self.words, counts, self.vectors)
+        match self.counts.len() {
+            0 => {
+                let places = (1..=n_words as u64).rev().collect();
+                let embeddings = Embeddings::from_list(self.dimensions, self.words, places, self.vectors)?;
+                Ok(embeddings.without_counts())
+            }
+            n_counts if n_counts == n_words => {
+                Embeddings::from_list(self.dimensions, self.words, self.counts, self.vectors)
+            }
+            n_counts => Err(Error::invalid_vectors(format!("{n_counts} counts for {n_words} words"))),
+        }
     }
 }
 

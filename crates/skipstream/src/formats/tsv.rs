@@ -17,10 +17,13 @@ pub(super) fn check_words(embeddings: &Embeddings) -> Result<()> {
     }
 }
 
-/// Writes a line for each word: the word, a tab, its count.
+/// Writes a line for each word: the word and, where counts are known, a tab and its count.
 pub(super) fn write_words(embeddings: &Embeddings, writer: &mut impl Write) -> io::Result<()> {
     for (row, word) in embeddings.words().enumerate() {
-        writeln!(writer, "{word}\t{}", embeddings.count(row))?;
+        match embeddings.known_count(row) {
+            Some(count) => writeln!(writer, "{word}\t{count}")?,
+            None => writeln!(writer, "{word}")?,
+        }
     }
     writer.flush()
 }

@@ -147,8 +147,8 @@ pub enum Checksum {
 pub struct WordEntry {
     /// The word.
     pub word: String,
-    /// Its occurrences since it was admitted.
-    pub count: u64,
+    /// Its occurrences since it was admitted, if they are known.
+    pub count: Option<u64>,
     /// Misra–Gries' counter, which decides who stays; nothing in a file of vectors.
     pub counter: Option<u64>,
 }
@@ -229,21 +229,23 @@ pub fn words(path: impl AsRef<Path>) -> Result<Vec<WordEntry>> {
     let (text, ends) = file.words()?;
     let counts: Vec<u64> = file.tensor("counts", Dtype::U64)?;
     file.expect_length("counts", counts.len(), ends.len())?;
-    let counters: Option<Vec<u64>> = match metadata {
-        Metadata::Training(_) => Some(file.tensor("counters", Dtype::U64)?),
-        Metadata::Vectors(_) => None,
+    let (counters, has_counts): (Option<Vec<u64>>, bool) = match metadata {
+        Metadata::Training(_) => (Some(file.tensor("counters", Dtype::U64)?), true),
+        Metadata::Vectors(metadata) => (None, !metadata.counts_are_places),
     };
     if let Some(counters) = &counters {
         file.expect_length("counters", counters.len(), ends.len())?;
     }
     let entry = |(row, word): (usize, &str)| WordEntry {
         word: word.to_owned(),
-        count: counts[row],
+        count: has_counts.then_some(counts[row]),
         counter: counters.as_ref().map(|counters| counters[row]),
     };
     let mut words: Vec<WordEntry> = slices(&text, &ends).enumerate().map(entry).collect();
-    // The first versions wrote rows in another order.
-    words.sort_by(|left, right| right.count.cmp(&left.count).then_with(|| left.word.cmp(&right.word)));
+    // The first versions wrote rows in another order, and always had counts.
+    if has_counts {
+        words.sort_by(|left, right| right.count.cmp(&left.count).then_with(|| left.word.cmp(&right.word)));
+    }
     Ok(words)
 }
 
@@ -431,7 +433,7 @@ mod tests {
     fn words_have_counts_and_counters() {
         let (_folder, path) = model(Strategy::MiniBatch);
         let found = words(&path).unwrap();
-        let entry = |word: &str, n| WordEntry { word: word.to_owned(), count: n, counter: Some(n) };
+        let entry = |word: &str, n| WordEntry { word: word.to_owned(), count: Some(n), counter: Some(n) };
         assert_eq!(found[..3], [entry("be", 2), entry("to", 2), entry("is", 1)]);
         assert_eq!(found.len(), 8);
     }

@@ -101,5 +101,8 @@ pub(super) struct VectorsMetadata {
     pub program: String,
     /// Where the vectors came from, if that is known.
     pub origin: Option<Origin>,
+    /// Whether the counts only keep the order, because nobody knows how often words were seen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counts_are_places: bool,
     pub checksums: Checksums,
 }

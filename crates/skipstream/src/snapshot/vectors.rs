@@ -54,6 +54,7 @@ impl Embeddings {
             kind: Contents::Vectors,
             program: PROGRAM.to_owned(),
             origin: self.origin().cloned(),
+            counts_are_places: !self.has_counts(),
             checksums,
         })
     }
@@ -64,7 +65,8 @@ impl Embeddings {
     pub fn load(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
         let path = path.as_ref();
         let (mut file, metadata) = ModelFile::open(path)?;
-        let Selection { matrix, other, origin } = Selection::new(path, metadata, vectors)?;
+        let selection = Selection::new(path, metadata, vectors)?;
+        let (matrix, other) = (selection.matrix, selection.other);
         let (words, ends) = file.words()?;
         let counts = file.counts(ends.len())?;
         let dimensions = file.shared_dimensions(matrix, other, ends.len())?;
@@ -75,7 +77,7 @@ impl Embeddings {
         }
         let words = slices(&words, &ends).zip(counts);
         let embeddings = Embeddings::new(dimensions, words, values).map_err(|error| file.damaged(error))?;
-        Ok(embeddings.with_origin(origin))
+        Ok(selection.describe(embeddings))
     }
 
     /// Opens a file as [`Embeddings::load`] loads it, but leaves the vectors where they are until they are looked at.
@@ -100,7 +102,8 @@ impl Embeddings {
     pub fn open(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
         let path = path.as_ref();
         let (mut file, metadata) = ModelFile::open(path)?;
-        let Selection { matrix, other, origin } = Selection::new(path, metadata, vectors)?;
+        let selection = Selection::new(path, metadata, vectors)?;
+        let (matrix, other) = (selection.matrix, selection.other);
         let (words, ends) = file.words()?;
         let counts = file.counts(ends.len())?;
         let dimensions = file.shared_dimensions(matrix, other, ends.len())?;
@@ -114,7 +117,7 @@ impl Embeddings {
         let in_place = rows
             .and_then(|rows| Embeddings::in_place(Words::unindexed(words, ends), counts, dimensions, rows));
         match in_place {
-            Some(embeddings) => Ok(embeddings.with_origin(origin)),
+            Some(embeddings) => Ok(selection.describe(embeddings)),
             None => Embeddings::load(path, vectors),
         }
     }
@@ -126,6 +129,7 @@ struct Selection {
     /// What is added to it.
     other: Option<&'static str>,
     origin: Option<Origin>,
+    has_counts: bool,
 }
 
 impl Selection {
@@ -137,15 +141,24 @@ impl Selection {
             (Metadata::Vectors(_), Vectors::Sum) => ("vectors", None),
             (Metadata::Vectors(_), _) => return Err(one_kind(path, vectors)),
         };
-        let origin = match metadata {
-            Metadata::Vectors(metadata) => metadata.origin,
-            Metadata::Training(_) => Some(Origin {
-                source: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-                format: "skipstream".to_owned(),
-                vectors: Some(vectors),
-            }),
+        let (origin, has_counts) = match metadata {
+            Metadata::Vectors(metadata) => (metadata.origin, !metadata.counts_are_places),
+            Metadata::Training(_) => {
+                let origin = Origin {
+                    source: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                    format: "skipstream".to_owned(),
+                    vectors: Some(vectors),
+                };
+                (Some(origin), true)
+            }
         };
-        Ok(Selection { matrix, other, origin })
+        Ok(Selection { matrix, other, origin, has_counts })
+    }
+
+    /// The embeddings, with what the metadata says of them.
+    fn describe(self, embeddings: Embeddings) -> Embeddings {
+        let embeddings = embeddings.with_origin(self.origin);
+        if self.has_counts { embeddings } else { embeddings.without_counts() }
     }
 }
 

@@ -8,6 +8,7 @@ use indicatif::HumanCount;
 use skipstream::eval::Others;
 
 use super::Report;
+use super::text::known;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -89,8 +90,8 @@ fn moved(report: &Report) -> String {
             movement.cosine,
             movement.surprise,
             100.0 * moved.overlap,
-            HumanCount(movement.old_count),
-            HumanCount(movement.new_count),
+            known(movement.old_count),
+            known(movement.new_count),
             neighbors(&moved.neighbors_before, &moved.neighbors_after),
             neighbors(&moved.neighbors_after, &moved.neighbors_before),
         );
@@ -115,7 +116,7 @@ fn others(title: &str, others: &Others) -> String {
     html +=
         "<table>\n<thead><tr><th scope=\"col\">word</th><th scope=\"col\">count</th></tr></thead>\n<tbody>\n";
     for (word, n) in &others.words {
-        let _ = writeln!(html, "<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escape(word), HumanCount(*n));
+        let _ = writeln!(html, "<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escape(word), known(*n));
     }
     html += "</tbody>\n</table>\n";
     if others.total > others.words.len() {
@@ -133,13 +134,16 @@ fn notes(report: &Report) -> String {
          cosine between its old vector and its new one. Vectors move by chance too, those of rare words farther: the noise \
          floor is measured from words of the same frequency, by the median and the median absolute deviation of the \
          logarithm of their distances. A word is above it if it moved by more than {deviations:.1} such deviations, about \
-         the most that chance gives to any of so many words. The count is that of the snapshot which saw the word less \
-         often.</p>\n",
+         the most that chance gives to any of so many words. {frequency}</p>\n",
         shared = count(drift.shared),
         considered = count(drift.considered),
         before = drift.cosine_before_rotation.map_or("–".to_owned(), |cosine| format!("{cosine:.3}")),
         after = drift.cosine.map_or("–".to_owned(), |cosine| format!("{cosine:.3}")),
         deviations = drift.floor_deviations,
+        frequency = match drift.min_count {
+            Some(_) => "The count is that of the snapshot which saw the word less often.",
+            None => "Neither file has counts: the order of the words is taken for that of frequency.",
+        },
     )
 }
 

@@ -7,6 +7,7 @@ use indicatif::HumanCount;
 use skipstream::eval::{Drift, Movement};
 
 use super::escape;
+use crate::diff::text::known;
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 520.0;
@@ -39,7 +40,10 @@ pub fn figure(drift: &Drift) -> String {
         drift.movements.len(),
         drift.above_floor
     );
-    svg += &scale.axes();
+    svg += &scale.axes(match drift.min_count {
+        Some(_) => "count, in the snapshot that saw the word less often",
+        None => "place from the end of the file",
+    });
     background.into_iter().step_by(step).for_each(|movement| svg += &scale.dot(movement, "dot"));
     for movement in foreground {
         svg += &scale.dot(movement, if movement.above_floor { "dot above" } else { "dot listed" });
@@ -85,7 +89,7 @@ impl Scale {
         HEIGHT - BOTTOM - (distance / self.farthest).min(1.0) * (HEIGHT - TOP - BOTTOM)
     }
 
-    fn axes(&self) -> String {
+    fn axes(&self, frequency: &str) -> String {
         let mut svg = String::new();
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
         for tick in self.ticks() {
@@ -117,7 +121,7 @@ impl Scale {
         let middle = (LEFT + right) / 2.0;
         let _ = writeln!(
             svg,
-            "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">count, in the snapshot that saw the word less often</text>",
+            "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">{frequency}</text>",
             HEIGHT - 8.0
         );
         let middle = (TOP + bottom) / 2.0;
@@ -147,8 +151,8 @@ impl Scale {
             escape(&movement.word),
             distance(movement),
             movement.surprise,
-            movement.old_count,
-            movement.new_count
+            known(movement.old_count),
+            known(movement.new_count)
         )
     }
 
@@ -203,7 +207,7 @@ impl Scale {
 }
 
 fn count(movement: &Movement) -> f64 {
-    movement.old_count.min(movement.new_count).max(1) as f64
+    movement.frequency.max(1) as f64
 }
 
 fn distance(movement: &Movement) -> f64 {

@@ -40,7 +40,8 @@ const SAMPLE: usize = 200;
 pub struct DriftOptions {
     /// Look for movement among so many of the words that both have, the most frequent ones.
     pub top: usize,
-    /// And only among words that were seen so often in either: nobody can tell where a rarer one is.
+    /// And only among words that were seen so often in either: nobody can tell where a rarer one is. Where neither
+    /// snapshot has counts, there is no minimum.
     pub min_count: u64,
     /// So many moved, new and gone words are listed.
     pub listed: usize,
@@ -65,6 +66,8 @@ pub struct Drift {
     pub shared: usize,
     /// Those of them that were looked at.
     pub considered: usize,
+    /// How often those were seen at least; nothing where neither snapshot has counts.
+    pub min_count: Option<u64>,
     /// The median cosine of old and new vectors before the common rotation was taken out; nothing of no words.
     pub cosine_before_rotation: Option<f64>,
     /// And after.
@@ -94,10 +97,13 @@ pub struct Drift {
 pub struct Movement {
     /// The word.
     pub word: String,
-    /// Its count in the old snapshot.
-    pub old_count: u64,
-    /// Its count in the new snapshot.
-    pub new_count: u64,
+    /// Its count in the old snapshot, if that is known.
+    pub old_count: Option<u64>,
+    /// Its count in the new snapshot, if that is known.
+    pub new_count: Option<u64>,
+    /// The lower of the two; where neither is known, its place from the end of the file that has it later.
+    #[serde(skip)]
+    pub frequency: u64,
     /// The cosine between its old vector and its new one, without the common rotation.
     pub cosine: f64,
     /// How many standard deviations of chance it moved farther than the middle of words as frequent as it.
@@ -125,8 +131,8 @@ pub struct MovedWord {
 pub struct Others {
     /// How many there are.
     pub total: usize,
-    /// The most frequent of them, with their counts.
-    pub words: Vec<(String, u64)>,
+    /// The most frequent of them, with their counts, if these are known.
+    pub words: Vec<(String, Option<u64>)>,
 }
 
 impl Drift {
@@ -140,8 +146,8 @@ impl Drift {
     /// let new = Embeddings::new(2, [("tea", 95), ("milk", 85), ("jam", 30)], vec![0.1, 1.0, 0.2, 1.0, 1.0, 1.0])?;
     /// let drift = Drift::between(&old, &new, &DriftOptions::default())?;
     /// assert!(drift.moved.is_empty(), "all that happened is a mirror image");
-    /// assert_eq!(drift.came.words, [("jam".to_owned(), 30)]);
-    /// assert_eq!(drift.left.words, [("ink".to_owned(), 70)]);
+    /// assert_eq!(drift.came.words, [("jam".to_owned(), Some(30))]);
+    /// assert_eq!(drift.left.words, [("ink".to_owned(), Some(70))]);
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn between(old: &Embeddings, new: &Embeddings, options: &DriftOptions) -> Result<Drift> {
@@ -163,17 +169,18 @@ impl Drift {
         let rotation = both.rotation();
         let cosines: Vec<f64> = (0..pairs.len()).map(|row| both.cosine(row, &rotation)).collect();
         let distances: Vec<(u64, f64)> =
-            pairs.iter().zip(&cosines).map(|(pair, cosine)| (pair.count(), distance(*cosine))).collect();
+            pairs.iter().zip(&cosines).map(|(pair, cosine)| (pair.frequency, distance(*cosine))).collect();
         let floor = Floor::measure(&distances);
         let movements: Vec<Movement> = pairs
             .iter()
             .zip(&cosines)
             .map(|(pair, &cosine)| {
-                let surprise = floor.surprise(pair.count(), distance(cosine));
+                let surprise = floor.surprise(pair.frequency, distance(cosine));
                 Movement {
                     word: old.word(pair.old).to_owned(),
                     old_count: pair.old_count,
                     new_count: pair.new_count,
+                    frequency: pair.frequency,
                     cosine,
                     surprise,
                     above_floor: surprise > floor.deviations,
@@ -192,6 +199,7 @@ impl Drift {
             new_words: new.len(),
             shared,
             considered: pairs.len(),
+            min_count: (old.has_counts() || new.has_counts()).then_some(options.min_count),
             cosine_before_rotation: some
                 .then(|| median((0..pairs.len()).map(|row| both.plain_cosine(row)).collect())),
             cosine: some.then(|| median(cosines)),
@@ -211,8 +219,10 @@ impl Drift {
 struct Pair {
     old: usize,
     new: usize,
-    old_count: u64,
-    new_count: u64,
+    old_count: Option<u64>,
+    new_count: Option<u64>,
+    /// How often the word was seen in the snapshot that knows less of it, or a number that keeps the order.
+    frequency: u64,
 }
 
 impl Pair {
@@ -220,19 +230,19 @@ impl Pair {
     fn considered(old: &Embeddings, new: &Embeddings, options: &DriftOptions) -> (usize, Vec<Pair>) {
         let pair = |row: usize| {
             let new_row = new.index_of(old.word(row))?;
-            Some(Pair { old: row, new: new_row, old_count: old.count(row), new_count: new.count(new_row) })
+            let (old_count, new_count) = (old.known_count(row), new.known_count(new_row));
+            let known = old_count.into_iter().chain(new_count).min();
+            let frequency = known.unwrap_or_else(|| old.count(row).min(new.count(new_row)));
+            Some(Pair { old: row, new: new_row, old_count, new_count, frequency })
         };
         let mut pairs: Vec<Pair> = (0..old.len()).filter_map(pair).collect();
         let shared = pairs.len();
-        pairs.retain(|pair| pair.count() >= options.min_count);
-        pairs.sort_by_key(|pair| (Reverse(pair.count()), pair.old));
+        if old.has_counts() || new.has_counts() {
+            pairs.retain(|pair| pair.frequency >= options.min_count);
+        }
+        pairs.sort_by_key(|pair| (Reverse(pair.frequency), pair.old));
         pairs.truncate(options.top);
         (shared, pairs)
-    }
-
-    /// How often the word was seen in the snapshot that knows less of it.
-    fn count(&self) -> u64 {
-        self.old_count.min(self.new_count)
     }
 }
 
@@ -308,7 +318,10 @@ impl Others {
         let missing = || (0..one.len()).filter(|&row| other.index_of(one.word(row)).is_none());
         Others {
             total: missing().count(),
-            words: missing().take(listed).map(|row| (one.word(row).to_owned(), one.count(row))).collect(),
+            words: missing()
+                .take(listed)
+                .map(|row| (one.word(row).to_owned(), one.known_count(row)))
+                .collect(),
         }
     }
 }
@@ -400,9 +413,21 @@ mod tests {
         let new = Embeddings::new(1, [("x", 9), ("b", 8), ("y", 7)], vec![1.0; 3]).unwrap();
         let options = DriftOptions { listed: 1, min_count: 1, ..DriftOptions::default() };
         let drift = Drift::between(&old, &new, &options).unwrap();
-        assert_eq!(drift.came, Others { total: 2, words: vec![("x".to_owned(), 9)] });
-        assert_eq!(drift.left, Others { total: 2, words: vec![("a".to_owned(), 9)] });
+        assert_eq!(drift.came, Others { total: 2, words: vec![("x".to_owned(), Some(9))] });
+        assert_eq!(drift.left, Others { total: 2, words: vec![("a".to_owned(), Some(9))] });
         assert_eq!((drift.old_words, drift.new_words, drift.shared), (3, 3, 1));
+    }
+
+    #[test]
+    fn without_counts_no_word_is_rare() {
+        let counted = random_embeddings(30, 4);
+        let uncounted = counted.clone().without_counts();
+        let options = DriftOptions { min_count: 55, ..DriftOptions::default() };
+        let drift = Drift::between(&uncounted, &uncounted, &options).unwrap();
+        assert_eq!((drift.considered, drift.min_count), (30, None));
+        assert!(drift.movements.iter().all(|movement| movement.old_count.or(movement.new_count).is_none()));
+        let drift = Drift::between(&uncounted, &counted, &options).unwrap();
+        assert_eq!((drift.considered, drift.min_count), (6, Some(55)));
     }
 
     #[test]

@@ -15,7 +15,12 @@ fn answers(embeddings: &Embeddings) -> Vec<String> {
         let bits: Vec<u32> = embeddings.vector_at(row).iter().map(|value| value.to_bits()).collect();
         answers.push(format!("{word} {} {bits:?}", embeddings.count(row)));
         for neighbor in embeddings.neighbors(word, 10).unwrap() {
-            answers.push(format!("{} {:x} {}", neighbor.word, neighbor.similarity.to_bits(), neighbor.count));
+            answers.push(format!(
+                "{} {:x} {:?}",
+                neighbor.word,
+                neighbor.similarity.to_bits(),
+                neighbor.count
+            ));
             let similarity = embeddings.similarity(word, neighbor.word).unwrap();
             answers.push(format!("{:x}", similarity.to_bits()));
         }

@@ -42,6 +42,7 @@ fn complaint_of(tensors: Vec<(&'static str, Tensor<'static>)>) -> String {
         kind: Contents::Vectors,
         program: PROGRAM.to_owned(),
         origin: None,
+        counts_are_places: false,
         checksums,
     })
     .unwrap();
