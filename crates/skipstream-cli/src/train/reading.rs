@@ -58,11 +58,15 @@ impl Reading {
         Ok(Reading::Followed { follow, pipe_end })
     }
 
-    /// Whether no more text can come: all that is followed is a pipe, and it has ended.
-    pub fn is_over(&self) -> bool {
+    /// Whether no more text can come: all that is followed is a pipe, and it has ended. It must not have ended within
+    /// what is skipped of it.
+    pub fn is_over(&self) -> Result<bool> {
         match self {
-            Reading::ToTheEnd(_) => false,
-            Reading::Followed { follow, pipe_end } => pipe_end.is_reached() && !follow.is_endless(),
+            Reading::Followed { follow, pipe_end } if pipe_end.is_reached() => {
+                follow.end_pipes()?;
+                Ok(!follow.is_endless())
+            }
+            _ => Ok(false),
         }
     }
 

@@ -220,7 +220,7 @@ impl Session {
             if rest == Rest::Rested {
                 return Ok(rest);
             }
-            if self.text.is_over() || patience.is_over(self.trainer.progress().tokens) {
+            if self.text.is_over()? || patience.is_over(self.trainer.progress().tokens) {
                 return Ok(Rest::Ended);
             }
             self.do_chores()?;

@@ -225,6 +225,35 @@ fn a_silent_pipe_of_records_is_learned_line_by_line() {
 }
 
 #[test]
+fn a_pipe_that_begins_with_silence_is_recognised_and_skipped_like_any() {
+    /// Longer than a pipe may be silent before that is noticed.
+    const SILENCE: Duration = Duration::from_millis(200);
+    let desk = Desk::new();
+    let feed = |args: &[&str], chunks: &[&[u8]]| {
+        let mut child = follow(&desk, args);
+        let mut stdin = child.stdin.take().unwrap();
+        for chunk in chunks {
+            std::thread::sleep(SILENCE);
+            stdin.write_all(chunk).unwrap();
+        }
+        drop(stdin);
+        end(child)
+    };
+    let (code, _, err) = feed(&["-"], &[&[0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, b'\n']]);
+    assert!(code == Some(2) && err.contains("<stdin>: it is compressed, and compressed text"), "{err}");
+
+    let (code, out, err) = feed(&["-"], &[b"one two\nthree four\n"]);
+    assert!(code == Some(0) && out.contains("learned   4 words"), "{out}{err}");
+    let (code, out, err) = feed(&["--skip-learned", "-"], &[b"one two\n", b"three four\nfive\n"]);
+    assert!(
+        code == Some(0) && out.contains("learned   1 word in") && out.contains("; 5 in all"),
+        "{out}{err}"
+    );
+    let (code, _, err) = feed(&["--skip-learned", "-"], &[b"one two\n"]);
+    assert!(code == Some(2) && err.contains("<stdin>: the text ends before byte 24"), "{err}");
+}
+
+#[test]
 fn text_that_never_comes_is_no_error() {
     let desk = Desk::new();
     let (code, out, err) = end(follow(&desk, &["--idle-exit", "10ms", "app.log"]));

@@ -194,7 +194,8 @@ impl Source for TextStream {
     }
 }
 
-fn too_short(path: &Path, position: Position) -> Error {
+/// A text that ends before the place where reading was to go on.
+pub(super) fn too_short(path: &Path, position: Position) -> Error {
     let reason = format!("the text ends before byte {}, where reading was to go on", position.offset);
     Error::malformed(path, reason)
 }

@@ -72,27 +72,29 @@ impl Growing {
 impl Read for Growing {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut state = self.state();
-        if state.next == state.end {
-            state.extend()?;
+        state.look()?;
+        if state.is_cut {
+            return Ok(0);
         }
         let most = buffer.len().min(usize::try_from(state.end - state.next).unwrap_or(usize::MAX));
         let next = state.next;
         state.file.seek(SeekFrom::Start(next))?;
         let length = state.file.read(&mut buffer[..most])?;
+        // It may have been cut since we looked.
+        state.is_cut = length == 0 && most > 0;
+        // Whole lines, so that a cut does not come in the middle of one that has begun (unless it is very long).
+        let length = memchr::memrchr(b'\n', &buffer[..length]).map_or(length, |newline| newline + 1);
         state.next += length as u64;
         Ok(length)
     }
 }
 
 impl State {
-    /// Looks how far the file may be read now.
-    fn extend(&mut self) -> io::Result<()> {
+    /// Looks whether the file was cut, also while its reader is behind, and how far it may be read now.
+    fn look(&mut self) -> io::Result<()> {
         let length = self.file.metadata()?.len();
-        if length == self.end || self.is_cut {
-            return Ok(());
-        }
-        if length < self.end || self.mark_before(self.end)? != self.mark {
-            self.is_cut = true;
+        self.is_cut = self.is_cut || length < self.end || self.mark_before(self.end)? != self.mark;
+        if self.is_cut || self.next < self.end || length == self.end {
             return Ok(());
         }
         let end = if self.is_final { Some(length) } else { self.last_line_end(length)? };
@@ -195,6 +197,18 @@ mod tests {
             assert!(!growing.is_cut());
             fs::write(&path, text).unwrap();
             assert_eq!(read(&mut growing), "");
+            assert!(growing.is_cut(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_cut_is_told_also_while_the_reader_is_behind() {
+        for text in ["", "new\n", "ONE\nTWO\n", "a new line that is longer than all\n"] {
+            let (_folder, path, mut growing) = file("one\ntwo\n");
+            let mut buffer = [0; 6];
+            assert_eq!(growing.read(&mut buffer).unwrap(), 4, "a whole line");
+            fs::write(&path, text).unwrap();
+            assert_eq!(growing.read(&mut buffer).unwrap(), 0);
             assert!(growing.is_cut(), "{text}");
         }
     }

@@ -154,6 +154,11 @@ impl Follow {
         !self.files.is_empty()
     }
 
+    /// Says that no more can come from pipes: an error if one ended before the place where it was to go on.
+    pub fn end_pipes(&self) -> Result<()> {
+        self.pipes.iter().try_for_each(FollowedPipe::end)
+    }
+
     /// What happened since the last time.
     pub fn take_notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)

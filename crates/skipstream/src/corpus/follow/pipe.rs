@@ -1,11 +1,11 @@
 //! A pipe that is followed: its reader says when it is silent.
 
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 
 use crate::bytes::{Compression, read_magic};
 use crate::corpus::ledger::Ledger;
-use crate::corpus::open::{TextStream, from_reader_at};
+use crate::corpus::open::{TextStream, plain_at, too_short};
 use crate::corpus::{Layout, Position, Sentence, Source, TextOptions, TextReport};
 use crate::{Error, Result};
 
@@ -14,12 +14,24 @@ pub(super) struct FollowedPipe {
     name: PathBuf,
     options: TextOptions,
     layout: Layout,
-    reader: Option<Box<dyn Read + Send>>,
-    stream: Option<TextStream>,
+    stage: Stage,
+    /// How far it was read, or where reading is to begin.
     position: Position,
     settled: Position,
     /// Words since the ledger was told.
     words: u64,
+}
+
+/// How far a pipe is. Each stage may take long, because the pipe may be silent.
+enum Stage {
+    /// Its first bytes have not come.
+    Unknown(Box<dyn Read + Send>),
+    /// So many bytes are still to be passed over.
+    Skipping(Box<dyn Read + Send>, u64),
+    /// It is read.
+    Open(Box<TextStream>),
+    /// An error was met.
+    Failed,
 }
 
 impl FollowedPipe {
@@ -35,8 +47,7 @@ impl FollowedPipe {
             name,
             options: options.clone(),
             layout: layout.clone(),
-            reader: Some(reader),
-            stream: None,
+            stage: Stage::Unknown(reader),
             position: skip,
             settled: skip,
             words: 0,
@@ -45,23 +56,11 @@ impl FollowedPipe {
 
     /// Reads the next sentence, if there is one now.
     pub fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
-        if let Some(mut reader) = self.reader.take() {
-            let magic = read_magic(&mut reader).map_err(Error::io(&self.name))?;
-            if magic.is_empty() {
-                self.reader = Some(reader);
-                return Ok(false);
-            }
-            if Compression::of(&magic) != Compression::None {
-                let name = self.name.display();
-                return Err(Error::Unsupported(format!(
-                    "{name}: it is compressed, and compressed text cannot be followed; decompress it, or leave --follow out"
-                )));
-            }
-            let reader = Cursor::new(magic).chain(reader);
-            self.stream =
-                Some(from_reader_at(&self.name, reader, self.position, &self.options, &self.layout)?);
+        if !matches!(self.stage, Stage::Open(_)) {
+            let stage = std::mem::replace(&mut self.stage, Stage::Failed);
+            self.stage = self.next_stage(stage)?;
         }
-        let Some(stream) = &mut self.stream else { return Ok(false) };
+        let Stage::Open(stream) = &mut self.stage else { return Ok(false) };
         let more = stream.read(sentence)?;
         self.words += sentence.len() as u64;
         self.position = if more { stream.position() } else { stream.end() };
@@ -77,7 +76,49 @@ impl FollowedPipe {
         }
     }
 
+    /// Says that no more can come, which is an error before the place where reading is to begin.
+    pub fn end(&self) -> Result<()> {
+        match self.stage {
+            Stage::Unknown(_) | Stage::Skipping(..) if self.position.offset > 0 => {
+                Err(too_short(&self.name, self.position))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub fn report(&self) -> TextReport {
-        self.stream.as_ref().map(|stream| stream.report().clone()).unwrap_or_default()
+        match &self.stage {
+            Stage::Open(stream) => stream.report(),
+            _ => TextReport::default(),
+        }
+    }
+
+    /// Goes as far towards reading as the bytes that are there allow.
+    fn next_stage(&self, stage: Stage) -> Result<Stage> {
+        let (mut reader, left) = match stage {
+            Stage::Unknown(mut reader) => {
+                let magic = read_magic(&mut reader).map_err(Error::io(&self.name))?;
+                if magic.is_empty() {
+                    return Ok(Stage::Unknown(reader));
+                }
+                if Compression::of(&magic) != Compression::None {
+                    let name = self.name.display();
+                    return Err(Error::Unsupported(format!(
+                        "{name}: it is compressed, and compressed text cannot be followed; decompress it, or leave --follow out"
+                    )));
+                }
+                (Box::new(Cursor::new(magic).chain(reader)) as Box<dyn Read + Send>, self.position.offset)
+            }
+            Stage::Skipping(reader, left) => (reader, left),
+            Stage::Open(_) | Stage::Failed => return Ok(stage),
+        };
+        let skipped = io::copy(&mut reader.by_ref().take(left), &mut io::sink());
+        match left - skipped.map_err(Error::io(&self.name))? {
+            0 => {
+                let stream = plain_at(&self.name, reader, self.position, &self.options, &self.layout)?;
+                Ok(Stage::Open(Box::new(stream)))
+            }
+            left => Ok(Stage::Skipping(reader, left)),
+        }
     }
 }

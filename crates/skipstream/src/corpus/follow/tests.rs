@@ -57,8 +57,12 @@ impl Desk {
     }
 
     fn follow_pipe(&self, chunks: Vec<&'static str>) -> Follow {
+        self.follow_pipe_from(Position::default(), chunks)
+    }
+
+    fn follow_pipe_from(&self, skip: Position, chunks: Vec<&'static str>) -> Follow {
         let reader = Box::new(Silent(chunks.into()));
-        let inputs = [Input::Pipe { name: "<stdin>".into(), reader, skip: Position::default() }];
+        let inputs = [Input::Pipe { name: "<stdin>".into(), reader, skip }];
         Follow::plan(inputs, &self.ledger, false, &self.options, &self.layout).unwrap()
     }
 
@@ -179,6 +183,19 @@ fn a_file_that_was_cut_is_read_from_its_start() {
 }
 
 #[test]
+fn a_file_that_is_cut_before_all_of_it_was_read_is_read_from_its_start() {
+    let desk = Desk::with(&[("a", &"backlog of many lines\n".repeat(20_000))]);
+    let mut follow = desk.follow(&["a"]);
+    assert!(follow.read(&mut Sentence::default()).unwrap());
+    desk.write("a", "two\n");
+    let sentences = read(&mut follow);
+    assert_eq!(sentences.last().unwrap(), "two");
+    let (lost, old) = (20_000 - sentences.len(), &sentences[..sentences.len() - 1]);
+    assert!(lost > 0 && old.iter().all(|sentence| sentence == "backlog of many lines"));
+    assert_eq!(happenings(&mut follow), [Happening::Cut, Happening::Begun]);
+}
+
+#[test]
 fn a_file_goes_on_where_it_was_left() {
     let mut desk = Desk::with(&[("a", "one\ntwo\nthr")]);
     let mut follow = desk.follow(&["a"]);
@@ -281,6 +298,23 @@ fn a_pipe_that_begins_with_silence_is_still_looked_at() {
     assert!(read(&mut follow).is_empty());
     let error = follow.read(&mut Sentence::default()).unwrap_err().to_string();
     assert!(error.starts_with("<stdin>: it is compressed"), "{error}");
+}
+
+#[test]
+fn what_is_to_be_passed_over_may_come_after_silence_and_with_silence_in_it() {
+    let mut desk = Desk::with(&[]);
+    let mut follow =
+        desk.follow_pipe_from(Position::at(16), vec!["", "one one\n", "", "two two\nthree\n", "", "four\n"]);
+    for _ in 0..2 {
+        assert!(read(&mut follow).is_empty());
+        let error = follow.end_pipes().unwrap_err().to_string();
+        assert_eq!(error, "<stdin>: the text ends before byte 16, where reading was to go on");
+    }
+    assert_eq!(read(&mut follow), ["three"]);
+    assert_eq!(read(&mut follow), ["four"]);
+    follow.end_pipes().unwrap();
+    follow.settle(&mut desk.ledger).unwrap();
+    assert_eq!((desk.ledger.piped_bytes, desk.ledger.last_pipe.offset), (11, 27));
 }
 
 #[cfg(unix)]
