@@ -21,9 +21,9 @@ use super::shared::Shared;
 use super::stop::Stop;
 use super::summary::{Outcome, Summary};
 use super::watch::{Chore, Watch};
-use crate::Ending;
 use crate::lock::ModelLock;
 use crate::output::print_json;
+use crate::{Ending, is_broken_pipe, with_causes};
 
 /// How long to wait for more text before looking again: text is learned within about that time, and batches do not
 /// become tiny.
@@ -42,6 +42,10 @@ pub struct Session {
     before: Before,
     /// How far training was when the model was last saved.
     saved: Progress,
+    /// Whether scores are still printed: not once nobody reads them.
+    prints_scores: bool,
+    /// An error that is no reason to learn no more, and is the command's at its end.
+    put_off: Option<anyhow::Error>,
     _lock: ModelLock,
 }
 
@@ -89,6 +93,8 @@ impl Session {
             trainer,
             saved: before.progress,
             before,
+            prints_scores: true,
+            put_off: None,
             _lock: lock,
         })
     }
@@ -117,7 +123,9 @@ impl Session {
             Outcome::Interrupted => Ending::Interrupted,
             _ => Ending::Done,
         };
-        let result = trained.and(settled).and(saved.unwrap_or(Ok(()))).and(evaluated).map(|()| ending);
+        let put_off = self.put_off.take().map_or(Ok(()), Err);
+        let result = trained.and(settled).and(saved.unwrap_or(Ok(()))).and(evaluated).and(put_off);
+        let result = result.map(|()| ending);
         (summary, result)
     }
 
@@ -171,7 +179,10 @@ impl Session {
             return Ok(());
         }
         self.saved = now;
-        self.settle()?;
+        // A file that is gone cannot be written down; the rest is still worth learning.
+        if let Err(error) = self.settle() {
+            self.put_off(error);
+        }
         self.save()?;
         self.log.tell(&Event::Checkpoint { words_in_all: self.trainer.progress().tokens });
         Ok(())
@@ -191,9 +202,22 @@ impl Session {
         let Some(evaluation) = &mut self.evaluation else { return Ok(()) };
         if let Some(point) = evaluation.point(&self.trainer)? {
             self.log.tell(&Event::Eval(&point));
-            print_json(&point)?;
+            let printed = if self.prints_scores { print_json(&point) } else { Ok(()) };
+            if let Err(error) = printed {
+                self.prints_scores = false;
+                if !is_broken_pipe(&error) {
+                    self.put_off(error);
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Warns of an error now, and keeps it for the end.
+    fn put_off(&mut self, error: anyhow::Error) {
+        let message = format!("{}; training goes on", with_causes(&error));
+        self.log.tell(&Event::Warning { message: &message });
+        self.put_off.get_or_insert(error);
     }
 
     fn train_in_one_pass(&mut self) -> Result<Rest> {

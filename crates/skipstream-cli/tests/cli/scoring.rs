@@ -69,3 +69,14 @@ fn test_sets_are_looked_at_before_anything_is_learned() {
     assert_refused(&answer, &["the following required arguments were not provided"]);
     assert!(!desk.names().contains(&"m".to_owned()));
 }
+
+#[test]
+fn training_goes_on_when_nobody_reads_the_scores() {
+    let desk = desk();
+    let mut child = desk.start(&train("m", &["--eval", "pairs.tsv", "--eval-every", "4k-words", "a.txt"]));
+    drop(child.stdout.take());
+    drop(child.stdin.take());
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && err.contains("learned   50,000 words"), "{err}");
+}

@@ -94,3 +94,24 @@ fn a_silent_pipe_can_be_interrupted_and_only_whole_lines_are_learned() {
     let answer = desk.run_with("one two three\nfour five\n", &train("m", &["--skip-learned"]));
     assert!(answer.out.contains("learned   2 words"), "{answer:?}");
 }
+
+#[test]
+fn a_file_that_is_gone_before_a_checkpoint_does_not_end_the_training() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(1_000, 1));
+    let mut child = desk.start(&train("m", &["--checkpoint-every", "100k-words", "a.txt", "-"]));
+    let mut stdin = child.stdin.take().unwrap();
+    // More than waits in pipes: when all of it is written, a part was read, and before that the whole file.
+    stdin.write_all(text(60_000, 2).as_bytes()).unwrap();
+    std::fs::remove_file(desk.path("a.txt")).unwrap();
+    stdin.write_all(text(60_000, 3).as_bytes()).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(out.contains("learned   121,000 words"), "{out}{err}");
+    assert!(
+        err.contains("warning: a.txt: No such file or directory (os error 2); training goes on"),
+        "{err}"
+    );
+    assert!(output.status.code() == Some(2) && err.contains("error: a.txt: No such file"), "{err}");
+}
