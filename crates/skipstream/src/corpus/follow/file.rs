@@ -73,25 +73,22 @@ impl FollowedFile {
             closed_report: TextReport::default(),
         };
         let learned = ledger.source_at(&file.canonical).filter(|_| !again);
-        let metadata = match fs::metadata(&file.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                file.note(notes, Happening::Awaited);
-                file.finish_renamed(learned, notes)?;
-                return Ok(file);
-            }
-            other => other.map_err(Error::io(&file.path))?,
-        };
-        if !metadata.is_file() {
+        let metadata = if_there(fs::metadata(&file.path)).map_err(Error::io(&file.path))?;
+        if metadata.is_some_and(|metadata| !metadata.is_file()) {
             return Err(file.not_followed("this is not a file; `-` follows what is piped in"));
         }
+        let Some(mut opened) = if_there(File::open(&file.path)).map_err(Error::io(&file.path))? else {
+            file.note(notes, Happening::Awaited);
+            file.finish_renamed(learned, notes)?;
+            return Ok(file);
+        };
         let Some(learned) = learned else {
             // What is in an empty file is not known before it is written.
-            if metadata.len() > 0 {
-                file.open()?;
+            if opened.metadata().map_err(Error::io(&file.path))?.len() > 0 {
+                file.current = Some(file.opened(opened, Position::default(), 0)?);
             }
             return Ok(file);
         };
-        let mut opened = File::open(&file.path).map_err(Error::io(&file.path))?;
         if learned.is_in(&mut opened).map_err(Error::io(&file.path))? {
             learned.check_layout(&file.path, layout)?;
             file.current = Some(file.opened(opened, learned.position, learned.words)?);
@@ -131,28 +128,31 @@ impl FollowedFile {
         }
     }
 
-    /// Writes down how far the file was read, whatever its path leads to now.
+    /// Writes down how far the file was read, whatever its path leads to now. Where one cannot be
+    /// recorded, the others still are.
     pub fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
+        let mut result = Ok(());
         for Closed { canonical, kept } in self.closed.drain(..) {
             match kept {
                 Some((handle, reading)) => {
                     let recorded =
                         handle.with_file(|file| ledger.record_open(&canonical, file, reading, &self.layout));
-                    recorded.map_err(Error::io(&canonical))?;
+                    result = result.and(recorded.map_err(Error::io(&canonical)));
                 }
                 None => ledger.forget(&canonical),
             }
         }
-        let Some(current) = &mut self.current else { return Ok(()) };
+        let Some(current) = &mut self.current else { return result };
         let reading = current.reading();
         if current.settled == Some(reading.position) {
-            return Ok(());
+            return result;
         }
         let recorded =
             current.handle.with_file(|file| ledger.record_open(&self.canonical, file, reading, &self.layout));
-        recorded.map_err(Error::io(&self.path))?;
-        current.settled = Some(reading.position);
-        Ok(())
+        if recorded.is_ok() {
+            current.settled = Some(reading.position);
+        }
+        result.and(recorded.map_err(Error::io(&self.path)))
     }
 
     /// Whether another path leads to the same place.
@@ -199,20 +199,17 @@ impl FollowedFile {
     }
 
     fn open_if_there(&mut self, notes: &mut Vec<Note>) -> Result<()> {
-        if fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > 0) {
-            self.canonical = canonical(&self.path)?;
-            self.open()?;
-            self.note(notes, Happening::Begun);
-            // What the ledger knows is of another file.
-            self.current.iter_mut().for_each(|current| current.settled = None);
+        if !fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > 0) {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Begins at the start of the file.
-    fn open(&mut self) -> Result<()> {
-        let file = File::open(&self.path).map_err(Error::io(&self.path))?;
-        self.current = Some(self.opened(file, Position::default(), 0)?);
+        // It may be renamed just now.
+        let Some(file) = if_there(File::open(&self.path)).map_err(Error::io(&self.path))? else {
+            return Ok(());
+        };
+        self.canonical = canonical(&self.path)?;
+        // What the ledger knows is of another file.
+        self.current = Some(Open { settled: None, ..self.opened(file, Position::default(), 0)? });
+        self.note(notes, Happening::Begun);
         Ok(())
     }
 
@@ -269,6 +266,14 @@ impl Open {
     }
 }
 
+/// What was found; a file that is not there is none.
+fn if_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        found => found.map(Some),
+    }
+}
+
 /// The canonical path of a file that need not be there, in a folder that must.
 fn canonical(path: &Path) -> Result<PathBuf> {
     if path.is_dir() {
@@ -297,5 +302,58 @@ impl Identity {
     fn of(metadata: &Metadata) -> Identity {
         let made = metadata.created().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
         Identity([made.map_or(0, |time| time.as_nanos() as u64), 0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_recorded_does_not_hold_back_the_others() {
+        let folder = TempDir::new().unwrap();
+        let (options, layout) = (TextOptions::default(), Layout::Text);
+        let mut ledger = Ledger::default();
+        let (broken, gone) = (folder.path().join("broken"), folder.path().join("gone"));
+        fs::write(&gone, "one\n").unwrap();
+        let reading = Reading { file_bytes: 4, position: Position::at(4), complete: true, words: 1 };
+        ledger.record_open(&gone, &mut File::open(&gone).unwrap(), reading, &layout).unwrap();
+        let mut file =
+            FollowedFile::new(folder.path().join("a"), &ledger, false, &options, &layout, &mut Vec::new())
+                .unwrap();
+        // What is open only for writing cannot be read.
+        let unreadable = Growing::new(File::create(&broken).unwrap(), 0).unwrap();
+        file.closed = vec![
+            Closed { canonical: broken.clone(), kept: Some((unreadable, reading)) },
+            Closed { canonical: gone.clone(), kept: None },
+        ];
+        let error = file.settle(&mut ledger).unwrap_err().to_string();
+        assert!(error.contains("broken"), "{error}");
+        assert!(ledger.source_at(&gone).is_none());
+    }
+
+    #[test]
+    fn a_file_that_comes_and_goes_is_waited_for() {
+        let folder = TempDir::new().unwrap();
+        let (path, options, layout) = (folder.path().join("a"), TextOptions::default(), Layout::Text);
+        let writer = std::thread::spawn({
+            let path = path.clone();
+            move || {
+                for _ in 0..2_000 {
+                    fs::write(&path, "one\n").unwrap();
+                    fs::remove_file(&path).unwrap();
+                }
+            }
+        });
+        while !writer.is_finished() {
+            let mut notes = Vec::new();
+            let mut file =
+                FollowedFile::new(path.clone(), &Ledger::default(), false, &options, &layout, &mut notes)
+                    .unwrap();
+            file.read(&mut Sentence::default(), &mut notes).unwrap();
+        }
+        writer.join().unwrap();
     }
 }
