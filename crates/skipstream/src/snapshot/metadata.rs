@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::VERSION;
 use crate::config::Config;
@@ -11,6 +12,12 @@ use crate::embeddings::Origin;
 use crate::random::Random;
 use crate::train::{InitialSource, Totals};
 use crate::vocabulary::VocabularyTotals;
+
+/// A count above this is damage: nobody sees so many words, and counts below it can be added up without a thought.
+const MAX_COUNT: u64 = 1 << 60;
+
+/// What is counted in the metadata of a trainer's state.
+const COUNTS: [&str; 5] = ["batches", "ledger", "slots", "totals", "vocabulary"];
 
 /// BLAKE3 of each tensor, in hexadecimal.
 pub(super) type Checksums = BTreeMap<String, String>;
@@ -33,7 +40,10 @@ impl Metadata {
             return Err(format!("its format is version {version}; this program reads version {VERSION}"));
         }
         match kind.kind {
-            Contents::Training => serde_json::from_str(json).map(Metadata::Training),
+            Contents::Training => {
+                check_counts(&serde_json::from_str(json).map_err(wrong)?)?;
+                serde_json::from_str(json).map(Metadata::Training)
+            }
             Contents::Vectors => serde_json::from_str(json).map(Metadata::Vectors),
         }
         .map_err(wrong)
@@ -44,6 +54,31 @@ impl Metadata {
             Metadata::Training(metadata) => &metadata.checksums,
             Metadata::Vectors(metadata) => &metadata.checksums,
         }
+    }
+}
+
+/// Refuses metadata with a count that cannot be. No checksum covers them.
+fn check_counts(metadata: &Value) -> Result<(), String> {
+    match COUNTS.iter().find_map(|name| excess(name, metadata.get(name)?)) {
+        Some((name, value)) => Err(format!(
+            "the model is damaged: `{name}` is {value}; it must be at most {MAX_COUNT}; go back to a copy of it"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The first number above the maximum, with its name.
+fn excess(name: &str, value: &Value) -> Option<(String, u64)> {
+    match value {
+        Value::Number(number) => {
+            let value = number.as_u64().filter(|&value| value > MAX_COUNT)?;
+            Some((name.to_owned(), value))
+        }
+        Value::Array(items) => items.iter().find_map(|item| excess(name, item)),
+        Value::Object(fields) => {
+            fields.iter().find_map(|(field, value)| excess(&format!("{name}.{field}"), value))
+        }
+        _ => None,
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use super::super::metadata::TrainingMetadata;
 use super::super::tensor::write_file;
 use super::{change, flip_a_bit, place, replace, small_trainer};
+use crate::corpus::{Layout, Position, Reading};
 use crate::vocabulary::WordId;
 use crate::{Config, Embeddings, Error, Strategy, Trainer, Vectors};
 
@@ -98,6 +100,41 @@ fn settings_out_of_their_limits_are_refused() {
     change(&path, |bytes| replace(bytes, r#"\"window\":5"#, r#"\"window\":0"#));
     let message = Trainer::load(&path, None).unwrap_err().to_string();
     assert!(message.contains("window is 0; it must be from 1 to 1000"), "{message}");
+}
+
+#[test]
+fn counts_that_cannot_be_are_refused() {
+    let changes: [(&str, fn(&mut TrainingMetadata)); 9] = [
+        ("batches", |metadata| metadata.batches = u64::MAX),
+        ("totals.pairs", |metadata| metadata.totals.pairs = u64::MAX),
+        ("totals.replayed", |metadata| metadata.totals.replayed = (1 << 60) + 1),
+        ("vocabulary.evictions", |metadata| metadata.vocabulary.evictions = u64::MAX),
+        ("vocabulary.cancellations", |metadata| metadata.vocabulary.cancellations = u64::MAX),
+        ("ledger.piped_words", |metadata| metadata.ledger.piped_words = u64::MAX),
+        ("ledger.piped_bytes", |metadata| metadata.ledger.piped_bytes = u64::MAX),
+        ("ledger.sources.words", |metadata| metadata.ledger.sources[0].words = u64::MAX),
+        ("ledger.sources.position_lines", |metadata| {
+            metadata.ledger.sources[0].position.lines = u64::MAX;
+        }),
+    ];
+    let (folder, path) = place();
+    let text = folder.path().join("text");
+    std::fs::write(&text, "to be").unwrap();
+    let mut trainer = small_trainer();
+    let reading = Reading { file_bytes: 5, position: Position::default(), complete: true, words: 2 };
+    trainer.ledger.record(&text, reading, &Layout::Text).unwrap();
+    let ids: Vec<WordId> = trainer.vocabulary().ids().collect();
+    for (name, change) in changes {
+        let changed = |checksums| {
+            let mut metadata = trainer.metadata(checksums);
+            change(&mut metadata);
+            metadata
+        };
+        write_file(&path, trainer.tensors(&ids), changed).unwrap();
+        let message = Trainer::load(&path, None).unwrap_err().to_string();
+        assert!(message.contains(&format!("the model is damaged: `{name}` is 1")), "{message}");
+        assert!(message.contains("it must be at most 1152921504606846976"), "{message}");
+    }
 }
 
 #[test]
