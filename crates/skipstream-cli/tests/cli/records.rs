@@ -160,3 +160,16 @@ fn a_record_that_is_repaired_is_learned_without_those_before_it() {
     let summary: serde_json::Value = serde_json::from_str(&answer.out).unwrap();
     assert_eq!((&summary["words"], &summary["words_in_all"]), (&3.into(), &6.into()));
 }
+
+#[test]
+fn a_quote_without_its_other_half_is_named() {
+    let desk = Desk::new();
+    desk.write("a.csv", "id,text\n1,\"one, two\"\n2,\"never closed\nmore\n3,words\n");
+    let answer = desk.run(&["train", "--model", "m", "--format", "csv", "--field", "text", "a.csv"]);
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    let message = "error: a.csv: line 3: a `\"` in the record that begins here has no other half\n";
+    assert!(answer.err.ends_with(message), "{answer:?}");
+    desk.write("b.csv", "id,text\n1,\"one, two\"");
+    let answer = desk.run(&["train", "--model", "n", "--format", "csv", "--field", "text", "b.csv"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+}

@@ -126,6 +126,16 @@ impl Table {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(read_error(&self.name, error)),
             };
+            if chunk.is_empty() && self.position.offset > start.offset {
+                // The end of the last line need not be there. Only behind an open quote it would be text.
+                if let (ReadFieldResult::InputEmpty, ..) = self.parser.read_field(b"\n", &mut part) {
+                    let line = start.lines + 1;
+                    let reason =
+                        format!("line {line}: a `\"` in the record that begins here has no other half");
+                    return Err(Error::malformed(&self.name, reason));
+                }
+                return Ok(Some(column + 1));
+            }
             let (met, read, written) = self.parser.read_field(chunk, &mut part);
             self.position = behind(self.position, &chunk[..read]);
             self.reader.consume(read);
