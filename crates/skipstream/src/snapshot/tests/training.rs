@@ -104,7 +104,8 @@ fn settings_out_of_their_limits_are_refused() {
 
 #[test]
 fn counts_that_cannot_be_are_refused() {
-    let changes: [(&str, fn(&mut TrainingMetadata)); 9] = [
+    type Change = fn(&mut TrainingMetadata);
+    let changes: [(&str, Change); 9] = [
         ("batches", |metadata| metadata.batches = u64::MAX),
         ("totals.pairs", |metadata| metadata.totals.pairs = u64::MAX),
         ("totals.replayed", |metadata| metadata.totals.replayed = (1 << 60) + 1),
