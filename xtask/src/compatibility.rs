@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use crate::command::{cargo, program, root, run, target_folder};
-use crate::python::Environment;
+use experiments::command::{cargo, program, root, run, target_folder};
+use experiments::python::Environment;
 
 /// Builds the command, gets the other programs, and runs the tests in Python.
 pub fn run_tests() -> Result<()> {

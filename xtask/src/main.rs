@@ -2,11 +2,8 @@
 
 mod bench;
 mod check;
-mod command;
 mod compatibility;
 mod demo;
-mod python;
-mod text;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};

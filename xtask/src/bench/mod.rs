@@ -1,6 +1,5 @@
 //! `cargo xtask bench`: how fast, how large and how good.
 
-mod circumstances;
 mod evaluation;
 mod instructions;
 mod opening;

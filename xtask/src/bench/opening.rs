@@ -12,9 +12,9 @@ use skipstream::corpus::Lines;
 use skipstream::formats::{self, Format};
 use skipstream::{Config, Embeddings, Random, Trainer, Vectors};
 
-use super::circumstances;
-use super::peers::python::{OPEN, Python};
-use crate::command::target_folder;
+use experiments::circumstances;
+use experiments::command::target_folder;
+use experiments::peers::python::{OPEN, Python};
 
 /// Answers after the first one.
 const LATER: usize = 20;

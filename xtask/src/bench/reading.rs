@@ -12,10 +12,10 @@ use skipstream::Config;
 use skipstream::corpus::{self, Sentence, Source};
 use skipstream::vocabulary::Vocabulary;
 
-use super::circumstances;
-use crate::command::line;
-use crate::demo::prepare_wikipedia;
-use crate::text;
+use experiments::circumstances;
+use experiments::command::line;
+use experiments::data::enwik8;
+use experiments::text;
 
 /// What was typed after `cargo xtask bench reading`.
 #[derive(Args)]
@@ -32,7 +32,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<()> {
     let text = match &options.corpus {
         Some(corpus) => corpus.clone(),
-        None => prepare_wikipedia(Path::new("demo"))
+        None => enwik8::prepare(Path::new("demo"))
             .context("could not get a text; --corpus FILE takes one of yours")?,
     };
     ensure!(!text::is_compressed(&text)?, "{} is compressed; `wc` cannot read it", text.display());

@@ -2,8 +2,6 @@
 //! Rust and Python.
 
 mod days;
-mod enwik8;
-mod wikitext;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -16,10 +14,10 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::command::{build_skipstream, line, run_quietly};
-use crate::text::{each_line, grouped, open, words};
 use days::Day;
-pub use enwik8::prepare as prepare_wikipedia;
+use experiments::command::{build_skipstream, line, run_quietly};
+use experiments::data::enwik8;
+use experiments::text::{each_line, grouped, open, words};
 
 /// How many neighbours are shown of how many words.
 const N_NEIGHBORS: &str = "6";
@@ -56,7 +54,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<()> {
     let text = match &options.text {
         Some(text) => text.clone(),
-        None => prepare_wikipedia(&options.dir).context(NO_TEXT)?,
+        None => enwik8::prepare(&options.dir).context(NO_TEXT)?,
     };
     let days = days::cut(&text, options.days, &options.dir.join("days"))?;
     let asked = match &options.text {

@@ -17,9 +17,9 @@ use serde_json::Value;
 use skipstream::formats::{self, Format};
 use skipstream::{Embeddings, Vectors};
 
-use super::circumstances;
-use super::peers::python::{EVALUATE, Python};
-use crate::command::{build_skipstream, line, run};
+use experiments::circumstances;
+use experiments::command::{build_skipstream, line, run};
+use experiments::peers::python::{EVALUATE, Python};
 
 /// Google's questions must be answered so many times faster than by gensim.
 const WANTED_RATIO: f64 = 10.0;

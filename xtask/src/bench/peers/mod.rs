@@ -5,14 +5,8 @@
 //! the plain text to the saved model. Scores vary with the seed and not with the machine: they are
 //! taken once for each seed, and the table shows their mean and standard deviation.
 
-mod contender;
-pub mod python;
 mod report;
-mod roster;
 mod scores;
-mod setting;
-mod timed;
-mod yskip;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,16 +15,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use super::circumstances;
-use crate::command::build_skipstream;
-use crate::demo::prepare_wikipedia;
-use crate::text::{TextWriter, each_line, open, words};
-use contender::{Contender, Job, Variant};
-use python::Python;
+use experiments::circumstances;
+use experiments::command::build_skipstream;
+use experiments::data::enwik8;
+use experiments::peers::contender::{Contender, Job, Variant};
+use experiments::peers::python::Python;
+use experiments::peers::roster::{Peer, Roster, Wanted};
+use experiments::peers::setting::Setting;
+use experiments::peers::timed;
+use experiments::text::{TextWriter, each_line, open, words};
 use report::{Group, Report, Run};
-use roster::{Peer, Roster, Wanted};
 use scores::Scores;
-use setting::Setting;
 
 /// What was typed after `cargo xtask bench peers`.
 #[derive(Args)]
@@ -211,7 +206,7 @@ fn prepare_text(options: &Options) -> Result<(PathBuf, u64)> {
     let source = match (&options.corpus, &options.data) {
         (Some(corpus), _) => corpus.clone(),
         (None, Some(data)) => data.join("corpora/wiki-2006.txt.zst"),
-        (None, None) => prepare_wikipedia(Path::new("demo"))
+        (None, None) => enwik8::prepare(Path::new("demo"))
             .context("could not get a text; --corpus FILE takes one of yours")?,
     };
     let text = options.dir.join("corpus.txt");

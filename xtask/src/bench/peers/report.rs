@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::scores::Scores;
-use super::setting::Setting;
-use super::timed::Measured;
+use experiments::peers::setting::Setting;
+use experiments::peers::timed::Measured;
 
 /// What is measured together: only runs of one group are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use skipstream::Embeddings;
 use skipstream::eval::{EvalOptions, Evaluator, Score, TestSet};
 use skipstream::formats;
 
-use super::contender::Vectors;
+use experiments::peers::contender::Vectors;
 
 /// Only so many words are looked at, the most frequent ones: programs differ in which rare ones they know.
 const N_WORDS: usize = 30_000;

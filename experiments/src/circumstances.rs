@@ -7,17 +7,18 @@ use std::thread;
 
 /// The date, the machine and the command, as a Markdown list.
 pub fn list() -> String {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
     let typed: Vec<String> = env::args().skip(1).collect();
-    format!(
-        "- date: {}\n- machine: {}, {cores} cores\n- command: `cargo xtask {}`",
-        date(),
-        processor(),
-        typed.join(" ")
-    )
+    format!("- date: {}\n- machine: {}\n- command: `cargo xtask {}`", date(), machine(), typed.join(" "))
 }
 
-fn date() -> String {
+/// The processor and the number of its cores that we may use.
+pub fn machine() -> String {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    format!("{}, {cores} cores", processor())
+}
+
+/// Today, by the clock of the system.
+pub fn date() -> String {
     let output = Command::new("date").args(["-u", "+%Y-%m-%d"]).output();
     output.map_or_else(|_| "unknown".into(), |output| String::from_utf8_lossy(&output.stdout).trim().into())
 }

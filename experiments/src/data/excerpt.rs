@@ -1,0 +1,47 @@
+//! A part of a text, in the plain form that every program reads.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+
+use super::{Corpus, Data};
+use crate::record::{Source, work_folder};
+use crate::text::{TextWriter, each_line, open, words};
+
+/// A plain text file, with lines that no program cuts.
+pub struct Text {
+    pub path: PathBuf,
+    pub source: Source,
+}
+
+impl Data {
+    /// Writes the lines of a text until there are `n_words` words, or all of them, as plain text.
+    pub fn plain_text(&self, corpus: Corpus, n_words: Option<u64>) -> Result<Text> {
+        let limit = n_words.unwrap_or(u64::MAX);
+        let name = match n_words {
+            Some(n_words) => format!("{}, {n_words} words", corpus.name()),
+            None => corpus.name().into(),
+        };
+        let path = work_folder()?.join("texts").join(name.replace(", ", "-").replace(' ', "-") + ".txt");
+        let mut writer = TextWriter::create(&path)?;
+        each_line(open(&self.corpus(corpus)?)?, |line| {
+            for word in words(line).take((limit - writer.n_words()) as usize) {
+                writer.word(word)?;
+            }
+            Ok(writer.end_line()?)
+        })?;
+        let n_words = writer.n_words();
+        ensure!(n_words > 0, "{name} has no words");
+        writer.finish()?;
+        let bytes = fs::read(&path)?;
+        let source = Source {
+            name,
+            blake3: blake3::hash(&bytes).to_hex().to_string(),
+            bytes: bytes.len() as u64,
+            lines: bytes.iter().filter(|&&byte| byte == b'\n').count() as u64,
+            words: n_words,
+        };
+        Ok(Text { path, source })
+    }
+}
