@@ -20,3 +20,5 @@ pub mod statistics;
 pub mod data;
 
 pub mod peers;
+
+pub mod scores;

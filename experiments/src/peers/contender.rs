@@ -1,11 +1,11 @@
 //! The programs that take part, and what one types to run each of them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ValueEnum;
+use skipstream::Vectors;
 
 use super::python::{FASTTEXT, GENSIM, Python};
 use super::setting::Setting;
@@ -13,10 +13,7 @@ use super::yskip;
 use crate::command::run_quietly;
 
 /// Words that occur less often are left out, by the programs that know the count beforehand.
-const MIN_COUNT: &str = "5";
-
-/// The bound on the vocabulary, for the programs that learn in one pass.
-const MAX_VOCABULARY: &str = "100000";
+pub const MIN_COUNT: u64 = 5;
 
 /// A program of the comparison, ready to run. `passes` is how often one that needs the whole text goes over it.
 pub enum Contender {
@@ -29,7 +26,7 @@ pub enum Contender {
     /// The program of the paper, which reads the text once.
     Yskip { program: PathBuf },
     /// gensim, reading the file itself: its fastest way.
-    Gensim { python: Python, passes: u32 },
+    Gensim { python: Python, rate: String, passes: u32 },
     /// fastText without subwords: the same model as the others.
     Fasttext { python: Python, passes: u32 },
 }
@@ -45,6 +42,10 @@ pub enum Variant {
     NoReplays,
     /// Pair by pair, on one thread, as in Algorithm 1 of the paper
     Incremental,
+    /// Counts and noise of the whole text first, then pair by pair with AdaGrad, on one thread
+    Batch,
+    /// The same with a rate that falls linearly, as word2vec.c does it
+    Word2vec,
 }
 
 /// One run to do.
@@ -56,12 +57,10 @@ pub struct Job<'a> {
     pub setting: Setting,
     pub threads: u32,
     pub seed: u32,
-}
-
-/// The vectors of a model, in one of word2vec's formats.
-pub enum Vectors {
-    Text(PathBuf),
-    Binary(PathBuf),
+    /// The bound on the vocabulary, for the programs that have one.
+    pub max_vocabulary: u32,
+    /// Whether the context vectors are asked for afterwards, of the programs that throw them away otherwise.
+    pub keeps_contexts: bool,
 }
 
 impl Contender {
@@ -72,7 +71,7 @@ impl Contender {
             Self::Word2vec { rate, passes, .. } => (format!("word2vec.c rate {rate}"), *passes),
             Self::Pword2vec { passes, .. } => ("pWord2Vec".into(), *passes),
             Self::Yskip { .. } => ("yskip".into(), 1),
-            Self::Gensim { passes, .. } => ("gensim".into(), *passes),
+            Self::Gensim { rate, passes, .. } => (format!("gensim rate {rate}"), *passes),
             Self::Fasttext { passes, .. } => ("fastText".into(), *passes),
         };
         if passes == 1 { name } else { format!("{name} passes {passes}") }
@@ -99,36 +98,63 @@ impl Contender {
                 command
             }
             Self::Yskip { program } => yskip_command(program, job),
-            Self::Gensim { python, passes } => python.train(GENSIM, *passes, job),
+            Self::Gensim { python, rate, passes } => {
+                let mut command = python.train(GENSIM, *passes, job);
+                option(&mut command, "--rate", rate);
+                if job.keeps_contexts {
+                    option(&mut command, "--sum", with_contexts(job).display());
+                }
+                command
+            }
             Self::Fasttext { python, passes } => python.train(FASTTEXT, *passes, job),
         }
     }
 
-    /// The vectors of the model that a run has saved: target plus context of the two programs that keep both, which
-    /// is what the paper evaluates, and what the others offer.
-    pub fn vectors(&self, job: &Job) -> Result<Vectors> {
+    /// Whether the seed changes the result. word2vec.c, pWord2Vec and fastText take none.
+    pub fn takes_seed(&self) -> bool {
+        matches!(self, Self::Skipstream { .. } | Self::Gensim { .. } | Self::Yskip { .. })
+    }
+
+    /// Whether target plus context, which is what the paper evaluates, can be had.
+    pub fn has_contexts(&self) -> bool {
+        !matches!(self, Self::Word2vec { .. } | Self::Pword2vec { .. })
+    }
+
+    /// A file with vectors of the model that a run has saved.
+    pub fn vectors(&self, job: &Job, vectors: Vectors) -> Result<PathBuf> {
         let path = job.output.with_extension("vectors");
-        Ok(match self {
-            Self::Skipstream { program, .. } => {
+        match (self, vectors) {
+            (Self::Skipstream { program, .. }, _) => {
                 let mut command = Command::new(program);
                 command.arg("export").arg("--model").arg(job.output);
-                command.args(["--vectors", "sum", "--to", "word2vec-binary"]).arg(&path);
+                command.args(["--to", "word2vec-binary", "--vectors", spelled(vectors)]).arg(&path);
                 run_quietly(&mut command)?;
-                Vectors::Binary(path)
             }
-            Self::Yskip { .. } => {
-                yskip::convert(job.output, &path)?;
-                Vectors::Text(path)
+            (Self::Yskip { .. }, Vectors::Sum) => yskip::convert(job.output, &path)?,
+            (Self::Fasttext { python, .. }, Vectors::Target | Vectors::Sum) => {
+                run_quietly(&mut python.export(FASTTEXT, job.output, &path, spelled(vectors)))?;
             }
-            Self::Fasttext { python, .. } => {
-                run_quietly(&mut python.export(FASTTEXT, job.output, &path))?;
-                Vectors::Text(path)
+            (Self::Word2vec { .. } | Self::Pword2vec { .. } | Self::Gensim { .. }, Vectors::Target) => {
+                return Ok(job.output.into());
             }
-            Self::Word2vec { .. } | Self::Pword2vec { .. } | Self::Gensim { .. } => {
-                fs::rename(job.output, &path)?;
-                Vectors::Binary(path)
-            }
-        })
+            (Self::Gensim { .. }, Vectors::Sum) if job.keeps_contexts => return Ok(with_contexts(job)),
+            _ => bail!("{} does not give {} vectors", self.name(), spelled(vectors)),
+        }
+        Ok(path)
+    }
+}
+
+/// Where gensim puts the sums of target and context.
+fn with_contexts(job: &Job) -> PathBuf {
+    job.output.with_extension("sum")
+}
+
+/// As it is typed.
+fn spelled(vectors: Vectors) -> &'static str {
+    match vectors {
+        Vectors::Target => "target",
+        Vectors::Context => "context",
+        Vectors::Sum => "sum",
     }
 }
 
@@ -139,6 +165,8 @@ impl Variant {
             Self::Finish => "skipstream finish",
             Self::NoReplays => "skipstream no-replays",
             Self::Incremental => "skipstream incremental",
+            Self::Batch => "skipstream batch",
+            Self::Word2vec => "skipstream word2vec",
         }
     }
 
@@ -149,6 +177,8 @@ impl Variant {
             Self::Finish => &["--finish"],
             Self::NoReplays => &["--replays", "0"],
             Self::Incremental => &["--strategy", "incremental"],
+            Self::Batch => &["--strategy", "batch"],
+            Self::Word2vec => &["--strategy", "word2vec"],
         }
     }
 }
@@ -160,7 +190,7 @@ fn skipstream(program: &Path, variant: Variant, job: &Job) -> Command {
     option(&mut command, "--window", job.setting.window());
     option(&mut command, "--negatives", job.setting.negatives());
     option(&mut command, "--subsample", job.setting.subsample());
-    option(&mut command, "--max-vocabulary", MAX_VOCABULARY);
+    option(&mut command, "--max-vocabulary", job.max_vocabulary);
     option(&mut command, "--threads", job.threads);
     option(&mut command, "--seed", job.seed);
     command.args(variant.flags()).arg("--quiet").arg(job.text);
@@ -189,7 +219,7 @@ fn yskip_command(program: &Path, job: &Job) -> Command {
     option(&mut command, "-w", job.setting.window());
     option(&mut command, "-n", job.setting.negatives());
     option(&mut command, "-s", job.setting.subsample());
-    option(&mut command, "-m", MAX_VOCABULARY);
+    option(&mut command, "-m", job.max_vocabulary);
     option(&mut command, "-t", job.threads);
     option(&mut command, "-r", job.seed);
     command.arg("-q").arg(job.text).arg(job.output);

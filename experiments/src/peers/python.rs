@@ -83,9 +83,9 @@ impl Python {
     }
 
     /// The command that writes a model of a driver script's as vectors.
-    pub fn export(&self, driver: &str, model: &Path, vectors: &Path) -> Command {
+    pub fn export(&self, driver: &str, model: &Path, output: &Path, vectors: &str) -> Command {
         let mut command = self.driver(driver);
-        command.arg("export").arg(model).arg(vectors);
+        command.arg("export").arg(model).arg(output).arg("--vectors").arg(vectors);
         command
     }
 

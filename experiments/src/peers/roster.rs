@@ -9,6 +9,9 @@ use clap::ValueEnum;
 use super::contender::{Contender, Variant};
 use super::python::Python;
 
+/// gensim's own default.
+const GENSIM_RATE: &str = "0.025";
+
 /// A program to compare with.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Peer {
@@ -78,7 +81,9 @@ impl Peer {
             Self::Gensim => {
                 let python = Python::prepare(folder)?;
                 python.install("gensim")?;
-                passes.map(|passes| Contender::Gensim { python: python.clone(), passes }).collect()
+                let gensim =
+                    |passes| Contender::Gensim { python: python.clone(), rate: GENSIM_RATE.into(), passes };
+                passes.map(gensim).collect()
             }
             Self::Fasttext => {
                 let python = Python::prepare(folder)?;

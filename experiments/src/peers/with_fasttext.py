@@ -28,10 +28,13 @@ def train(options):
 def export(options):
     model = fasttext.load_model(options.model)
     words = model.get_words()
-    with open(options.vectors, "w", encoding="utf-8") as file:
+    matrix = model.get_input_matrix()
+    if options.vectors == "sum":
+        matrix = matrix + model.get_output_matrix()
+    with open(options.output, "w", encoding="utf-8") as file:
         file.write(f"{len(words)} {model.get_dimension()}\n")
-        for word in words:
-            vector = " ".join(f"{value:.6g}" for value in model.get_word_vector(word))
+        for word, row in zip(words, matrix):
+            vector = " ".join(f"{value:.6g}" for value in row)
             file.write(f"{word} {vector}\n")
 
 
@@ -53,7 +56,8 @@ verb.add_argument("--seed", type=int, help="ignored: the package does not take o
 verb = verbs.add_parser("export")
 verb.set_defaults(run=export)
 verb.add_argument("model")
-verb.add_argument("vectors")
+verb.add_argument("output")
+verb.add_argument("--vectors", choices=["target", "sum"], required=True)
 
 options = parser.parse_args()
 options.run(options)

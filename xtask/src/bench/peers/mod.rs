@@ -26,6 +26,10 @@ use experiments::peers::timed;
 use experiments::text::{TextWriter, each_line, open, words};
 use report::{Group, Report, Run};
 use scores::Scores;
+use skipstream::Vectors;
+
+/// The bound on the vocabulary, for the programs that learn in one pass.
+const MAX_VOCABULARY: u32 = 100_000;
 
 /// What was typed after `cargo xtask bench peers`.
 #[derive(Args)]
@@ -107,6 +111,8 @@ pub fn run(options: &Options) -> Result<()> {
                     setting: group.setting,
                     threads: group.threads,
                     seed,
+                    max_vocabulary: MAX_VOCABULARY,
+                    keeps_contexts: false,
                 };
                 match measure(contender, &job, round, eval) {
                     Ok(run) => report.add(run)?,
@@ -174,7 +180,10 @@ fn measure(contender: &Contender, job: &Job, round: u32, eval: Option<&Path>) ->
 }
 
 fn score(contender: &Contender, job: &Job, eval: &Path) -> Result<Scores> {
-    scores::score(&contender.vectors(job)?, eval)
+    // Target plus context where both are kept, which is what the paper evaluates; otherwise what there is.
+    let has_sums = !matches!(contender, Contender::Gensim { .. }) && contender.has_contexts();
+    let vectors = if has_sums { Vectors::Sum } else { Vectors::Target };
+    scores::score(&contender.vectors(job, vectors)?, eval)
 }
 
 fn failure(contender: &Contender, group: Group, round: u32, error: &anyhow::Error) -> String {
