@@ -1,6 +1,7 @@
 //! Running other programs: said before, checked after, tried again where the network is involved.
 
 use std::env;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -36,6 +37,13 @@ pub fn run_quietly(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("could not start {:?}", command.get_program()))?;
     ensure!(status.success(), "`{}` failed: {status}", line(command));
     Ok(())
+}
+
+/// Runs the command with all that it prints in `log`, and fails if it fails.
+pub fn run_logged(command: &mut Command, log: &Path) -> Result<()> {
+    let output = File::create(log).with_context(|| format!("could not write {}", log.display()))?;
+    run_quietly(command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output))
+        .with_context(|| format!("see {}", log.display()))
 }
 
 /// Runs a command that downloads something, up to three times.

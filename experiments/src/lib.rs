@@ -22,3 +22,5 @@ pub mod data;
 pub mod peers;
 
 pub mod scores;
+
+pub mod quality;

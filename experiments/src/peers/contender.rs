@@ -127,18 +127,18 @@ impl Contender {
             (Self::Skipstream { program, .. }, _) => {
                 let mut command = Command::new(program);
                 command.arg("export").arg("--model").arg(job.output);
-                command.args(["--to", "word2vec-binary", "--vectors", spelled(vectors)]).arg(&path);
+                command.args(["--to", "word2vec-binary", "--vectors", &vectors.to_string()]).arg(&path);
                 run_quietly(&mut command)?;
             }
             (Self::Yskip { .. }, Vectors::Sum) => yskip::convert(job.output, &path)?,
             (Self::Fasttext { python, .. }, Vectors::Target | Vectors::Sum) => {
-                run_quietly(&mut python.export(FASTTEXT, job.output, &path, spelled(vectors)))?;
+                run_quietly(&mut python.export(FASTTEXT, job.output, &path, vectors))?;
             }
             (Self::Word2vec { .. } | Self::Pword2vec { .. } | Self::Gensim { .. }, Vectors::Target) => {
                 return Ok(job.output.into());
             }
             (Self::Gensim { .. }, Vectors::Sum) if job.keeps_contexts => return Ok(with_contexts(job)),
-            _ => bail!("{} does not give {} vectors", self.name(), spelled(vectors)),
+            _ => bail!("{} does not give {} vectors", self.name(), vectors),
         }
         Ok(path)
     }
@@ -147,15 +147,6 @@ impl Contender {
 /// Where gensim puts the sums of target and context.
 fn with_contexts(job: &Job) -> PathBuf {
     job.output.with_extension("sum")
-}
-
-/// As it is typed.
-fn spelled(vectors: Vectors) -> &'static str {
-    match vectors {
-        Vectors::Target => "target",
-        Vectors::Context => "context",
-        Vectors::Sum => "sum",
-    }
 }
 
 impl Variant {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, ensure};
+use skipstream::Vectors;
 
 use super::contender::{Job, option};
 use crate::python::Environment;
@@ -83,9 +84,9 @@ impl Python {
     }
 
     /// The command that writes a model of a driver script's as vectors.
-    pub fn export(&self, driver: &str, model: &Path, output: &Path, vectors: &str) -> Command {
+    pub fn export(&self, driver: &str, model: &Path, output: &Path, vectors: Vectors) -> Command {
         let mut command = self.driver(driver);
-        command.arg("export").arg(model).arg(output).arg("--vectors").arg(vectors);
+        command.arg("export").arg(model).arg(output).arg("--vectors").arg(vectors.to_string());
         command
     }
 

@@ -1,9 +1,11 @@
 //! The two settings of the comparison.
 
 use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
 /// The numbers that every program of a comparison is given.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Setting {
     /// What people use: 100 dimensions, window 5, 5 negatives, subsampling at 1e-4
     Small,

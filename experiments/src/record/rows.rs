@@ -27,12 +27,19 @@ impl<Row: Serialize + DeserializeOwned> Rows<Row> {
         Ok(Self { path, rows, writer })
     }
 
-    /// Appends a row, on disk before it comes back.
+    /// Appends a row, in the file before it comes back.
     pub fn push(&mut self, row: Row) -> Result<()> {
+        self.extend(vec![row])
+    }
+
+    /// Appends rows that belong together.
+    pub fn extend(&mut self, rows: Vec<Row>) -> Result<()> {
         let context = || format!("could not write {}", self.path.display());
-        self.writer.serialize(&row).with_context(context)?;
+        for row in &rows {
+            self.writer.serialize(row).with_context(context)?;
+        }
         self.writer.flush().with_context(context)?;
-        self.rows.push(row);
+        self.rows.extend(rows);
         Ok(())
     }
 

@@ -1,0 +1,218 @@
+//! The methods that are compared.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+
+use crate::peers::contender::{Contender, Variant};
+use crate::peers::python::Python;
+
+/// A way to learn vectors. In rows it is known by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Method {
+    #[serde(rename = "incremental")]
+    Incremental,
+    #[serde(rename = "incremental, 60 % vocabulary")]
+    Incremental60,
+    #[serde(rename = "incremental, 40 % vocabulary")]
+    Incremental40,
+    #[serde(rename = "mini-batch")]
+    MiniBatch,
+    #[serde(rename = "mini-batch with replay")]
+    MiniBatchReplay,
+    #[serde(rename = "batch")]
+    Batch,
+    #[serde(rename = "word2vec (ours)")]
+    OurWord2vec,
+    #[serde(rename = "word2vec.c, 1 pass")]
+    Word2vec,
+    #[serde(rename = "word2vec.c, 1 pass at 0.1")]
+    Word2vecFast,
+    #[serde(rename = "word2vec.c, 5 passes")]
+    Word2vecFive,
+    #[serde(rename = "gensim, 1 pass")]
+    Gensim,
+    #[serde(rename = "gensim, 1 pass at 0.1")]
+    GensimFast,
+    #[serde(rename = "gensim, 5 passes")]
+    GensimFive,
+    #[serde(rename = "fastText, 1 pass")]
+    Fasttext,
+    #[serde(rename = "fastText, 5 passes")]
+    FasttextFive,
+}
+
+/// The learning rate that word2vec.c and gensim take by default, and one that is better for a single pass.
+const RATE: &str = "0.025";
+const FAST_RATE: &str = "0.1";
+
+impl Method {
+    /// In the order of tables and figures.
+    pub const ALL: [Method; 15] = [
+        Method::Incremental,
+        Method::Incremental60,
+        Method::Incremental40,
+        Method::MiniBatch,
+        Method::MiniBatchReplay,
+        Method::Batch,
+        Method::OurWord2vec,
+        Method::Word2vec,
+        Method::Word2vecFast,
+        Method::Word2vecFive,
+        Method::Gensim,
+        Method::GensimFast,
+        Method::GensimFive,
+        Method::Fasttext,
+        Method::FasttextFive,
+    ];
+
+    /// The name in tables, figures and rows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Incremental => "incremental",
+            Self::Incremental60 => "incremental, 60 % vocabulary",
+            Self::Incremental40 => "incremental, 40 % vocabulary",
+            Self::MiniBatch => "mini-batch",
+            Self::MiniBatchReplay => "mini-batch with replay",
+            Self::Batch => "batch",
+            Self::OurWord2vec => "word2vec (ours)",
+            Self::Word2vec => "word2vec.c, 1 pass",
+            Self::Word2vecFast => "word2vec.c, 1 pass at 0.1",
+            Self::Word2vecFive => "word2vec.c, 5 passes",
+            Self::Gensim => "gensim, 1 pass",
+            Self::GensimFast => "gensim, 1 pass at 0.1",
+            Self::GensimFive => "gensim, 5 passes",
+            Self::Fasttext => "fastText, 1 pass",
+            Self::FasttextFive => "fastText, 5 passes",
+        }
+    }
+
+    /// Whether skipstream learns it.
+    pub fn is_ours(self) -> bool {
+        self.variant().is_some()
+    }
+
+    /// The bound on the vocabulary, given how many words are as frequent as the others' threshold asks.
+    pub fn max_vocabulary(self, n_frequent: u32) -> Option<u32> {
+        let share = match self {
+            Self::Incremental60 => 0.6,
+            Self::Incremental40 => 0.4,
+            _ => 1.0,
+        };
+        self.is_ours().then(|| (share * f64::from(n_frequent)).round() as u32)
+    }
+
+    fn variant(self) -> Option<Variant> {
+        Some(match self {
+            Self::Incremental | Self::Incremental60 | Self::Incremental40 => Variant::Incremental,
+            Self::MiniBatch => Variant::NoReplays,
+            // The text ends here, so what waits for its replay must not be left out.
+            Self::MiniBatchReplay => Variant::Finish,
+            Self::Batch => Variant::Batch,
+            Self::OurWord2vec => Variant::Word2vec,
+            _ => return None,
+        })
+    }
+}
+
+/// The programs that are there.
+pub struct Programs {
+    skipstream: PathBuf,
+    word2vec: Result<PathBuf>,
+    gensim: Result<Python>,
+    fasttext: Result<Python>,
+}
+
+impl Programs {
+    /// Installs the peers in a folder; one that cannot be had is left out.
+    pub fn prepare(skipstream: PathBuf, folder: &Path) -> Self {
+        let with = |packages: &[&str]| -> Result<Python> {
+            let python = Python::prepare(folder)?;
+            let mut tries = packages.iter().map(|package| python.install(package));
+            let first = tries.next().unwrap_or(Ok(()));
+            tries.fold(first, |done, next| done.or(next)).map(|()| python.clone())
+        };
+        Self {
+            skipstream,
+            word2vec: with(&["word2vec"]).and_then(|python| python.installed("word2vec")),
+            gensim: with(&["gensim"]),
+            // The second is the first, compiled: for machines where compiling fails.
+            fasttext: with(&["fasttext", "fasttext-wheel"]),
+        }
+    }
+
+    /// A line for each program that could not be had.
+    pub fn missing(&self) -> impl Iterator<Item = String> {
+        let reasons = [
+            ("word2vec.c", self.word2vec.as_ref().err()),
+            ("gensim", self.gensim.as_ref().err()),
+            ("fastText", self.fasttext.as_ref().err()),
+        ];
+        reasons.into_iter().filter_map(|(name, error)| error.map(|error| format!("{name}: {error:#}")))
+    }
+
+    /// The program of a method, if it is there.
+    pub fn contender(&self, method: Method) -> Option<Contender> {
+        if let Some(variant) = method.variant() {
+            return Some(Contender::Skipstream { program: self.skipstream.clone(), variant });
+        }
+        let word2vec = |rate: &str, passes| {
+            let program = self.word2vec.as_ref().ok()?.clone();
+            Some(Contender::Word2vec { program, rate: rate.into(), passes })
+        };
+        let gensim = |rate: &str, passes| {
+            let python = self.gensim.as_ref().ok()?.clone();
+            Some(Contender::Gensim { python, rate: rate.into(), passes })
+        };
+        let fasttext = |passes| {
+            let python = self.fasttext.as_ref().ok()?.clone();
+            Some(Contender::Fasttext { python, passes })
+        };
+        match method {
+            Method::Word2vec => word2vec(RATE, 1),
+            Method::Word2vecFast => word2vec(FAST_RATE, 1),
+            Method::Word2vecFive => word2vec(RATE, 5),
+            Method::Gensim => gensim(RATE, 1),
+            Method::GensimFast => gensim(FAST_RATE, 1),
+            Method::GensimFive => gensim(RATE, 5),
+            Method::Fasttext => fasttext(1),
+            Method::FasttextFive => fasttext(5),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_is_written_by_its_name() {
+        for method in Method::ALL {
+            assert_eq!(serde_json::to_value(method).unwrap(), method.name());
+        }
+    }
+
+    #[test]
+    fn only_ours_have_a_bound_and_it_can_be_lowered() {
+        assert_eq!(Method::Incremental.max_vocabulary(1000), Some(1000));
+        assert_eq!(Method::Incremental60.max_vocabulary(1000), Some(600));
+        assert_eq!(Method::Incremental40.max_vocabulary(1000), Some(400));
+        assert_eq!(Method::Gensim.max_vocabulary(1000), None);
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_said_and_its_methods_left_out() {
+        let programs = Programs {
+            skipstream: "skipstream".into(),
+            word2vec: Err(anyhow::anyhow!("no compiler")),
+            gensim: Err(anyhow::anyhow!("no network")),
+            fasttext: Err(anyhow::anyhow!("no network")),
+        };
+        assert_eq!(programs.missing().next().unwrap(), "word2vec.c: no compiler");
+        let there: Vec<Method> =
+            Method::ALL.into_iter().filter(|&method| programs.contender(method).is_some()).collect();
+        assert!(there.iter().all(|method| method.is_ours()) && there.len() == 7);
+    }
+}
