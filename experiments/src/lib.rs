@@ -17,6 +17,10 @@ pub mod record;
 
 pub mod statistics;
 
+pub mod plot;
+
+pub mod section;
+
 pub mod data;
 
 pub mod peers;
