@@ -28,3 +28,5 @@ pub mod peers;
 pub mod scores;
 
 pub mod quality;
+
+pub mod report;

