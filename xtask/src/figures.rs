@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use experiments::command::{cargo, run as run_command, target_folder};
-use experiments::options::Options as Shared;
+use experiments::options::Options;
 use experiments::record::results_folder;
 use experiments::report::EXPERIMENTS;
 
@@ -16,7 +16,7 @@ const REPORT: &str = "report";
 
 /// What was typed after `cargo xtask figures`.
 #[derive(Args)]
-pub struct Options {
+pub struct Figures {
     /// Experiments to run [default: all]
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     experiments: Vec<String>,
@@ -24,20 +24,20 @@ pub struct Options {
     #[arg(long, conflicts_with = "experiments")]
     draw: bool,
     #[command(flatten)]
-    shared: Shared,
+    shared: Options,
 }
 
 /// Runs the experiments one after the other, and then the report.
-pub fn run(options: &Options) -> Result<()> {
+pub fn run(figures: &Figures) -> Result<()> {
     run_command(cargo().args(["build", "--release", "--package", "experiments", "--bins"]))?;
-    if options.draw {
-        return run_command(&mut program(REPORT, &options.shared)?);
+    if figures.draw {
+        return run_command(&mut program(REPORT, &figures.shared)?);
     }
     // Of today, also for an experiment that begins after midnight.
-    let results = Some(results_folder(&options.shared)?);
-    let shared = Shared { results, ..options.shared.clone() };
+    let results = Some(results_folder(&figures.shared)?);
+    let shared = Options { results, ..figures.shared.clone() };
     let mut failed = Vec::new();
-    for name in chosen(&options.experiments) {
+    for name in chosen(&figures.experiments) {
         let start = Instant::now();
         // The others are worth having also where one fails.
         if let Err(error) = run_command(&mut program(name, &shared)?) {
@@ -60,7 +60,7 @@ fn chosen(named: &[String]) -> Vec<&'static str> {
     names().filter(|name| named.is_empty() || named.iter().any(|wanted| wanted == name)).collect()
 }
 
-fn program(name: &str, shared: &Shared) -> Result<Command> {
+fn program(name: &str, shared: &Options) -> Result<Command> {
     let mut command = Command::new(target_folder()?.join("release").join(name));
     for (flag, folder) in [("--data", &shared.data), ("--results", &shared.results)] {
         if let Some(folder) = folder {
@@ -82,15 +82,17 @@ mod tests {
     #[derive(Parser)]
     struct Typed {
         #[command(flatten)]
-        options: Options,
+        figures: Figures,
     }
 
     #[test]
     fn all_experiments_run_unless_some_are_named() {
         let all: Vec<&str> = names().collect();
         assert_eq!(chosen(&[]), all);
-        let (first, last) = (all[0], all[all.len() - 1]);
-        assert_eq!(chosen(&[last.into(), first.into(), last.into()]), [first, last]);
+        let last = all[all.len() - 1];
+        assert_eq!(chosen(&[last.into(), last.into()]), [last]);
+        let backwards: Vec<String> = all.iter().rev().map(|&name| name.into()).collect();
+        assert_eq!(chosen(&backwards), all);
     }
 
     #[test]
@@ -103,7 +105,7 @@ mod tests {
     fn a_program_gets_what_was_typed() {
         let typed =
             Typed::try_parse_from(["figures", "--quick", "--data", "texts", "--results", "here"]).unwrap();
-        let command = program("quality", &typed.options.shared).unwrap();
+        let command = program("quality", &typed.figures.shared).unwrap();
         let arguments: Vec<_> = command.get_args().collect();
         assert_eq!(arguments, ["--data", "texts", "--results", "here", "--quick"]);
     }

@@ -25,7 +25,7 @@ enum Chore {
     #[command(subcommand)]
     Bench(bench::Bench),
     /// Repeat the paper's experiments: measure, draw the figures, write the report
-    Figures(figures::Options),
+    Figures(figures::Figures),
     /// What a change must pass: format, lints, documentation, tests
     Check,
     /// Exchange vectors with the real gensim, fastText, finalfusion, numpy and safetensors (needs Python and network)
@@ -38,7 +38,7 @@ fn main() -> Result<()> {
     match Arguments::parse().chore {
         Chore::Demo(options) => demo::run(&options),
         Chore::Bench(bench) => bench::run(&bench),
-        Chore::Figures(options) => figures::run(&options),
+        Chore::Figures(figures) => figures::run(&figures),
         Chore::Check => check::check(),
         Chore::Compatibility => compatibility::run_tests(),
         Chore::Ci => check::ci(),
