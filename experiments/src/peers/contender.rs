@@ -10,7 +10,7 @@ use skipstream::Vectors;
 use super::python::{FASTTEXT, GENSIM, Python};
 use super::setting::Setting;
 use super::yskip;
-use crate::command::run_quietly;
+use crate::command::run_logged;
 
 /// Words that occur less often are left out, by the programs that know the count beforehand.
 pub const MIN_COUNT: u64 = 5;
@@ -123,16 +123,17 @@ impl Contender {
     /// A file with vectors of the model that a run has saved.
     pub fn vectors(&self, job: &Job, vectors: Vectors) -> Result<PathBuf> {
         let path = job.output.with_extension("vectors");
+        let log = job.output.with_extension("vectors-log");
         match (self, vectors) {
             (Self::Skipstream { program, .. }, _) => {
                 let mut command = Command::new(program);
                 command.arg("export").arg("--model").arg(job.output);
                 command.args(["--to", "word2vec-binary", "--vectors", &vectors.to_string()]).arg(&path);
-                run_quietly(&mut command)?;
+                run_logged(&mut command, &log)?;
             }
             (Self::Yskip { .. }, Vectors::Sum) => yskip::convert(job.output, &path)?,
             (Self::Fasttext { python, .. }, Vectors::Target | Vectors::Sum) => {
-                run_quietly(&mut python.export(FASTTEXT, job.output, &path, vectors))?;
+                run_logged(&mut python.export(FASTTEXT, job.output, &path, vectors), &log)?;
             }
             (Self::Word2vec { .. } | Self::Pword2vec { .. } | Self::Gensim { .. }, Vectors::Target) => {
                 return Ok(job.output.into());

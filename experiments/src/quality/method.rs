@@ -93,6 +93,14 @@ impl Method {
         self.variant().is_some()
     }
 
+    /// How often it goes over the text.
+    pub fn passes(self) -> u32 {
+        match self {
+            Self::Word2vecFive | Self::GensimFive | Self::FasttextFive => 5,
+            _ => 1,
+        }
+    }
+
     /// The bound on the vocabulary, given how many words are as frequent as the others' threshold asks.
     pub fn max_vocabulary(self, n_frequent: u32) -> Option<u32> {
         let share = match self {
@@ -157,27 +165,24 @@ impl Programs {
         if let Some(variant) = method.variant() {
             return Some(Contender::Skipstream { program: self.skipstream.clone(), variant });
         }
-        let word2vec = |rate: &str, passes| {
+        let passes = method.passes();
+        let word2vec = |rate: &str| {
             let program = self.word2vec.as_ref().ok()?.clone();
             Some(Contender::Word2vec { program, rate: rate.into(), passes })
         };
-        let gensim = |rate: &str, passes| {
+        let gensim = |rate: &str| {
             let python = self.gensim.as_ref().ok()?.clone();
             Some(Contender::Gensim { python, rate: rate.into(), passes })
         };
-        let fasttext = |passes| {
-            let python = self.fasttext.as_ref().ok()?.clone();
-            Some(Contender::Fasttext { python, passes })
-        };
         match method {
-            Method::Word2vec => word2vec(RATE, 1),
-            Method::Word2vecFast => word2vec(FAST_RATE, 1),
-            Method::Word2vecFive => word2vec(RATE, 5),
-            Method::Gensim => gensim(RATE, 1),
-            Method::GensimFast => gensim(FAST_RATE, 1),
-            Method::GensimFive => gensim(RATE, 5),
-            Method::Fasttext => fasttext(1),
-            Method::FasttextFive => fasttext(5),
+            Method::Word2vec | Method::Word2vecFive => word2vec(RATE),
+            Method::Word2vecFast => word2vec(FAST_RATE),
+            Method::Gensim | Method::GensimFive => gensim(RATE),
+            Method::GensimFast => gensim(FAST_RATE),
+            Method::Fasttext | Method::FasttextFive => {
+                let python = self.fasttext.as_ref().ok()?.clone();
+                Some(Contender::Fasttext { python, passes })
+            }
             _ => None,
         }
     }

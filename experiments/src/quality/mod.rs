@@ -53,7 +53,7 @@ pub struct Row {
 }
 
 /// A method with a setting and a seed.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cell {
     setting: Setting,
     method: Method,
@@ -73,7 +73,7 @@ pub fn measure(options: &Options) -> Result<()> {
         eprintln!("missing: {missing}");
     }
 
-    let cells: VecDeque<Cell> = plan.cells().filter(|cell| !is_done(&rows, cell)).collect();
+    let cells: VecDeque<Cell> = plan.cells().into_iter().filter(|cell| !is_done(&rows, cell)).collect();
     let bench = Bench { texts, programs, eval, folder: work_folder()?.join("quality") };
     fs::create_dir_all(&bench.folder)?;
     bench.run(cells, rows)
