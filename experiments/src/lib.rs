@@ -17,6 +17,8 @@ pub mod record;
 
 pub mod statistics;
 
+pub mod markdown;
+
 pub mod plot;
 
 pub mod section;
