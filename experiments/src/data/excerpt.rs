@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 
-use super::{Corpus, Data};
+use super::{Corpus, Data, addresses};
 use crate::record::{Source, work_folder};
 use crate::text::{TextWriter, each_line, open, words};
 
@@ -16,7 +16,8 @@ pub struct Text {
 }
 
 impl Data {
-    /// Writes the lines of a text until there are `n_words` words, or all of them, as plain text.
+    /// Writes the lines of a text until there are `n_words` words, or all of them, as plain text. Of the addresses the
+    /// sentences are written, without their dates, in the alphabet of the other texts.
     pub fn plain_text(&self, corpus: Corpus, n_words: Option<u64>) -> Result<Text> {
         let limit = n_words.unwrap_or(u64::MAX);
         let name = match n_words {
@@ -25,11 +26,15 @@ impl Data {
         };
         let path = work_folder()?.join("texts").join(name.replace(", ", "-").replace(' ', "-") + ".txt");
         let mut writer = TextWriter::create(&path)?;
-        each_line(open(&self.corpus(corpus)?)?, |line| {
+        let mut write = |line: &[u8]| {
             for word in words(line).take((limit - writer.n_words()) as usize) {
                 writer.word(word)?;
             }
             Ok(writer.end_line()?)
+        };
+        each_line(open(&self.corpus(corpus)?)?, |line| match corpus {
+            Corpus::Sotu => addresses::each_sentence(line, &mut write),
+            _ => write(line),
         })?;
         let n_words = writer.n_words();
         ensure!(n_words > 0, "{name} has no words");

