@@ -6,6 +6,8 @@
 
 mod method;
 mod plan;
+mod scores;
+mod section;
 mod texts;
 
 use std::collections::VecDeque;
@@ -28,6 +30,7 @@ use crate::scores::{Measure, Set, SetScore, score};
 pub use method::Method;
 use method::Programs;
 use plan::Plan;
+pub use section::section;
 use texts::Texts;
 
 /// The file of the scores.

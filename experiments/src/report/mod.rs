@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 
 use crate::command::root;
 use crate::options::Options;
+use crate::quality;
 use crate::record::{Manifest, results_folder};
 use crate::section::Section;
 use find::Found;
@@ -24,12 +25,7 @@ pub struct Experiment {
 }
 
 /// All experiments, in the order of the report.
-pub const EXPERIMENTS: [Experiment; 1] = [Experiment { name: "quality", section: unwritten }];
-
-/// Stands in for a section until its figures are drawn.
-fn unwritten(_: &Path) -> Result<Section> {
-    Ok(Section { answers: Vec::new(), body: "## To be written\n".into() })
-}
+pub const EXPERIMENTS: [Experiment; 1] = [Experiment { name: "quality", section: quality::section }];
 
 /// An experiment that was measured.
 struct Part {
