@@ -83,9 +83,19 @@ impl Set {
     }
 }
 
-/// Scores the most frequent words on sets in the folder `eval`, by every measure that applies.
+/// Scores the [`N_FREQUENT`] most frequent words on sets in the folder `eval`, by every measure that applies.
 pub fn score(embeddings: &Embeddings, eval: &Path, sets: &[Set]) -> Result<Vec<SetScore>> {
-    let options = EvalOptions { restrict: Some(N_FREQUENT), ..EvalOptions::default() };
+    score_among(N_FREQUENT, embeddings, eval, sets)
+}
+
+/// Scores so many words, the most frequent ones.
+pub fn score_among(
+    n_words: usize,
+    embeddings: &Embeddings,
+    eval: &Path,
+    sets: &[Set],
+) -> Result<Vec<SetScore>> {
+    let options = EvalOptions { restrict: Some(n_words), ..EvalOptions::default() };
     let evaluator = Evaluator::new(embeddings, options)?;
     let mut scores = Vec::new();
     for &set in sets {

@@ -26,7 +26,7 @@ use crate::options::Options;
 use crate::peers::contender::{Contender, Job};
 use crate::peers::setting::Setting;
 use crate::record::{Record, Rows, work_folder};
-use crate::scores::{Measure, Set, SetScore, score};
+use crate::scores::{Measure, Set, SetScore, score_among};
 pub use method::Method;
 use method::Programs;
 use plan::Plan;
@@ -46,6 +46,8 @@ pub struct Row {
     pub max_vocabulary: Option<u32>,
     /// The words that it knew in the end.
     pub vocabulary: usize,
+    /// The words that were looked at, the most frequent ones.
+    pub scored_words: usize,
     /// `target`, or the `sum` of target and context.
     pub vectors: Vectors,
     pub set: Set,
@@ -158,13 +160,16 @@ impl Bench {
         for &vectors in kinds {
             let embeddings = formats::load(contender.vectors(&job, vectors)?, Vectors::default())
                 .with_context(|| format!("the vectors of {}", contender.name()))?;
-            for SetScore { set, measure, score, used, total } in score(&embeddings, &self.eval, &Set::ALL)? {
+            for SetScore { set, measure, score, used, total } in
+                score_among(text.n_scored(), &embeddings, &self.eval, &Set::ALL)?
+            {
                 rows.push(Row {
                     setting: cell.setting,
                     method: cell.method,
                     seed: cell.seed,
                     max_vocabulary,
                     vocabulary: embeddings.len(),
+                    scored_words: text.n_scored(),
                     vectors,
                     set,
                     measure,

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use super::texts::SCORED_SHARE;
 use super::{Cell, Method};
 use crate::peers::contender::MIN_COUNT;
 use crate::peers::setting::Setting;
-use crate::scores::N_FREQUENT;
 
 /// The whole experiment. It is written into the manifest.
 #[derive(Serialize)]
@@ -14,8 +14,8 @@ pub struct Plan {
     pub seeds: Vec<u32>,
     /// What the programs with a threshold leave out; the bound of the others is the number of words that this keeps.
     min_count: u64,
-    /// Scores look at so many words, the most frequent ones.
-    scored_words: usize,
+    /// Scores look at this share of that number, the most frequent words.
+    scored_share: f64,
 }
 
 /// A setting, and the text that is learned with it.
@@ -38,7 +38,7 @@ impl Plan {
             settings: vec![Planned::new(Setting::Small, small), Planned::new(Setting::Paper, paper)],
             seeds: vec![1, 2, 3],
             min_count: MIN_COUNT,
-            scored_words: N_FREQUENT,
+            scored_share: SCORED_SHARE,
         }
     }
 

@@ -83,6 +83,12 @@ impl Scores {
         Spread::of(&sizes).map(|spread| spread.mean)
     }
 
+    /// The words that were looked at.
+    pub fn n_scored(&self, setting: Setting) -> usize {
+        let row = self.rows.iter().find(|row| row.setting == setting);
+        row.map_or(0, |row| row.scored_words)
+    }
+
     /// The questions of a set that could be asked, and all of them.
     pub fn coverage(&self, setting: Setting, method: Method, set: Set) -> Option<(f64, usize)> {
         let of_set: Vec<&Row> = self.of(setting, method).filter(|row| row.set == set).collect();
@@ -147,6 +153,7 @@ mod tests {
             seed,
             max_vocabulary: Some(100),
             vocabulary: 90,
+            scored_words: 60,
             vectors: Vectors::Sum,
             set: Set::Men,
             measure: Measure::Spearman,

@@ -11,7 +11,7 @@ use crate::markdown::{listed, spread, table};
 use crate::peers::setting::Setting;
 use crate::plot::{BarSeries, Bars};
 use crate::record::Manifest;
-use crate::scores::{Measure, N_FREQUENT, Set};
+use crate::scores::{Measure, Set};
 use crate::section::{Answer, Section};
 use crate::text::grouped;
 
@@ -95,12 +95,12 @@ The programs with a threshold left out words that occur fewer than 5 times. Ours
 the bound on their vocabulary, or 60 % and 40 % of it (the paper's 240,000, 150,000 and 100,000 words).
 
 Numbers are per cent: Spearman's correlation on word pairs, accuracy on analogies by 3CosMul, as in the paper, unless 3CosAdd
-is named. They are mean ± standard deviation over three seeds, over the {} most frequent words. Vectors are target +
-context, as in the paper; word2vec.c gives targets only. word2vec.c and fastText take no seed: for them the text begins at
-another place each time.
+is named. They are mean ± standard deviation over three seeds, over the most frequent words ({}): so many that every method
+with the whole bound knows them. Vectors are target + context, as in the paper; word2vec.c gives targets only. word2vec.c
+and fastText take no seed: for them the text begins at another place each time.
 {not_run}",
         listed(&texts),
-        grouped(N_FREQUENT as u64),
+        listed(&scored),
     )
 }
 

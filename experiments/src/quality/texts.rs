@@ -13,6 +13,9 @@ use crate::peers::setting::Setting;
 use crate::record::Source;
 use crate::text::words;
 
+/// The share of the bound on the vocabulary that is scored.
+pub const SCORED_SHARE: f64 = 0.6;
+
 /// The texts of all settings.
 pub struct Texts {
     texts: Vec<(Setting, SeededText)>,
@@ -62,6 +65,13 @@ impl SeededText {
             rotated.push((seed, path));
         }
         Ok(Self { rotated, n_frequent: n_frequent(&content), text })
+    }
+
+    /// The words that are scored, the most frequent ones: so many that every program with the whole bound knows them.
+    /// A Misra–Gries summary that has just made room is smaller than its bound, by a quarter in some places of the
+    /// stream.
+    pub fn n_scored(&self) -> usize {
+        (SCORED_SHARE * f64::from(self.n_frequent)) as usize
     }
 
     /// As it is: for the programs that take a seed.
