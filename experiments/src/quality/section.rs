@@ -70,6 +70,10 @@ fn introduction(manifest: &Manifest, scores: &Scores) -> String {
             format!("the first {} words with {}", grouped(source.words), called(*setting))
         })
         .collect();
+    let scored: Vec<String> = SETTINGS
+        .iter()
+        .map(|&setting| format!("{} with {}", grouped(scores.n_scored(setting) as u64), called(setting)))
+        .collect();
     let not_run: Vec<String> = SETTINGS
         .iter()
         .flat_map(|&setting| {
