@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::texts::SCORED_SHARE;
-use super::{Cell, Method};
+use super::{Cell, FREQUENT, Method, SHARED};
 use crate::peers::contender::MIN_COUNT;
 use crate::peers::setting::Setting;
 
@@ -14,8 +13,8 @@ pub struct Plan {
     pub seeds: Vec<u32>,
     /// What the programs with a threshold leave out; the bound of the others is the number of words that this keeps.
     min_count: u64,
-    /// Scores look at this share of that number, the most frequent words.
-    scored_share: f64,
+    /// Scores look at these shares of that number, the most frequent words.
+    scored_shares: [f64; 2],
 }
 
 /// A setting, and the text that is learned with it.
@@ -38,7 +37,7 @@ impl Plan {
             settings: vec![Planned::new(Setting::Small, small), Planned::new(Setting::Paper, paper)],
             seeds: vec![1, 2, 3],
             min_count: MIN_COUNT,
-            scored_share: SCORED_SHARE,
+            scored_shares: [SHARED, FREQUENT],
         }
     }
 

@@ -35,9 +35,10 @@ pub enum Verdict {
 }
 
 impl Scores {
-    /// Reads the rows in a folder.
-    pub fn read(folder: &Path) -> Result<Self> {
-        let rows: Vec<Row> = read_rows(&folder.join(SCORES))?;
+    /// Reads the scores over a share of the words.
+    pub fn read(folder: &Path, scored_share: f64) -> Result<Self> {
+        let mut rows: Vec<Row> = read_rows(&folder.join(SCORES))?;
+        rows.retain(|row| row.scored_share == scored_share);
         ensure!(!rows.is_empty(), "{} has no rows", folder.join(SCORES).display());
         Ok(Self { rows })
     }
@@ -153,6 +154,7 @@ mod tests {
             seed,
             max_vocabulary: Some(100),
             vocabulary: 90,
+            scored_share: 0.6,
             scored_words: 60,
             vectors: Vectors::Sum,
             set: Set::Men,

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::Result;
 use skipstream::Vectors;
 
-use super::Method;
 use super::scores::{Difference, Scores, Verdict};
+use super::{FREQUENT, Method, SHARED};
 use crate::markdown::{listed, spread, table};
 use crate::peers::setting::Setting;
 use crate::plot::{BarSeries, Bars};
@@ -47,7 +47,8 @@ const FIVE_PASSES: [Method; 3] = [Method::Word2vecFive, Method::GensimFive, Meth
 
 /// Draws the figures and writes the section.
 pub fn section(folder: &Path) -> Result<Section> {
-    let scores = Scores::read(folder)?;
+    let scores = Scores::read(folder, SHARED)?;
+    let frequent = Scores::read(folder, FREQUENT)?;
     let settings: Vec<Setting> =
         SETTINGS.into_iter().filter(|&setting| !scores.methods(setting).is_empty()).collect();
     let mut body = introduction(&Manifest::read(folder)?, &scores);
@@ -55,11 +56,11 @@ pub fn section(folder: &Path) -> Result<Section> {
         body += &of_setting(&scores, setting, folder)?;
     }
     body += &against_batch(&scores, &settings);
-    body += &smaller_vocabulary(&scores, &settings);
+    body += &smaller_vocabulary(&scores, &frequent, &settings);
     body += &one_pass_against_five(&scores, &settings);
     body += &targets_only(&scores, &settings);
     body += &differences_from_the_paper(&scores, &settings);
-    Ok(Section { answers: answers(&scores, &settings), body })
+    Ok(Section { answers: answers(&scores, &frequent, &settings), body })
 }
 
 fn introduction(manifest: &Manifest, scores: &Scores) -> String {
@@ -303,13 +304,13 @@ fn with_sets(first: &'static str) -> Vec<&'static str> {
     [&[first], &Set::ALL.map(Set::name)[..]].concat()
 }
 
-fn smaller_vocabulary(scores: &Scores, settings: &[Setting]) -> String {
+fn smaller_vocabulary(scores: &Scores, frequent: &Scores, settings: &[Setting]) -> String {
     let methods = [Method::Incremental60, Method::Incremental40];
     let mut rows = Vec::new();
     for &setting in settings {
         for method in methods {
             let name = format!("{} − incremental, {}", method.name(), called(setting));
-            rows.push(differences(scores, setting, name, method, Method::Incremental));
+            rows.push(differences(frequent, setting, name, method, Method::Incremental));
             let mut lost = vec!["questions lost".to_owned()];
             lost.extend(Set::ALL.map(|set| {
                 let of = |method| scores.coverage(setting, method, set).map(|(used, _)| used);
@@ -321,14 +322,21 @@ fn smaller_vocabulary(scores: &Scores, settings: &[Setting]) -> String {
             rows.push(lost);
         }
     }
+    let n_words: Vec<String> = settings
+        .iter()
+        .map(|&setting| format!("{} with {}", grouped(frequent.n_scored(setting) as u64), called(setting)))
+        .collect();
     format!(
         "
 ### A smaller vocabulary
 
-What the bound m on the vocabulary costs: points of difference on the questions that can still be asked, and the questions
-that cannot, because a word of theirs was pushed out.
+What the bound m on the vocabulary costs, in two ways. The words that stay: points of difference on the same questions, over the most
+frequent words that all three know ({}). The words that leave: the share of the questions above that can no longer be asked.
+(In the tables above the smaller vocabularies look better than they are. The questions that are left are those of frequent words, and
+an analogy is easier with fewer words to choose from.)
 
 {}",
+        listed(&n_words),
         table(&with_sets("difference"), rows)
     )
 }
@@ -401,7 +409,7 @@ The paper trained on Gigaword, billions of words, and saw *incremental*, *batch*
     text + "\n"
 }
 
-fn answers(scores: &Scores, settings: &[Setting]) -> Vec<Answer> {
+fn answers(scores: &Scores, frequent: &Scores, settings: &[Setting]) -> Vec<Answer> {
     let for_each = |told: &dyn Fn(Setting) -> String| {
         let parts: Vec<String> =
             settings.iter().map(|&setting| format!("With {}: {}", called(setting), told(setting))).collect();
@@ -414,7 +422,9 @@ fn answers(scores: &Scores, settings: &[Setting]) -> Vec<Answer> {
     };
     let smaller = |setting| {
         [Method::Incremental60, Method::Incremental40]
-            .map(|method| format!("{} {}", method.name(), told(scores, setting, method, Method::Incremental)))
+            .map(|method| {
+                format!("{} {}", method.name(), told(frequent, setting, method, Method::Incremental))
+            })
             .join("; ")
     };
     let five = |setting| {

@@ -13,9 +13,6 @@ use crate::peers::setting::Setting;
 use crate::record::Source;
 use crate::text::words;
 
-/// The share of the bound on the vocabulary that is scored.
-pub const SCORED_SHARE: f64 = 0.6;
-
 /// The texts of all settings.
 pub struct Texts {
     texts: Vec<(Setting, SeededText)>,
@@ -67,11 +64,9 @@ impl SeededText {
         Ok(Self { rotated, n_frequent: n_frequent(&content), text })
     }
 
-    /// The words that are scored, the most frequent ones: so many that every program with the whole bound knows them.
-    /// A Misra–Gries summary that has just made room is smaller than its bound, by a quarter in some places of the
-    /// stream.
-    pub fn n_scored(&self) -> usize {
-        (SCORED_SHARE * f64::from(self.n_frequent)) as usize
+    /// A share of the words that the threshold keeps.
+    pub fn n_words(&self, share: f64) -> usize {
+        (share * f64::from(self.n_frequent)) as usize
     }
 
     /// As it is: for the programs that take a seed.
