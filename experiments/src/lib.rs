@@ -29,6 +29,10 @@ pub mod peers;
 
 pub mod scores;
 
+pub mod portions;
+
 pub mod quality;
+
+pub mod pieces;
 
 pub mod report;

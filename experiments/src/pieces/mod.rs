@@ -1,0 +1,297 @@
+//! The same text in one piece and in many, saved and loaded between them: by our laws, the same model.
+//!
+//! Where a piece ends with a sentence (`incremental`) or with a batch (`mini-batch`), the file is the same byte for
+//! byte. Elsewhere `mini-batch` trains a batch that is not full, and the model differs as one of another seed does.
+
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use skipstream::corpus::Lines;
+use skipstream::{Config, Strategy, Trainer, Vectors};
+
+use crate::data::{Corpus, Data};
+use crate::options::Options;
+use crate::portions::{LinedText, evenly};
+use crate::record::{Record, Rows, work_folder};
+use crate::scores::{Measure, Set, SetScore, score};
+
+/// The name of the experiment and of its folder.
+pub const NAME: &str = "pieces";
+
+const ROWS: &str = "pieces.csv";
+const PIECES: [usize; 3] = [1, 10, 100];
+
+/// How much is measured.
+#[derive(Serialize)]
+struct Scale {
+    /// Of the text, or all of them.
+    n_words: Option<u64>,
+    /// Of `mini-batch`: the default, and one so small that there are more batches than pieces.
+    batch_words: &'static [usize],
+    seeds: &'static [u64],
+    /// How many of the seeds are interrupted at boundaries too: a single difference would refute the law.
+    boundary_seeds: usize,
+}
+
+const FULL: Scale =
+    Scale { n_words: None, batch_words: &[400_000, 100_000], seeds: &[1, 2, 3], boundary_seeds: 1 };
+const QUICK: Scale =
+    Scale { n_words: Some(200_000), batch_words: &[4_000], seeds: &[1, 2], boundary_seeds: 1 };
+
+/// Where the text is cut.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cut {
+    /// Behind a sentence, which for `incremental` is a boundary.
+    Sentences,
+    /// Behind a full batch of `mini-batch`.
+    Batches,
+    /// Behind a sentence in the midst of a batch.
+    Anywhere,
+}
+
+/// One way to learn the text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Plan {
+    strategy: Strategy,
+    cut: Cut,
+    /// Nothing for `incremental`, which has no batches.
+    batch_words: Option<usize>,
+    pieces: usize,
+    seed: u64,
+}
+
+/// The score of a model on one set, beside the model's checksum.
+#[derive(Serialize, Deserialize, Clone, Debug)]
+struct Row {
+    strategy: Strategy,
+    cut: Cut,
+    batch_words: Option<usize>,
+    pieces: usize,
+    seed: u64,
+    words: u64,
+    /// Of the whole saved file: vectors, counts, sums of AdaGrad, noise, what waits for its replay.
+    model_blake3: String,
+    set: Set,
+    measure: Measure,
+    score: Option<f64>,
+    used: usize,
+    total: usize,
+}
+
+/// Learns the text in each way, and writes the rows.
+pub fn measure(options: &Options) -> Result<()> {
+    let scale = if options.quick { QUICK } else { FULL };
+    let data = Data::new(options)?;
+    let eval = data.test_sets()?;
+    let text = data.plain_text(Corpus::Wiki2006, scale.n_words)?;
+    let settings = json!({
+        "scale": scale,
+        "pieces": PIECES,
+        "config": Config::default(),
+        "vectors": "sum",
+    });
+    let record = Record::open(options, NAME, &settings, vec![text.source])?;
+    let text = LinedText::read(&text.path)?;
+    let mut rows: Rows<Row> = record.rows(ROWS)?;
+    let model = work_folder()?.join("pieces.model");
+    for plan in scale.plans() {
+        if rows.rows().iter().any(|row| row.plan() == plan) {
+            continue;
+        }
+        let Some(pieces) = plan.pieces(&text) else { continue };
+        eprintln!(
+            "{} in {} pieces, cut: {:?}, seed {}",
+            plan.strategy_name(),
+            plan.pieces,
+            plan.cut,
+            plan.seed
+        );
+        let trainer = train(&plan.config(), &text, &pieces, &model)?;
+        let model_blake3 = checksum(&model)?;
+        let scores = score(&trainer.embeddings(Vectors::Sum)?, &eval, &Set::ALL)?;
+        let row = |found: SetScore| Row {
+            strategy: plan.strategy,
+            cut: plan.cut,
+            batch_words: plan.batch_words,
+            pieces: plan.pieces,
+            seed: plan.seed,
+            words: text.n_words(&text.all()),
+            model_blake3: model_blake3.clone(),
+            set: found.set,
+            measure: found.measure,
+            score: found.score,
+            used: found.used,
+            total: found.total,
+        };
+        rows.extend(scores.into_iter().map(row).collect())?;
+    }
+    if model.exists() {
+        fs::remove_file(&model)?;
+    }
+    Ok(())
+}
+
+impl Scale {
+    fn plans(&self) -> Vec<Plan> {
+        let mut plans = Vec::new();
+        for (place, &seed) in self.seeds.iter().enumerate() {
+            for pieces in PIECES {
+                let boundaries = pieces == 1 || place < self.boundary_seeds;
+                if boundaries {
+                    let (strategy, cut) = (Strategy::Incremental, Cut::Sentences);
+                    plans.push(Plan { strategy, cut, batch_words: None, pieces, seed });
+                }
+                for batch_words in self.batch_words.iter().copied().map(Some) {
+                    let plan = |cut| Plan { strategy: Strategy::MiniBatch, cut, batch_words, pieces, seed };
+                    if boundaries {
+                        plans.push(plan(Cut::Batches));
+                    }
+                    if pieces > 1 {
+                        plans.push(plan(Cut::Anywhere));
+                    }
+                }
+            }
+        }
+        plans
+    }
+}
+
+impl Plan {
+    fn config(&self) -> Config {
+        let default = Config::default();
+        Config {
+            strategy: self.strategy,
+            batch_words: self.batch_words.unwrap_or(default.batch_words),
+            seed: self.seed,
+            ..default
+        }
+    }
+
+    /// The lines of each piece; nothing if there are fewer batches than pieces.
+    fn pieces(&self, text: &LinedText) -> Option<Vec<Range<usize>>> {
+        let lines = text.all();
+        if self.cut != Cut::Batches {
+            return Some(evenly(lines.end, self.pieces));
+        }
+        let settings = self.config().check().ok()?;
+        // A batch is made of new words and as many old ones as are replayed.
+        let new_words = settings.batch_words.div_ceil(1 + settings.replays() as usize);
+        let batches = text.batches(lines, new_words as u64);
+        if batches.len() < self.pieces {
+            return None;
+        }
+        let piece = |part: Range<usize>| batches[part.start].start..batches[part.end - 1].end;
+        Some(evenly(batches.len(), self.pieces).into_iter().map(piece).collect())
+    }
+
+    fn strategy_name(&self) -> &'static str {
+        strategy_name(self.strategy)
+    }
+}
+
+impl Row {
+    fn plan(&self) -> Plan {
+        let Row { strategy, cut, batch_words, pieces, seed, .. } = *self;
+        Plan { strategy, cut, batch_words, pieces, seed }
+    }
+}
+
+/// Learns the pieces one after the other, saved, forgotten and loaded in between, and leaves the last state in `model`.
+fn train(config: &Config, text: &LinedText, pieces: &[Range<usize>], model: &Path) -> Result<Trainer> {
+    let mut trainer = Trainer::new(config.clone())?;
+    for (number, piece) in pieces.iter().enumerate() {
+        if number > 0 {
+            trainer.save(model)?;
+            drop(trainer);
+            trainer = Trainer::load(model, config.threads)?;
+        }
+        trainer.train(&mut Lines::new(text.lines(piece), "text", &config.text)?, &mut ())?;
+    }
+    trainer.save(model)?;
+    Ok(trainer)
+}
+
+fn checksum(path: &Path) -> Result<String> {
+    let bytes = fs::read(path).with_context(|| format!("could not read {}", path.display()))?;
+    Ok(blake3::hash(&bytes).to_hex().to_string())
+}
+
+fn strategy_name(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::MiniBatch => "mini-batch",
+        Strategy::Incremental => "incremental",
+        Strategy::Batch => "batch",
+        Strategy::Word2vec => "word2vec",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of ten words, of which low numbers are frequent.
+    fn text() -> LinedText {
+        let word = |n: usize| format!("w{}", (n * n * 7 + n / 3) % 89 % (1 + n % 53));
+        let line = |line: usize| (0..10).map(|n| word(10 * line + n)).collect::<Vec<_>>().join(" ") + "\n";
+        LinedText::new((0..400).map(line).collect::<String>().into_bytes())
+    }
+
+    fn model(plan: &Plan) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let config = Config {
+            dimensions: 8,
+            max_vocabulary: 40,
+            table_size: 1000,
+            replay_words: 300,
+            subsample: 1e-2,
+            ..plan.config()
+        };
+        train(&config, &text(), &plan.pieces(&text()).unwrap(), &path).unwrap();
+        checksum(&path).unwrap()
+    }
+
+    #[test]
+    fn pieces_that_end_at_a_boundary_give_the_same_model() {
+        for (strategy, cut, batch_words) in
+            [(Strategy::Incremental, Cut::Sentences, None), (Strategy::MiniBatch, Cut::Batches, Some(200))]
+        {
+            let plan = |pieces, seed| Plan { strategy, cut, batch_words, pieces, seed };
+            let whole = model(&plan(1, 1));
+            assert!(model(&plan(7, 1)) == whole && model(&plan(40, 1)) == whole, "{strategy:?}");
+            assert!(model(&plan(1, 2)) != whole, "{strategy:?}");
+        }
+    }
+
+    #[test]
+    fn a_batch_that_is_not_full_gives_another_model() {
+        let plan = |cut, pieces| Plan {
+            strategy: Strategy::MiniBatch,
+            cut,
+            batch_words: Some(200),
+            pieces,
+            seed: 1,
+        };
+        assert!(model(&plan(Cut::Anywhere, 7)) != model(&plan(Cut::Batches, 1)));
+    }
+
+    #[test]
+    fn more_pieces_than_batches_are_not_tried() {
+        let plan = |pieces| Plan {
+            strategy: Strategy::MiniBatch,
+            cut: Cut::Batches,
+            batch_words: Some(200),
+            pieces,
+            seed: 1,
+        };
+        let n_pieces = |pieces| plan(pieces).pieces(&text()).map(|pieces| pieces.len());
+        // Of 200 words of a batch, 100 are new: ten lines.
+        assert_eq!((n_pieces(40), n_pieces(41)), (Some(40), None));
+        assert_eq!(plan(40).pieces(&text()).unwrap()[1], 10..20);
+    }
+}
