@@ -35,4 +35,6 @@ pub mod quality;
 
 pub mod pieces;
 
+pub mod forgetting;
+
 pub mod report;

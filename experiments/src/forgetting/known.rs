@@ -1,0 +1,80 @@
+//! The words that a model knew at one time, and what became of them.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use skipstream::vocabulary::Vocabulary;
+use skipstream::{Embeddings, Trainer};
+
+/// The most frequent words of a model at one time.
+pub struct Known {
+    /// The most frequent first.
+    words: Vec<KnownWord>,
+}
+
+struct KnownWord {
+    word: String,
+    count: u64,
+    /// The count at the last look; nothing once the word was not there, or began anew.
+    last: Option<u64>,
+}
+
+impl Known {
+    /// The words of a vocabulary as it is, at most so many.
+    pub fn of(vocabulary: &Vocabulary, most: usize) -> Self {
+        let word = |id| {
+            let (word, count) = (vocabulary.word(id).to_owned(), vocabulary.count(id));
+            KnownWord { word, count, last: Some(count) }
+        };
+        let mut words: Vec<KnownWord> = vocabulary.ids().map(word).collect();
+        words.sort_by(|one, other| (Reverse(one.count), &one.word).cmp(&(Reverse(other.count), &other.word)));
+        words.truncate(most);
+        Self { words }
+    }
+
+    /// Notes who had to leave since the last look. A word that left and came back has a lower count, for it is counted
+    /// from its return.
+    pub fn look_at(&mut self, vocabulary: &Vocabulary) {
+        for known in &mut self.words {
+            let count = vocabulary.id(&known.word).map(|id| vocabulary.count(id));
+            known.last = known.last.and_then(|last| count.filter(|&count| count >= last));
+        }
+    }
+
+    /// Sums of target and context of the words that are there now, in the order of their first counts.
+    pub fn embeddings(&self, trainer: &Trainer) -> Result<Embeddings> {
+        let (vocabulary, parameters) = (trainer.vocabulary(), trainer.parameters());
+        let mut words = Vec::new();
+        let mut values = Vec::new();
+        for known in &self.words {
+            if let Some(id) = vocabulary.id(&known.word) {
+                words.push((known.word.as_str(), known.count));
+                let rows = parameters.target(id).iter().zip(parameters.context(id));
+                values.extend(rows.map(|(target, context)| target + context));
+            }
+        }
+        Ok(Embeddings::new(trainer.settings().dimensions, words, values)?)
+    }
+
+    /// The words of a test set that were known.
+    pub fn words_of(&self, set: &Path) -> Result<Vec<String>> {
+        let text = fs::read_to_string(set).with_context(|| format!("could not read {}", set.display()))?;
+        let known: HashSet<&str> = self.words.iter().map(|known| known.word.as_str()).collect();
+        let lines = text.lines().filter(|line| !line.starts_with([':', '#']));
+        let fields = lines.flat_map(|line| line.split_ascii_whitespace().map(str::to_lowercase));
+        let words: HashSet<String> = fields.filter(|word| known.contains(word.as_str())).collect();
+        let mut words: Vec<String> = words.into_iter().collect();
+        words.sort();
+        Ok(words)
+    }
+
+    /// How many of these words had to leave.
+    pub fn n_lost(&self, words: &[String]) -> usize {
+        let lost: HashSet<&str> =
+            self.words.iter().filter(|known| known.last.is_none()).map(|known| known.word.as_str()).collect();
+        words.iter().filter(|word| lost.contains(word.as_str())).count()
+    }
+}
