@@ -33,6 +33,8 @@ pub mod portions;
 
 pub mod quality;
 
+pub mod update_time;
+
 pub mod pieces;
 
 pub mod forgetting;

@@ -1,0 +1,181 @@
+//! Which runs are timed.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::programs::Program;
+use crate::peers::setting::Setting;
+use crate::scores::N_FREQUENT;
+
+/// How much is measured.
+#[derive(Serialize)]
+pub struct Plan {
+    /// Of the text, n₁ and the largest n₂ together; or all of it.
+    pub n_words: Option<u64>,
+    /// n₂ in per cent of n₁.
+    percents: &'static [u32],
+    /// Where the peers are timed on one thread too, and where models are scored.
+    chosen_percents: &'static [u32],
+    /// Where word2vec.c goes over the text five times, which is its default.
+    five_passes_percents: &'static [u32],
+    /// Where the paper's settings are tried, in one round.
+    paper_percents: &'static [u32],
+    /// Words that are scored, the most frequent ones: all programs know them.
+    pub n_scored: usize,
+    rounds: u32,
+    /// Rounds of what runs on one thread.
+    serial_rounds: u32,
+    /// Updates in a round.
+    trials: u32,
+    seed: u32,
+    max_vocabulary: u32,
+}
+
+/// The largest n₂, in per cent of n₁.
+const LARGEST_PERCENT: u32 = 50;
+
+/// One run of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    pub setting: Setting,
+    pub threads: u32,
+    pub percent: u32,
+    pub round: u32,
+    pub trial: u32,
+    pub program: Program,
+}
+
+impl Plan {
+    pub fn new(quick: bool) -> Self {
+        let full = Self {
+            n_words: None,
+            percents: &[10, 20, 30, 40, 50],
+            chosen_percents: &[10, 50],
+            five_passes_percents: &[10],
+            paper_percents: &[10],
+            n_scored: N_FREQUENT,
+            rounds: 2,
+            serial_rounds: 1,
+            trials: 3,
+            seed: super::SEED,
+            max_vocabulary: super::MAX_VOCABULARY,
+        };
+        if !quick {
+            return full;
+        }
+        Self {
+            n_words: Some(1_500_000),
+            percents: &[10, 30, 50],
+            paper_percents: &[],
+            n_scored: 10_000,
+            rounds: 1,
+            trials: 1,
+            ..full
+        }
+    }
+
+    /// All runs. The first round comes first: who stops early has all points once.
+    pub fn runs(&self) -> Vec<Run> {
+        let mut runs = Vec::new();
+        for round in 1..=self.rounds {
+            for &percent in self.percents {
+                runs.extend(self.point(Setting::Small, percent, round));
+            }
+            if round == 1 {
+                for &percent in self.paper_percents {
+                    runs.extend(self.point(Setting::Paper, percent, round));
+                }
+            }
+        }
+        runs
+    }
+
+    /// The runs of one point, one after the other: ratios are taken among them.
+    fn point(&self, setting: Setting, percent: u32, round: u32) -> impl Iterator<Item = Run> {
+        let wanted = move |threads: u32, program: Program| {
+            if program == Program::Word2vecFive {
+                let is_default = setting == Setting::Small;
+                return is_default
+                    && threads == 2
+                    && round == 1
+                    && self.five_passes_percents.contains(&percent);
+            }
+            if threads == 2 {
+                return !program.is_serial();
+            }
+            if program.is_serial() {
+                return program.is_update() || round <= self.serial_rounds;
+            }
+            let is_chosen = setting == Setting::Small && self.chosen_percents.contains(&percent);
+            is_chosen && round <= self.serial_rounds
+        };
+        let programs = [2, 1].into_iter().flat_map(|threads| Program::ALL.map(|program| (threads, program)));
+        programs.filter(move |&(threads, program)| wanted(threads, program)).flat_map(
+            move |(threads, program)| {
+                let trials = if program.is_update() { self.trials } else { 1 };
+                (1..=trials).map(move |trial| Run { setting, threads, percent, round, trial, program })
+            },
+        )
+    }
+
+    /// Whether the model of a run is scored: once for each program, for threads do not change ours.
+    pub fn is_scored(&self, run: &Run) -> bool {
+        let threads = if run.program.is_serial() { 1 } else { 2 };
+        (run.round, run.trial, run.threads) == (1, 1, threads)
+            && run.setting == Setting::Small
+            && self.chosen_percents.contains(&run.percent)
+    }
+}
+
+/// How many lines n₁ has, and n₁ + n₂, of a text that holds the largest n₂.
+pub fn lines(n_lines: usize, percent: u32) -> (usize, usize) {
+    let first = n_lines * 100 / (100 + LARGEST_PERCENT as usize);
+    (first, first + first * percent as usize / 100)
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Run { setting, threads, percent, round, trial, program } = self;
+        write!(
+            f,
+            "{}, {percent} %, {threads} threads, round {round}.{trial}: {}",
+            setting.name(),
+            program.name()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_update_is_the_rest_of_the_text() {
+        assert_eq!(lines(150, 50), (100, 150));
+        assert_eq!(lines(150, 10), (100, 110));
+        let (_, all) = lines(12_578, 50);
+        assert!(all <= 12_578);
+    }
+
+    #[test]
+    fn no_run_is_planned_twice_and_every_point_has_an_update_and_its_rivals() {
+        for quick in [true, false] {
+            let plan = Plan::new(quick);
+            let runs = plan.runs();
+            assert!(runs.iter().enumerate().all(|(place, run)| !runs[..place].contains(run)));
+            for &percent in plan.percents {
+                for program in [Program::UpdateNoReplays, Program::Word2vec, Program::Gensim] {
+                    let of = |run: &&Run| {
+                        (run.percent, run.threads, run.program) == (percent, 2, program)
+                            && run.setting == Setting::Small
+                    };
+                    let trials = if program.is_update() { plan.trials } else { 1 };
+                    assert_eq!(runs.iter().filter(of).count() as u32, plan.rounds * trials);
+                }
+            }
+            let scored = runs.iter().filter(|run| plan.is_scored(run)).count();
+            assert_eq!(scored, plan.chosen_percents.len() * (Program::ALL.len() - 1) + 1);
+        }
+    }
+}
