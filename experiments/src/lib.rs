@@ -31,6 +31,8 @@ pub mod scores;
 
 pub mod portions;
 
+pub mod theorems;
+
 pub mod quality;
 
 pub mod update_time;

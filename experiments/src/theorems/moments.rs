@@ -1,0 +1,109 @@
+//! Moments of ΔL over datasets, beside what theory says of them.
+
+use serde::{Deserialize, Serialize};
+
+use super::datasets::{Kind, Sample};
+use super::difference::Difference;
+use crate::statistics::Spread;
+
+/// One kind, size, exponent and batch size.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug)]
+pub struct Moments {
+    /// The seed of θ.
+    pub theta: u64,
+    pub kind: Kind,
+    pub exponent: f64,
+    /// The size of the mini-batches; 1 is incremental.
+    pub batch: usize,
+    /// The words of a dataset.
+    pub n: usize,
+    pub datasets: usize,
+    /// The mean of ΔL, and its standard error.
+    pub first: f64,
+    pub first_error: f64,
+    /// The mean of ΔL less its linear part, and its standard error.
+    pub rest: f64,
+    pub rest_error: f64,
+    /// The mean of ΔL².
+    pub second: f64,
+    pub second_error: f64,
+    /// The mean of the linear part alone.
+    pub linear: f64,
+    pub linear_error: f64,
+}
+
+/// What theory says of the same.
+#[derive(Serialize, Deserialize, Clone, Debug)]
+pub struct Theory {
+    pub theta: u64,
+    pub kind: Kind,
+    pub exponent: f64,
+    pub batch: usize,
+    pub n: usize,
+    /// The first moment by Theorem 1 (for mini-batches, appendix D; for other exponents than 1, appendix C's first order).
+    pub theorem: f64,
+    /// The first moment that we expect of this kind of dataset: with correlations in pieces, and the second order of the
+    /// expansion.
+    pub first: Option<f64>,
+    /// The expectation of the linear part.
+    pub linear: f64,
+    pub second: Option<f64>,
+}
+
+/// What the expected values are made of: constants in the place of Theorem 1's Σρψ.
+#[derive(Serialize, Deserialize, Clone, Debug)]
+pub struct Constants {
+    pub theta: u64,
+    pub kind: Kind,
+    pub exponent: f64,
+    /// Σρψ, or appendix C's for other exponents than 1.
+    pub covariance: f64,
+    /// The second order of the expansion.
+    pub curvature: f64,
+    /// Covariances with earlier words of the same piece.
+    pub earlier: f64,
+    /// Covariances with later words of the same piece.
+    pub later: f64,
+    /// What beginning with a whole piece and cutting the last one does.
+    pub cut: f64,
+    /// The variance of the linear part: the second moment is about (2ck)² times this by n.
+    pub variance: f64,
+    /// Words of a piece, on average.
+    pub mean_length: f64,
+}
+
+impl Moments {
+    /// Of the differences of a sample.
+    pub fn new(
+        theta: u64,
+        sample: Sample,
+        (exponent, batch): (f64, usize),
+        differences: &[Difference],
+    ) -> Self {
+        let spread = |value: &dyn Fn(&Difference) -> f64| {
+            let values: Vec<f64> = differences.iter().map(value).collect();
+            let spread = Spread::of(&values).expect("a sample has datasets");
+            (spread.mean, spread.standard_error())
+        };
+        let (first, first_error) = spread(&|difference| difference.whole);
+        let (rest, rest_error) = spread(&|difference| difference.whole - difference.linear);
+        let (second, second_error) = spread(&|difference| difference.whole * difference.whole);
+        let (linear, linear_error) = spread(&|difference| difference.linear);
+        Self {
+            theta,
+            kind: sample.kind,
+            exponent,
+            batch,
+            n: sample.n,
+            datasets: sample.datasets,
+            first,
+            first_error,
+            rest,
+            rest_error,
+            second,
+            second_error,
+            linear,
+            linear_error,
+        }
+    }
+}
