@@ -13,6 +13,8 @@ use crate::peers::python::Python;
 pub enum Method {
     #[serde(rename = "incremental")]
     Incremental,
+    #[serde(rename = "incremental, all words")]
+    IncrementalAll,
     #[serde(rename = "incremental, 60 % vocabulary")]
     Incremental60,
     #[serde(rename = "incremental, 40 % vocabulary")]
@@ -49,8 +51,9 @@ const FAST_RATE: &str = "0.1";
 
 impl Method {
     /// In the order of tables and figures.
-    pub const ALL: [Method; 15] = [
+    pub const ALL: [Method; 16] = [
         Method::Incremental,
+        Method::IncrementalAll,
         Method::Incremental60,
         Method::Incremental40,
         Method::MiniBatch,
@@ -71,6 +74,7 @@ impl Method {
     pub fn name(self) -> &'static str {
         match self {
             Self::Incremental => "incremental",
+            Self::IncrementalAll => "incremental, all words",
             Self::Incremental60 => "incremental, 60 % vocabulary",
             Self::Incremental40 => "incremental, 40 % vocabulary",
             Self::MiniBatch => "mini-batch",
@@ -101,19 +105,24 @@ impl Method {
         }
     }
 
-    /// The bound on the vocabulary, given how many words are as frequent as the others' threshold asks.
-    pub fn max_vocabulary(self, n_frequent: u32) -> Option<u32> {
-        let share = match self {
-            Self::Incremental60 => 0.6,
-            Self::Incremental40 => 0.4,
-            _ => 1.0,
+    /// The bound on the vocabulary, for a text with so many words in all, and so many that are as frequent as the others'
+    /// threshold asks.
+    pub fn max_vocabulary(self, n_distinct: u32, n_frequent: u32) -> Option<u32> {
+        let share = |share: f64| (share * f64::from(n_frequent)).round() as u32;
+        let bound = match self {
+            Self::IncrementalAll => n_distinct,
+            Self::Incremental60 => share(0.6),
+            Self::Incremental40 => share(0.4),
+            _ => n_frequent,
         };
-        self.is_ours().then(|| (share * f64::from(n_frequent)).round() as u32)
+        self.is_ours().then_some(bound)
     }
 
     fn variant(self) -> Option<Variant> {
         Some(match self {
-            Self::Incremental | Self::Incremental60 | Self::Incremental40 => Variant::Incremental,
+            Self::Incremental | Self::IncrementalAll | Self::Incremental60 | Self::Incremental40 => {
+                Variant::Incremental
+            }
             Self::MiniBatch => Variant::NoReplays,
             // The text ends here, so what waits for its replay must not be left out.
             Self::MiniBatchReplay => Variant::Finish,
@@ -201,10 +210,12 @@ mod tests {
 
     #[test]
     fn only_ours_have_a_bound_and_it_can_be_lowered() {
-        assert_eq!(Method::Incremental.max_vocabulary(1000), Some(1000));
-        assert_eq!(Method::Incremental60.max_vocabulary(1000), Some(600));
-        assert_eq!(Method::Incremental40.max_vocabulary(1000), Some(400));
-        assert_eq!(Method::Gensim.max_vocabulary(1000), None);
+        let bound = |method: Method| method.max_vocabulary(5000, 1000);
+        assert_eq!(bound(Method::Incremental), Some(1000));
+        assert_eq!(bound(Method::IncrementalAll), Some(5000));
+        assert_eq!(bound(Method::Incremental60), Some(600));
+        assert_eq!(bound(Method::Incremental40), Some(400));
+        assert_eq!(bound(Method::Gensim), None);
     }
 
     #[test]
@@ -218,6 +229,6 @@ mod tests {
         assert_eq!(programs.missing().next().unwrap(), "word2vec.c: no compiler");
         let there: Vec<Method> =
             Method::ALL.into_iter().filter(|&method| programs.contender(method).is_some()).collect();
-        assert!(there.iter().all(|method| method.is_ours()) && there.len() == 7);
+        assert!(there.iter().all(|method| method.is_ours()) && there.len() == 8);
     }
 }

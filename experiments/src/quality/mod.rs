@@ -142,7 +142,7 @@ impl Bench {
 
     fn cell(&self, cell: &Cell, contender: &Contender) -> Result<Vec<Row>> {
         let text = self.texts.of(cell.setting);
-        let max_vocabulary = cell.method.max_vocabulary(text.n_frequent);
+        let max_vocabulary = cell.method.max_vocabulary(text.n_distinct, text.n_frequent);
         let name = format!("{} {} {}", cell.setting.name(), cell.method.name(), cell.seed);
         let folder = self.folder.join(name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-"));
         // A model that is there would be continued.

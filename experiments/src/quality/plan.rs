@@ -80,7 +80,7 @@ mod tests {
         for (place, cell) in cells.iter().enumerate() {
             assert!(!cells[..place].contains(cell));
         }
-        assert!(cells[..72].iter().all(|cell| cell.method.passes() == 1));
-        assert!(cells[81..].iter().all(|cell| cell.setting == Setting::Paper));
+        assert!(cells[..78].iter().all(|cell| cell.method.passes() == 1));
+        assert!(cells[87..].iter().all(|cell| cell.setting == Setting::Paper));
     }
 }

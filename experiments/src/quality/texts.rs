@@ -22,7 +22,9 @@ pub struct Texts {
 pub struct SeededText {
     text: Text,
     rotated: Vec<(u32, PathBuf)>,
-    /// The words that occur often enough for the programs that have a threshold.
+    /// The different words.
+    pub n_distinct: u32,
+    /// Those that occur often enough for the programs that have a threshold.
     pub n_frequent: u32,
 }
 
@@ -61,7 +63,8 @@ impl SeededText {
                 .with_context(|| format!("could not write {}", path.display()))?;
             rotated.push((seed, path));
         }
-        Ok(Self { rotated, n_frequent: n_frequent(&content), text })
+        let (n_distinct, n_frequent) = count(&content);
+        Ok(Self { rotated, n_distinct, n_frequent, text })
     }
 
     /// A share of the words that the threshold keeps.
@@ -86,12 +89,14 @@ fn rotate<'a>(lines: &[&'a [u8]], start: usize) -> Vec<&'a [u8]> {
     [&lines[start..], &lines[..start]].concat()
 }
 
-fn n_frequent(text: &[u8]) -> u32 {
+/// The different words, and those of them that the threshold keeps.
+fn count(text: &[u8]) -> (u32, u32) {
     let mut counts: HashMap<&[u8], u64> = HashMap::new();
     for word in words(text) {
         *counts.entry(word).or_default() += 1;
     }
-    counts.values().filter(|&&count| count >= MIN_COUNT).count() as u32
+    let n_frequent = counts.values().filter(|&&count| count >= MIN_COUNT).count();
+    (counts.len() as u32, n_frequent as u32)
 }
 
 #[cfg(test)]
@@ -107,6 +112,6 @@ mod tests {
 
     #[test]
     fn frequent_words_are_those_that_the_threshold_keeps() {
-        assert_eq!(n_frequent(b"a a a a a b b b b\nc c c c c c\n"), 2);
+        assert_eq!(count(b"a a a a a b b b b\nc c c c c c\n"), (3, 2));
     }
 }
