@@ -23,6 +23,14 @@ pub struct Expected {
     pub second: f64,
 }
 
+impl Expected {
+    /// With something more in the first moment.
+    pub fn with(self, more: f64) -> Self {
+        let first = self.first + more;
+        Self { first, second: self.second - self.first * self.first + first * first, ..self }
+    }
+}
+
 /// Σ_i 1/b(i, M) − 1, the factor of the constant in the first moment: H_n − 1 for batches of one word.
 pub fn growth(n: usize, batch: usize) -> f64 {
     (1..=n).rev().map(|position| 1.0 / batch_end(position, batch, n) as f64).sum::<f64>() - 1.0

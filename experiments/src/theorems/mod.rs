@@ -13,6 +13,8 @@ mod difference;
 
 mod independent;
 
+mod smoothed;
+
 mod sums;
 
 mod renewal;
@@ -36,6 +38,7 @@ use self::independent::{expected, theorem};
 use self::moments::{Constants, Moments, Theory};
 use self::renewal::{Limits, Renewal};
 use self::scores::Scores;
+use self::smoothed::Smoothed;
 use self::vocabulary::{ReducedText, SIZE};
 use crate::data::Data;
 use crate::options::Options;
@@ -99,13 +102,16 @@ struct Parameters {
     theta: u64,
     scores: Scores,
     expansions: [Expansion; EXPONENTS.len()],
+    /// For the second exponent.
+    smoothed: Smoothed,
 }
 
 impl Parameters {
-    fn new(theta: u64, shares: &[f64]) -> Self {
+    fn new(theta: u64, shares: &[f64], longest: usize) -> Self {
         let scores = Scores::random(SIZE, theta);
         let expansions = EXPONENTS.map(|exponent| Expansion::new(&scores, shares, exponent));
-        Self { theta, scores, expansions }
+        let smoothed = Smoothed::new(&scores, shares, EXPONENTS[1], longest);
+        Self { theta, scores, expansions, smoothed }
     }
 }
 
@@ -136,7 +142,9 @@ pub fn measure(options: &Options) -> Result<()> {
     let population =
         Population { sentences: text.pieces(SENTENCE), paragraphs: text.pieces(PARAGRAPH), text };
     let shares = population.text.shares();
-    let mut thetas: Vec<_> = plan.thetas.iter().map(|&theta| Parameters::new(theta, &shares)).collect();
+    let longest = plan.sizes.iter().map(|&(n, _)| n).max().unwrap_or(0);
+    let mut thetas: Vec<_> =
+        plan.thetas.iter().map(|&theta| Parameters::new(theta, &shares, longest)).collect();
     thetas.sort_by(|a, b| {
         let constant = |parameters: &Parameters| parameters.expansions[0].covariance.abs();
         constant(b).total_cmp(&constant(a))
@@ -220,11 +228,18 @@ impl Files {
     ) -> Result<()> {
         for (place, exponent, _, batch) in each_case() {
             let expansion = &parameters.expansions[place];
+            let second_order = theorem(expansion.covariance + expansion.curvature, n, batch);
+            // The orders above the second are computed for independent words, and taken to be the same in pieces.
+            let higher_orders = match place {
+                0 => 0.0,
+                _ => parameters.smoothed.first(n, batch) - second_order,
+            };
             let expected = match knowledge {
                 Knowledge::Independent => Some(expected(expansion, n, batch)),
                 Knowledge::Pieces(renewal) => Some(renewal.expected(place, expansion, n, batch)),
                 Knowledge::Nothing => None,
-            };
+            }
+            .map(|expected| expected.with(higher_orders));
             self.theory.push(Theory {
                 theta: parameters.theta,
                 kind,
@@ -232,6 +247,7 @@ impl Files {
                 batch,
                 n,
                 theorem: theorem(expansion.covariance, n, batch),
+                second_order,
                 first: expected.map(|expected| expected.first),
                 linear: expected.map_or(0.0, |expected| expected.linear),
                 second: expected.map(|expected| expected.second),

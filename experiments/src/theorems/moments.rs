@@ -42,7 +42,9 @@ pub struct Theory {
     pub n: usize,
     /// The first moment by Theorem 1 (for mini-batches, appendix D; for other exponents than 1, appendix C's first order).
     pub theorem: f64,
-    /// The first moment that we expect of this kind of dataset: with correlations in pieces, and the second order of the
+    /// The same with the second order of the expansion.
+    pub second_order: f64,
+    /// The first moment that we expect of this kind of dataset: with correlations in pieces, and all orders of the
     /// expansion.
     pub first: Option<f64>,
     /// The expectation of the linear part.

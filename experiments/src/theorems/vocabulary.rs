@@ -31,16 +31,13 @@ pub struct Pieces {
 impl ReducedText {
     /// Reads the largest corpus there is.
     pub fn read(data: &Data) -> Result<(Self, Source)> {
-        let (corpus, path) = match data.corpus(Corpus::Wiki2014) {
-            Ok(path) => (Corpus::Wiki2014, path),
-            Err(_) => (Corpus::Wiki2006, data.corpus(Corpus::Wiki2006)?),
-        };
+        let corpus = data.first_of(&[Corpus::Wiki2014, Corpus::Wiki2006])?;
         let mut numbers: HashMap<Vec<u8>, u32> = HashMap::new();
         let mut text: Vec<u32> = Vec::new();
         let mut line_ends = Vec::new();
         let mut hash = blake3::Hasher::new();
         let mut bytes = 0;
-        each_line(open(&path)?, |line| {
+        each_line(open(&data.corpus(corpus)?)?, |line| {
             hash.update(line);
             bytes += line.len() as u64;
             for word in words(line) {
