@@ -75,7 +75,7 @@ struct Plan {
 
 impl Plan {
     fn new(quick: bool) -> Self {
-        let datasets = if quick { [5_000, 2_000, 200, 20, 3] } else { [10_000, 10_000, 10_000, 1_000, 100] };
+        let datasets = if quick { [5_000, 2_000, 200, 20, 3] } else { [10_000, 10_000, 3_000, 300, 40] };
         let sizes = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
         Self {
             vocabulary: SIZE,
