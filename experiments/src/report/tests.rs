@@ -88,6 +88,14 @@ fn a_report_of_nothing_says_so() {
 }
 
 #[test]
+fn every_experiment_has_a_program() {
+    for experiment in &EXPERIMENTS {
+        let program = root().join("experiments/src/bin").join(experiment.name).with_extension("rs");
+        assert!(program.exists(), "there is no {}", program.display());
+    }
+}
+
+#[test]
 fn a_figure_that_is_not_there_is_an_error() {
     let results = results();
     fs::remove_file(results.path().join("weight/weights.svg")).unwrap();
