@@ -71,6 +71,23 @@ fn the_report_is_made_of_the_folders() {
 }
 
 #[test]
+fn a_quick_experiment_among_others_is_named() {
+    let results = results();
+    let (weight, other) = (results.path().join("weight"), results.path().join("other"));
+    fs::create_dir(&other).unwrap();
+    for file in ["rows.csv", "weights.svg"] {
+        fs::copy(weight.join(file), other.join(file)).unwrap();
+    }
+    let manifest = Manifest::read(&weight).unwrap();
+    Manifest { experiment: "other".into(), quick: false, ..manifest }.enter(&other).unwrap();
+    let experiments = [WEIGHT, Experiment { name: "other", ..WEIGHT }];
+    let report = compose(&Found::only_in(results.path()), &experiments).unwrap();
+    assert!(report.contains("\n**A quick run, whose numbers are not results: weight.**\n"), "{report}");
+    assert!(report.contains("```sh\ncargo xtask figures\n"), "{report}");
+    assert!(report.contains("| `0123456789abcdef` | weight, other |\n"), "{report}");
+}
+
+#[test]
 fn what_is_missing_is_said() {
     let report = composed(&results()).unwrap();
     let expected = "\nWhat is missing:\n\n\

@@ -8,6 +8,7 @@ use regex::{Captures, Regex};
 
 use super::Part;
 use crate::data::Corpus;
+use crate::markdown::listed;
 use crate::record::Source;
 use crate::text::grouped;
 
@@ -23,10 +24,6 @@ It is made by `cargo xtask figures` from the rows that the experiments wrote. No
 the programs in `experiments/`.
 ";
 
-const QUICK: &str = "\
-**This is a quick run: everything in small, to see that it works. Its numbers are not results.**
-";
-
 /// The first characters of a hash are enough to compare by eye.
 const N_HASH_CHARACTERS: usize = 16;
 const N_COMMIT_CHARACTERS: usize = 12;
@@ -34,10 +31,7 @@ const N_COMMIT_CHARACTERS: usize = 12;
 /// The whole report.
 pub(super) fn report(parts: &[Part], missing: &[&str]) -> Result<String> {
     let mut report = INTRODUCTION.to_owned();
-    if parts.iter().any(|part| part.manifest.quick) {
-        report += "\n";
-        report += QUICK;
-    }
+    report += &warning(parts);
     report += "\n";
     report += &commands(parts);
     if let Some(missing) = what_is_missing(parts, missing) {
@@ -58,9 +52,25 @@ pub(super) fn report(parts: &[Part], missing: &[&str]) -> Result<String> {
     Ok(report)
 }
 
+/// That numbers are small, so that nobody takes them for results.
+fn warning(parts: &[Part]) -> String {
+    let quick: Vec<String> = parts
+        .iter()
+        .filter(|part| part.manifest.quick)
+        .map(|part| part.manifest.experiment.clone())
+        .collect();
+    match quick.len() {
+        0 => String::new(),
+        n if n == parts.len() => {
+            "\n**This is a quick run: everything in small, to see that it works. Its numbers are not results.**\n".into()
+        }
+        _ => format!("\n**A quick run, whose numbers are not results: {}.**\n", listed(&quick)),
+    }
+}
+
 fn commands(parts: &[Part]) -> String {
-    let quick = parts.iter().any(|part| part.manifest.quick);
-    let mut typed = vec![if quick { "cargo xtask figures --quick" } else { "cargo xtask figures" }];
+    let all_quick = !parts.is_empty() && parts.iter().all(|part| part.manifest.quick);
+    let mut typed = vec![if all_quick { "cargo xtask figures --quick" } else { "cargo xtask figures" }];
     typed.extend(parts.iter().flat_map(|part| part.manifest.commands.iter().map(String::as_str)));
     typed.dedup();
     format!(
