@@ -5,6 +5,7 @@
 //! is the control: what changes with it is learning, not forgetting.
 
 mod known;
+mod section;
 
 use std::fs;
 use std::ops::Range;
@@ -15,6 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skipstream::corpus::Lines;
 use skipstream::{Config, Trainer};
+
+pub use self::section::section;
 
 use self::known::Known;
 use crate::data::{Corpus, Data};
@@ -27,6 +30,9 @@ use crate::scores::{Measure, N_FREQUENT, Set, score};
 pub const NAME: &str = "forgetting";
 
 const ROWS: &str = "forgetting.csv";
+
+/// What streams in as a control: the text that follows the first part.
+const CONTROL: &str = "more of wiki-2006";
 
 const SETS: [Set; 4] = [Set::Ws353, Set::Men, Set::SimLex, Set::Google];
 
@@ -42,6 +48,8 @@ struct Scale {
     streamed_words: u64,
     /// Batches between two looks: at first, and after the first million words.
     batches_a_look: [usize; 2],
+    /// Words that wait for their replay: in small they must be fewer than the first part, or nothing is replayed.
+    replay_words: usize,
     /// The default bound, and one that makes room for new words by giving up old ones.
     max_vocabulary: [usize; 2],
     seeds: &'static [u64],
@@ -51,6 +59,7 @@ const FULL: Scale = Scale {
     first_words: None,
     streamed_words: u64::MAX,
     batches_a_look: [1, 4],
+    replay_words: 2_000_000,
     max_vocabulary: [100_000, 20_000],
     seeds: &[1, 2],
 };
@@ -58,6 +67,7 @@ const QUICK: Scale = Scale {
     first_words: Some(1_000_000),
     streamed_words: 400_000,
     batches_a_look: [1, 4],
+    replay_words: 300_000,
     max_vocabulary: [100_000, 10_000],
     seeds: &[1, 2],
 };
@@ -94,6 +104,7 @@ struct Row {
     replays: u32,
     seed: u64,
     first_words: u64,
+    replay_words: u64,
     streamed_words: u64,
     set: Set,
     measure: Measure,
@@ -119,15 +130,12 @@ pub fn measure(options: &Options) -> Result<()> {
     let lined = LinedText::read(&first.path)?;
     let n_first = scale.first_words.unwrap_or(lined.n_words(&lined.all()) / 2);
     let first_part = lined.batches(lined.all(), n_first).swap_remove(0);
-    let mut streams = vec![Stream {
-        name: format!("more of {}", Corpus::Wiki2006.name()),
-        lines: first_part.end..lined.all().end,
-        text: lined,
-    }];
+    let mut streams =
+        vec![Stream { name: CONTROL.into(), lines: first_part.end..lined.all().end, text: lined }];
     for corpus in [Corpus::WikiRecent, Corpus::Sotu] {
         match data.plain_text(corpus, Some(scale.streamed_words).filter(|&words| words < u64::MAX)) {
             Ok(text) => {
-                let lined = LinedText::new(letters(fs::read(&text.path)?));
+                let lined = LinedText::read(&text.path)?;
                 streams.push(Stream { name: corpus.name().into(), lines: lined.all(), text: lined });
                 sources.push(text.source);
             }
@@ -161,7 +169,7 @@ pub fn measure(options: &Options) -> Result<()> {
                 if missing.is_empty() {
                     continue;
                 }
-                let config = variant("").config();
+                let config = Config { replay_words: scale.replay_words, ..variant("").config() };
                 let mut trainer = Trainer::new(config.clone())?;
                 let text = streams[0].text.lines(&(0..first_part.end));
                 trainer.train(&mut Lines::new(text, "first part", &config.text)?, &mut ())?;
@@ -220,18 +228,6 @@ impl Stream {
     }
 }
 
-/// Small letters, with spaces for what is neither a letter nor the end of a line: the alphabet of the first text.
-fn letters(mut text: Vec<u8>) -> Vec<u8> {
-    for byte in &mut text {
-        *byte = match *byte {
-            b'\n' => b'\n',
-            letter if letter.is_ascii_alphabetic() => letter.to_ascii_lowercase(),
-            _ => b' ',
-        };
-    }
-    text
-}
-
 /// Whether all looks of a variant are there, on all sets.
 fn is_complete(rows: &[Row], variant: &Variant, looks: &[Look]) -> bool {
     looks.iter().all(|look| {
@@ -273,6 +269,7 @@ fn stream_in(
                 replays: variant.replays,
                 seed: variant.seed,
                 first_words,
+                replay_words: trainer.settings().replay_words as u64,
                 streamed_words: look.streamed_words,
                 set: found.set,
                 measure: found.measure,
@@ -294,14 +291,6 @@ mod tests {
     fn stream(n_lines: usize) -> Stream {
         let text = LinedText::new("a b\n".repeat(n_lines).into_bytes());
         Stream { name: "more".into(), lines: 1..n_lines, text }
-    }
-
-    #[test]
-    fn texts_are_letters() {
-        assert_eq!(
-            letters(b"1790-01-01\tFellow-Citizens:\nIt's\n".to_vec()),
-            b"           fellow citizens \nit s\n"
-        );
     }
 
     #[test]

@@ -10,9 +10,9 @@ use anyhow::{Context, Result};
 
 use crate::command::root;
 use crate::options::Options;
-use crate::quality;
 use crate::record::{Manifest, results_folder};
 use crate::section::Section;
+use crate::{forgetting, pieces, quality, update_time};
 use find::Found;
 
 const NAME: &str = "REPORT.md";
@@ -28,9 +28,9 @@ pub struct Experiment {
 pub const EXPERIMENTS: [Experiment; 5] = [
     Experiment { name: "theorems", section: unwritten },
     Experiment { name: "quality", section: quality::section },
-    Experiment { name: "update-time", section: unwritten },
-    Experiment { name: "pieces", section: unwritten },
-    Experiment { name: "forgetting", section: unwritten },
+    Experiment { name: "update-time", section: update_time::section },
+    Experiment { name: "pieces", section: pieces::section },
+    Experiment { name: "forgetting", section: forgetting::section },
 ];
 
 /// Stands in for a section that nobody wrote yet.

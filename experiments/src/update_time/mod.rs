@@ -6,6 +6,8 @@
 
 mod plan;
 mod programs;
+mod section;
+mod times;
 
 use std::env;
 use std::fs;
@@ -18,6 +20,8 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use skipstream::corpus::Lines;
 use skipstream::{Trainer, Vectors, formats};
+
+pub use self::section::section;
 
 use self::plan::{Plan, Run};
 use self::programs::{Program, Programs, copy};

@@ -1,0 +1,306 @@
+//! The figures, table and words of the report.
+
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+
+use super::{CONTROL, ROWS, Row, SETS};
+use crate::markdown::table;
+use crate::plot::{Axis, Chart, Marks, Point, Scale, Series, Shape};
+use crate::record::read_rows;
+use crate::scores::Set;
+use crate::section::{Answer, Section};
+use crate::statistics::Spread;
+use crate::text::grouped;
+
+const DRAWN: [Set; 3] = [Set::Men, Set::Ws353, Set::Google];
+
+/// Twice its standard error is how far a difference may be from zero by chance.
+const TOLERANCE: f64 = 2.0;
+
+/// A curve: what streamed in, and into which model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Curve {
+    text: String,
+    max_vocabulary: usize,
+    replays: u32,
+}
+
+/// All rows of a run.
+struct Curves {
+    rows: Vec<Row>,
+}
+
+/// Draws the figures and writes the section.
+pub fn section(folder: &Path) -> Result<Section> {
+    let curves = Curves::read(folder)?;
+    let mut figures = String::new();
+    for max_vocabulary in curves.vocabularies() {
+        for set in DRAWN {
+            let name = format!("{}-{max_vocabulary}.svg", set.name().to_lowercase());
+            curves.chart(set, max_vocabulary).save(&folder.join(&name))?;
+            let words = grouped(max_vocabulary as u64);
+            figures += &format!("![{} while another text streams in, {words} words]({name})\n", set.name());
+        }
+    }
+    let first = &curves.rows[0];
+    let body = format!(
+        "## Forgetting (beyond the paper)
+
+A model learns the first {} words of the Wikipedia of 2006. Then another text streams in, and every so often the model is
+scored on the words that it knew before: the same questions, the same candidates (the {} most frequent words). *{CONTROL}* is
+the control, the text that followed: what changes there is learning. *wiki-recent* are short articles of today, *sotu* the
+State of the Union addresses from 1790 on, in small letters. With *replay* each word is trained once more from a buffer
+of {} words, so that at first old text comes back among the new; without it a model sees the new text alone.
+
+Two bounds on the vocabulary: the default, and a small one with which words have to leave. A word that left and came back
+starts anew, and counts as lost. Questions about words that are gone are not scored.
+
+{figures}
+{}
+{}
+
+Scores are per cent, target + context, mean over the seeds: Spearman's correlation on word pairs, 3CosMul on analogies.
+Error bars are standard deviations.
+",
+        grouped(first.first_words),
+        grouped(crate::scores::N_FREQUENT as u64),
+        grouped(first.replay_words),
+        curves.table(),
+        curves.verdict(),
+    );
+    let answers = vec![Answer {
+        question: "What is forgotten while a different kind of text streams in?".into(),
+        answer: curves.verdict(),
+    }];
+    Ok(Section { answers, body })
+}
+
+impl Curves {
+    fn read(folder: &Path) -> Result<Self> {
+        let rows: Vec<Row> = read_rows(&folder.join(ROWS))?;
+        ensure!(!rows.is_empty(), "{} has no rows", folder.join(ROWS).display());
+        Ok(Self { rows })
+    }
+
+    /// The default first.
+    fn vocabularies(&self) -> Vec<usize> {
+        let mut sizes: Vec<usize> = self.rows.iter().map(|row| row.max_vocabulary).collect();
+        sizes.sort_unstable_by(|one, other| other.cmp(one));
+        sizes.dedup();
+        sizes
+    }
+
+    /// In the order of tables.
+    fn all(&self) -> Vec<Curve> {
+        let mut curves: Vec<Curve> = Vec::new();
+        for row in &self.rows {
+            if !curves.contains(&row.curve()) {
+                curves.push(row.curve());
+            }
+        }
+        curves.sort_by_key(|curve| {
+            (usize::MAX - curve.max_vocabulary, curve.text != CONTROL, curve.text.clone(), curve.replays)
+        });
+        curves
+    }
+
+    /// The rows of a curve on one set, by the measure of the paper.
+    fn rows<'a>(&'a self, curve: &'a Curve, set: Set) -> impl Iterator<Item = &'a Row> {
+        self.rows
+            .iter()
+            .filter(move |row| row.set == set && row.measure == set.measure() && row.curve() == *curve)
+    }
+
+    /// How many words had streamed in at each look.
+    fn looks(&self, curve: &Curve) -> Vec<u64> {
+        let mut looks: Vec<u64> = self.rows(curve, SETS[0]).map(|row| row.streamed_words).collect();
+        looks.sort_unstable();
+        looks.dedup();
+        looks
+    }
+
+    fn spread(&self, curve: &Curve, set: Set, streamed_words: u64) -> Option<Spread> {
+        let at = self.rows(curve, set).filter(|row| row.streamed_words == streamed_words);
+        Spread::of(&at.filter_map(|row| row.score).collect::<Vec<_>>())
+    }
+
+    fn chart(&self, set: Set, max_vocabulary: usize) -> Chart {
+        let shapes = [Shape::Circle, Shape::Square, Shape::Triangle];
+        let curves: Vec<Curve> =
+            self.all().into_iter().filter(|curve| curve.max_vocabulary == max_vocabulary).collect();
+        let mut texts: Vec<&str> = curves.iter().map(|curve| curve.text.as_str()).collect();
+        texts.dedup();
+        let series = curves.iter().map(|curve| Series {
+            label: curve.name(),
+            marks: match curve.replays {
+                0 => Marks::Dashed,
+                _ => {
+                    let number = texts.iter().position(|&text| text == curve.text).unwrap_or(0);
+                    Marks::PointsAndLine(shapes[number % shapes.len()])
+                }
+            },
+            points: self
+                .looks(curve)
+                .into_iter()
+                .filter_map(|words| {
+                    let spread = self.spread(curve, set, words)?;
+                    let error = (spread.n > 1 && curve.replays > 0).then_some(spread.deviation);
+                    Some(Point { x: words as f64 / 1e6, y: spread.mean, error })
+                })
+                .collect(),
+        });
+        Chart {
+            title: format!("{}, at most {} words known", set.name(), grouped(max_vocabulary as u64)),
+            x: Axis { label: "million words streamed in".into(), scale: Scale::Linear },
+            y: Axis { label: "score, per cent".into(), scale: Scale::Linear },
+            series: series.collect(),
+        }
+    }
+
+    fn table(&self) -> String {
+        let mut head = vec!["text that streams in", "words known, at most", "words streamed"];
+        head.extend(SETS.map(Set::name));
+        head.extend(["test words lost", "words that left"]);
+        let rows = self.all().into_iter().map(|curve| {
+            let last = self.looks(&curve).last().copied().unwrap_or(0);
+            let cells = SETS.map(|set| match (self.spread(&curve, set, 0), self.spread(&curve, set, last)) {
+                (Some(begin), Some(end)) => format!("{:.1} → {:.1}", begin.mean, end.mean),
+                _ => "–".into(),
+            });
+            let (lost, test_words, evictions) = self.lost(&curve, last);
+            let mut row = vec![curve.name(), grouped(curve.max_vocabulary as u64), grouped(last)];
+            row.extend(cells);
+            row.extend([format!("{} of {}", grouped(lost), grouped(test_words)), grouped(evictions)]);
+            row
+        });
+        table(&head, rows)
+    }
+
+    /// Of the words of all sets, how many were lost and how many there were; and how many words left at all. Means over
+    /// the seeds; a word in two sets counts twice.
+    fn lost(&self, curve: &Curve, streamed_words: u64) -> (u64, u64, u64) {
+        let mean = |set: Set, of: fn(&Row) -> u64| {
+            let at = self.rows(curve, set).filter(|row| row.streamed_words == streamed_words);
+            Spread::of(&at.map(|row| of(row) as f64).collect::<Vec<_>>()).map_or(0.0, |spread| spread.mean)
+        };
+        let sum = |of: fn(&Row) -> u64| SETS.iter().map(|&set| mean(set, of)).sum::<f64>().round() as u64;
+        let lost = sum(|row| row.lost_words as u64);
+        (lost, sum(|row| row.test_words as u64), mean(SETS[0], |row| row.evictions).round() as u64)
+    }
+
+    /// The change from the first look to a later one, of a set, with its standard error.
+    fn change(&self, curve: &Curve, set: Set, streamed_words: u64) -> Option<(f64, f64)> {
+        let (begin, end) = (self.spread(curve, set, 0)?, self.spread(curve, set, streamed_words)?);
+        Some((end.mean - begin.mean, begin.standard_error().hypot(end.standard_error())))
+    }
+
+    /// What other texts did to the scores, beside what as many words of the first text did.
+    fn verdict(&self) -> String {
+        let mut sentences = Vec::new();
+        for curve in self.all().iter().filter(|curve| curve.text != CONTROL) {
+            let Some(&last) = self.looks(curve).last() else { continue };
+            let changes = SETS.map(|set| self.change(curve, set, last).map(|change| (set, change)));
+            let changes: Vec<(Set, (f64, f64))> = changes.into_iter().flatten().collect();
+            let fell: Vec<&(Set, (f64, f64))> =
+                changes.iter().filter(|(_, (mean, error))| *mean < -TOLERANCE * error).collect();
+            let told: Vec<String> =
+                changes.iter().map(|(set, (mean, _))| format!("{} {mean:+.1}", set.name())).collect();
+            let control = Curve { text: CONTROL.into(), ..curve.clone() };
+            let nearest = self.looks(&control).into_iter().min_by_key(|look| look.abs_diff(last));
+            let beside = nearest.filter(|&look| look > 0).map(|look| {
+                let changes = SETS.map(|set| {
+                    self.change(&control, set, look).map(|(mean, _)| format!("{} {mean:+.1}", set.name()))
+                });
+                let changes: Vec<String> = changes.into_iter().flatten().collect();
+                format!(" ({} words of the first text instead: {})", grouped(look), changes.join(", "))
+            });
+            let (lost, test_words, _) = self.lost(curve, last);
+            let gone = match lost {
+                0 => String::new(),
+                lost => format!("; {} of {} test words were lost", grouped(lost), grouped(test_words)),
+            };
+            sentences.push(format!(
+                "{}, at most {} words: after {} words {} of {} scores had fallen by more than two standard errors: {}{}{gone}.",
+                curve.name(),
+                grouped(curve.max_vocabulary as u64),
+                grouped(last),
+                fell.len(),
+                changes.len(),
+                told.join(", "),
+                beside.unwrap_or_default(),
+            ));
+        }
+        if sentences.is_empty() { "No other text was there to stream.".into() } else { sentences.join(" ") }
+    }
+}
+
+impl Curve {
+    fn name(&self) -> String {
+        match self.replays {
+            0 => format!("{} without replay", self.text),
+            _ => format!("{} with replay", self.text),
+        }
+    }
+}
+
+impl Row {
+    fn curve(&self) -> Curve {
+        Curve { text: self.text.clone(), max_vocabulary: self.max_vocabulary, replays: self.replays }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(text: &str, seed: u64, streamed_words: u64, score: f64, lost_words: usize) -> Row {
+        Row {
+            text: text.into(),
+            max_vocabulary: 10,
+            replays: 0,
+            seed,
+            first_words: 100,
+            replay_words: 1,
+            streamed_words,
+            set: Set::Men,
+            measure: Set::Men.measure(),
+            score: Some(score),
+            used: 5,
+            test_words: 8,
+            lost_words,
+            evictions: 20,
+        }
+    }
+
+    #[test]
+    fn a_fall_is_told_beside_the_control_and_the_losses() {
+        let mut rows = Vec::new();
+        for seed in 1..=2 {
+            let noise = seed as f64 / 10.0;
+            rows.push(row(CONTROL, seed, 0, 50.0 + noise, 0));
+            rows.push(row(CONTROL, seed, 30, 55.0 + noise, 0));
+            rows.push(row("sotu", seed, 0, 50.0 + noise, 0));
+            rows.push(row("sotu", seed, 40, 45.0 + noise, 2));
+        }
+        // The first set decides which looks there are.
+        rows.extend(rows.clone().into_iter().map(|row| Row {
+            set: SETS[0],
+            measure: SETS[0].measure(),
+            score: Some(1.0),
+            lost_words: 0,
+            ..row
+        }));
+        let verdict = Curves { rows }.verdict();
+        assert!(
+            verdict.contains("sotu without replay, at most 10 words: after 40 words 1 of 2"),
+            "{verdict}"
+        );
+        assert!(
+            verdict.contains("MEN -5.0 (30 words of the first text instead: WS353 +0.0, MEN +5.0)"),
+            "{verdict}"
+        );
+        assert!(verdict.contains("2 of 16 test words were lost"), "{verdict}");
+        assert!(!verdict.contains(CONTROL), "{verdict}");
+    }
+}

@@ -1,0 +1,389 @@
+//! The figure, tables and words of the report.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::programs::Program;
+use super::times::{Clock, Point, Timed, Times};
+use super::{SCORES, ScoreRow};
+use crate::markdown::{listed, table};
+use crate::peers::setting::Setting;
+use crate::plot::{Axis, Chart, Marks, Point as Mark, Scale, Series, Shape};
+use crate::record::read_rows;
+use crate::scores::Set;
+use crate::section::{Answer, Section};
+use crate::text::grouped;
+
+const FIGURE: &str = "update-time.svg";
+
+/// Where the paper gives its ratios, and what they are.
+const PERCENT: u32 = 10;
+const PAPER_BATCH: f64 = 10.0;
+const PAPER_WORD2VEC: f64 = 7.3;
+
+/// What the project set out to reach against the real word2vec.
+const GOAL: f64 = 100.0;
+
+const UPDATES: [Program; 3] =
+    [Program::UpdateMiniBatch, Program::UpdateNoReplays, Program::UpdateIncremental];
+
+/// Draws the figure and writes the section.
+pub fn section(folder: &Path) -> Result<Section> {
+    let times = Times::read(folder)?;
+    let scores: Vec<ScoreRow> = read_rows(&folder.join(SCORES))?;
+    chart(&times).save(&folder.join(FIGURE))?;
+    let mut body = introduction(&times);
+    body += &all_times(&times);
+    body += &ratios(&times);
+    body += &quality(&scores);
+    body += &against_the_paper(&times);
+    Ok(Section { answers: answers(&times, &scores), body })
+}
+
+fn introduction(times: &Times) -> String {
+    let n_rounds = times.rounds().count();
+    let n_trials = times.rows.iter().map(|row| row.trial).max().unwrap_or(1);
+    let missing: Vec<String> = Program::ALL
+        .iter()
+        .filter(|&&program| !times.rows.iter().any(|row| row.program == program))
+        .map(|program| program.name().into())
+        .collect();
+    let missing = match missing.as_slice() {
+        [] => String::new(),
+        missing => format!("\nNot run: {}.\n", listed(missing)),
+    };
+    let (n1, n2) = times.words(PERCENT).unwrap_or_default();
+    format!(
+        "## Update time (section 5.3, Figure 2 (c))
+
+A model of the first n₁ = {} words of the text is brought up to date with n₂ more: 10 to 50 % of n₁, so {} words at 10 %.
+*update* is `skipstream train --model M new.txt` on a copy of the saved model; its time is that of the whole program: start,
+load, learn, and save, synced to disk. *live* is learning alone, in a process that has the model in memory, as a service has.
+*again* is training from scratch on n₁ + n₂ words: *batch* is ours (AdaGrad, one pass, one thread), *word2vec.c* is
+Mikolov's program from the Python package `word2vec` in one pass at its rate of 0.025 (the fair comparison; its default is
+five passes, timed apart), *gensim* the Python package in one pass (its default is five). *mini-batch* is skipstream's default,
+with one replay of each word; *without replay* is the paper's Algorithm 2; *incremental* is Algorithm 1, on one thread.
+
+Rounds: {n_rounds}, with all programs of a point one after the other; updates are short, so a round has {n_trials} of each.
+Times are medians, and ratios are taken within a round. The paper averaged five trials.
+{missing}",
+        grouped(n1),
+        grouped(n2),
+    )
+}
+
+/// Everything on two threads, and on one what has no more.
+fn shown(times: &Times, setting: Setting) -> Vec<Timed> {
+    let is_shown = |timed: &Timed| timed.threads == 2 || timed.program.is_serial();
+    times.timed(setting).into_iter().filter(is_shown).collect()
+}
+
+fn chart(times: &Times) -> Chart {
+    let setting = Setting::Small;
+    let shapes = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Cross];
+    let shown = shown(times, setting).into_iter().filter(|timed| {
+        // A single point makes no line, and live times of all three would crowd the figure.
+        timed.program != Program::Word2vecFive
+            && (timed.clock == Clock::Program || timed.program == Program::UpdateMiniBatch)
+    });
+    let series = shown.enumerate().map(|(number, timed)| Series {
+        label: timed.name(),
+        marks: match timed.clock {
+            Clock::Live => Marks::Dashed,
+            Clock::Program => Marks::PointsAndLine(shapes[number % shapes.len()]),
+        },
+        points: times
+            .percents(setting)
+            .into_iter()
+            .filter_map(|percent| {
+                let y = times.seconds(Point { setting, percent }, timed)?;
+                let (_, n2) = times.words(percent)?;
+                Some(Mark { x: n2 as f64 / 1e6, y, error: None })
+            })
+            .collect(),
+    });
+    Chart {
+        title: "Time to take in n₂ more words, our defaults".into(),
+        x: Axis { label: "n₂, million words".into(), scale: Scale::Linear },
+        y: Axis { label: "seconds".into(), scale: Scale::Log },
+        series: series.collect(),
+    }
+}
+
+fn all_times(times: &Times) -> String {
+    let mut text = format!("\n![Seconds against the number of new words]({FIGURE})\n");
+    for setting in [Setting::Small, Setting::Paper] {
+        let percents = times.percents(setting);
+        if percents.is_empty() {
+            continue;
+        }
+        let head: Vec<String> = [format!("seconds, {}", called(setting))]
+            .into_iter()
+            .chain(percents.iter().map(|percent| format!("n₂ = {percent} %")))
+            .collect();
+        let head: Vec<&str> = head.iter().map(String::as_str).collect();
+        let rows = times.timed(setting).into_iter().map(|timed| {
+            let cell = |&percent: &u32| seconds(times.seconds(Point { setting, percent }, timed));
+            [timed.name()].into_iter().chain(percents.iter().map(cell)).collect()
+        });
+        text += &format!("\n{}", table(&head, rows));
+    }
+    text
+}
+
+fn ratios(times: &Times) -> String {
+    let mut text = "\n### How many times faster an update is\n".to_owned();
+    for setting in [Setting::Small, Setting::Paper] {
+        let percents = times.percents(setting);
+        let ends: Vec<u32> = percents.first().into_iter().chain(percents.last()).copied().collect();
+        for &percent in ends.iter().take(if ends.first() == ends.last() { 1 } else { 2 }) {
+            let point = Point { setting, percent };
+            let rows: Vec<Vec<String>> = times
+                .timed(setting)
+                .into_iter()
+                .filter(|timed| !timed.program.is_update())
+                .filter_map(|again| ratio_row(times, point, again))
+                .collect();
+            let first = format!("n₂ = {percent} %, {}", called(setting));
+            let head =
+                [first.as_str(), "mini-batch", "live", "without replay", "live", "incremental", "live"];
+            text += &format!("\n{}", table(&head, rows));
+        }
+    }
+    text + "\nThe columns are updates, on as many threads as the program of the row (*incremental* on one); for *batch*, which
+has one thread, *mini-batch* has one where that was measured, and two otherwise.\n"
+}
+
+/// What a program takes again, over what each update takes; nothing if it was not timed there.
+fn ratio_row(times: &Times, point: Point, again: Timed) -> Option<Vec<String>> {
+    times.seconds(point, again)?;
+    let mut row = vec![again.name()];
+    for program in UPDATES {
+        for clock in [Clock::Program, Clock::Live] {
+            row.push(times_faster(best_ratio(times, point, again, program, clock)));
+        }
+    }
+    Some(row)
+}
+
+/// The ratio to an update on as many threads, or on as many as it was timed with.
+fn best_ratio(times: &Times, point: Point, again: Timed, program: Program, clock: Clock) -> Option<f64> {
+    let with = |threads| times.ratio(point, again, Timed { program, threads, clock });
+    with(again.threads).or_else(|| with(1)).or_else(|| with(2))
+}
+
+fn quality(scores: &[ScoreRow]) -> String {
+    let mut percents: Vec<u32> = scores.iter().map(|row| row.percent).collect();
+    percents.sort_unstable();
+    percents.dedup();
+    let mut text = "
+### Quality after the update, and after training again
+
+Per cent, by the measures of the paper: Spearman's correlation on word pairs, 3CosMul on analogies. Ours are target + context;
+word2vec.c and gensim give targets. One seed: differences of a point or two are chance (see the section on quality).
+"
+    .to_owned();
+    for percent in percents {
+        let first = format!("n₂ = {percent} %");
+        let mut head = vec![first.as_str()];
+        head.extend(Set::ALL.map(Set::name));
+        let programs = Program::ALL
+            .into_iter()
+            .filter(|&program| scores.iter().any(|row| (row.percent, row.program) == (percent, program)));
+        let rows = programs.map(|program| {
+            let cells = Set::ALL.map(|set| match reported(scores, percent, program, set) {
+                Some(score) => format!("{score:.1}"),
+                None => "–".into(),
+            });
+            [program.name().to_owned()].into_iter().chain(cells).collect()
+        });
+        text += &format!("\n{}", table(&head, rows));
+    }
+    text + "\n" + &quality_in_words(scores) + "\n"
+}
+
+/// The score by the measure that the paper reports.
+fn reported(scores: &[ScoreRow], percent: u32, program: Program, set: Set) -> Option<f64> {
+    let of = |row: &&ScoreRow| {
+        (row.percent, row.program, row.set) == (percent, program, set) && row.measure == set.measure()
+    };
+    scores.iter().find(of)?.score
+}
+
+/// The largest differences between an update and the same method from scratch.
+fn quality_in_words(scores: &[ScoreRow]) -> String {
+    let mut percents: Vec<u32> = scores.iter().map(|row| row.percent).collect();
+    percents.dedup();
+    let told = percents.into_iter().filter_map(|percent| {
+        let differences: Vec<(Set, f64)> = Set::ALL
+            .into_iter()
+            .filter_map(|set| {
+                let of = |program| reported(scores, percent, program, set);
+                Some((set, of(Program::UpdateMiniBatch)? - of(Program::MiniBatch)?))
+            })
+            .collect();
+        let (set, largest) =
+            differences.into_iter().max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()))?;
+        Some(if largest == 0.0 {
+            format!("at n₂ = {percent} % an updated *mini-batch* model scores as the one trained again: n₁ ends with a batch, and there they are the same model")
+        } else {
+            format!(
+                "at n₂ = {percent} % an updated *mini-batch* model differs from the one trained again by {largest:+.1} points at the most (on {})",
+                set.name()
+            )
+        })
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { String::new() } else { capital(&told.join("; ")) + "." }
+}
+
+fn against_the_paper(times: &Times) -> String {
+    let point = Point { setting: Setting::Small, percent: PERCENT };
+    let batch = Timed::program(Program::Batch, 1);
+    let word2vec = Timed::program(Program::Word2vec, 1);
+    let incremental = |again| best_ratio(times, point, again, Program::UpdateIncremental, Clock::Program);
+    let lines = [(batch, "batch", PAPER_BATCH), (word2vec, "word2vec", PAPER_WORD2VEC)].map(
+        |(again, name, paper)| match incremental(again) {
+            Some(ratio) => {
+                format!("against {name}, {} where the paper has {paper} ×", times_faster(Some(ratio)))
+            }
+            None => format!("against {name}, not measured where the paper has {paper} ×"),
+        },
+    );
+    format!(
+        "
+### Against the paper
+
+Algorithm 1 by itself does what it does in the paper (one thread each, n₂ = {PERCENT} %): {}. It does the same work a word as
+*batch*, and has one eleventh of the words, so about 11 × is what can be had by not training again. The rest of our ratios
+comes from the speed of *mini-batch*, which shares negatives among contexts and threads well.
+",
+        lines.join("; ")
+    )
+}
+
+fn answers(times: &Times, scores: &[ScoreRow]) -> Vec<Answer> {
+    let mut told = Vec::new();
+    for setting in [Setting::Small, Setting::Paper] {
+        let point = Point { setting, percent: PERCENT };
+        for (name, again, paper) in [
+            ("our batch", Timed::program(Program::Batch, 1), Some(PAPER_BATCH)),
+            ("word2vec.c", Timed::program(Program::Word2vec, 2), Some(PAPER_WORD2VEC)),
+            ("word2vec.c at its default of five passes", Timed::program(Program::Word2vecFive, 2), None),
+            ("gensim", Timed::program(Program::Gensim, 2), None),
+        ] {
+            let ratio = |program, clock| best_ratio(times, point, again, program, clock);
+            let program = |program| times_faster(ratio(program, Clock::Program));
+            if ratio(Program::UpdateMiniBatch, Clock::Program).is_none() {
+                continue;
+            }
+            let beaten = paper.map(|paper| {
+                let best = UPDATES
+                    .into_iter()
+                    .filter_map(|update| ratio(update, Clock::Program))
+                    .fold(0.0, f64::max);
+                let verdict = if best > paper { "more" } else { "not more" };
+                format!(" ({verdict} than the paper's {paper} ×)")
+            });
+            told.push(format!(
+                "with {}, against {name}: {} by mini-batch, {} without replay, {} by incremental, {} by mini-batch in a live process{}",
+                called(setting),
+                program(Program::UpdateMiniBatch),
+                program(Program::UpdateNoReplays),
+                program(Program::UpdateIncremental),
+                times_faster(ratio(Program::UpdateMiniBatch, Clock::Live)),
+                beaten.unwrap_or_default(),
+            ));
+        }
+    }
+    let mut answers = vec![
+        Answer {
+            question: format!(
+                "How many times faster is an update than training again, at n₂ = n₁/{}? (Paper: {PAPER_BATCH} × against batch, {PAPER_WORD2VEC} × against word2vec)",
+                100 / PERCENT
+            ),
+            answer: capital(&told.join("; ")) + ".",
+        },
+        Answer {
+            question: format!("Is an update {GOAL} times as fast as training again with the real word2vec?"),
+            answer: goal(times),
+        },
+    ];
+    let quality = quality_in_words(scores);
+    if !quality.is_empty() {
+        let question = "Is a model that was updated as good as one that was trained again?".into();
+        answers.push(Answer { question, answer: quality });
+    }
+    answers
+}
+
+/// Who reaches the goal, and how far the best of the others is from it.
+fn goal(times: &Times) -> String {
+    let mut reached = Vec::new();
+    let mut missed: Option<(f64, String)> = None;
+    for setting in [Setting::Small, Setting::Paper] {
+        let point = Point { setting, percent: PERCENT };
+        for again in times.timed(setting) {
+            if !matches!(again.program, Program::Word2vec | Program::Word2vecFive) {
+                continue;
+            }
+            for update in UPDATES {
+                for clock in [Clock::Program, Clock::Live] {
+                    let Some(ratio) = best_ratio(times, point, again, update, clock) else { continue };
+                    let update = Timed { program: update, threads: again.threads, clock };
+                    let passes =
+                        if again.program == Program::Word2vecFive { "five passes" } else { "one pass" };
+                    let name = format!(
+                        "{} against {passes}, {} ({})",
+                        update.name(),
+                        called(setting),
+                        times_faster(Some(ratio))
+                    );
+                    if ratio >= GOAL {
+                        reached.push(name);
+                    } else if missed.as_ref().is_none_or(|(best, _)| ratio > *best) {
+                        missed = Some((ratio, name));
+                    }
+                }
+            }
+        }
+    }
+    let yes = match reached.as_slice() {
+        [] => "No".into(),
+        reached => format!("Yes for {}", listed(reached)),
+    };
+    match missed {
+        Some((_, name)) if reached.is_empty() => format!("{yes}; nearest: {name}."),
+        Some((_, name)) => format!("{yes}. Not for the others; nearest: {name}."),
+        None => yes + ".",
+    }
+}
+
+fn called(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Small => "our defaults",
+        Setting::Paper => "the paper's settings",
+    }
+}
+
+fn seconds(value: Option<f64>) -> String {
+    match value {
+        None => "–".into(),
+        Some(value) if value < 10.0 => format!("{value:.2}"),
+        Some(value) => format!("{value:.1}"),
+    }
+}
+
+fn times_faster(ratio: Option<f64>) -> String {
+    match ratio {
+        None => "–".into(),
+        Some(ratio) if ratio < 10.0 => format!("{ratio:.1} ×"),
+        Some(ratio) => format!("{ratio:.0} ×"),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
