@@ -61,7 +61,7 @@ const FULL: Scale = Scale {
     batches_a_look: [1, 4],
     replay_words: 2_000_000,
     max_vocabulary: [100_000, 20_000],
-    seeds: &[1, 2],
+    seeds: &[1, 2, 3],
 };
 const QUICK: Scale = Scale {
     first_words: Some(1_000_000),

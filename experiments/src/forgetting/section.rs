@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 
 use super::{CONTROL, ROWS, Row, SETS};
-use crate::markdown::table;
+use crate::markdown::{listed, table};
 use crate::plot::{Axis, Chart, Marks, Point, Scale, Series, Shape};
 use crate::record::read_rows;
 use crate::scores::Set;
@@ -59,7 +59,6 @@ starts anew, and counts as lost. Questions about words that are gone are not sco
 {figures}
 {}
 {}
-
 Scores are per cent, target + context, mean over the seeds: Spearman's correlation on word pairs, 3CosMul on analogies.
 Error bars are standard deviations.
 ",
@@ -67,11 +66,11 @@ Error bars are standard deviations.
         grouped(crate::scores::N_FREQUENT as u64),
         grouped(first.replay_words),
         curves.table(),
-        curves.verdict(),
+        curves.verdicts().iter().map(|verdict| format!("- {verdict}\n")).collect::<String>(),
     );
     let answers = vec![Answer {
         question: "What is forgotten while a different kind of text streams in?".into(),
-        answer: curves.verdict(),
+        answer: curves.answer(),
     }];
     Ok(Section { answers, body })
 }
@@ -196,7 +195,7 @@ impl Curves {
     }
 
     /// What other texts did to the scores, beside what as many words of the first text did.
-    fn verdict(&self) -> String {
+    fn verdicts(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         for curve in self.all().iter().filter(|curve| curve.text != CONTROL) {
             let Some(&last) = self.looks(curve).last() else { continue };
@@ -231,7 +230,53 @@ impl Curves {
                 beside.unwrap_or_default(),
             ));
         }
-        if sentences.is_empty() { "No other text was there to stream.".into() } else { sentences.join(" ") }
+        if sentences.is_empty() {
+            sentences.push("No other text was there to stream.".into());
+        }
+        sentences
+    }
+
+    /// In short: how many scores fell, MEN and Google with the largest vocabulary, and what the smallest one lost.
+    fn answer(&self) -> String {
+        let vocabularies = self.vocabularies();
+        let (mut n_fell, mut n_scores) = (0, 0);
+        let (mut told, mut lost) = (Vec::new(), Vec::new());
+        for curve in self.all() {
+            let Some(&last) = self.looks(&curve).last() else { continue };
+            if Some(&curve.max_vocabulary) == vocabularies.first() {
+                let changes: Vec<String> = [Set::Men, Set::Google]
+                    .into_iter()
+                    .filter_map(|set| {
+                        Some(format!("{} {:+.1}", set.name(), self.change(&curve, set, last)?.0))
+                    })
+                    .collect();
+                told.push(format!("{} words of {}: {}", grouped(last), curve.name(), changes.join(", ")));
+                if curve.text != CONTROL {
+                    let changes = SETS.iter().filter_map(|&set| self.change(&curve, set, last));
+                    let fell = |(mean, error): (f64, f64)| mean < -TOLERANCE * error;
+                    let fell: Vec<bool> = changes.map(fell).collect();
+                    n_fell += fell.iter().filter(|&&fell| fell).count();
+                    n_scores += fell.len();
+                }
+            } else if curve.text != CONTROL && curve.replays == 0 {
+                let (words, all, _) = self.lost(&curve, last);
+                lost.push(format!("{} of {} to {}", grouped(words), grouped(all), curve.text));
+            }
+        }
+        let room = vocabularies.first().map_or_else(String::new, |&words| grouped(words as u64));
+        let mut answer = format!(
+            "With room for {room} words, {n_fell} of {n_scores} scores on old words fell by more than two standard errors \
+             ({}).",
+            told.join("; ")
+        );
+        if let (Some(&words), [_, ..]) = (vocabularies.last(), lost.as_slice()) {
+            answer += &format!(
+                " With room for {} words, test words had to leave: {}.",
+                grouped(words as u64),
+                listed(&lost)
+            );
+        }
+        answer
     }
 }
 
@@ -291,7 +336,11 @@ mod tests {
             lost_words: 0,
             ..row
         }));
-        let verdict = Curves { rows }.verdict();
+        let curves = Curves { rows };
+        let verdict = curves.verdicts().join(" ");
+        let answer = curves.answer();
+        assert!(answer.starts_with("With room for 10 words, 1 of 2 scores on old words fell"), "{answer}");
+        assert!(answer.contains("40 words of sotu without replay: MEN -5.0"), "{answer}");
         assert!(
             verdict.contains("sotu without replay, at most 10 words: after 40 words 1 of 2"),
             "{verdict}"

@@ -179,18 +179,27 @@ impl Plan {
     /// The lines of each piece; nothing if there are fewer batches than pieces.
     fn pieces(&self, text: &LinedText) -> Option<Vec<Range<usize>>> {
         let lines = text.all();
-        if self.cut != Cut::Batches {
-            return Some(evenly(lines.end, self.pieces));
-        }
         let settings = self.config().check().ok()?;
         // A batch is made of new words and as many old ones as are replayed.
         let new_words = settings.batch_words.div_ceil(1 + settings.replays() as usize);
-        let batches = text.batches(lines, new_words as u64);
-        if batches.len() < self.pieces {
-            return None;
+        let batches = text.batches(lines.clone(), new_words as u64);
+        match self.cut {
+            Cut::Sentences => Some(evenly(lines.end, self.pieces)),
+            Cut::Batches if batches.len() < self.pieces => None,
+            Cut::Batches => {
+                let piece = |part: Range<usize>| batches[part.start].start..batches[part.end - 1].end;
+                Some(evenly(batches.len(), self.pieces).into_iter().map(piece).collect())
+            }
+            Cut::Anywhere => {
+                // A line further where a batch would end.
+                let moved = |cut: usize| {
+                    let at_batch = batches.iter().any(|batch| batch.end == cut);
+                    if at_batch && cut < lines.end { cut + 1 } else { cut }
+                };
+                let piece = |part: Range<usize>| moved(part.start)..moved(part.end);
+                Some(evenly(lines.end, self.pieces).into_iter().map(piece).collect())
+            }
         }
-        let piece = |part: Range<usize>| batches[part.start].start..batches[part.end - 1].end;
-        Some(evenly(batches.len(), self.pieces).into_iter().map(piece).collect())
     }
 
     fn strategy_name(&self) -> &'static str {
@@ -282,6 +291,9 @@ mod tests {
             seed: 1,
         };
         assert!(model(&plan(Cut::Anywhere, 7)) != model(&plan(Cut::Batches, 1)));
+        // Even tenths would end with batches.
+        let pieces = plan(Cut::Anywhere, 10).pieces(&text()).unwrap();
+        assert_eq!((pieces[0].clone(), pieces[1].clone(), pieces[9].clone()), (0..41, 41..81, 361..400));
     }
 
     #[test]
