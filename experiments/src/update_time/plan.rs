@@ -15,18 +15,16 @@ pub struct Plan {
     pub n_words: Option<u64>,
     /// n₂ in per cent of n₁.
     percents: &'static [u32],
-    /// Where the peers are timed on one thread too, and where models are scored.
-    chosen_percents: &'static [u32],
-    /// Where word2vec.c goes over the text five times, which is its default.
-    five_passes_percents: &'static [u32],
-    /// Where the paper's settings are tried, in one round.
-    paper_percents: &'static [u32],
+    /// The point that the paper gives numbers for. Only it is timed in all rounds, on one thread too, with
+    /// word2vec.c's default of five passes, and with the paper's settings, if those are to be tried.
+    main_percent: u32,
+    has_paper_setting: bool,
+    /// Where models are scored.
+    scored_percents: &'static [u32],
     /// Words that are scored, the most frequent ones: all programs know them.
     pub n_scored: usize,
     rounds: u32,
-    /// Rounds of what runs on one thread.
-    serial_rounds: u32,
-    /// Updates in a round.
+    /// Updates in a round, by the strategy that takes seconds only.
     trials: u32,
     seed: u32,
     max_vocabulary: u32,
@@ -49,14 +47,13 @@ pub struct Run {
 impl Plan {
     pub fn new(quick: bool) -> Self {
         let full = Self {
-            n_words: None,
+            n_words: Some(9_000_000),
             percents: &[10, 20, 30, 40, 50],
-            chosen_percents: &[10, 50],
-            five_passes_percents: &[10],
-            paper_percents: &[10],
+            main_percent: 10,
+            has_paper_setting: true,
+            scored_percents: &[10, 50],
             n_scored: N_FREQUENT,
             rounds: 2,
-            serial_rounds: 1,
             trials: 3,
             seed: super::SEED,
             max_vocabulary: super::MAX_VOCABULARY,
@@ -67,7 +64,7 @@ impl Plan {
         Self {
             n_words: Some(1_500_000),
             percents: &[10, 30, 50],
-            paper_percents: &[],
+            has_paper_setting: false,
             n_scored: 10_000,
             rounds: 1,
             trials: 1,
@@ -78,42 +75,32 @@ impl Plan {
     /// All runs. The first round comes first: who stops early has all points once.
     pub fn runs(&self) -> Vec<Run> {
         let mut runs = Vec::new();
-        for round in 1..=self.rounds {
-            for &percent in self.percents {
-                runs.extend(self.point(Setting::Small, percent, round));
-            }
-            if round == 1 {
-                for &percent in self.paper_percents {
-                    runs.extend(self.point(Setting::Paper, percent, round));
-                }
-            }
+        for &percent in self.percents {
+            runs.extend(self.point(Setting::Small, percent, 1));
+        }
+        if self.has_paper_setting {
+            runs.extend(self.point(Setting::Paper, self.main_percent, 1));
+        }
+        for round in 2..=self.rounds {
+            runs.extend(self.point(Setting::Small, self.main_percent, round));
         }
         runs
     }
 
     /// The runs of one point, one after the other: ratios are taken among them.
     fn point(&self, setting: Setting, percent: u32, round: u32) -> impl Iterator<Item = Run> {
-        let wanted = move |threads: u32, program: Program| {
-            if program == Program::Word2vecFive {
-                let is_default = setting == Setting::Small;
-                return is_default
-                    && threads == 2
-                    && round == 1
-                    && self.five_passes_percents.contains(&percent);
-            }
-            if threads == 2 {
-                return !program.is_serial();
-            }
-            if program.is_serial() {
-                return program.is_update() || round <= self.serial_rounds;
-            }
-            let is_chosen = setting == Setting::Small && self.chosen_percents.contains(&percent);
-            is_chosen && round <= self.serial_rounds
+        let is_small = setting == Setting::Small;
+        let is_main = is_small && percent == self.main_percent;
+        let wanted = move |threads: u32, program: Program| match program {
+            Program::Word2vecFive => is_main && threads == 2 && round == 1,
+            // With the paper's settings these take as long as all others together.
+            program if program.is_serial() => is_small && threads == 1,
+            _ => threads == 2 || is_main,
         };
         let programs = [2, 1].into_iter().flat_map(|threads| Program::ALL.map(|program| (threads, program)));
         programs.filter(move |&(threads, program)| wanted(threads, program)).flat_map(
             move |(threads, program)| {
-                let trials = if program.is_update() { self.trials } else { 1 };
+                let trials = if program.is_update() && !program.is_serial() { self.trials } else { 1 };
                 (1..=trials).map(move |trial| Run { setting, threads, percent, round, trial, program })
             },
         )
@@ -124,7 +111,7 @@ impl Plan {
         let threads = if run.program.is_serial() { 1 } else { 2 };
         (run.round, run.trial, run.threads) == (1, 1, threads)
             && run.setting == Setting::Small
-            && self.chosen_percents.contains(&run.percent)
+            && self.scored_percents.contains(&run.percent)
     }
 }
 
@@ -171,11 +158,12 @@ mod tests {
                             && run.setting == Setting::Small
                     };
                     let trials = if program.is_update() { plan.trials } else { 1 };
-                    assert_eq!(runs.iter().filter(of).count() as u32, plan.rounds * trials);
+                    let rounds = if percent == plan.main_percent { plan.rounds } else { 1 };
+                    assert_eq!(runs.iter().filter(of).count() as u32, rounds * trials);
                 }
             }
             let scored = runs.iter().filter(|run| plan.is_scored(run)).count();
-            assert_eq!(scored, plan.chosen_percents.len() * (Program::ALL.len() - 1) + 1);
+            assert_eq!(scored, plan.scored_percents.len() * (Program::ALL.len() - 1) + 1);
         }
     }
 }
