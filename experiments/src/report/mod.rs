@@ -6,7 +6,8 @@ mod text;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result, ensure};
+use regex::{Captures, Regex};
 
 use crate::command::root;
 use crate::options::Options;
@@ -42,16 +43,29 @@ fn unwritten(folder: &Path) -> Result<Section> {
     })
 }
 
+/// What the report knows.
+#[derive(Default)]
+struct Report {
+    parts: Vec<Part>,
+    /// Experiments that were not run.
+    missing: Vec<&'static str>,
+    /// Experiments whose folder cannot be made a section of, and why.
+    broken: Vec<(&'static str, Error)>,
+}
+
 /// An experiment that was measured.
 struct Part {
     /// How its folder is named in a link.
     link: String,
-    folder: PathBuf,
     manifest: Manifest,
+    /// With links that hold where the report is.
     section: Section,
+    /// The names of its rows and its manifest.
+    files: Vec<String>,
 }
 
-/// Draws the figures anew, writes the report and says where it is. Nothing is measured.
+/// Draws the figures anew, writes the report and says where it is. Nothing is measured. If a section cannot be made, the
+/// others are written and it is an error all the same.
 pub fn write(options: &Options) -> Result<PathBuf> {
     let results = results_folder(options)?;
     let dated = root().join("experiments/results");
@@ -63,33 +77,57 @@ pub fn write(options: &Options) -> Result<PathBuf> {
         }
         _ => (Found::only_in(&results), results.join(NAME)),
     };
-    let report = compose(&found, &EXPERIMENTS)?;
+    let report = Report::read(&found, &EXPERIMENTS);
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| format!("could not make {}", folder.display()))?;
     }
-    fs::write(&path, report).with_context(|| format!("could not write {}", path.display()))?;
+    fs::write(&path, report.text()).with_context(|| format!("could not write {}", path.display()))?;
+    for (name, error) in &report.broken {
+        eprintln!("{name}: {error:#}");
+    }
+    ensure!(report.broken.is_empty(), "{} lacks sections that could not be made", path.display());
     Ok(path)
 }
 
-fn compose(found: &Found, experiments: &[Experiment]) -> Result<String> {
-    let mut parts = Vec::new();
-    let mut missing = Vec::new();
-    for experiment in experiments {
-        match found.experiment(experiment.name) {
-            Some((folder, link)) => parts.push(Part::read(experiment, folder, link)?),
-            None => missing.push(experiment.name),
+impl Report {
+    fn read(found: &Found, experiments: &[Experiment]) -> Self {
+        let mut report = Self::default();
+        for experiment in experiments {
+            match found.experiment(experiment.name) {
+                None => report.missing.push(experiment.name),
+                Some((folder, link)) => match Part::read(experiment, &folder, link) {
+                    Ok(part) => report.parts.push(part),
+                    Err(error) => report.broken.push((experiment.name, error)),
+                },
+            }
         }
+        report
     }
-    text::report(&parts, &missing)
 }
 
 impl Part {
-    fn read(experiment: &Experiment, folder: PathBuf, link: String) -> Result<Self> {
-        let context = || format!("could not make the section of {}", folder.display());
-        let manifest = Manifest::read(&folder).with_context(context)?;
-        let section = (experiment.section)(&folder).with_context(context)?;
-        Ok(Self { link, folder, manifest, section })
+    fn read(experiment: &Experiment, folder: &Path, link: String) -> Result<Self> {
+        let manifest = Manifest::read(folder)?;
+        let mut section = (experiment.section)(folder)?;
+        let mut files = Vec::new();
+        for entry in fs::read_dir(folder).with_context(|| format!("could not read {}", folder.display()))? {
+            files.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        section.body = linked(&section.body, &files, &link)?;
+        files.retain(|name| name.ends_with(".csv") || name.ends_with(".json"));
+        files.sort();
+        Ok(Self { link, manifest, section, files })
     }
+}
+
+/// The body of a section, with the place of the figures that it names.
+fn linked(body: &str, files: &[String], link: &str) -> Result<String> {
+    let figure = Regex::new(r"\]\(([^()/:#]+\.(?:svg|csv|json))\)")?;
+    for found in figure.captures_iter(body) {
+        let is_there = files.iter().any(|file| *file == found[1]);
+        ensure!(is_there, "the section names {}, which is not there", &found[1]);
+    }
+    Ok(figure.replace_all(body, |found: &Captures| format!("]({link}{})", &found[1])).into_owned())
 }
 
 #[cfg(test)]

@@ -49,13 +49,13 @@ fn results() -> tempfile::TempDir {
     results
 }
 
-fn composed(results: &tempfile::TempDir) -> Result<String> {
-    compose(&Found::only_in(results.path()), &[WEIGHT, SIZE])
+fn read(results: &tempfile::TempDir) -> Report {
+    Report::read(&Found::only_in(results.path()), &[WEIGHT, SIZE])
 }
 
 #[test]
 fn the_report_is_made_of_the_folders() {
-    let report = composed(&results()).unwrap();
+    let report = read(&results()).text();
     let expected = [
         "\n**This is a quick run: everything in small, to see that it works. Its numbers are not results.**\n",
         "```sh\ncargo xtask figures --quick\ncargo xtask figures weight --quick\ncargo xtask figures --draw ",
@@ -81,7 +81,7 @@ fn a_quick_experiment_among_others_is_named() {
     let manifest = Manifest::read(&weight).unwrap();
     Manifest { experiment: "other".into(), quick: false, ..manifest }.enter(&other).unwrap();
     let experiments = [WEIGHT, Experiment { name: "other", ..WEIGHT }];
-    let report = compose(&Found::only_in(results.path()), &experiments).unwrap();
+    let report = Report::read(&Found::only_in(results.path()), &experiments).text();
     assert!(report.contains("\n**A quick run, whose numbers are not results: weight.**\n"), "{report}");
     assert!(report.contains("```sh\ncargo xtask figures\n"), "{report}");
     assert!(report.contains("| `0123456789abcdef` | weight, other |\n"), "{report}");
@@ -89,7 +89,7 @@ fn a_quick_experiment_among_others_is_named() {
 
 #[test]
 fn what_is_missing_is_said() {
-    let report = composed(&results()).unwrap();
+    let report = read(&results()).text();
     let expected = "\nWhat is missing:\n\n\
         - The experiment `size` was not run: `cargo xtask figures size` runs it.\n\
         - Texts that no experiment of this run read: wiki-2014, wiki-recent.\n\n## Answers\n";
@@ -99,7 +99,7 @@ fn what_is_missing_is_said() {
 #[test]
 fn a_report_of_nothing_says_so() {
     let nothing = tempfile::tempdir().unwrap();
-    let report = composed(&nothing).unwrap();
+    let report = read(&nothing).text();
     assert!(report.contains("`weight` was not run") && report.contains("`size` was not run"), "{report}");
     assert!(report.contains("## Answers\n\nNone yet.\n"), "{report}");
 }
@@ -113,17 +113,26 @@ fn every_experiment_has_a_program() {
 }
 
 #[test]
-fn a_figure_that_is_not_there_is_an_error() {
-    let results = results();
-    fs::remove_file(results.path().join("weight/weights.svg")).unwrap();
-    let error = composed(&results).unwrap_err();
-    assert!(error.to_string().contains("weights.svg"), "{error}");
+fn a_section_that_cannot_be_made_is_said() {
+    for file in ["weights.svg", "rows.csv"] {
+        let results = results();
+        fs::remove_file(results.path().join("weight").join(file)).unwrap();
+        let report = read(&results);
+        assert!(
+            report.text().contains("- The experiment `weight` left rows that no section"),
+            "{}",
+            report.text()
+        );
+        assert_eq!(report.broken.len(), 1);
+        assert_eq!(report.missing, ["size"]);
+    }
 }
 
 #[test]
-fn a_folder_that_cannot_be_read_is_named() {
+fn a_figure_that_is_not_there_is_named() {
     let results = results();
-    fs::remove_file(results.path().join("weight/rows.csv")).unwrap();
-    let error = composed(&results).unwrap_err();
-    assert!(error.to_string().contains("weight"), "{error}");
+    fs::remove_file(results.path().join("weight/weights.svg")).unwrap();
+    let (name, error) = &read(&results).broken[0];
+    assert_eq!(*name, "weight");
+    assert!(error.to_string().contains("weights.svg"), "{error}");
 }

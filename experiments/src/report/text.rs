@@ -1,12 +1,6 @@
 //! The words of the report.
 
-use std::fs;
-use std::path::Path;
-
-use anyhow::{Context, Result, ensure};
-use regex::{Captures, Regex};
-
-use super::Part;
+use super::{Part, Report};
 use crate::data::Corpus;
 use crate::markdown::listed;
 use crate::record::Source;
@@ -28,28 +22,48 @@ the programs in `experiments/`.
 const N_HASH_CHARACTERS: usize = 16;
 const N_COMMIT_CHARACTERS: usize = 12;
 
-/// The whole report.
-pub(super) fn report(parts: &[Part], missing: &[&str]) -> Result<String> {
-    let mut report = INTRODUCTION.to_owned();
-    report += &warning(parts);
-    report += "\n";
-    report += &commands(parts);
-    if let Some(missing) = what_is_missing(parts, missing) {
+impl Report {
+    /// The whole report.
+    pub fn text(&self) -> String {
+        let parts = &self.parts;
+        let mut report = INTRODUCTION.to_owned() + &warning(parts);
         report += "\n";
-        report += &missing;
+        report += &commands(parts);
+        report += &self.what_is_missing();
+        report += "\n## Answers\n\n";
+        report += &answers(parts);
+        for part in parts {
+            report += "\n";
+            report += part.section.body.trim();
+            report += "\n";
+        }
+        report += "\n## How these numbers were made\n\n";
+        report += &runs(parts);
+        report += "\n";
+        report += &sources(parts);
+        report
     }
-    report += "\n## Answers\n\n";
-    report += &answers(parts);
-    for part in parts {
-        report += "\n";
-        report += linked(part)?.trim_end();
-        report += "\n";
+
+    fn what_is_missing(&self) -> String {
+        let is_read = |corpus: &Corpus| {
+            let mut sources = self.parts.iter().flat_map(|part| &part.manifest.sources);
+            sources.any(|source| source.name.starts_with(corpus.name()))
+        };
+        let unread: Vec<&str> =
+            Corpus::ALL.iter().filter(|corpus| !is_read(corpus)).map(|corpus| corpus.name()).collect();
+        let mut lines = String::new();
+        for name in &self.missing {
+            lines +=
+                &format!("- The experiment `{name}` was not run: `cargo xtask figures {name}` runs it.\n");
+        }
+        for (name, _) in &self.broken {
+            lines += &format!("- The experiment `{name}` left rows that no section can be made of.\n");
+        }
+        if !unread.is_empty() {
+            lines += &format!("- Texts that no experiment of this run read: {}.\n", unread.join(", "));
+        }
+        if lines.is_empty() { lines } else { format!("\nWhat is missing:\n\n{lines}") }
     }
-    report += "\n## How these numbers were made\n\n";
-    report += &runs(parts)?;
-    report += "\n";
-    report += &sources(parts);
-    Ok(report)
 }
 
 /// That numbers are small, so that nobody takes them for results.
@@ -81,23 +95,6 @@ fn commands(parts: &[Part]) -> String {
     )
 }
 
-fn what_is_missing(parts: &[Part], missing: &[&str]) -> Option<String> {
-    let is_read = |corpus: &Corpus| {
-        let sources = parts.iter().flat_map(|part| &part.manifest.sources);
-        sources.into_iter().any(|source| source.name.starts_with(corpus.name()))
-    };
-    let unread: Vec<&str> =
-        Corpus::ALL.iter().filter(|corpus| !is_read(corpus)).map(|corpus| corpus.name()).collect();
-    let mut lines = String::new();
-    for name in missing {
-        lines += &format!("- The experiment `{name}` was not run: `cargo xtask figures {name}` runs it.\n");
-    }
-    if !unread.is_empty() {
-        lines += &format!("- Texts that no experiment of this run read: {}.\n", unread.join(", "));
-    }
-    (!lines.is_empty()).then(|| format!("What is missing:\n\n{lines}"))
-}
-
 fn answers(parts: &[Part]) -> String {
     let answers = parts.iter().flat_map(|part| &part.section.answers);
     let lines: String = answers
@@ -106,26 +103,15 @@ fn answers(parts: &[Part]) -> String {
     if lines.is_empty() { "None yet.\n".into() } else { lines }
 }
 
-/// The body of a section, with the place of the figures that it names.
-fn linked(part: &Part) -> Result<String> {
-    let figure = Regex::new(r"\]\(([^()/:#]+\.(?:svg|csv|json))\)")?;
-    let body = &part.section.body;
-    for found in figure.captures_iter(body) {
-        let file = part.folder.join(&found[1]);
-        ensure!(file.exists(), "the section names {}, which is not there", file.display());
-    }
-    Ok(figure.replace_all(body, |found: &Captures| format!("]({}{})", part.link, &found[1])).into_owned())
-}
-
 /// A table of the runs.
-fn runs(parts: &[Part]) -> Result<String> {
+fn runs(parts: &[Part]) -> String {
     let mut table = String::from(
         "| experiment | date | commit | machine | command | files |\n|---|---|---|---|---|---|\n",
     );
-    for part in parts {
-        let manifest = &part.manifest;
+    for Part { manifest, link, files, .. } in parts {
         let commits: Vec<String> = manifest.commits.iter().map(|commit| short_commit(commit)).collect();
         let commands: Vec<String> = manifest.commands.iter().map(|command| format!("`{command}`")).collect();
+        let files: Vec<String> = files.iter().map(|name| format!("[{name}]({link}{name})")).collect();
         table += &format!(
             "| {} | {} | {} | {} | {} | {} |\n",
             manifest.experiment,
@@ -133,24 +119,10 @@ fn runs(parts: &[Part]) -> Result<String> {
             commits.join(", "),
             manifest.machine,
             commands.join(", "),
-            files(&part.folder, &part.link)?
+            files.join(", ")
         );
     }
-    Ok(table)
-}
-
-/// Links to the rows and the manifest.
-fn files(folder: &Path, link: &str) -> Result<String> {
-    let context = || format!("could not read {}", folder.display());
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).with_context(context)? {
-        let name = entry.with_context(context)?.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".csv") || name.ends_with(".json") {
-            names.push(name);
-        }
-    }
-    names.sort();
-    Ok(names.iter().map(|name| format!("[{name}]({link}{name})")).collect::<Vec<_>>().join(", "))
+    table
 }
 
 /// `abcdef… with changes` becomes shorter but stays honest.
