@@ -250,7 +250,7 @@ impl Curves {
                         Some(format!("{} {:+.1}", set.name(), self.change(&curve, set, last)?.0))
                     })
                     .collect();
-                told.push(format!("{} words of {}: {}", grouped(last), curve.name(), changes.join(", ")));
+                told.push(format!("{}, {} words: {}", curve.name(), grouped(last), changes.join(", ")));
                 if curve.text != CONTROL {
                     let changes = SETS.iter().filter_map(|&set| self.change(&curve, set, last));
                     let fell = |(mean, error): (f64, f64)| mean < -TOLERANCE * error;
@@ -340,7 +340,7 @@ mod tests {
         let verdict = curves.verdicts().join(" ");
         let answer = curves.answer();
         assert!(answer.starts_with("With room for 10 words, 1 of 2 scores on old words fell"), "{answer}");
-        assert!(answer.contains("40 words of sotu without replay: MEN -5.0"), "{answer}");
+        assert!(answer.contains("sotu without replay, 40 words: MEN -5.0"), "{answer}");
         assert!(
             verdict.contains("sotu without replay, at most 10 words: after 40 words 1 of 2"),
             "{verdict}"

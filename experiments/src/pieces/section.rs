@@ -19,6 +19,9 @@ const FIGURE: &str = "pieces.svg";
 /// Twice its standard error is how far a difference may be from zero by chance.
 const TOLERANCE: f64 = 2.0;
 
+/// Points that are shown as nothing. Where a small text leaves all scores at zero, so are their errors.
+const NOTHING: f64 = 0.05;
+
 /// All models that differ in their seeds only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Way {
@@ -191,7 +194,7 @@ impl Models {
                 n_compared += 1;
                 let error = one.standard_error().hypot(many.standard_error());
                 let difference = many.mean - one.mean;
-                if difference.abs() > TOLERANCE * error {
+                if difference.abs() > (TOLERANCE * error).max(NOTHING) {
                     beyond.push(format!("{} on {} ({difference:+.1})", way.name(), set.name()));
                 }
             }

@@ -365,13 +365,15 @@ fn goal(times: &Times) -> String {
             }
             for update in UPDATES {
                 for clock in [Clock::Program, Clock::Live] {
-                    let Some(ratio) = best_ratio(times, point, again, update, clock) else { continue };
-                    let update = Timed { program: update, threads: again.threads, clock };
+                    let Some((update, ratio)) = best_update(times, point, again, update, clock) else {
+                        continue;
+                    };
                     let passes =
                         if again.program == Program::Word2vecFive { "five passes" } else { "one pass" };
                     let name = format!(
-                        "{} against {passes}, {} ({})",
+                        "*{}* against {passes} on {}, {} ({})",
                         update.name(),
+                        if again.threads == 1 { "1 thread" } else { "2 threads" },
                         called(setting),
                         times_faster(Some(ratio))
                     );
