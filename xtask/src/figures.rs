@@ -1,16 +1,14 @@
 //! `cargo xtask figures`: the paper's experiments, measured, drawn and reported.
 
-use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use experiments::command::{cargo, run as run_command, target_folder};
 use experiments::options::Options;
 use experiments::record::results_folder;
-use experiments::report::{self, EXPERIMENTS};
+use experiments::report::{self, EXPERIMENTS, Experiment};
 
 /// What was typed after `cargo xtask figures`.
 #[derive(Args)]
@@ -25,21 +23,22 @@ pub struct Figures {
     shared: Options,
 }
 
-/// Runs the experiments one after the other, and then makes the report.
+/// Runs the experiments one after the other, and then makes the report. They run here and not as programs of their own,
+/// which are there as well: each would take the linker half a minute.
 pub fn run(figures: &Figures) -> Result<()> {
     if figures.draw {
         return report(&figures.shared);
     }
-    let names = chosen(&figures.experiments);
-    build(&names)?;
     // Of today, also for an experiment that begins after midnight.
     let results = Some(results_folder(&figures.shared)?);
     let shared = Options { results, ..figures.shared.clone() };
     let mut failed = Vec::new();
-    for name in names {
+    for experiment in chosen(&figures.experiments) {
+        let name = experiment.name;
         let start = Instant::now();
+        eprintln!("{name} …");
         // The others are worth having also where one fails.
-        if let Err(error) = run_command(&mut program(name, &shared)?) {
+        if let Err(error) = (experiment.measure)(&shared) {
             eprintln!("{name}: {error:#}");
             failed.push(name);
         }
@@ -51,17 +50,7 @@ pub fn run(figures: &Figures) -> Result<()> {
     reported
 }
 
-/// Builds the programs that are run, and no others: each takes the linker half a minute.
-fn build(names: &[&str]) -> Result<()> {
-    let mut command = cargo();
-    command.args(["build", "--release", "--package", "experiments"]);
-    for name in names {
-        command.args(["--bin", name]);
-    }
-    run_command(&mut command)
-}
-
-/// Draws and writes; here, because this takes a second and building the program for it would take longer.
+/// Draws and writes.
 fn report(shared: &Options) -> Result<()> {
     println!("{}", report::write(shared)?.display());
     Ok(())
@@ -72,21 +61,10 @@ fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The experiments that were named, or all, in their order and each once.
-fn chosen(named: &[String]) -> Vec<&'static str> {
-    names().filter(|name| named.is_empty() || named.iter().any(|wanted| wanted == name)).collect()
-}
-
-fn program(name: &str, shared: &Options) -> Result<Command> {
-    let mut command = Command::new(target_folder()?.join("release").join(name));
-    for (flag, folder) in [("--data", &shared.data), ("--results", &shared.results)] {
-        if let Some(folder) = folder {
-            command.arg(flag).arg(folder);
-        }
-    }
-    if shared.quick {
-        command.arg("--quick");
-    }
-    Ok(command)
+fn chosen(named: &[String]) -> Vec<&'static Experiment> {
+    let is_wanted =
+        |experiment: &&Experiment| named.is_empty() || named.iter().any(|wanted| wanted == experiment.name);
+    EXPERIMENTS.iter().filter(is_wanted).collect()
 }
 
 #[cfg(test)]
@@ -103,11 +81,15 @@ mod tests {
 
     #[test]
     fn all_experiments_run_unless_some_are_named() {
+        let chosen = |named: &[&str]| {
+            let named: Vec<String> = named.iter().map(|&name| name.into()).collect();
+            chosen(&named).iter().map(|experiment| experiment.name).collect::<Vec<_>>()
+        };
         let all: Vec<&str> = names().collect();
         assert_eq!(chosen(&[]), all);
         let last = all[all.len() - 1];
-        assert_eq!(chosen(&[last.into(), last.into()]), [last]);
-        let backwards: Vec<String> = all.iter().rev().map(|&name| name.into()).collect();
+        assert_eq!(chosen(&[last, last]), [last]);
+        let backwards: Vec<&str> = all.iter().rev().copied().collect();
         assert_eq!(chosen(&backwards), all);
     }
 
@@ -115,14 +97,5 @@ mod tests {
     fn an_unknown_name_is_refused() {
         assert!(Typed::try_parse_from(["figures", "no-such-experiment"]).is_err());
         assert!(Typed::try_parse_from(["figures", "--draw", names().next().unwrap()]).is_err());
-    }
-
-    #[test]
-    fn a_program_gets_what_was_typed() {
-        let typed =
-            Typed::try_parse_from(["figures", "--quick", "--data", "texts", "--results", "here"]).unwrap();
-        let command = program("quality", &typed.figures.shared).unwrap();
-        let arguments: Vec<_> = command.get_args().collect();
-        assert_eq!(arguments, ["--data", "texts", "--results", "here", "--quick"]);
     }
 }

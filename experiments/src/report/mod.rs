@@ -13,7 +13,7 @@ use crate::command::root;
 use crate::options::Options;
 use crate::record::{Manifest, results_folder};
 use crate::section::Section;
-use crate::{forgetting, pieces, quality, update_time};
+use crate::{forgetting, pieces, quality, theorems, update_time};
 use find::Found;
 
 const NAME: &str = "REPORT.md";
@@ -22,16 +22,18 @@ const NAME: &str = "REPORT.md";
 pub struct Experiment {
     /// The name of its program and of its folder.
     pub name: &'static str,
+    /// Measures what has no rows yet.
+    pub measure: fn(&Options) -> Result<()>,
     section: fn(&Path) -> Result<Section>,
 }
 
 /// All experiments, in the order of the report.
 pub const EXPERIMENTS: [Experiment; 5] = [
-    Experiment { name: "theorems", section: unwritten },
-    Experiment { name: "quality", section: quality::section },
-    Experiment { name: "update-time", section: update_time::section },
-    Experiment { name: "pieces", section: pieces::section },
-    Experiment { name: "forgetting", section: forgetting::section },
+    Experiment { name: "theorems", measure: theorems::measure, section: unwritten },
+    Experiment { name: "quality", measure: quality::measure, section: quality::section },
+    Experiment { name: "update-time", measure: update_time::measure, section: update_time::section },
+    Experiment { name: "pieces", measure: pieces::measure, section: pieces::section },
+    Experiment { name: "forgetting", measure: forgetting::measure, section: forgetting::section },
 ];
 
 /// Stands in for a section that nobody wrote yet.

@@ -6,8 +6,12 @@ use super::*;
 use crate::record::Source;
 use crate::section::Answer;
 
-const WEIGHT: Experiment = Experiment { name: "weight", section: weight };
-const SIZE: Experiment = Experiment { name: "size", section: size };
+fn nothing(_: &Options) -> Result<()> {
+    Ok(())
+}
+
+const WEIGHT: Experiment = Experiment { name: "weight", measure: nothing, section: weight };
+const SIZE: Experiment = Experiment { name: "size", measure: nothing, section: size };
 
 fn weight(folder: &Path) -> Result<Section> {
     let row = fs::read_to_string(folder.join("rows.csv"))?;
