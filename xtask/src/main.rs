@@ -8,6 +8,7 @@ mod figures;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use experiments::update_time::{LiveUpdate, print_live_seconds};
 
 /// The chores of the project.
 #[derive(Parser)]
@@ -32,6 +33,9 @@ enum Chore {
     Compatibility,
     /// What the project's CI runs, as it runs it
     Ci,
+    /// One update, timed within: what the experiment `update-time` starts in a session of its own
+    #[command(hide = true)]
+    Live(LiveUpdate),
 }
 
 fn main() -> Result<()> {
@@ -42,5 +46,6 @@ fn main() -> Result<()> {
         Chore::Check => check::check(),
         Chore::Compatibility => compatibility::run_tests(),
         Chore::Ci => check::ci(),
+        Chore::Live(update) => print_live_seconds(&update),
     }
 }

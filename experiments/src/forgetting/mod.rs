@@ -57,8 +57,8 @@ struct Scale {
 
 const FULL: Scale = Scale {
     first_words: None,
-    streamed_words: u64::MAX,
-    batches_a_look: [1, 4],
+    streamed_words: 4_000_000,
+    batches_a_look: [1, 5],
     replay_words: 2_000_000,
     max_vocabulary: [100_000, 20_000],
     seeds: &[1, 2, 3],

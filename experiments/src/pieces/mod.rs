@@ -42,7 +42,7 @@ struct Scale {
 }
 
 const FULL: Scale =
-    Scale { n_words: None, batch_words: &[400_000, 100_000], seeds: &[1, 2, 3], boundary_seeds: 1 };
+    Scale { n_words: Some(2_100_000), batch_words: &[20_000], seeds: &[1, 2, 3], boundary_seeds: 1 };
 const QUICK: Scale =
     Scale { n_words: Some(200_000), batch_words: &[4_000], seeds: &[1, 2], boundary_seeds: 1 };
 
