@@ -23,6 +23,12 @@ mod datasets;
 
 mod moments;
 
+mod results;
+
+mod figures;
+
+mod section;
+
 use std::fs;
 use std::thread;
 use std::time::Instant;
@@ -38,6 +44,7 @@ use self::independent::{expected, theorem};
 use self::moments::{Constants, Moments, Theory};
 use self::renewal::{Limits, Renewal};
 use self::scores::Scores;
+pub use self::section::section;
 use self::smoothed::Smoothed;
 use self::vocabulary::{ReducedText, SIZE};
 use crate::data::Data;

@@ -1,0 +1,712 @@
+//! The words and tables of the report.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::datasets::Kind;
+use super::difference::EXPONENTS;
+use super::figures::{self, BATCH_SIZES, ORDERS, ORDERS_SECOND, moment_file, name};
+use super::results::{Case, ENOUGH, Estimate, LogFit, Results};
+use super::{BATCHES, PARAGRAPH, SENTENCE};
+use crate::markdown::{listed, table};
+use crate::record::Manifest;
+use crate::section::{Answer, Section};
+use crate::text::grouped;
+
+/// Estimates that are this many standard errors away from theory, or fewer, agree with it. With the dozens of estimates
+/// of this section, two standard errors are passed by chance.
+const AGREES: f64 = 3.0;
+
+/// Draws the figures and writes the section.
+pub fn section(folder: &Path) -> Result<Section> {
+    let results = Results::read(folder)?;
+    figures::draw(&results, folder)?;
+    let body = [
+        introduction(&Manifest::read(folder)?, &results),
+        first_moment(&results),
+        orders(&results),
+        smoothed(&results),
+        mini_batches(&results),
+        second_moment(&results),
+        thetas(&results),
+        differences_from_the_paper(&results),
+    ]
+    .concat();
+    Ok(Section { answers: answers(&results), body })
+}
+
+fn introduction(manifest: &Manifest, results: &Results) -> String {
+    let corpus = manifest.sources.first();
+    let (corpus, words) = corpus.map_or(("a corpus", 0), |corpus| (corpus.name.as_str(), corpus.words));
+    let datasets: Vec<String> = results
+        .cases(Kind::Independent, EXPONENTS[0], 1)
+        .iter()
+        .map(|case| format!("{} at n = {}", grouped(case.moments.datasets as u64), power(case.moments.n)))
+        .collect();
+    let constants = results.constants(Kind::Independent, EXPONENTS[0]);
+    format!(
+        "## Theorems\n\n\
+         ΔL(θ) = L_B − L_I is the difference between the objectives of batch and of incremental training, for the same θ: \
+         (2ck/n) Σ_i Σ_v (q_i(v) − q_n(v)) log σ(−t_wᵢ · c_v). The paper's section 5.1 measures its first and second \
+         moments over random datasets of n words, against Theorem 1's value for the first, \
+         2ck(H_n − 1)/n · Σρψ, and against curves a · log(n)/n.\n\n\
+         The text is {corpus} ({} words). Its 999 most frequent words are kept, and one token stands for all others. θ has \
+         100 dimensions, uniform in [−0.5, 0.5], one for all n (seed {}, Σρψ = {}); c = 5, k = 5. \
+         Datasets of each kind: {}. ± is one standard error. Datasets are drawn in four ways:\n\n\
+         - **independent words**, each from its own random place of the text: what Theorem 1 assumes;\n\
+         - **sentences** at random with replacement, as in the paper. The text has no full stops, so a sentence is a piece \
+         of at most {SENTENCE} words of a line;\n\
+         - **paragraphs**: lines, cut after {PARAGRAPH} words;\n\
+         - **text in its order**: consecutive words from a random place on, and from the end on at the beginning.\n\n\
+         The last piece is cut, so that a dataset has n words exactly. ΔL is computed exactly for each dataset.\n\n\
+         A single ΔL has a standard deviation of order 1/√n, far more than its mean of order log(n)/n.{} Nearly all of it is the linear part of ΔL, \
+         (2ck/n) Σ_i Σ_v (q_i(v) − q_n(v)) h_v with h_v = Σ_w μ_w ψ_wv, whose expectation is known (zero for independent words \
+         and for text in its order, and computed for pieces). We measure it in the same pass and replace it by its \
+         expectation: that is the *first moment* below, beside the plain mean of ΔL. z is the distance to theory in standard \
+         errors; verdicts allow {AGREES}, and rest on sizes with at least {ENOUGH} datasets.\n\n",
+        grouped(words),
+        results.theta,
+        constants.map_or("?".into(), |row| format!("{:.4}", row.covariance)),
+        listed(&datasets),
+        plain_noise(results).map_or(String::new(), |noise| format!(" {noise}")),
+    )
+}
+
+/// What the paper's 10,000 datasets would show of the first moment, at the largest n.
+fn plain_noise(results: &Results) -> Option<String> {
+    let case = results.cases(Kind::Independent, EXPONENTS[0], 1).pop()?;
+    let error = case.theory.second?.sqrt() / 100.0;
+    Some(format!(
+        "At n = {}, the plain mean of 10,000 datasets would have a standard error of {}, and Theorem 1 says {}.",
+        power(case.moments.n),
+        scientific(error),
+        scientific(case.theory.theorem)
+    ))
+}
+
+fn first_moment(results: &Results) -> String {
+    let exponent = EXPONENTS[0];
+    let mut text = format!(
+        "### First moment, exponent 1\n\n![First moment, exponent 1]({})\n\n",
+        moment_file("first", exponent)
+    );
+    let head = ["datasets of", "n", "plain mean", "first moment", "Theorem 1", "ratio", "z"];
+    let rows = [Kind::Independent, Kind::Sentences].into_iter().flat_map(|kind| {
+        results.cases(kind, exponent, 1).into_iter().map(move |case| {
+            let theorem = case.theory.theorem;
+            vec![
+                name(kind).into(),
+                power(case.moments.n),
+                estimate(case.plain()),
+                estimate(case.first()),
+                scientific(theorem),
+                ratio(case.first().over(theorem)),
+                format!("{:+.1}", case.first().distance(theorem)),
+            ]
+        })
+    });
+    text += &table(&head, rows);
+    text += "\n";
+
+    let independent = results.judged(Kind::Independent, exponent, 1);
+    let agreement = Agreement::new(&independent, |case| Some(case.theory.theorem));
+    text += &format!(
+        "For independent words, {} Theorem 1: {}.",
+        if agreement.holds() { "the data agree with" } else { "the data contradict" },
+        agreement.describe()
+    );
+    if let Some(slope) = slope(&independent) {
+        text += &format!(
+            " The slope of log E[ΔL] against log(log(n)/n) is {} (weighted least squares in logarithms); that of the \
+             theorem's own values is {}, because of the −1 of H_n − 1.",
+            ratio(slope),
+            theoretical_slope(&independent).map_or("–".into(), |slope| format!("{slope:.3}"))
+        );
+    }
+    let sentences = results.judged(Kind::Sentences, exponent, 1);
+    let plain = Agreement::new(&sentences, |case| Some(case.theory.theorem));
+    text += &format!(
+        " For sentences, drawn as in the paper, they {} it: {}.\n\n",
+        if plain.holds() { "agree with" } else { "do not agree with" },
+        plain.describe()
+    );
+    text
+}
+
+fn orders(results: &Results) -> String {
+    let exponent = EXPONENTS[0];
+    let mut text = format!(
+        "### The order of words\n\n![First moment by Theorem 1's value]({ORDERS})\n\n\
+         Theorem 1's proof takes the covariance of two positions to be zero. Words of a sentence or a paragraph are \
+         correlated. Then H_n − 1 times Σρψ becomes H_n times (Σρψ + B) less (Σρψ + B + B′), where B and B′ are the sums \
+         of the covariances with all earlier and all later words of the piece. And a dataset that begins with a whole piece and \
+         cuts its last one is not stationary: if long pieces have other words than short ones, the linear part has an \
+         expectation of about K (H_n − 1). We compute these from the text, with the beginning of a dataset exactly.\n\n"
+    );
+    let head = ["datasets of", "words a piece", "Σρψ", "B", "B′", "K"];
+    let rows = [Kind::Independent, Kind::Sentences, Kind::Paragraphs].into_iter().filter_map(|kind| {
+        let row = results.constants(kind, exponent)?;
+        let values = [row.covariance, row.earlier, row.later, row.cut].map(|value| format!("{value:+.4}"));
+        Some([vec![name(kind).to_owned(), format!("{:.1}", row.mean_length)], values.to_vec()].concat())
+    });
+    text += &table(&head, rows);
+    text += "\n";
+    let head = ["datasets of", "n", "first moment", "ratio to Theorem 1", "ratio to theory for pieces", "z"];
+    let rows = [Kind::Sentences, Kind::Paragraphs, Kind::Consecutive].into_iter().flat_map(|kind| {
+        results.cases(kind, exponent, 1).into_iter().map(move |case| {
+            let first = case.first();
+            vec![
+                name(kind).into(),
+                power(case.moments.n),
+                estimate(first),
+                ratio(first.over(case.theory.theorem)),
+                case.theory.first.map_or("–".into(), |theory| ratio(first.over(theory))),
+                case.theory.first.map_or("–".into(), |theory| format!("{:+.1}", first.distance(theory))),
+            ]
+        })
+    });
+    text += &table(&head, rows);
+    text += "\n";
+    for kind in [Kind::Sentences, Kind::Paragraphs] {
+        let agreement = Agreement::new(&results.judged(kind, exponent, 1), |case| case.theory.first);
+        text += &format!(
+            "For {}, the data {} the theory for pieces: {}. ",
+            name(kind),
+            if agreement.holds() { "agree with" } else { "do not agree with" },
+            agreement.describe()
+        );
+    }
+    text += "\n\n";
+    let real = results.judged(Kind::Consecutive, exponent, 1);
+    if let (Some(first), Some(last)) = (real.first(), real.last()) {
+        let by_theorem = |case: &Case| ratio(case.first().over(case.theory.theorem));
+        text += &format!(
+            "For text in its order, the first moment is {} times Theorem 1's value at n = {} and {} times at n = {}. Topics \
+             change, so that the words so far differ from those to come at every scale: covariances reach as far as the \
+             text, and the factor {} with n. ",
+            by_theorem(first),
+            power(first.moments.n),
+            by_theorem(last),
+            power(last.moments.n),
+            if last.first().over(last.theory.theorem).value
+                > 2.0 * first.first().over(first.theory.theorem).value
+            {
+                "grows"
+            } else {
+                "does not clearly grow"
+            }
+        );
+        if let Some(slope) = slope(&real) {
+            text += &format!(
+                "Its slope against log(n)/n is {}{}. ",
+                ratio(slope),
+                if slope.value < 1.0 - AGREES * slope.error {
+                    ", below one: it still falls, but more slowly than the theorem says"
+                } else {
+                    ""
+                }
+            );
+        }
+        text += "The starts of these datasets are drawn independently, but at n = 10⁷ datasets of one text overlap much: the standard \
+                 error is that of a mean over starts in this text, not over texts.\n\n";
+    }
+    text
+}
+
+fn smoothed(results: &Results) -> String {
+    let exponent = EXPONENTS[1];
+    let mut text = format!(
+        "### First moment, exponent {exponent}\n\n![First moment, exponent {exponent}]({})\n\n\
+         The paper has no theoretical value here. Appendix C would give one, by a Taylor series of the first order in the counts. \
+         But the second order, ½ Σ g″ρ, is of the same order log(n)/n, and rare words make it large; and where the \
+         expected count of a word is below one, in the first thousands of positions, no order is enough. With the exact expectation of \
+         f^{exponent} for each word (all orders), theory has no free parameter left.\n\n",
+        moment_file("first", exponent)
+    );
+    let head = [
+        "datasets of",
+        "n",
+        "plain mean",
+        "first moment",
+        "appendix C",
+        "second order",
+        "all orders",
+        "ratio",
+        "z",
+    ];
+    let rows = [Kind::Independent, Kind::Sentences, Kind::Paragraphs, Kind::Consecutive]
+        .into_iter()
+        .flat_map(|kind| {
+            results.cases(kind, exponent, 1).into_iter().map(move |case| {
+                let first = case.first();
+                let theory = case.theory.first;
+                vec![
+                    name(kind).into(),
+                    power(case.moments.n),
+                    estimate(case.plain()),
+                    estimate(first),
+                    scientific(case.theory.theorem),
+                    scientific(case.theory.second_order),
+                    theory.map_or("–".into(), scientific),
+                    theory.map_or("–".into(), |theory| ratio(first.over(theory))),
+                    theory.map_or("–".into(), |theory| format!("{:+.1}", first.distance(theory))),
+                ]
+            })
+        });
+    text += &table(&head, rows);
+    text += "\n";
+    let independent = results.judged(Kind::Independent, exponent, 1);
+    let agreement = Agreement::new(&independent, |case| case.theory.first);
+    let factors: Vec<f64> =
+        independent.iter().map(|case| (case.first().value / case.theory.theorem).abs()).collect();
+    let (low, high) = (least(&factors), greatest(&factors));
+    text += &format!(
+        "For independent words, the data {} the theory of all orders: {}. Appendix C's first order is off by a factor of {low:.1} to \
+         {high:.1}.",
+        if agreement.holds() { "agree with" } else { "do not agree with" },
+        agreement.describe(),
+    );
+    if let Some(slope) = slope(&independent) {
+        text += &format!(
+            " The slope against log(n)/n is {}, and {} by theory. The paper sees larger deviations from the curve here than for the \
+             exponent 1, and puts them down to the first order of the Taylor series: {}.",
+            ratio(slope),
+            theoretical_slope(&independent).map_or("–".into(), |slope| format!("{slope:.3}")),
+            if agreement.holds() && high > 2.0 {
+                "our data say the same, and how much"
+            } else {
+                "our data do not decide this"
+            }
+        );
+    }
+    text +=
+        " In pieces, orders above the second are taken to be those of independent words, which is not exact:";
+    for (kind, end) in [(Kind::Sentences, ";"), (Kind::Paragraphs, ".\n\n")] {
+        let agreement = Agreement::new(&results.judged(kind, exponent, 1), |case| case.theory.first);
+        text += &format!(" for {}, {}{end}", name(kind), agreement.describe());
+    }
+    text
+}
+
+fn mini_batches(results: &Results) -> String {
+    let exponent = EXPONENTS[0];
+    let mut text = format!(
+        "### Mini-batches\n\n![First moment with mini-batches]({BATCH_SIZES})\n\n\
+         With mini-batches of M words, position i uses the noise of the end of its batch, b(i, M) = ⌈i/M⌉ M (appendix D), \
+         and H_n becomes Σ 1/b(i, M). The ratio of the first moment to this, for independent words and exponent 1:\n\n"
+    );
+    let sizes: Vec<usize> =
+        results.cases(Kind::Independent, exponent, 1).iter().map(|case| case.moments.n).collect();
+    let heads: Vec<String> = sizes.iter().map(|&n| format!("n = {}", power(n))).collect();
+    let head: Vec<&str> = std::iter::once("M").chain(heads.iter().map(String::as_str)).collect();
+    let mut all = Vec::new();
+    let rows: Vec<Vec<String>> = BATCHES
+        .into_iter()
+        .map(|batch| {
+            let cases = results.cases(Kind::Independent, exponent, batch);
+            let mut row = vec![grouped(batch as u64)];
+            row.extend(sizes.iter().map(|&n| match cases.iter().find(|case| case.moments.n == n) {
+                Some(case) => ratio(case.first().over(case.theory.theorem)),
+                None => "ΔL = 0".into(),
+            }));
+            all.extend(results.judged(Kind::Independent, exponent, batch).into_iter().filter(|_| batch > 1));
+            row
+        })
+        .collect();
+    text += &table(&head, rows);
+    let agreement = Agreement::new(&all, |case| Some(case.theory.theorem));
+    text += &format!(
+        "\nThe data {} appendix D: of {} first moments with M > 1, the farthest is {:.1} standard errors away. (Batch \
+         sizes share their datasets, so these are not independent.) {}\n\n",
+        if agreement.holds() { "agree with" } else { "contradict" },
+        all.len(),
+        agreement.farthest,
+        smaller_by_batches(results).unwrap_or_default()
+    );
+    text
+}
+
+/// What the largest batches do to the first moment.
+fn smaller_by_batches(results: &Results) -> Option<String> {
+    let largest = *BATCHES.last()?;
+    let batched = results.judged(Kind::Independent, EXPONENTS[0], largest).pop()?;
+    let n = batched.moments.n;
+    let single =
+        results.judged(Kind::Independent, EXPONENTS[0], 1).into_iter().find(|case| case.moments.n == n)?;
+    Some(format!(
+        "At n = {}, the first moment with M = {} is {:.2} times the one with M = 1; appendix D says {:.2}.",
+        power(n),
+        grouped(largest as u64),
+        batched.first().value / single.first().value,
+        batched.theory.theorem / single.theory.theorem
+    ))
+}
+
+fn second_moment(results: &Results) -> String {
+    let mut text = String::from("### Second moment\n\n");
+    for exponent in EXPONENTS {
+        text += &format!("![Second moment, exponent {exponent}]({})\n\n", moment_file("second", exponent));
+    }
+    text += "Theorem 3 bounds the second moment by O(log(n)/n). The linear part has the variance (2ck)² Var(h) Σ c_j² / n² with \
+             c_j = H_n − H_{j−1} − 1 and Σ c_j² → n, so we expect (2ck)² Var(h) / n: faster than the bound. For independent words and \
+             exponent 1 all terms are computed, exactly; for pieces Var(h) is the variance in the long run.\n\n";
+    let head = ["datasets of", "exponent", "n", "second moment", "theory", "ratio"];
+    let kinds = [Kind::Independent, Kind::Sentences, Kind::Paragraphs, Kind::Consecutive];
+    let rows = kinds.into_iter().flat_map(|kind| {
+        EXPONENTS.into_iter().flat_map(move |exponent| {
+            results.cases(kind, exponent, 1).into_iter().map(move |case| {
+                let theory = case.theory.second;
+                vec![
+                    name(kind).into(),
+                    exponent.to_string(),
+                    power(case.moments.n),
+                    estimate(case.second()),
+                    theory.map_or("–".into(), scientific),
+                    theory.map_or("–".into(), |theory| ratio(case.second().over(theory))),
+                ]
+            })
+        })
+    });
+    text += &table(&head, rows);
+    text += &format!("\n![Second moment by that of independent words]({ORDERS_SECOND})\n\n");
+    let agreement =
+        Agreement::of(&results.judged(Kind::Independent, EXPONENTS[0], 1), Case::second, |case| {
+            case.theory.second
+        });
+    text += &format!(
+        "For independent words and exponent 1, the data {} this: {}. ",
+        if agreement.holds() { "agree with" } else { "do not agree with" },
+        agreement.describe()
+    );
+    let slopes: Vec<String> = kinds
+        .into_iter()
+        .filter_map(|kind| {
+            let cases = results.judged(kind, EXPONENTS[0], 1);
+            let points = cases.iter().map(|case| (case.moments.n as f64, case.second()));
+            Some(format!("{} for {}", ratio(LogFit::new(points)?.slope), name(kind)))
+        })
+        .collect();
+    text += &format!(
+        "The slope of log E[ΔL²] against log n is {}; 1/n has −1, and log(n)/n has {:.2} from the \
+         first n to the last. ",
+        listed(&slopes),
+        rate_slope(results)
+    );
+    let smoothed = results.judged(Kind::Independent, EXPONENTS[1], 1);
+    let ratios: Vec<f64> =
+        smoothed.iter().filter_map(|case| Some(case.second().value / case.theory.second?)).collect();
+    text += &format!(
+        "For the exponent {} theory has the linear part's first order only; the ratio of measured to theoretical is from {:.2} to \
+         {:.2} for independent words. ",
+        EXPONENTS[1],
+        least(&ratios),
+        greatest(&ratios)
+    );
+    if let Some(slope) = second_slope(results) {
+        let below_bound = slope.value + AGREES * slope.error < rate_slope(results);
+        text += match (below_bound, agreement.holds()) {
+            (true, true) => "Theorem 3's bound holds, and is not tight: the second moment falls as 1/n. ",
+            (true, false) => "Theorem 3's bound holds, and is not tight. ",
+            (false, _) => "The data do not tell the second moment's rate from that of Theorem 3's bound. ",
+        };
+    }
+    let real = results.judged(Kind::Consecutive, EXPONENTS[0], 1);
+    let real = LogFit::new(real.iter().map(|case| (case.moments.n as f64, case.second())));
+    if real.is_some_and(|fit| fit.slope.value - AGREES * fit.slope.error > rate_slope(results)) {
+        text += "For text in its order it falls more slowly than the bound: h is correlated over long distances, so that its mean \
+                 over n words varies more than 1/√n, and the theorem's assumption does not hold.";
+    }
+    text += "\n\n";
+    text
+}
+
+fn thetas(results: &Results) -> String {
+    let [one, smoothed] = EXPONENTS.map(|exponent| results.thetas(exponent));
+    let Some(n) = one.first().map(|case| case.moments.n) else {
+        return String::new();
+    };
+    let constants: Vec<f64> = one
+        .iter()
+        .filter_map(|case| {
+            let of = |row: &&super::moments::Constants| {
+                (row.theta, row.kind, row.exponent) == (case.moments.theta, Kind::Independent, EXPONENTS[0])
+            };
+            results.constants.iter().find(of).map(|row| row.covariance)
+        })
+        .collect();
+    let mut text = format!(
+        "### Other θ\n\nThe paper says that the choice of θ hardly matters. Independent words, n = {}:\n\n",
+        power(n)
+    );
+    let head = [
+        "seed of θ",
+        "Σρψ",
+        "first moment, 1",
+        "ratio to Theorem 1",
+        &format!("first moment, {}", EXPONENTS[1]),
+        "ratio to theory, all orders",
+    ];
+    let rows = one.iter().zip(&smoothed).zip(&constants).map(|((one, smoothed), constant)| {
+        vec![
+            one.moments.theta.to_string(),
+            format!("{constant:+.4}"),
+            estimate(one.first()),
+            ratio(one.first().over(one.theory.theorem)),
+            estimate(smoothed.first()),
+            smoothed.theory.first.map_or("–".into(), |theory| ratio(smoothed.first().over(theory))),
+        ]
+    });
+    text += &table(&head, rows);
+    let agreement = Agreement::new(&one, |case| Some(case.theory.theorem));
+    let smoothed_agreement = Agreement::new(&smoothed, |case| case.theory.first);
+    let negative = constants.iter().filter(|&&constant| constant < 0.0).count();
+    text += &format!(
+        "\nThe rate does not depend on θ, but its factor does, even in its sign: Σρψ is from {:+.4} to {:+.4}, negative for \
+         {negative} of {}. Averaged over random θ it is zero, because ψ_ww then has the same expectation as ψ_wv. We \
+         measured most with the θ of the largest |Σρψ| among these: with a value near zero there is no first moment to see. For all of \
+         them, the data {} Theorem 1 (farthest: {:.1} standard errors) and {} the theory of all orders for the exponent {} \
+         (farthest: {:.1}).\n\n",
+        least(&constants),
+        greatest(&constants),
+        constants.len(),
+        if agreement.holds() { "agree with" } else { "do not agree with" },
+        agreement.farthest,
+        if smoothed_agreement.holds() { "with" } else { "not with" },
+        EXPONENTS[1],
+        smoothed_agreement.farthest,
+    );
+    text
+}
+
+fn differences_from_the_paper(results: &Results) -> String {
+    let mut items = vec![
+        "The corpus is Wikipedia instead of Gigaword, without punctuation; sentences are pieces of lines.".to_owned(),
+        "The paper has 10,000 datasets at every n; we have fewer at the largest n, and a better estimate of the first moment: the \
+         noise of the linear part is taken away."
+            .to_owned(),
+    ];
+    if let Some(largest) = results.cases(Kind::Sentences, EXPONENTS[0], 1).last() {
+        items.push(format!(
+            "Without that, the mean at n = {} is {}, where Theorem 1 says {}: {}.",
+            power(largest.moments.n),
+            estimate(largest.plain()),
+            scientific(largest.theory.theorem),
+            if largest.plain().error > largest.theory.theorem.abs() {
+                "noise"
+            } else {
+                "enough datasets to see it"
+            }
+        ));
+    }
+    let sentences = results.judged(Kind::Sentences, EXPONENTS[0], 1);
+    let ratios: Vec<Estimate> = sentences.iter().map(|case| case.first().over(case.theory.theorem)).collect();
+    if let Some(mean) = Estimate::mean(&ratios) {
+        items.push(format!(
+            "The paper finds that sampled sentences fit Theorem 1 very well. We find {} times its value: {}.",
+            ratio(mean),
+            if (mean.value - 1.0).abs() > AGREES * mean.error {
+                "words of a sentence are correlated, which the theorem leaves out. On a log-log plot over five decades such a factor is \
+                 hard to see"
+            } else {
+                "no difference beyond the noise"
+            }
+        ));
+    }
+    if let Some(slope) = second_slope(results) {
+        items.push(format!(
+            "The paper fits log(n)/n to the second moment. For independent words we find the power {} of n, and the theory of the \
+             linear part says −1.",
+            ratio(slope)
+        ));
+    }
+    items.push("Text in its real order is beyond the paper.".into());
+    let list: String = items.iter().map(|item| format!("- {item}\n")).collect();
+    format!("### Where we differ from the paper\n\n{list}\n")
+}
+
+fn answers(results: &Results) -> Vec<Answer> {
+    let exponent = EXPONENTS[0];
+    let independent = results.judged(Kind::Independent, exponent, 1);
+    let agreement = Agreement::new(&independent, |case| Some(case.theory.theorem));
+    let mut answer = format!(
+        "{}, for independent words, which it assumes: {}.",
+        if agreement.holds() { "Yes" } else { "No" },
+        agreement.describe()
+    );
+    for kind in [Kind::Sentences, Kind::Consecutive] {
+        let cases = results.judged(kind, exponent, 1);
+        if let (Some(first), Some(last)) = (cases.first(), cases.last()) {
+            let by_theorem = |case: &Case| ratio(case.first().over(case.theory.theorem));
+            answer += &format!(
+                " For {} the ratio is {} at n = {} and {} at n = {}.",
+                match kind {
+                    Kind::Consecutive => "text in its real order",
+                    _ => "sampled sentences, as in the paper,",
+                },
+                by_theorem(first),
+                power(first.moments.n),
+                by_theorem(last),
+                power(last.moments.n)
+            );
+        }
+    }
+    let pieces = Agreement::new(&results.judged(Kind::Sentences, exponent, 1), |case| case.theory.first);
+    if pieces.holds() {
+        answer += " Correlations within sentences explain theirs.";
+    }
+    vec![Answer { question: "Does the empirical first moment match Theorem 1?".into(), answer }]
+}
+
+/// How estimates and a theory without free parameters go together.
+struct Agreement {
+    /// The mean of the ratios.
+    ratio: Option<Estimate>,
+    /// In standard errors.
+    farthest: f64,
+    n: usize,
+}
+
+impl Agreement {
+    fn new(cases: &[&Case], theory: impl Fn(&Case) -> Option<f64>) -> Self {
+        Self::of(cases, Case::first, theory)
+    }
+
+    fn of(
+        cases: &[&Case],
+        measured: impl Fn(&Case) -> Estimate,
+        theory: impl Fn(&Case) -> Option<f64>,
+    ) -> Self {
+        let pairs: Vec<(Estimate, f64)> =
+            cases.iter().filter_map(|case| Some((measured(case), theory(case)?))).collect();
+        let ratios: Vec<Estimate> = pairs.iter().map(|(found, theory)| found.over(*theory)).collect();
+        let distances: Vec<f64> = pairs.iter().map(|(found, theory)| found.distance(*theory).abs()).collect();
+        Self { ratio: Estimate::mean(&ratios), farthest: greatest(&distances), n: pairs.len() }
+    }
+
+    fn holds(&self) -> bool {
+        let mean = self.ratio.is_some_and(|ratio| ratio.distance(1.0).abs() <= AGREES);
+        self.n > 0 && self.farthest <= AGREES && mean
+    }
+
+    fn describe(&self) -> String {
+        let mean = self.ratio.map_or("–".into(), ratio);
+        format!(
+            "the ratio of measured to theoretical is {mean} over {} sizes, and the farthest is {:.1} standard errors away",
+            self.n, self.farthest
+        )
+    }
+}
+
+/// Of the first moment against log(n)/n.
+fn slope(cases: &[&Case]) -> Option<Estimate> {
+    let sign = cases.last()?.theory.theorem.signum();
+    let rate = |n: usize| (n as f64).ln() / n as f64;
+    let points = cases.iter().map(|case| (rate(case.moments.n), case.first().over(sign)));
+    LogFit::new(points).map(|fit| fit.slope)
+}
+
+/// What theory says of the same, weighted in the same way.
+fn theoretical_slope(cases: &[&Case]) -> Option<f64> {
+    let sign = cases.last()?.theory.theorem.signum();
+    let points = cases.iter().filter_map(|case| {
+        let (first, n) = (case.first(), case.moments.n as f64);
+        let value = sign * case.theory.first?;
+        Some((n.ln() / n, Estimate { value, error: (first.error / first.value * value).abs() }))
+    });
+    LogFit::new(points).map(|fit| fit.slope.value)
+}
+
+/// Of the second moment of independent words against n.
+fn second_slope(results: &Results) -> Option<Estimate> {
+    let cases = results.judged(Kind::Independent, EXPONENTS[0], 1);
+    LogFit::new(cases.iter().map(|case| (case.moments.n as f64, case.second()))).map(|fit| fit.slope)
+}
+
+/// The slope of log(log(n)/n) against log n, between the ends of our sizes.
+fn rate_slope(results: &Results) -> f64 {
+    let cases = results.judged(Kind::Independent, EXPONENTS[0], 1);
+    let (Some(first), Some(last)) = (cases.first(), cases.last()) else { return f64::NAN };
+    let [first, last] = [first, last].map(|case| (case.moments.n as f64).ln());
+    ((last / first).ln() - (last - first)) / (last - first)
+}
+
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn greatest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// `10⁴`, or the number if it is no power of ten.
+fn power(n: usize) -> String {
+    match n.checked_ilog10() {
+        Some(exponent) if 10usize.pow(exponent) == n => format!("10{}", superscript(exponent as i32)),
+        _ => grouped(n as u64),
+    }
+}
+
+/// `(3.66 ± 0.07)·10⁻²`.
+fn estimate(Estimate { value, error }: Estimate) -> String {
+    let exponent = value.abs().max(error).log10().floor();
+    if !exponent.is_finite() {
+        return "0".into();
+    }
+    let scale = 10f64.powf(exponent);
+    // One more digit than the error begins with, but no more than five.
+    let decimals = (exponent - error.log10().floor()).clamp(1.0, 4.0) as usize + usize::from(error > 0.0);
+    let decimals = decimals.min(4);
+    format!(
+        "({:.decimals$} ± {:.decimals$})·10{}",
+        value / scale,
+        error / scale,
+        superscript(exponent as i32)
+    )
+    .replace('-', "−")
+}
+
+/// `3.66·10⁻²`.
+fn scientific(value: f64) -> String {
+    let exponent = value.abs().log10().floor();
+    if !exponent.is_finite() {
+        return "0".into();
+    }
+    format!("{:.3}·10{}", value / 10f64.powf(exponent), superscript(exponent as i32)).replace('-', "−")
+}
+
+/// `1.03 ± 0.02`, with two digits of the error.
+fn ratio(Estimate { value, error }: Estimate) -> String {
+    let decimals = if error > 0.0 { (1.0 - error.log10().floor()).clamp(0.0, 4.0) as usize } else { 3 };
+    format!("{value:.decimals$} ± {error:.decimals$}").replace('-', "−")
+}
+
+fn superscript(number: i32) -> String {
+    number
+        .to_string()
+        .chars()
+        .map(|digit| match digit {
+            '-' => '⁻',
+            '1' => '¹',
+            '2' => '²',
+            '3' => '³',
+            digit => char::from_u32(0x2070 + digit.to_digit(10).unwrap_or(0)).unwrap_or(digit),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_show_what_is_known_of_them() {
+        assert_eq!(power(10_000_000), "10⁷");
+        assert_eq!(power(2_500), "2,500");
+        assert_eq!(scientific(-0.036_634), "−3.663·10⁻²");
+        assert_eq!(estimate(Estimate { value: 0.036_634, error: 0.000_71 }), "(3.663 ± 0.071)·10⁻²");
+        assert_eq!(estimate(Estimate { value: -0.000_2, error: 0.003 }), "(−0.20 ± 3.00)·10⁻³");
+        assert_eq!(ratio(Estimate { value: 1.029, error: 0.0196 }), "1.029 ± 0.020");
+        assert_eq!(ratio(Estimate { value: 12.2, error: 19.5 }), "12 ± 20");
+    }
+}
