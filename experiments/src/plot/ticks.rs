@@ -71,7 +71,8 @@ impl Ticks {
         decades.retain(inside);
         between.retain(inside);
         let every = decades.len().div_ceil(10).max(1) as i32;
-        let with_digits = decades.len() < 2;
+        // Two powers of ten are too few numbers to read a value by.
+        let with_digits = decades.len() < 3;
         let is_labelled = |&(digit, exponent): &(i32, i32)| {
             if with_digits { matches!(digit, 1 | 2 | 5) } else { digit == 1 && exponent % every == 0 }
         };
@@ -157,6 +158,7 @@ mod tests {
     #[test]
     fn a_short_logarithmic_axis_has_numbers_between() {
         assert_eq!(labels(&Ticks::new(Scale::Log, 1.5, 60.0)), ["2", "5", "10", "20", "50"]);
+        assert_eq!(labels(&Ticks::new(Scale::Log, 0.1, 8.0)), ["0.1", "0.2", "0.5", "1", "2", "5"]);
         assert_eq!(labels(&Ticks::new(Scale::Log, 3e-6, 3e-6)), ["10⁻⁶", "2·10⁻⁶", "5·10⁻⁶"]);
         assert_eq!(labels(&Ticks::new(Scale::Log, 0.03, 0.3)), ["0.05", "0.1", "0.2"]);
     }
