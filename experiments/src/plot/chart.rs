@@ -167,6 +167,8 @@ impl Drawing {
         let places: Vec<Place> = points.iter().map(|point| self.place(frame, point)).collect();
         match marks {
             Marks::Points(_) => Ok(()),
+            // A line through one point would not be seen.
+            Marks::Line | Marks::Dashed if places.len() == 1 => canvas.circle(places[0], LINE, color),
             Marks::Line | Marks::PointsAndLine(_) => canvas.line(&places, color, LINE),
             Marks::Dashed => canvas.dashed(&places, color, LINE),
         }
@@ -300,6 +302,14 @@ mod tests {
         assert!(logarithmic.contains("measured &amp; drawn (1 not shown: ≤ 0)"), "{logarithmic}");
         assert!(!logarithmic.contains("NaN") && !logarithmic.contains("inf"));
         assert!(!svg(&chart(Scale::Linear, points)).unwrap().contains("not shown"));
+    }
+
+    #[test]
+    fn a_line_of_one_point_is_seen() {
+        let mut lone = chart(Scale::Log, vec![Point { x: 1e4, y: 1e-3, error: None }]);
+        assert!(!svg(&lone).unwrap().contains("<circle"));
+        lone.series[1].points.pop();
+        assert!(svg(&lone).unwrap().contains("<circle"));
     }
 
     #[test]
