@@ -1,4 +1,4 @@
-//! Section 5.2 of the paper: are vectors that were learned from a stream as good as those of several conventional programs?
+//! Section 5.2 of the paper: are vectors that were learned from a stream as good as those of conventional programs?
 //!
 //! Every method learns the same text with the same settings and is scored on the same words. A cell is one method with
 //! one setting and one seed; cells are independent of each other, and each runs on one thread, so that there is nothing
@@ -53,7 +53,7 @@ pub struct Row {
     pub max_vocabulary: Option<u32>,
     /// The words that it knew in the end.
     pub vocabulary: usize,
-    /// The words that were looked at, the most frequent ones: [`SHARED`] or [`FREQUENT`], and how many that are.
+    /// The words that were looked at, the most frequent ones: as a share of those that the threshold keeps, and how many.
     pub scored_share: f64,
     pub scored_words: usize,
     /// `target`, or the `sum` of target and context.

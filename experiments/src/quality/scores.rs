@@ -11,7 +11,7 @@ use crate::record::read_rows;
 use crate::scores::{Measure, Set};
 use crate::statistics::Spread;
 
-/// Twice its standard error is how far a difference may be from zero by chance.
+/// Twice its standard error is how far a difference may be from zero by chance, in nineteen cases of twenty.
 const TOLERANCE: f64 = 2.0;
 
 /// All rows of a run.
@@ -23,7 +23,8 @@ pub struct Scores {
 #[derive(Clone, Copy, Debug)]
 pub struct Difference {
     pub mean: f64,
-    pub standard_error: f64,
+    /// Nothing if there are too few seeds to know it.
+    pub standard_error: Option<f64>,
 }
 
 /// What a difference says.
@@ -32,6 +33,7 @@ pub enum Verdict {
     Ahead,
     Same,
     Behind,
+    NotJudged,
 }
 
 impl Scores {
@@ -97,20 +99,16 @@ impl Scores {
         Some((Spread::of(&used)?.mean, of_set[0].total))
     }
 
-    /// The deviation from seed to seed on a set, pooled over our methods, because three seeds of one tell little.
-    pub fn pooled_deviation(&self, setting: Setting, set: Set) -> f64 {
-        let (mut squares, mut degrees) = (0.0, 0.0);
-        for method in Method::ALL.into_iter().filter(|method| method.is_ours()) {
-            if let Some(spread) = self.reported(setting, method, set) {
-                let degrees_here = (spread.n - 1) as f64;
-                squares += spread.deviation.powi(2) * degrees_here;
-                degrees += degrees_here;
-            }
-        }
-        if degrees > 0.0 { f64::sqrt(squares / degrees) } else { 0.0 }
+    /// The seeds that were run.
+    pub fn n_seeds(&self) -> usize {
+        let mut seeds: Vec<u32> = self.rows.iter().map(|row| row.seed).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
+        seeds.len()
     }
 
-    /// How much better `method` is than `other`.
+    /// How much better `method` is than `other`: target plus context of both, or, where one of them does not give these,
+    /// targets of both.
     pub fn difference(
         &self,
         setting: Setting,
@@ -118,10 +116,30 @@ impl Scores {
         other: Method,
         set: Set,
     ) -> Option<Difference> {
-        let (left, right) = (self.reported(setting, method, set)?, self.reported(setting, other, set)?);
-        let per_run = 1.0 / left.n as f64 + 1.0 / right.n as f64;
-        let standard_error = self.pooled_deviation(setting, set) * per_run.sqrt();
+        let has_sums = [method, other].map(|method| self.best_vectors(method)) == [Vectors::Sum; 2];
+        let vectors = if has_sums { Vectors::Sum } else { Vectors::Target };
+        let spread = |method| self.spread(setting, method, vectors, set, set.measure());
+        let (left, right) = (spread(method)?, spread(other)?);
+        let variances = [(method, left), (other, right)]
+            .map(|(method, spread)| Some(self.variance(setting, method, vectors, set)? / spread.n as f64));
+        let standard_error = variances[0].zip(variances[1]).map(|(left, right)| (left + right).sqrt());
         Some(Difference { mean: left.mean - right.mean, standard_error })
+    }
+
+    /// The variance from seed to seed: pooled over our methods for one of ours, because three seeds of one tell little.
+    fn variance(&self, setting: Setting, method: Method, vectors: Vectors, set: Set) -> Option<f64> {
+        let alike: Vec<Method> = match method.is_ours() {
+            true => Method::ALL.into_iter().filter(|method| method.is_ours()).collect(),
+            false => vec![method],
+        };
+        let (mut squares, mut degrees) = (0.0, 0.0);
+        for method in alike {
+            if let Some(spread) = self.spread(setting, method, vectors, set, set.measure()) {
+                squares += spread.deviation.powi(2) * (spread.n - 1) as f64;
+                degrees += (spread.n - 1) as f64;
+            }
+        }
+        (degrees > 0.0).then_some(squares / degrees)
     }
 
     fn of(&self, setting: Setting, method: Method) -> impl Iterator<Item = &Row> {
@@ -132,7 +150,8 @@ impl Scores {
 impl Difference {
     /// Whether it could be chance.
     pub fn verdict(&self) -> Verdict {
-        let limit = TOLERANCE * self.standard_error;
+        let Some(standard_error) = self.standard_error else { return Verdict::NotJudged };
+        let limit = TOLERANCE * standard_error;
         if self.mean > limit {
             Verdict::Ahead
         } else if self.mean < -limit {
@@ -147,8 +166,8 @@ impl Difference {
 mod tests {
     use super::*;
 
-    fn scores(values: &[(Method, u32, f64)]) -> Scores {
-        let row = |&(method, seed, score): &(Method, u32, f64)| Row {
+    fn row(method: Method, seed: u32, vectors: Vectors, score: f64) -> Row {
+        Row {
             setting: Setting::Small,
             method,
             seed,
@@ -156,29 +175,54 @@ mod tests {
             vocabulary: 90,
             scored_share: 0.6,
             scored_words: 60,
-            vectors: Vectors::Sum,
+            vectors,
             set: Set::Men,
             measure: Measure::Spearman,
             score: Some(score),
             used: 5,
             total: 7,
-        };
-        Scores { rows: values.iter().map(row).collect() }
+        }
     }
 
     #[test]
     fn a_difference_is_held_against_the_pooled_spread() {
         use Method::{Batch, Incremental};
-        let scores =
-            scores(&[(Incremental, 1, 60.0), (Incremental, 2, 62.0), (Batch, 1, 61.0), (Batch, 2, 61.0)]);
-        let deviation = scores.pooled_deviation(Setting::Small, Set::Men);
-        assert!((deviation - 1.0).abs() < 1e-12, "of deviations √2 and 0: {deviation}");
+        let scores = Scores {
+            rows: vec![
+                row(Incremental, 1, Vectors::Sum, 60.0),
+                row(Incremental, 2, Vectors::Sum, 62.0),
+                row(Batch, 1, Vectors::Sum, 61.0),
+                row(Batch, 2, Vectors::Sum, 61.0),
+            ],
+        };
         let difference = scores.difference(Setting::Small, Incremental, Batch, Set::Men).unwrap();
-        assert!((difference.standard_error - 1.0).abs() < 1e-12);
+        // Deviations of √2 and 0 pool to 1.
+        assert!((difference.standard_error.unwrap() - 1.0).abs() < 1e-12);
         assert_eq!(difference.verdict(), Verdict::Same);
-        let verdict = |mean| Difference { mean, standard_error: 1.0 }.verdict();
+        let verdict = |mean| Difference { mean, standard_error: Some(1.0) }.verdict();
         assert_eq!((verdict(2.1), verdict(-2.1)), (Verdict::Ahead, Verdict::Behind));
         assert!(scores.difference(Setting::Paper, Incremental, Batch, Set::Men).is_none());
         assert_eq!(scores.coverage(Setting::Small, Batch, Set::Men), Some((5.0, 7)));
+        assert_eq!(scores.n_seeds(), 2);
+    }
+
+    #[test]
+    fn one_seed_is_not_judged() {
+        use Method::{Batch, Incremental};
+        let rows = vec![row(Incremental, 1, Vectors::Sum, 60.0), row(Batch, 1, Vectors::Sum, 50.0)];
+        let difference = Scores { rows }.difference(Setting::Small, Incremental, Batch, Set::Men).unwrap();
+        assert_eq!((difference.mean, difference.verdict()), (10.0, Verdict::NotJudged));
+    }
+
+    #[test]
+    fn who_gives_targets_only_is_compared_with_targets() {
+        use Method::{MiniBatch, Word2vec};
+        let rows = vec![
+            row(MiniBatch, 1, Vectors::Sum, 60.0),
+            row(MiniBatch, 1, Vectors::Target, 40.0),
+            row(Word2vec, 1, Vectors::Target, 30.0),
+        ];
+        let difference = Scores { rows }.difference(Setting::Small, MiniBatch, Word2vec, Set::Men).unwrap();
+        assert_eq!(difference.mean, 10.0);
     }
 }
