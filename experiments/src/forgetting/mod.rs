@@ -42,13 +42,13 @@ const NEW_WORDS: u64 = 200_000;
 /// How much is measured.
 #[derive(Serialize)]
 struct Scale {
-    /// Words of the first part; by default half of the text. The rest of the text is the control.
-    first_words: Option<u64>,
-    /// Words streamed behind it, at the most.
+    /// Words of the first part.
+    first_words: u64,
+    /// Words streamed behind it, at the most, of each text: of the control too.
     streamed_words: u64,
     /// Batches between two looks: at first, and after the first million words.
     batches_a_look: [usize; 2],
-    /// Words that wait for their replay: in small they must be fewer than the first part, or nothing is replayed.
+    /// Words that wait for their replay: fewer than the first part, or nothing would be replayed.
     replay_words: usize,
     /// The default bound, and one that makes room for new words by giving up old ones.
     max_vocabulary: [usize; 2],
@@ -56,15 +56,15 @@ struct Scale {
 }
 
 const FULL: Scale = Scale {
-    first_words: None,
+    first_words: 4_000_000,
     streamed_words: 4_000_000,
-    batches_a_look: [1, 5],
+    batches_a_look: [2, 4],
     replay_words: 2_000_000,
     max_vocabulary: [100_000, 20_000],
     seeds: &[1, 2, 3],
 };
 const QUICK: Scale = Scale {
-    first_words: Some(1_000_000),
+    first_words: 1_000_000,
     streamed_words: 400_000,
     batches_a_look: [1, 4],
     replay_words: 300_000,
@@ -124,16 +124,14 @@ pub fn measure(options: &Options) -> Result<()> {
     let scale = if options.quick { QUICK } else { FULL };
     let data = Data::new(options)?;
     let eval = data.test_sets()?;
-    let first =
-        data.plain_text(Corpus::Wiki2006, scale.first_words.map(|words| words + scale.streamed_words))?;
+    let first = data.plain_text(Corpus::Wiki2006, Some(scale.first_words + scale.streamed_words))?;
     let mut sources = vec![first.source];
     let lined = LinedText::read(&first.path)?;
-    let n_first = scale.first_words.unwrap_or(lined.n_words(&lined.all()) / 2);
-    let first_part = lined.batches(lined.all(), n_first).swap_remove(0);
+    let first_part = lined.batches(lined.all(), scale.first_words).swap_remove(0);
     let mut streams =
         vec![Stream { name: CONTROL.into(), lines: first_part.end..lined.all().end, text: lined }];
     for corpus in [Corpus::WikiRecent, Corpus::Sotu] {
-        match data.plain_text(corpus, Some(scale.streamed_words).filter(|&words| words < u64::MAX)) {
+        match data.plain_text(corpus, Some(scale.streamed_words)) {
             Ok(text) => {
                 let lined = LinedText::read(&text.path)?;
                 streams.push(Stream { name: corpus.name().into(), lines: lined.all(), text: lined });
@@ -146,7 +144,7 @@ pub fn measure(options: &Options) -> Result<()> {
         "scale": scale,
         "new_words_a_batch": NEW_WORDS,
         "n_frequent": N_FREQUENT,
-        "config": Config::default(),
+        "config": Config { replay_words: scale.replay_words, ..Config::default() },
         "vectors": "sum",
     });
     let record = Record::open(options, NAME, &settings, sources)?;
@@ -208,7 +206,7 @@ impl Row {
 }
 
 impl Stream {
-    /// A look before the first word, after each batch of the first million words, now and then later, and at the end.
+    /// A look before the first word, often within the first million words, less often later, and one at the end.
     fn looks(&self, batch_words: u64, batches_a_look: [usize; 2]) -> Vec<Look> {
         let mut looks = vec![Look { lines: self.lines.start..self.lines.start, streamed_words: 0 }];
         let batches = self.text.batches(self.lines.clone(), batch_words);

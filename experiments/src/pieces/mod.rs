@@ -34,17 +34,34 @@ const PIECES: [usize; 3] = [1, 10, 100];
 struct Scale {
     /// Of the text, or all of them.
     n_words: Option<u64>,
-    /// Of `mini-batch`: the default, and one so small that there are more batches than pieces.
+    /// Far fewer than the default, so that the smaller file is saved hundreds of times in little time, and so that
+    /// words have to leave.
+    max_vocabulary: usize,
+    /// Of `mini-batch`: so few that there are more batches than pieces.
     batch_words: &'static [usize],
+    /// Far fewer words than the text has, or nothing would be replayed.
+    replay_words: usize,
     seeds: &'static [u64],
     /// How many of the seeds are interrupted at boundaries too: a single difference would refute the law.
     boundary_seeds: usize,
 }
 
-const FULL: Scale =
-    Scale { n_words: Some(2_100_000), batch_words: &[20_000], seeds: &[1, 2, 3], boundary_seeds: 1 };
-const QUICK: Scale =
-    Scale { n_words: Some(200_000), batch_words: &[4_000], seeds: &[1, 2], boundary_seeds: 1 };
+const FULL: Scale = Scale {
+    n_words: Some(2_100_000),
+    max_vocabulary: 20_000,
+    batch_words: &[20_000],
+    replay_words: 200_000,
+    seeds: &[1, 2, 3],
+    boundary_seeds: 1,
+};
+const QUICK: Scale = Scale {
+    n_words: Some(200_000),
+    max_vocabulary: 10_000,
+    batch_words: &[4_000],
+    replay_words: 20_000,
+    seeds: &[1, 2],
+    boundary_seeds: 1,
+};
 
 /// Where the text is cut.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,7 +113,7 @@ pub fn measure(options: &Options) -> Result<()> {
     let settings = json!({
         "scale": scale,
         "pieces": PIECES,
-        "config": Config::default(),
+        "config": scale.config(),
         "vectors": "sum",
     });
     let record = Record::open(options, NAME, &settings, vec![text.source])?;
@@ -107,7 +124,7 @@ pub fn measure(options: &Options) -> Result<()> {
         if rows.rows().iter().any(|row| row.plan() == plan) {
             continue;
         }
-        let Some(pieces) = plan.pieces(&text) else { continue };
+        let Some(pieces) = plan.pieces(&scale.config(), &text) else { continue };
         eprintln!(
             "{} in {} pieces, cut: {:?}, seed {}",
             plan.strategy_name(),
@@ -115,7 +132,7 @@ pub fn measure(options: &Options) -> Result<()> {
             plan.cut,
             plan.seed
         );
-        let trainer = train(&plan.config(), &text, &pieces, &model)?;
+        let trainer = train(&plan.config(&scale.config()), &text, &pieces, &model)?;
         let model_blake3 = checksum(&model)?;
         let scores = score(&trainer.embeddings(Vectors::Sum)?, &eval, &Set::ALL)?;
         let row = |found: SetScore| Row {
@@ -141,6 +158,12 @@ pub fn measure(options: &Options) -> Result<()> {
 }
 
 impl Scale {
+    /// What all plans have in common.
+    fn config(&self) -> Config {
+        let Self { max_vocabulary, replay_words, .. } = *self;
+        Config { max_vocabulary, replay_words, ..Config::default() }
+    }
+
     fn plans(&self) -> Vec<Plan> {
         let mut plans = Vec::new();
         for (place, &seed) in self.seeds.iter().enumerate() {
@@ -166,20 +189,19 @@ impl Scale {
 }
 
 impl Plan {
-    fn config(&self) -> Config {
-        let default = Config::default();
+    fn config(&self, common: &Config) -> Config {
         Config {
             strategy: self.strategy,
-            batch_words: self.batch_words.unwrap_or(default.batch_words),
+            batch_words: self.batch_words.unwrap_or(common.batch_words),
             seed: self.seed,
-            ..default
+            ..common.clone()
         }
     }
 
     /// The lines of each piece; nothing if there are fewer batches than pieces.
-    fn pieces(&self, text: &LinedText) -> Option<Vec<Range<usize>>> {
+    fn pieces(&self, common: &Config, text: &LinedText) -> Option<Vec<Range<usize>>> {
         let lines = text.all();
-        let settings = self.config().check().ok()?;
+        let settings = self.config(common).check().ok()?;
         // A batch is made of new words and as many old ones as are replayed.
         let new_words = settings.batch_words.div_ceil(1 + settings.replays() as usize);
         let batches = text.batches(lines.clone(), new_words as u64);
@@ -254,18 +276,23 @@ mod tests {
         LinedText::new((0..400).map(line).collect::<String>().into_bytes())
     }
 
-    fn model(plan: &Plan) -> String {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("model");
-        let config = Config {
+    /// What all plans have in common here.
+    fn common() -> Config {
+        Config {
             dimensions: 8,
             max_vocabulary: 40,
             table_size: 1000,
             replay_words: 300,
             subsample: 1e-2,
-            ..plan.config()
-        };
-        train(&config, &text(), &plan.pieces(&text()).unwrap(), &path).unwrap();
+            ..Config::default()
+        }
+    }
+
+    fn model(plan: &Plan) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let pieces = plan.pieces(&common(), &text()).unwrap();
+        train(&plan.config(&common()), &text(), &pieces, &path).unwrap();
         checksum(&path).unwrap()
     }
 
@@ -292,7 +319,7 @@ mod tests {
         };
         assert!(model(&plan(Cut::Anywhere, 7)) != model(&plan(Cut::Batches, 1)));
         // Even tenths would end with batches.
-        let pieces = plan(Cut::Anywhere, 10).pieces(&text()).unwrap();
+        let pieces = plan(Cut::Anywhere, 10).pieces(&common(), &text()).unwrap();
         assert_eq!((pieces[0].clone(), pieces[1].clone(), pieces[9].clone()), (0..41, 41..81, 361..400));
     }
 
@@ -305,9 +332,20 @@ mod tests {
             pieces,
             seed: 1,
         };
-        let n_pieces = |pieces| plan(pieces).pieces(&text()).map(|pieces| pieces.len());
+        let n_pieces = |pieces| plan(pieces).pieces(&common(), &text()).map(|pieces| pieces.len());
         // Of 200 words of a batch, 100 are new: ten lines.
         assert_eq!((n_pieces(40), n_pieces(41)), (Some(40), None));
-        assert_eq!(plan(40).pieces(&text()).unwrap()[1], 10..20);
+        assert_eq!(plan(40).pieces(&common(), &text()).unwrap()[1], 10..20);
+    }
+
+    #[test]
+    fn words_are_replayed_and_have_to_leave() {
+        for scale in [FULL, QUICK] {
+            let n_words = scale.n_words.unwrap() as usize;
+            for plan in scale.plans() {
+                let config = plan.config(&scale.config());
+                assert!(10 * config.replay_words <= n_words && 10 * config.max_vocabulary <= n_words);
+            }
+        }
     }
 }
