@@ -25,6 +25,10 @@ mod moments;
 
 mod results;
 
+mod numbers;
+
+mod agreement;
+
 mod figures;
 
 mod section;

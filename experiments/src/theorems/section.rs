@@ -4,19 +4,19 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::agreement::{
+    AGREES, Agreement, greatest, least, rate_slope, second_slope, slope, theoretical_slope,
+};
 use super::datasets::Kind;
 use super::difference::EXPONENTS;
 use super::figures::{self, BATCH_SIZES, ORDERS, ORDERS_SECOND, moment_file, name};
+use super::numbers::{estimate, power, ratio, scientific};
 use super::results::{Case, ENOUGH, Estimate, LogFit, Results};
 use super::{BATCHES, PARAGRAPH, SENTENCE};
 use crate::markdown::{listed, table};
 use crate::record::Manifest;
 use crate::section::{Answer, Section};
 use crate::text::grouped;
-
-/// Estimates that are this many standard errors away from theory, or fewer, agree with it. With the dozens of estimates
-/// of this section, two standard errors are passed by chance.
-const AGREES: f64 = 3.0;
 
 /// Draws the figures and writes the section.
 pub fn section(folder: &Path) -> Result<Section> {
@@ -556,157 +556,4 @@ fn answers(results: &Results) -> Vec<Answer> {
         answer += " Correlations within sentences explain theirs.";
     }
     vec![Answer { question: "Does the empirical first moment match Theorem 1?".into(), answer }]
-}
-
-/// How estimates and a theory without free parameters go together.
-struct Agreement {
-    /// The mean of the ratios.
-    ratio: Option<Estimate>,
-    /// In standard errors.
-    farthest: f64,
-    n: usize,
-}
-
-impl Agreement {
-    fn new(cases: &[&Case], theory: impl Fn(&Case) -> Option<f64>) -> Self {
-        Self::of(cases, Case::first, theory)
-    }
-
-    fn of(
-        cases: &[&Case],
-        measured: impl Fn(&Case) -> Estimate,
-        theory: impl Fn(&Case) -> Option<f64>,
-    ) -> Self {
-        let pairs: Vec<(Estimate, f64)> =
-            cases.iter().filter_map(|case| Some((measured(case), theory(case)?))).collect();
-        let ratios: Vec<Estimate> = pairs.iter().map(|(found, theory)| found.over(*theory)).collect();
-        let distances: Vec<f64> = pairs.iter().map(|(found, theory)| found.distance(*theory).abs()).collect();
-        Self { ratio: Estimate::mean(&ratios), farthest: greatest(&distances), n: pairs.len() }
-    }
-
-    fn holds(&self) -> bool {
-        let mean = self.ratio.is_some_and(|ratio| ratio.distance(1.0).abs() <= AGREES);
-        self.n > 0 && self.farthest <= AGREES && mean
-    }
-
-    fn describe(&self) -> String {
-        let mean = self.ratio.map_or("–".into(), ratio);
-        format!(
-            "the ratio of measured to theoretical is {mean} over {} sizes, and the farthest is {:.1} standard errors away",
-            self.n, self.farthest
-        )
-    }
-}
-
-/// Of the first moment against log(n)/n.
-fn slope(cases: &[&Case]) -> Option<Estimate> {
-    let sign = cases.last()?.theory.theorem.signum();
-    let rate = |n: usize| (n as f64).ln() / n as f64;
-    let points = cases.iter().map(|case| (rate(case.moments.n), case.first().over(sign)));
-    LogFit::new(points).map(|fit| fit.slope)
-}
-
-/// What theory says of the same, weighted in the same way.
-fn theoretical_slope(cases: &[&Case]) -> Option<f64> {
-    let sign = cases.last()?.theory.theorem.signum();
-    let points = cases.iter().filter_map(|case| {
-        let (first, n) = (case.first(), case.moments.n as f64);
-        let value = sign * case.theory.first?;
-        Some((n.ln() / n, Estimate { value, error: (first.error / first.value * value).abs() }))
-    });
-    LogFit::new(points).map(|fit| fit.slope.value)
-}
-
-/// Of the second moment of independent words against n.
-fn second_slope(results: &Results) -> Option<Estimate> {
-    let cases = results.judged(Kind::Independent, EXPONENTS[0], 1);
-    LogFit::new(cases.iter().map(|case| (case.moments.n as f64, case.second()))).map(|fit| fit.slope)
-}
-
-/// The slope of log(log(n)/n) against log n, between the ends of our sizes.
-fn rate_slope(results: &Results) -> f64 {
-    let cases = results.judged(Kind::Independent, EXPONENTS[0], 1);
-    let (Some(first), Some(last)) = (cases.first(), cases.last()) else { return f64::NAN };
-    let [first, last] = [first, last].map(|case| (case.moments.n as f64).ln());
-    ((last / first).ln() - (last - first)) / (last - first)
-}
-
-fn least(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
-fn greatest(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
-}
-
-/// `10⁴`, or the number if it is no power of ten.
-fn power(n: usize) -> String {
-    match n.checked_ilog10() {
-        Some(exponent) if 10usize.pow(exponent) == n => format!("10{}", superscript(exponent as i32)),
-        _ => grouped(n as u64),
-    }
-}
-
-/// `(3.66 ± 0.07)·10⁻²`.
-fn estimate(Estimate { value, error }: Estimate) -> String {
-    let exponent = value.abs().max(error).log10().floor();
-    if !exponent.is_finite() {
-        return "0".into();
-    }
-    let scale = 10f64.powf(exponent);
-    // One more digit than the error begins with, but no more than five.
-    let decimals = (exponent - error.log10().floor()).clamp(1.0, 4.0) as usize + usize::from(error > 0.0);
-    let decimals = decimals.min(4);
-    format!(
-        "({:.decimals$} ± {:.decimals$})·10{}",
-        value / scale,
-        error / scale,
-        superscript(exponent as i32)
-    )
-    .replace('-', "−")
-}
-
-/// `3.66·10⁻²`.
-fn scientific(value: f64) -> String {
-    let exponent = value.abs().log10().floor();
-    if !exponent.is_finite() {
-        return "0".into();
-    }
-    format!("{:.3}·10{}", value / 10f64.powf(exponent), superscript(exponent as i32)).replace('-', "−")
-}
-
-/// `1.03 ± 0.02`, with two digits of the error.
-fn ratio(Estimate { value, error }: Estimate) -> String {
-    let decimals = if error > 0.0 { (1.0 - error.log10().floor()).clamp(0.0, 4.0) as usize } else { 3 };
-    format!("{value:.decimals$} ± {error:.decimals$}").replace('-', "−")
-}
-
-fn superscript(number: i32) -> String {
-    number
-        .to_string()
-        .chars()
-        .map(|digit| match digit {
-            '-' => '⁻',
-            '1' => '¹',
-            '2' => '²',
-            '3' => '³',
-            digit => char::from_u32(0x2070 + digit.to_digit(10).unwrap_or(0)).unwrap_or(digit),
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_show_what_is_known_of_them() {
-        assert_eq!(power(10_000_000), "10⁷");
-        assert_eq!(power(2_500), "2,500");
-        assert_eq!(scientific(-0.036_634), "−3.663·10⁻²");
-        assert_eq!(estimate(Estimate { value: 0.036_634, error: 0.000_71 }), "(3.663 ± 0.071)·10⁻²");
-        assert_eq!(estimate(Estimate { value: -0.000_2, error: 0.003 }), "(−0.20 ± 3.00)·10⁻³");
-        assert_eq!(ratio(Estimate { value: 1.029, error: 0.0196 }), "1.029 ± 0.020");
-        assert_eq!(ratio(Estimate { value: 12.2, error: 19.5 }), "12 ± 20");
-    }
 }
