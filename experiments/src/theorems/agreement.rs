@@ -3,11 +3,20 @@
 use super::datasets::Kind;
 use super::difference::EXPONENTS;
 use super::numbers::ratio;
-use super::results::{Case, Estimate, LogFit, Results};
+use super::results::{Case, ENOUGH, Estimate, LogFit, Results};
 
 /// Estimates that are this many standard errors away from theory, or fewer, agree with it. With the dozens of estimates
 /// of this section, two standard errors are passed by chance.
 pub const AGREES: f64 = 3.0;
+
+/// What data say of a theory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Agrees,
+    Contradicts,
+    /// There is too little to judge by.
+    NotMeasured,
+}
 
 /// How estimates and a theory without free parameters go together.
 pub struct Agreement {
@@ -35,17 +44,39 @@ impl Agreement {
         Self { ratio: Estimate::mean(&ratios), farthest: greatest(&distances), n: pairs.len() }
     }
 
-    pub fn holds(&self) -> bool {
-        let mean = self.ratio.is_some_and(|ratio| ratio.distance(1.0).abs() <= AGREES);
-        self.n > 0 && self.farthest <= AGREES && mean
+    /// What the data say of the theory.
+    pub fn verdict(&self) -> Verdict {
+        match self.ratio {
+            Some(ratio) if self.farthest <= AGREES && ratio.distance(1.0).abs() <= AGREES => Verdict::Agrees,
+            Some(_) => Verdict::Contradicts,
+            None => Verdict::NotMeasured,
+        }
     }
 
+    pub fn holds(&self) -> bool {
+        self.verdict() == Verdict::Agrees
+    }
+
+    /// The verdict on a theory of this name in words, without a full stop.
+    pub fn words(&self, theory: &str) -> String {
+        match self.verdict() {
+            Verdict::Agrees => format!("the data agree with {theory}: {}", self.describe()),
+            Verdict::Contradicts => format!("the data contradict {theory}: {}", self.describe()),
+            Verdict::NotMeasured => format!("{theory} is not judged: {}", self.describe()),
+        }
+    }
+
+    /// The numbers behind the verdict.
     pub fn describe(&self) -> String {
-        let mean = self.ratio.map_or("–".into(), ratio);
-        format!(
-            "the ratio of measured to theoretical is {mean} over {} sizes, and the farthest is {:.1} standard errors away",
-            self.n, self.farthest
-        )
+        match self.ratio {
+            Some(mean) => format!(
+                "the ratio of measured to theoretical is {} over {} sizes, and the farthest is {:.1} standard errors away",
+                ratio(mean),
+                self.n,
+                self.farthest
+            ),
+            None => format!("no size was measured with {ENOUGH} datasets or more"),
+        }
     }
 }
 
@@ -88,4 +119,28 @@ pub fn least(values: &[f64]) -> f64 {
 
 pub fn greatest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_measured_is_no_verdict() {
+        let nothing = Agreement::new(&[], |case| case.theory.first);
+        assert_eq!(nothing.verdict(), Verdict::NotMeasured);
+        let words = nothing.words("Theorem 1");
+        assert_eq!(words, "Theorem 1 is not judged: no size was measured with 20 datasets or more");
+    }
+
+    #[test]
+    fn a_verdict_allows_three_standard_errors() {
+        let at = |value: f64| {
+            let ratio = Estimate { value, error: 0.1 };
+            Agreement { ratio: Some(ratio), farthest: ratio.distance(1.0).abs(), n: 1 }
+        };
+        assert_eq!(at(1.2).verdict(), Verdict::Agrees);
+        assert_eq!(at(0.6).verdict(), Verdict::Contradicts);
+        assert!(at(0.6).words("Theorem 1").starts_with("the data contradict Theorem 1: the ratio"));
+    }
 }

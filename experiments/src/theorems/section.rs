@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::agreement::{
-    AGREES, Agreement, greatest, least, rate_slope, second_slope, slope, theoretical_slope,
+    AGREES, Agreement, Verdict, greatest, least, rate_slope, second_slope, slope, theoretical_slope,
 };
 use super::datasets::Kind;
 use super::difference::EXPONENTS;
@@ -18,19 +18,23 @@ use crate::record::Manifest;
 use crate::section::{Answer, Section};
 use crate::text::grouped;
 
+/// Datasets of the paper, at every n.
+const PAPER_DATASETS: usize = 10_000;
+
 /// Draws the figures and writes the section.
 pub fn section(folder: &Path) -> Result<Section> {
     let results = Results::read(folder)?;
+    let manifest = Manifest::read(folder)?;
     figures::draw(&results, folder)?;
     let body = [
-        introduction(&Manifest::read(folder)?, &results),
+        introduction(&manifest, &results),
         first_moment(&results),
         orders(&results),
         smoothed(&results),
         mini_batches(&results),
         second_moment(&results),
         thetas(&results),
-        differences_from_the_paper(&results),
+        differences_from_the_paper(&manifest, &results),
     ]
     .concat();
     Ok(Section { answers: answers(&results), body })
@@ -61,8 +65,10 @@ fn introduction(manifest: &Manifest, results: &Results) -> String {
          - **text in its order**: consecutive words from a random place on, and from the end on at the beginning.\n\n\
          The last piece is cut, so that a dataset has n words exactly. ΔL is computed exactly for each dataset.\n\n\
          A single ΔL has a standard deviation of order 1/√n, far more than its mean of order log(n)/n.{} Nearly all of it is the linear part of ΔL, \
-         (2ck/n) Σ_i Σ_v (q_i(v) − q_n(v)) h_v with h_v = Σ_w μ_w ψ_wv, whose expectation is known (zero for independent words \
-         and for text in its order, and computed for pieces). We measure it in the same pass and replace it by its \
+         (2ck/n) Σ_i Σ_v (y_i(v) − y_n(v)) h_v. Here y_i(v) is the share of v in the first i words, and \
+         h_v = (ψ̄_v − Σ_u q(u) ψ̄_u) e μ_v^(e−1) / Σ_u μ_u^e with the exponent e and ψ̄_v = Σ_w μ_w ψ_wv; for exponent 1, y_i is q_i, and \
+         h_v is ψ̄_v less its mean. The linear part's expectation is known (zero for independent words and for text in its order, and \
+         computed for pieces). We measure it in the same pass and replace it by its \
          expectation: that is the *first moment* below, beside the plain mean of ΔL. z is the distance to theory in standard \
          errors; verdicts allow {AGREES}, and rest on sizes with at least {ENOUGH} datasets.\n\n",
         grouped(words),
@@ -111,11 +117,7 @@ fn first_moment(results: &Results) -> String {
 
     let independent = results.judged(Kind::Independent, exponent, 1);
     let agreement = Agreement::new(&independent, |case| Some(case.theory.theorem));
-    text += &format!(
-        "For independent words, {} Theorem 1: {}.",
-        if agreement.holds() { "the data agree with" } else { "the data contradict" },
-        agreement.describe()
-    );
+    text += &format!("For independent words, {}.", agreement.words("Theorem 1"));
     if let Some(slope) = slope(&independent) {
         text += &format!(
             " The slope of log E[ΔL] against log(log(n)/n) is {} (weighted least squares in logarithms); that of the \
@@ -126,11 +128,7 @@ fn first_moment(results: &Results) -> String {
     }
     let sentences = results.judged(Kind::Sentences, exponent, 1);
     let plain = Agreement::new(&sentences, |case| Some(case.theory.theorem));
-    text += &format!(
-        " For sentences, drawn as in the paper, they {} it: {}.\n\n",
-        if plain.holds() { "agree with" } else { "do not agree with" },
-        plain.describe()
-    );
+    text += &format!(" For sentences, drawn as in the paper, {}.\n\n", plain.words("Theorem 1"));
     text
 }
 
@@ -170,31 +168,25 @@ fn orders(results: &Results) -> String {
     text += "\n";
     for kind in [Kind::Sentences, Kind::Paragraphs] {
         let agreement = Agreement::new(&results.judged(kind, exponent, 1), |case| case.theory.first);
-        text += &format!(
-            "For {}, the data {} the theory for pieces: {}. ",
-            name(kind),
-            if agreement.holds() { "agree with" } else { "do not agree with" },
-            agreement.describe()
-        );
+        text += &format!("For {}, {}. ", name(kind), agreement.words("the theory for pieces"));
     }
     text += "\n\n";
     let real = results.judged(Kind::Consecutive, exponent, 1);
     if let (Some(first), Some(last)) = (real.first(), real.last()) {
         let by_theorem = |case: &Case| ratio(case.first().over(case.theory.theorem));
+        let grows = last.first().over(last.theory.theorem).value
+            > 2.0 * first.first().over(first.theory.theorem).value;
         text += &format!(
-            "For text in its order, the first moment is {} times Theorem 1's value at n = {} and {} times at n = {}. Topics \
-             change, so that the words so far differ from those to come at every scale: covariances reach as far as the \
-             text, and the factor {} with n. ",
+            "For text in its order, the first moment is {} times Theorem 1's value at n = {} and {} times at n = {}: the factor {} ",
             by_theorem(first),
             power(first.moments.n),
             by_theorem(last),
             power(last.moments.n),
-            if last.first().over(last.theory.theorem).value
-                > 2.0 * first.first().over(first.theory.theorem).value
-            {
-                "grows"
+            if grows {
+                "grows with n. A likely reason: topics change, so that the words so far differ from those to come at every \
+                 scale, and covariances reach as far as the text."
             } else {
-                "does not clearly grow"
+                "does not clearly grow with n."
             }
         );
         if let Some(slope) = slope(&real) {
@@ -208,8 +200,12 @@ fn orders(results: &Results) -> String {
                 }
             );
         }
-        text += "The starts of these datasets are drawn independently, but at n = 10⁷ datasets of one text overlap much: the standard \
-                 error is that of a mean over starts in this text, not over texts.\n\n";
+        let longest = results.cases(Kind::Consecutive, exponent, 1).last().map_or(0, |case| case.moments.n);
+        text += &format!(
+            "The starts of these datasets are drawn independently, but datasets of one text overlap, the more the longer they \
+             are (up to n = {}): the standard error is that of a mean over starts in this text, not over texts.\n\n",
+            power(longest)
+        );
     }
     text
 }
@@ -258,15 +254,13 @@ fn smoothed(results: &Results) -> String {
     text += "\n";
     let independent = results.judged(Kind::Independent, exponent, 1);
     let agreement = Agreement::new(&independent, |case| case.theory.first);
+    text += &format!("For independent words, {}.", agreement.words("the theory of all orders"));
     let factors: Vec<f64> =
         independent.iter().map(|case| (case.first().value / case.theory.theorem).abs()).collect();
     let (low, high) = (least(&factors), greatest(&factors));
-    text += &format!(
-        "For independent words, the data {} the theory of all orders: {}. Appendix C's first order is off by a factor of {low:.1} to \
-         {high:.1}.",
-        if agreement.holds() { "agree with" } else { "do not agree with" },
-        agreement.describe(),
-    );
+    if !factors.is_empty() {
+        text += &format!(" Appendix C's first order is off by a factor of {low:.1} to {high:.1}.");
+    }
     if let Some(slope) = slope(&independent) {
         text += &format!(
             " The slope against log(n)/n is {}, and {} by theory. The paper sees larger deviations from the curve here than for the \
@@ -316,14 +310,18 @@ fn mini_batches(results: &Results) -> String {
         .collect();
     text += &table(&head, rows);
     let agreement = Agreement::new(&all, |case| Some(case.theory.theorem));
-    text += &format!(
-        "\nThe data {} appendix D: of {} first moments with M > 1, the farthest is {:.1} standard errors away. (Batch \
-         sizes share their datasets, so these are not independent.) {}\n\n",
-        if agreement.holds() { "agree with" } else { "contradict" },
-        all.len(),
-        agreement.farthest,
-        smaller_by_batches(results).unwrap_or_default()
-    );
+    text += &match agreement.verdict() {
+        Verdict::NotMeasured => format!("\nAppendix D is not judged: {}. ", agreement.describe()),
+        verdict => format!(
+            "\nThe data {} appendix D: of {} first moments with M > 1, the farthest is {:.1} standard errors away. (Batch \
+             sizes share their datasets, so these are not independent.) ",
+            if verdict == Verdict::Agrees { "agree with" } else { "contradict" },
+            all.len(),
+            agreement.farthest
+        ),
+    };
+    text += &smaller_by_batches(results).unwrap_or_default();
+    text += "\n\n";
     text
 }
 
@@ -374,11 +372,7 @@ fn second_moment(results: &Results) -> String {
         Agreement::of(&results.judged(Kind::Independent, EXPONENTS[0], 1), Case::second, |case| {
             case.theory.second
         });
-    text += &format!(
-        "For independent words and exponent 1, the data {} this: {}. ",
-        if agreement.holds() { "agree with" } else { "do not agree with" },
-        agreement.describe()
-    );
+    text += &format!("For independent words and exponent 1, {}. ", agreement.words("this theory"));
     let slopes: Vec<String> = kinds
         .into_iter()
         .filter_map(|kind| {
@@ -387,22 +381,27 @@ fn second_moment(results: &Results) -> String {
             Some(format!("{} for {}", ratio(LogFit::new(points)?.slope), name(kind)))
         })
         .collect();
-    text += &format!(
-        "The slope of log E[ΔL²] against log n is {}; 1/n has −1, and log(n)/n has {:.2} from the \
-         first n to the last. ",
-        listed(&slopes),
-        rate_slope(results)
-    );
+
+    if !slopes.is_empty() {
+        text += &format!(
+            "The slope of log E[ΔL²] against log n is {}; 1/n has −1, and log(n)/n has {:.2} from the first n to the last. ",
+            listed(&slopes),
+            rate_slope(results)
+        );
+    }
     let smoothed = results.judged(Kind::Independent, EXPONENTS[1], 1);
     let ratios: Vec<f64> =
         smoothed.iter().filter_map(|case| Some(case.second().value / case.theory.second?)).collect();
-    text += &format!(
-        "For the exponent {} theory has the linear part's first order only; the ratio of measured to theoretical is from {:.2} to \
-         {:.2} for independent words. ",
-        EXPONENTS[1],
-        least(&ratios),
-        greatest(&ratios)
-    );
+
+    if !ratios.is_empty() {
+        text += &format!(
+            "For the exponent {} theory has the linear part's first order only; the ratio of measured to theoretical is from {:.2} \
+             to {:.2} for independent words. ",
+            EXPONENTS[1],
+            least(&ratios),
+            greatest(&ratios)
+        );
+    }
     if let Some(slope) = second_slope(results) {
         let below_bound = slope.value + AGREES * slope.error < rate_slope(results);
         text += match (below_bound, agreement.holds()) {
@@ -414,8 +413,8 @@ fn second_moment(results: &Results) -> String {
     let real = results.judged(Kind::Consecutive, EXPONENTS[0], 1);
     let real = LogFit::new(real.iter().map(|case| (case.moments.n as f64, case.second())));
     if real.is_some_and(|fit| fit.slope.value - AGREES * fit.slope.error > rate_slope(results)) {
-        text += "For text in its order it falls more slowly than the bound: h is correlated over long distances, so that its mean \
-                 over n words varies more than 1/√n, and the theorem's assumption does not hold.";
+        text += "For text in its order it falls more slowly than the bound. A likely reason: h is correlated over long distances, so \
+                 that its mean over n words varies more than 1/√n, and the theorem's assumption does not hold.";
     }
     text += "\n\n";
     text
@@ -461,31 +460,58 @@ fn thetas(results: &Results) -> String {
     let agreement = Agreement::new(&one, |case| Some(case.theory.theorem));
     let smoothed_agreement = Agreement::new(&smoothed, |case| case.theory.first);
     let negative = constants.iter().filter(|&&constant| constant < 0.0).count();
+    let is_either_sign = (1..constants.len()).contains(&negative);
     text += &format!(
-        "\nThe rate does not depend on θ, but its factor does, even in its sign: Σρψ is from {:+.4} to {:+.4}, negative for \
-         {negative} of {}. Averaged over random θ it is zero, because ψ_ww then has the same expectation as ψ_wv. We \
-         measured most with the θ of the largest |Σρψ| among these: with a value near zero there is no first moment to see. For all of \
-         them, the data {} Theorem 1 (farthest: {:.1} standard errors) and {} the theory of all orders for the exponent {} \
-         (farthest: {:.1}).\n\n",
+        "\nBy Theorem 1, the rate does not depend on θ, but its factor does{}: Σρψ is from {:+.4} to {:+.4}, negative for \
+         {negative} of {}. Averaged over random θ it is zero, because ψ_ww then has the same expectation as ψ_wv. For all of \
+         them, {}, and {}.\n\n",
+        if is_either_sign { ", even in its sign" } else { "" },
         least(&constants),
         greatest(&constants),
         constants.len(),
-        if agreement.holds() { "agree with" } else { "do not agree with" },
-        agreement.farthest,
-        if smoothed_agreement.holds() { "with" } else { "not with" },
-        EXPONENTS[1],
-        smoothed_agreement.farthest,
+        of_thetas(&agreement, "Theorem 1"),
+        of_thetas(
+            &smoothed_agreement,
+            &format!("the theory of all orders for the exponent {}", EXPONENTS[1])
+        ),
     );
     text
 }
 
-fn differences_from_the_paper(results: &Results) -> String {
+/// A verdict over all θ, which are of one size.
+fn of_thetas(agreement: &Agreement, theory: &str) -> String {
+    let verb = match agreement.verdict() {
+        Verdict::Agrees => "agree with",
+        Verdict::Contradicts => "contradict",
+        Verdict::NotMeasured => return format!("{theory} is not judged"),
+    };
+    format!("the data {verb} {theory} (farthest: {:.1} standard errors)", agreement.farthest)
+}
+
+fn differences_from_the_paper(manifest: &Manifest, results: &Results) -> String {
     let mut items = vec![
         "The corpus is Wikipedia instead of Gigaword, without punctuation; sentences are pieces of lines.".to_owned(),
-        "The paper has 10,000 datasets at every n; we have fewer at the largest n, and a better estimate of the first moment: the \
-         noise of the linear part is taken away."
+        "Our estimate of the first moment is more precise than a plain mean: the noise of the linear part is taken away."
             .to_owned(),
     ];
+    let fewer: Vec<String> = results
+        .cases(Kind::Sentences, EXPONENTS[0], 1)
+        .iter()
+        .filter(|case| case.moments.datasets < PAPER_DATASETS)
+        .map(|case| format!("{} at n = {}", grouped(case.moments.datasets as u64), power(case.moments.n)))
+        .collect();
+    if !fewer.is_empty() {
+        let paper = grouped(PAPER_DATASETS as u64);
+        items.push(format!("The paper has {paper} datasets at every n. We have fewer: {}.", listed(&fewer)));
+    }
+    if let Some(seeds) = manifest.settings["thetas"].as_array() {
+        items.push(format!(
+            "Our θ is not any random one, but that with the largest |Σρψ| of {} seeds. It is chosen by theory, from μ and θ alone, and not \
+             by what was measured. The reason: Σρψ is the factor of the first moment, and where it is near zero, there is no first \
+             moment to see.",
+            seeds.len()
+        ));
+    }
     if let Some(largest) = results.cases(Kind::Sentences, EXPONENTS[0], 1).last() {
         items.push(format!(
             "Without that, the mean at n = {} is {}, where Theorem 1 says {}: {}.",
@@ -506,8 +532,8 @@ fn differences_from_the_paper(results: &Results) -> String {
             "The paper finds that sampled sentences fit Theorem 1 very well. We find {} times its value: {}.",
             ratio(mean),
             if (mean.value - 1.0).abs() > AGREES * mean.error {
-                "words of a sentence are correlated, which the theorem leaves out. On a log-log plot over five decades such a factor is \
-                 hard to see"
+                "a likely reason is that words of a sentence are correlated, which the theorem leaves out. On a log-log plot over \
+                 decades such a factor is hard to see"
             } else {
                 "no difference beyond the noise"
             }
@@ -529,11 +555,12 @@ fn answers(results: &Results) -> Vec<Answer> {
     let exponent = EXPONENTS[0];
     let independent = results.judged(Kind::Independent, exponent, 1);
     let agreement = Agreement::new(&independent, |case| Some(case.theory.theorem));
-    let mut answer = format!(
-        "{}, for independent words, which it assumes: {}.",
-        if agreement.holds() { "Yes" } else { "No" },
-        agreement.describe()
-    );
+    let verdict = match agreement.verdict() {
+        Verdict::Agrees => "Yes",
+        Verdict::Contradicts => "No",
+        Verdict::NotMeasured => "Not measured",
+    };
+    let mut answer = format!("{verdict}, for independent words, which it assumes: {}.", agreement.describe());
     for kind in [Kind::Sentences, Kind::Consecutive] {
         let cases = results.judged(kind, exponent, 1);
         if let (Some(first), Some(last)) = (cases.first(), cases.last()) {
@@ -553,7 +580,7 @@ fn answers(results: &Results) -> Vec<Answer> {
     }
     let pieces = Agreement::new(&results.judged(Kind::Sentences, exponent, 1), |case| case.theory.first);
     if pieces.holds() {
-        answer += " Correlations within sentences explain theirs.";
+        answer += " A theory that counts the correlations within sentences agrees with theirs.";
     }
     vec![Answer { question: "Does the empirical first moment match Theorem 1?".into(), answer }]
 }
