@@ -31,6 +31,8 @@ mod agreement;
 
 mod figures;
 
+mod paper;
+
 mod section;
 
 use std::fs;
