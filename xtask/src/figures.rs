@@ -7,7 +7,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use experiments::options::Options;
-use experiments::record::results_folder;
+use experiments::record::{forget_quick, results_folder};
 use experiments::report::{self, EXPERIMENTS, Experiment};
 
 /// What was typed after `cargo xtask figures`.
@@ -29,16 +29,15 @@ pub fn run(figures: &Figures) -> Result<()> {
     if figures.draw {
         return report(&figures.shared);
     }
-    // Of today, also for an experiment that begins after midnight.
-    let results = Some(results_folder(&figures.shared)?);
-    let shared = Options { results, ..figures.shared.clone() };
+    let shared = with_folder(&figures.shared)?;
     let mut failed = Vec::new();
     for experiment in chosen(&figures.experiments) {
         let name = experiment.name;
         let start = Instant::now();
         eprintln!("{name} …");
         // The others are worth having also where one fails.
-        if let Err(error) = (experiment.measure)(&shared) {
+        let measured = forget_quick(&shared, name).and_then(|()| (experiment.measure)(&shared));
+        if let Err(error) = measured {
             eprintln!("{name}: {error:#}");
             failed.push(name);
         }
@@ -48,6 +47,20 @@ pub fn run(figures: &Figures) -> Result<()> {
     // An experiment that failed may be why there is no report.
     ensure!(failed.is_empty(), "these experiments failed: {}", failed.join(", "));
     reported
+}
+
+/// The folder of today, also for an experiment that begins after midnight, and how to go on in it. A quick run needs
+/// none: it starts anew unless its folder was named.
+fn with_folder(typed: &Options) -> Result<Options> {
+    if typed.quick || typed.results.is_some() {
+        return Ok(typed.clone());
+    }
+    let folder = results_folder(typed)?;
+    if let Some(day) = folder.file_name() {
+        let day = day.to_string_lossy();
+        eprintln!("If this is interrupted: cargo xtask figures --results experiments/results/{day} goes on.");
+    }
+    Ok(Options { results: Some(folder), ..typed.clone() })
 }
 
 /// Draws and writes.
