@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use skipstream::Embeddings;
 use skipstream::eval::{EvalOptions, Evaluator, Score, TestSet};
 
+use crate::data::test_sets;
+
 /// Only so many words are looked at, the most frequent ones: programs differ in which rare ones they know.
 pub const N_FREQUENT: usize = 30_000;
 
@@ -66,11 +68,11 @@ impl Set {
     /// The name of the file in the folder of test sets.
     pub fn file(self) -> &'static str {
         match self {
-            Self::Ws353 => "ws353.tsv",
-            Self::Men => "men.tsv",
-            Self::SimLex => "simlex999.tsv",
-            Self::Msr => "msr.txt",
-            Self::Google => "google.txt",
+            Self::Ws353 => test_sets::WS353,
+            Self::Men => test_sets::MEN,
+            Self::SimLex => test_sets::SIMLEX,
+            Self::Msr => test_sets::MSR,
+            Self::Google => test_sets::GOOGLE,
         }
     }
 

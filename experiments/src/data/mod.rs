@@ -4,12 +4,12 @@ mod addresses;
 pub mod enwik8;
 mod excerpt;
 mod registry;
-mod test_sets;
+pub mod test_sets;
 mod wikitext;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 pub use excerpt::Text;
 
@@ -38,6 +38,9 @@ pub struct Data {
 impl Data {
     /// From the folder that was named, and the registries.
     pub fn new(options: &Options) -> Result<Self> {
+        if let Some(folder) = &options.data {
+            ensure!(folder.is_dir(), "there is no folder {}, which --data names", folder.display());
+        }
         Ok(Self { folder: options.data.clone(), fetched: work_folder()?.join("data") })
     }
 
@@ -128,6 +131,13 @@ mod tests {
         let data = data(folder.path());
         assert_eq!(data.corpus(Corpus::WikiRecent).unwrap(), path);
         assert_eq!(data.first_of(&[Corpus::Wiki2014, Corpus::WikiRecent]).unwrap(), Corpus::WikiRecent);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let options = Options { data: Some("no-such-folder".into()), quick: true, results: None };
+        let error = Data::new(&options).err().unwrap();
+        assert!(error.to_string().contains("no-such-folder"), "{error}");
     }
 
     #[test]

@@ -8,7 +8,12 @@ use anyhow::{Context, Result, ensure};
 use super::registry::Wheel;
 
 /// The files of a folder of test sets.
-pub const FILES: [&str; 5] = ["ws353.tsv", "men.tsv", "simlex999.tsv", "msr.txt", "google.txt"];
+pub const WS353: &str = "ws353.tsv";
+pub const MEN: &str = "men.tsv";
+pub const SIMLEX: &str = "simlex999.tsv";
+pub const MSR: &str = "msr.txt";
+pub const GOOGLE: &str = "google.txt";
+const FILES: [&str; 5] = [WS353, MEN, SIMLEX, MSR, GOOGLE];
 
 const WHEEL: Wheel = Wheel {
     requirement: "svd2vec==0.3.3 --hash=sha256:c44a3939eaffdc1502abba4977282276dfd0c7b7712c62b1d10af354efded1fb\n",
