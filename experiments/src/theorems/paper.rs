@@ -15,9 +15,9 @@ const DATASETS: usize = 10_000;
 /// As a part of the section.
 pub fn differences(manifest: &Manifest, results: &Results) -> String {
     let mut items = vec![
-        "The corpus is Wikipedia instead of Gigaword, without punctuation; sentences are pieces of lines.".to_owned(),
-        "Our estimate of the first moment is more precise than a plain mean: the noise of the linear part is taken away."
+        "The corpus is Wikipedia instead of Gigaword, without punctuation; sentences are pieces of lines."
             .to_owned(),
+        "The first moment is no plain mean of ΔL: the noise of the linear part is taken away.".to_owned(),
     ];
     let fewer: Vec<String> = results
         .cases(Kind::Sentences, EXPONENTS[0], 1)
@@ -39,7 +39,7 @@ pub fn differences(manifest: &Manifest, results: &Results) -> String {
     }
     if let Some(largest) = results.cases(Kind::Sentences, EXPONENTS[0], 1).last() {
         items.push(format!(
-            "Without that, the mean at n = {} is {}, where Theorem 1 says {}: {}.",
+            "With that noise, the plain mean at n = {} is {}, where Theorem 1 says {}: {}.",
             power(largest.moments.n),
             estimate(largest.plain()),
             scientific(largest.theory.theorem),
