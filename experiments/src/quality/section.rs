@@ -386,7 +386,7 @@ fn one_pass_against_five(scores: &Scores, manifest: &Manifest, settings: &[Setti
 ### Reading once against five passes
 
 *mini-batch* reads the text once and trains each word once. *mini-batch with replay* reads it once and trains each word twice;
-the buffer that the second time comes from holds {}, so on texts as short as these it is nearly a second pass. Points of
+the buffer that the second time comes from holds {}, which on a short text comes close to a second pass. Points of
 difference to the others' five passes (of target vectors against word2vec.c):
 
 ",
@@ -459,8 +459,9 @@ The paper trained on Gigaword, a far larger text, and saw *incremental*, *batch*
             )
         } else {
             format!(
-                "with room for every word it is behind on {unbounded} sets too, so words that had to leave are not the \
-                 cause: early in a text as short as this, counts, noise and subsampling are still far from those of the whole"
+                "with room for every word it is behind on {unbounded}, so words that had to leave are not the cause; a \
+                 likely one is the beginning of the stream, where counts, noise and subsampling are far from those of the whole \
+                 text, and AdaGrad's steps are the longest. *mini-batch* begins with the counts of a whole batch"
             )
         };
         text += &format!(
