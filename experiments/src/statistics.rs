@@ -28,6 +28,14 @@ impl Spread {
     }
 }
 
+/// How many standard errors a mean lies from the truth, at the most, in 19 of 20 cases: Student's quantile for so many
+/// degrees of freedom, without which nothing can be said.
+pub fn tolerance(degrees: usize) -> Option<f64> {
+    const QUANTILES: [f64; 10] = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23];
+    let place = degrees.checked_sub(1)?.min(QUANTILES.len() - 1);
+    Some(QUANTILES[place])
+}
+
 /// The median; of an even number of values, the mean of the two in the middle.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut values = values.to_vec();
@@ -48,6 +56,11 @@ mod tests {
         assert_eq!(spread.standard_error(), 1.0 / 3f64.sqrt());
         assert_eq!(Spread::of(&[]), None);
         assert_eq!(Spread::of(&[5.0]).unwrap().deviation, 0.0);
+    }
+
+    #[test]
+    fn few_values_are_tolerated_more_and_one_is_not_judged() {
+        assert_eq!([0, 1, 4, 99].map(tolerance), [None, Some(12.71), Some(2.78), Some(2.23)]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What is left of the first text while a different kind of text streams in.
 //!
 //! A model learns the first part of a text. Then another text is streamed, and now and then the model is scored on the
-//! words that it knew after the first part: the same questions, the same candidates. The second part of the first text
-//! is the control: what changes with it is learning, not forgetting.
+//! words that it knew after the first part, as far as they did not have to leave. The second part of the first text is the
+//! control: what changes with it is learning, not forgetting.
 
 mod known;
 mod section;

@@ -8,15 +8,15 @@ use super::{CONTROL, ROWS, Row, SETS};
 use crate::markdown::{listed, table};
 use crate::plot::{Axis, Chart, Marks, Point, Scale, Series, Shape};
 use crate::record::read_rows;
-use crate::scores::Set;
+use crate::scores::{N_FREQUENT, Set};
 use crate::section::{Answer, Section};
-use crate::statistics::Spread;
+use crate::statistics::{Spread, tolerance};
 use crate::text::grouped;
 
 const DRAWN: [Set; 3] = [Set::Men, Set::Ws353, Set::Google];
 
-/// Twice its standard error is how far a difference may be from zero by chance.
-const TOLERANCE: f64 = 2.0;
+/// Points that are shown as nothing.
+const NOTHING: f64 = 0.05;
 
 /// A curve: what streamed in, and into which model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,16 @@ struct Curve {
     text: String,
     max_vocabulary: usize,
     replays: u32,
+}
+
+/// What became of a score on one set, from the first look to a later one.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    set: Set,
+    /// Over the seeds, each against itself.
+    points: Spread,
+    /// Questions used at both looks, on average.
+    used: [f64; 2],
 }
 
 /// All rows of a run.
@@ -44,27 +54,37 @@ pub fn section(folder: &Path) -> Result<Section> {
         }
     }
     let first = &curves.rows[0];
+    let bounds: Vec<String> =
+        curves.vocabularies().iter().map(|&words| format!("{} words", grouped(words as u64))).collect();
+    let candidates = curves.vocabularies().into_iter().map(|words| {
+        let most = words.min(N_FREQUENT) as u64;
+        format!("at most {} of a model with room for {}", grouped(most), grouped(words as u64))
+    });
+    let candidates: Vec<String> = candidates.collect();
     let body = format!(
         "## Forgetting (beyond the paper)
 
 A model learns the first {} words of the Wikipedia of 2006. Then another text streams in, and every so often the model is
-scored on the words that it knew before: the same questions, the same candidates (the {} most frequent words). *{CONTROL}* is
-the control, the text that followed: what changes there is learning. *wiki-recent* are short articles of today, *sotu* the
+scored on the words that it knew before, the most frequent ones ({}): they are the candidates, and the questions are
+about them. *{CONTROL}* is the control, the text that followed: what changes there is learning. *wiki-recent* are short articles of today, *sotu* the
 State of the Union addresses from 1790 on, in small letters. With *replay* each word is trained once more from a buffer
 of {} words, so that at first old text comes back among the new; without it a model sees the new text alone.
 
-Two bounds on the vocabulary: the default, and a small one with which words have to leave. A word that left and came back
-starts anew, and counts as lost. Questions about words that are gone are not scored.
+Bounds on the vocabulary are {}: with a small one words have to leave. A word that left and came back starts anew, and
+counts as lost. Words that are gone are no candidates, and questions about them are not scored: the score is then over the
+questions that are left, and is not compared with that over all of them. The table has the number of questions in brackets.
 
 {figures}
 {}
 {}
 Scores are per cent, target + context, mean over the seeds: Spearman's correlation on word pairs, 3CosMul on analogies.
-Error bars are standard deviations.
+Error bars are standard deviations. A score fell if the differences of the seeds, each against itself, say so by Student's
+test: one score in 40 would by chance.
 ",
         grouped(first.first_words),
-        grouped(crate::scores::N_FREQUENT as u64),
+        listed(&candidates),
         grouped(first.replay_words),
+        listed(&bounds),
         curves.table(),
         curves.verdicts().iter().map(|verdict| format!("- {verdict}\n")).collect::<String>(),
     );
@@ -163,9 +183,14 @@ impl Curves {
         head.extend(["test words lost", "words that left"]);
         let rows = self.all().into_iter().map(|curve| {
             let last = self.looks(&curve).last().copied().unwrap_or(0);
-            let cells = SETS.map(|set| match (self.spread(&curve, set, 0), self.spread(&curve, set, last)) {
-                (Some(begin), Some(end)) => format!("{:.1} → {:.1}", begin.mean, end.mean),
-                _ => "–".into(),
+            let cells = SETS.map(|set| {
+                let (begin, end) = (self.spread(&curve, set, 0), self.spread(&curve, set, last));
+                match (begin, end, self.change(&curve, set, last)) {
+                    (Some(begin), Some(end), Some(change)) => {
+                        format!("{:.1} → {:.1} ({})", begin.mean, end.mean, change.questions())
+                    }
+                    _ => "–".into(),
+                }
             });
             let (lost, test_words, evictions) = self.lost(&curve, last);
             let mut row = vec![curve.name(), grouped(curve.max_vocabulary as u64), grouped(last)];
@@ -188,10 +213,21 @@ impl Curves {
         (lost, sum(|row| row.test_words as u64), mean(SETS[0], |row| row.evictions).round() as u64)
     }
 
-    /// The change from the first look to a later one, of a set, with its standard error.
-    fn change(&self, curve: &Curve, set: Set, streamed_words: u64) -> Option<(f64, f64)> {
-        let (begin, end) = (self.spread(curve, set, 0)?, self.spread(curve, set, streamed_words)?);
-        Some((end.mean - begin.mean, begin.standard_error().hypot(end.standard_error())))
+    /// The change on a set from the first look to a later one: the same model, seed by seed.
+    fn change(&self, curve: &Curve, set: Set, streamed_words: u64) -> Option<Change> {
+        let at = |look: u64| self.rows(curve, set).filter(move |row| row.streamed_words == look);
+        let pairs = at(0).filter_map(|begin| {
+            let end = at(streamed_words).find(|end| end.seed == begin.seed)?;
+            Some((end.score? - begin.score?, [begin.used as f64, end.used as f64]))
+        });
+        let (points, used): (Vec<f64>, Vec<[f64; 2]>) = pairs.unzip();
+        let mean = |look: usize| used.iter().map(|used| used[look]).sum::<f64>() / used.len() as f64;
+        Some(Change { set, points: Spread::of(&points)?, used: [mean(0), mean(1)] })
+    }
+
+    /// The changes on all sets.
+    fn changes(&self, curve: &Curve, streamed_words: u64) -> Vec<Change> {
+        SETS.into_iter().filter_map(|set| self.change(curve, set, streamed_words)).collect()
     }
 
     /// What other texts did to the scores, beside what as many words of the first text did.
@@ -199,19 +235,12 @@ impl Curves {
         let mut sentences = Vec::new();
         for curve in self.all().iter().filter(|curve| curve.text != CONTROL) {
             let Some(&last) = self.looks(curve).last() else { continue };
-            let changes = SETS.map(|set| self.change(curve, set, last).map(|change| (set, change)));
-            let changes: Vec<(Set, (f64, f64))> = changes.into_iter().flatten().collect();
-            let fell: Vec<&(Set, (f64, f64))> =
-                changes.iter().filter(|(_, (mean, error))| *mean < -TOLERANCE * error).collect();
-            let told: Vec<String> =
-                changes.iter().map(|(set, (mean, _))| format!("{} {mean:+.1}", set.name())).collect();
+            let changes = self.changes(curve, last);
+            let told: Vec<String> = changes.iter().map(Change::told).collect();
             let control = Curve { text: CONTROL.into(), ..curve.clone() };
             let nearest = self.looks(&control).into_iter().min_by_key(|look| look.abs_diff(last));
             let beside = nearest.filter(|&look| look > 0).map(|look| {
-                let changes = SETS.map(|set| {
-                    self.change(&control, set, look).map(|(mean, _)| format!("{} {mean:+.1}", set.name()))
-                });
-                let changes: Vec<String> = changes.into_iter().flatten().collect();
+                let changes: Vec<String> = self.changes(&control, look).iter().map(Change::told).collect();
                 format!(" ({} words of the first text instead: {})", grouped(look), changes.join(", "))
             });
             let (lost, test_words, _) = self.lost(curve, last);
@@ -220,12 +249,11 @@ impl Curves {
                 lost => format!("; {} of {} test words were lost", grouped(lost), grouped(test_words)),
             };
             sentences.push(format!(
-                "{}, at most {} words: after {} words {} of {} scores had fallen by more than two standard errors: {}{}{gone}.",
+                "{}, at most {} words: after {} words {}: {}{}{gone}.",
                 curve.name(),
                 grouped(curve.max_vocabulary as u64),
                 grouped(last),
-                fell.len(),
-                changes.len(),
+                fallen(&changes),
                 told.join(", "),
                 beside.unwrap_or_default(),
             ));
@@ -239,24 +267,16 @@ impl Curves {
     /// In short: how many scores fell, MEN and Google with the largest vocabulary, and what the smallest one lost.
     fn answer(&self) -> String {
         let vocabularies = self.vocabularies();
-        let (mut n_fell, mut n_scores) = (0, 0);
-        let (mut told, mut lost) = (Vec::new(), Vec::new());
+        let (mut all_changes, mut told, mut lost) = (Vec::new(), Vec::new(), Vec::new());
         for curve in self.all() {
             let Some(&last) = self.looks(&curve).last() else { continue };
             if Some(&curve.max_vocabulary) == vocabularies.first() {
-                let changes: Vec<String> = [Set::Men, Set::Google]
-                    .into_iter()
-                    .filter_map(|set| {
-                        Some(format!("{} {:+.1}", set.name(), self.change(&curve, set, last)?.0))
-                    })
-                    .collect();
-                told.push(format!("{}, {} words: {}", curve.name(), grouped(last), changes.join(", ")));
+                let changes = self.changes(&curve, last);
+                let is_shown = |change: &&Change| matches!(change.set, Set::Men | Set::Google);
+                let shown: Vec<String> = changes.iter().filter(is_shown).map(Change::told).collect();
+                told.push(format!("{}, {} words: {}", curve.name(), grouped(last), shown.join(", ")));
                 if curve.text != CONTROL {
-                    let changes = SETS.iter().filter_map(|&set| self.change(&curve, set, last));
-                    let fell = |(mean, error): (f64, f64)| mean < -TOLERANCE * error;
-                    let fell: Vec<bool> = changes.map(fell).collect();
-                    n_fell += fell.iter().filter(|&&fell| fell).count();
-                    n_scores += fell.len();
+                    all_changes.extend(changes);
                 }
             } else if curve.text != CONTROL && curve.replays == 0 {
                 let (words, all, _) = self.lost(&curve, last);
@@ -264,11 +284,8 @@ impl Curves {
             }
         }
         let room = vocabularies.first().map_or_else(String::new, |&words| grouped(words as u64));
-        let mut answer = format!(
-            "With room for {room} words, {n_fell} of {n_scores} scores on old words fell by more than two standard errors \
-             ({}).",
-            told.join("; ")
-        );
+        let mut answer =
+            format!("With room for {room} words, {} ({}).", fallen(&all_changes), told.join("; "));
         if let (Some(&words), [_, ..]) = (vocabularies.last(), lost.as_slice()) {
             answer += &format!(
                 " With room for {} words, test words had to leave: {}.",
@@ -278,6 +295,53 @@ impl Curves {
         }
         answer
     }
+}
+
+impl Change {
+    /// Whether it is a fall, by more than seeds explain. It takes two seeds and the same questions to say. Questions are
+    /// never more than at first, so as many are the same.
+    fn is_fall(&self) -> Option<bool> {
+        let errors = tolerance(self.points.n - 1).filter(|_| self.has_all_questions())?;
+        Some(self.points.mean < -(errors * self.points.standard_error()).max(NOTHING))
+    }
+
+    fn has_all_questions(&self) -> bool {
+        self.used[0] == self.used[1]
+    }
+
+    /// How many questions were used, at first and later.
+    fn questions(&self) -> String {
+        let [begin, end] = self.used.map(|used| grouped(used.round() as u64));
+        if self.has_all_questions() { begin } else { format!("{begin} → {end}") }
+    }
+
+    /// In points.
+    fn told(&self) -> String {
+        let points = format!("{} {:+.1}", self.set.name(), self.points.mean);
+        if self.has_all_questions() {
+            return points;
+        }
+        let [begin, end] = self.used.map(|used| grouped(used.round() as u64));
+        format!("{points} (over the {end} questions left of {begin})")
+    }
+}
+
+/// How many scores fell, of those that can be judged.
+fn fallen(changes: &[Change]) -> String {
+    let judged: Vec<bool> = changes.iter().filter_map(Change::is_fall).collect();
+    if judged.is_empty() {
+        return if changes.iter().any(Change::has_all_questions) {
+            "scores on old words are not judged, for that takes two seeds".into()
+        } else {
+            "scores on old words are not judged, for none is over the same questions".into()
+        };
+    }
+    let n_fell = judged.iter().filter(|&&fell| fell).count();
+    let others = match changes.len() - judged.len() {
+        0 => String::new(),
+        n => format!(" ({n} more are over fewer questions than at first, and not judged)"),
+    };
+    format!("{n_fell} of {} scores on old words fell by more than seeds explain{others}", judged.len())
 }
 
 impl Curve {
@@ -342,7 +406,7 @@ mod tests {
         assert!(answer.starts_with("With room for 10 words, 1 of 2 scores on old words fell"), "{answer}");
         assert!(answer.contains("sotu without replay, 40 words: MEN -5.0"), "{answer}");
         assert!(
-            verdict.contains("sotu without replay, at most 10 words: after 40 words 1 of 2"),
+            verdict.contains("sotu without replay, at most 10 words: after 40 words 1 of 2 scores"),
             "{verdict}"
         );
         assert!(
@@ -351,5 +415,29 @@ mod tests {
         );
         assert!(verdict.contains("2 of 16 test words were lost"), "{verdict}");
         assert!(!verdict.contains(CONTROL), "{verdict}");
+        assert!(curves.table().contains(" (5) |"), "{}", curves.table());
+    }
+
+    #[test]
+    fn a_score_is_judged_by_its_own_seed_over_the_same_questions() {
+        // Seeds are far apart, and all fall by about one point.
+        let scores = [(40.0, 39.0), (50.0, 48.9), (60.0, 59.1)];
+        let rows = scores.iter().zip(1..).flat_map(|(&(begin, end), seed)| {
+            [row("sotu", seed, 0, begin, 0), row("sotu", seed, 40, end, 0)]
+        });
+        let mut curves = Curves { rows: rows.collect() };
+        let change = |curves: &Curves| curves.change(&curves.all()[0], Set::Men, 40).unwrap();
+        assert_eq!(change(&curves).is_fall(), Some(true));
+
+        for row in curves.rows.iter_mut().filter(|row| row.streamed_words > 0) {
+            row.used = 4;
+        }
+        assert_eq!(change(&curves).is_fall(), None);
+        assert_eq!(change(&curves).told(), "MEN -1.0 (over the 4 questions left of 5)");
+        assert!(fallen(&[change(&curves)]).contains("none is over the same questions"));
+
+        curves.rows = vec![row("sotu", 1, 0, 50.0, 0), row("sotu", 1, 40, 30.0, 0)];
+        assert_eq!(change(&curves).is_fall(), None);
+        assert!(fallen(&[change(&curves)]).contains("two seeds"));
     }
 }

@@ -2,22 +2,22 @@
 
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use skipstream::Strategy;
 
 use super::{Cut, Plan, ROWS, Row, strategy_name};
 use crate::markdown::{listed, spread, table};
 use crate::plot::{BarSeries, Bars};
-use crate::record::read_rows;
+use crate::record::{Manifest, read_rows};
 use crate::scores::Set;
 use crate::section::{Answer, Section};
-use crate::statistics::Spread;
+use crate::statistics::{Spread, tolerance};
 use crate::text::grouped;
 
 const FIGURE: &str = "pieces.svg";
 
-/// Twice its standard error is how far a difference may be from zero by chance.
-const TOLERANCE: f64 = 2.0;
+/// The share of comparisons that [`tolerance`] takes for a difference where there is none.
+const BY_CHANCE: f64 = 0.05;
 
 /// Points that are shown as nothing. Where a small text leaves all scores at zero, so are their errors.
 const NOTHING: f64 = 0.05;
@@ -41,6 +41,10 @@ pub fn section(folder: &Path) -> Result<Section> {
     let models = Models::read(folder)?;
     models.bars()?.save(&folder.join(FIGURE))?;
     let words = models.rows[0].words;
+    let settings = Manifest::read(folder)?.settings;
+    let setting = |name: &str| {
+        settings["config"][name].as_u64().map(grouped).with_context(|| format!("the manifest has no {name}"))
+    };
     let body = format!(
         "## In pieces (beyond the paper)
 
@@ -56,11 +60,14 @@ differs then, and should differ no more than with another seed.
 ![Scores of mini-batch in one piece and in pieces cut anywhere]({FIGURE})
 
 Scores are per cent, target + context, mean ± standard deviation over the seeds: Spearman's correlation on word pairs, 3CosMul
-on analogies. A batch has half as many new words as it has words: the others are replayed.
+on analogies. At most {} words are known, which keeps the file small. Of the words of a batch half are new; as many old
+ones are replayed, as soon as {} words wait for it.
 ",
         grouped(words),
         models.table(),
         models.verdicts().join(" "),
+        setting("max_vocabulary")?,
+        setting("replay_words")?,
     );
     let answers = vec![Answer {
         question: "Do 1, 10 and 100 pieces give the model of one uninterrupted run?".into(),
@@ -184,7 +191,7 @@ impl Models {
                 format!("At boundaries these differ, which breaks a law: {}.", listed(differing))
             }
         }];
-        let (mut n_compared, mut beyond) = (0, Vec::new());
+        let (mut n_compared, mut n_judged, mut beyond) = (0, 0, Vec::new());
         for &way in interrupted.iter().filter(|way| way.cut == Cut::Anywhere) {
             let whole = Way { cut: Cut::Batches, pieces: 1, ..way };
             for set in Set::ALL {
@@ -192,20 +199,27 @@ impl Models {
                     continue;
                 };
                 n_compared += 1;
+                let has_spreads = one.n > 1 && many.n > 1;
+                let Some(errors) = tolerance(one.n + many.n - 2).filter(|_| has_spreads) else { continue };
+                n_judged += 1;
                 let error = one.standard_error().hypot(many.standard_error());
                 let difference = many.mean - one.mean;
-                if difference.abs() > (TOLERANCE * error).max(NOTHING) {
+                if difference.abs() > (errors * error).max(NOTHING) {
                     beyond.push(format!("{} on {} ({difference:+.1})", way.name(), set.name()));
                 }
             }
         }
-        verdicts.push(match (n_compared, beyond.as_slice()) {
-            (0, _) => "Pieces cut anywhere were not measured.".into(),
-            (n, []) => format!(
-                "Cut anywhere, none of {n} scores differs from that of one piece by more than two standard errors."
+        let by_chance = BY_CHANCE * f64::from(n_judged);
+        verdicts.push(match (n_compared, n_judged, beyond.as_slice()) {
+            (0, _, _) => "Pieces cut anywhere were not measured.".into(),
+            (_, 0, _) => "Pieces cut anywhere are not judged: that takes two seeds.".into(),
+            (_, n, []) => format!(
+                "Cut anywhere, none of {n} scores differs from that of one piece by more than seeds explain (Student's \
+                 test at 5 %)."
             ),
-            (n, beyond) => format!(
-                "Cut anywhere, {} of {n} scores differ from that of one piece by more than two standard errors: {}.",
+            (_, n, beyond) => format!(
+                "Cut anywhere, {} of {n} scores differ from that of one piece by more than seeds explain (Student's \
+                 test at 5 %, by which about {by_chance:.1} of {n} would by chance): {}.",
                 beyond.len(),
                 listed(beyond)
             ),
@@ -282,5 +296,8 @@ mod tests {
         assert!(verdicts[0].contains("breaks a law: mini-batch of 100 in 10 pieces"), "{}", verdicts[0]);
         assert!(verdicts[1].contains("1 of 1 scores differ"), "{}", verdicts[1]);
         assert!(models.table().contains("| at batches | 10 | 1 of 2 |"), "{}", models.table());
+
+        models.rows.retain(|row| row.seed == 1);
+        assert!(models.verdicts()[1].contains("not judged"), "{}", models.verdicts()[1]);
     }
 }

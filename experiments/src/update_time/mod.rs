@@ -112,7 +112,10 @@ pub fn measure(options: &Options) -> Result<()> {
                     times.push(row)?;
                 }
                 if wants_scores {
-                    scores.extend(bench.scores(&run)?)?;
+                    match bench.scores(&run) {
+                        Ok(found) => scores.extend(found)?,
+                        Err(error) => eprintln!("{run} was not scored: {error:#}"),
+                    }
                 }
             }
             Ok(None) => {}

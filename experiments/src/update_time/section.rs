@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use skipstream::Config;
 
 use super::programs::Program;
 use super::times::{Clock, Point, Timed, Times};
@@ -42,8 +43,6 @@ pub fn section(folder: &Path) -> Result<Section> {
 }
 
 fn introduction(times: &Times) -> String {
-    let n_rounds = times.rounds().count();
-    let n_trials = times.rows.iter().map(|row| row.trial).max().unwrap_or(1);
     let missing: Vec<String> = Program::ALL
         .iter()
         .filter(|&&program| !times.rows.iter().any(|row| row.program == program))
@@ -53,24 +52,69 @@ fn introduction(times: &Times) -> String {
         [] => String::new(),
         missing => format!("\nNot run: {}.\n", listed(missing)),
     };
-    let (n1, n2) = times.words(PERCENT).unwrap_or_default();
+    let percents = times.percents(Setting::Small);
+    let (n1, n2) = percents.first().and_then(|&percent| times.words(percent)).unwrap_or_default();
+    let largest = percents.last().and_then(|&percent| times.words(percent)).map_or(n2, |(_, n2)| n2);
+    let percents: Vec<String> = percents.iter().map(|percent| percent.to_string()).collect();
     format!(
         "## Update time (section 5.3, Figure 2 (c))
 
-A model of the first n₁ = {} words of the text is brought up to date with n₂ more: 10 to 50 % of n₁, so {} words at 10 %.
+A model of the first n₁ = {} words of the text is brought up to date with n₂ more: {} % of n₁, so {} words and more.
 *update* is `skipstream train --model M new.txt` on a copy of the saved model; its time is that of the whole program: start,
 load, learn, and save, synced to disk. *live* is learning alone, in a process that has the model in memory, as a service has.
 *again* is training from scratch on n₁ + n₂ words: *batch* is ours (AdaGrad, one pass, one thread), *word2vec.c* is
 Mikolov's program from the Python package `word2vec` in one pass at its rate of 0.025 (the fair comparison; its default is
 five passes, timed apart), *gensim* the Python package in one pass (its default is five). *mini-batch* is skipstream's default,
-with one replay of each word; *without replay* is the paper's Algorithm 2; *incremental* is Algorithm 1, on one thread.
+{}; *without replay* is the paper's Algorithm 2; *incremental* is Algorithm 1, on one thread.
 
-Rounds: {n_rounds}, with all programs of a point one after the other; updates are short, so a round has {n_trials} of each.
-Times are medians, and ratios are taken within a round. The paper averaged five trials.
-{missing}",
+In a round all programs of a point ran one after the other. A time is the median over the rounds
+of the median in each, and a ratio the median of those within a round. The paper averaged five trials. Runs in each round:
+
+{}{missing}",
         grouped(n1),
+        listed(&percents),
         grouped(n2),
+        replay(n1, largest),
+        runs(times),
     )
+}
+
+/// What the default replays in an update of n₂ words: old words come back once there are more than wait for it.
+fn replay(n1: u64, n2: u64) -> String {
+    let waiting = Config::default().replay_words as u64;
+    let words = grouped(waiting);
+    if n1 >= waiting {
+        format!("which trains an old word again for each new one, out of the {words} that wait for it")
+    } else if n1 + n2 > waiting {
+        format!("which trains old words again once more than {words} wait for it: here only in large updates")
+    } else {
+        format!("which trains old words again once more than {words} wait for it: here nothing is replayed")
+    }
+}
+
+/// How often each program was timed, as the rows have it.
+fn runs(times: &Times) -> String {
+    let mut points = Vec::new();
+    for setting in [Setting::Small, Setting::Paper] {
+        points.extend(times.percents(setting).into_iter().map(|percent| Point { setting, percent }));
+    }
+    let mut all = times.timed(Setting::Small);
+    for timed in times.timed(Setting::Paper) {
+        if !all.contains(&timed) {
+            all.push(timed);
+        }
+    }
+    let heads: Vec<String> =
+        points.iter().map(|point| format!("{} %, {}", point.percent, called(point.setting))).collect();
+    let head: Vec<&str> = ["runs"].into_iter().chain(heads.iter().map(String::as_str)).collect();
+    let rows = all.into_iter().filter(|timed| timed.clock == Clock::Program).map(|timed| {
+        let cell = |&point: &Point| match times.runs(point, timed).as_slice() {
+            [] => "–".into(),
+            runs => runs.iter().map(usize::to_string).collect::<Vec<_>>().join(" + "),
+        };
+        [timed.name()].into_iter().chain(points.iter().map(cell)).collect()
+    });
+    table(&head, rows)
 }
 
 /// Everything on two threads, and on one what has no more.
@@ -193,7 +237,7 @@ fn quality(scores: &[ScoreRow]) -> String {
 ### Quality after the update, and after training again
 
 Per cent, by the measures of the paper: Spearman's correlation on word pairs, 3CosMul on analogies. Ours are target + context;
-word2vec.c and gensim give targets. One seed: differences of a point or two are chance (see the section on quality).
+word2vec.c and gensim give targets. Each score is of one model, so that what is chance cannot be told from it.
 "
     .to_owned();
     for percent in percents {
@@ -243,13 +287,8 @@ fn quality_in_words(scores: &[ScoreRow]) -> String {
             }
             let points: Vec<String> =
                 differences.iter().map(|(set, points)| format!("{} {points:+.1}", set.name())).collect();
-            let same = if update == Program::UpdateMiniBatch
-                && differences.iter().all(|(_, points)| *points == 0.0)
-            {
-                " (n₁ ends with a batch, so it is the same model)"
-            } else {
-                ""
-            };
+            let is_same = differences.iter().all(|(_, points)| *points == 0.0);
+            let same = if is_same { " (all scores are the same)" } else { "" };
             told.push(format!(
                 "at n₂ = {percent} %, *{}* against *{}*: {}{same}",
                 update.name(),
@@ -276,23 +315,37 @@ fn against_the_paper(times: &Times) -> String {
         },
     );
     let share = (100 + PERCENT) / PERCENT;
-    let cost = times.ratio(point, batch, update(Clock::Live)).map_or_else(String::new, |ratio| {
-        let cost = f64::from(share) / ratio;
-        let why = if cost > 1.0 {
-            ", which knows all counts before it starts and has no table to move"
-        } else {
-            ""
-        };
-        format!(" A word costs *incremental* {cost:.1} times what it costs *batch*{why}.")
+    let mut costs = Vec::new();
+    for program in UPDATES {
+        let live = Timed { program, threads: 1, clock: Clock::Live };
+        if let Some(ratio) = times.ratio(point, batch, live) {
+            costs.push(format!("{:.2} times for *{}*", f64::from(share) / ratio, program.name()));
+        }
+    }
+    let cost = match costs.as_slice() {
+        [] => String::new(),
+        costs => format!(
+            " By the live times on one thread, learning a word costs, against a word of the whole of *batch*, {}.",
+            listed(costs)
+        ),
+    };
+    let of_update = |clock| Timed { program: Program::UpdateMiniBatch, threads: 2, clock };
+    let live = times.seconds(point, of_update(Clock::Live));
+    let whole = times.seconds(point, of_update(Clock::Program));
+    let learning = live.zip(whole).map_or_else(String::new, |(live, whole)| {
+        format!(
+            " *{}* takes {} s as a program on two threads, and {} s live, without start, load and save.",
+            Program::UpdateMiniBatch.name(),
+            seconds(Some(whole)),
+            seconds(Some(live))
+        )
     });
     format!(
         "
 ### Against the paper
 
 Algorithm 1 by itself, one thread each, n₂ = {PERCENT} %: {}. With the same work a word as *batch* and one of {share} words to
-learn, {share} × would be what can be had by not training again.{cost} What our ratios have beyond that comes from the speed
-of *mini-batch*, which shares negatives among contexts and threads well. A program also starts, loads the model and saves it,
-which does not depend on n₂: the smaller the model and the update, the more that counts.
+learn, {share} × would be what can be had by not training again.{cost}{learning}
 ",
         lines.join("; ")
     )
@@ -308,28 +361,21 @@ fn answers(times: &Times, scores: &[ScoreRow]) -> Vec<Answer> {
             ("word2vec.c at its default of five passes", Timed::program(Program::Word2vecFive, 2), None),
             ("gensim", Timed::program(Program::Gensim, 2), None),
         ] {
-            let ratio = |program, clock| best_ratio(times, point, again, program, clock);
-            let program = |program| times_faster(ratio(program, Clock::Program));
-            if ratio(Program::UpdateMiniBatch, Clock::Program).is_none() {
-                continue;
+            let judged: Vec<String> = [
+                (Program::UpdateMiniBatch, Clock::Program, "by mini-batch, the default"),
+                (Program::UpdateMiniBatch, Clock::Live, "by mini-batch in a live process"),
+                (Program::UpdateNoReplays, Clock::Program, "without replay"),
+                (Program::UpdateIncremental, Clock::Program, "by incremental"),
+            ]
+            .into_iter()
+            .filter_map(|(program, clock, how)| {
+                let ratio = best_ratio(times, point, again, program, clock)?;
+                Some(format!("{} {how}{}", times_faster(Some(ratio)), beside_paper(ratio, paper)))
+            })
+            .collect();
+            if !judged.is_empty() {
+                told.push(format!("with {}, against {name}: {}", called(setting), judged.join(", ")));
             }
-            let beaten = paper.map(|paper| {
-                let best = UPDATES
-                    .into_iter()
-                    .filter_map(|update| ratio(update, Clock::Program))
-                    .fold(0.0, f64::max);
-                let verdict = if best > paper { "more" } else { "not more" };
-                format!(" ({verdict} than the paper's {paper} ×)")
-            });
-            told.push(format!(
-                "with {}, against {name}: {} by mini-batch, {} without replay, {} by incremental, {} by mini-batch in a live process{}",
-                called(setting),
-                program(Program::UpdateMiniBatch),
-                program(Program::UpdateNoReplays),
-                program(Program::UpdateIncremental),
-                times_faster(ratio(Program::UpdateMiniBatch, Clock::Live)),
-                beaten.unwrap_or_default(),
-            ));
         }
     }
     let mut answers = vec![
@@ -351,6 +397,12 @@ fn answers(times: &Times, scores: &[ScoreRow]) -> Vec<Answer> {
         answers.push(Answer { question, answer: quality });
     }
     answers
+}
+
+/// Whether a ratio is more than that of the paper, where it has one.
+fn beside_paper(ratio: f64, paper: Option<f64>) -> String {
+    let verdict = |paper| if ratio > paper { "more" } else { "not more" };
+    paper.map_or_else(String::new, |paper| format!(" ({} than the paper's {paper} ×)", verdict(paper)))
 }
 
 /// Who reaches the goal, and how far the best of the others is from it.
@@ -423,4 +475,59 @@ fn times_faster(ratio: Option<f64>) -> String {
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::update_time::TimeRow;
+
+    /// Ten times as long again as a mini-batch, twice as long as an incremental update.
+    fn times() -> Times {
+        let row = |program, threads, trial, seconds, live_seconds| TimeRow {
+            setting: Setting::Small,
+            threads,
+            percent: PERCENT,
+            round: 1,
+            trial,
+            program,
+            n1_words: 3_000_000,
+            n2_words: 300_000,
+            seconds,
+            live_seconds,
+        };
+        Times {
+            rows: vec![
+                row(Program::UpdateMiniBatch, 1, 1, 1.0, Some(0.5)),
+                row(Program::UpdateMiniBatch, 1, 2, 1.0, Some(0.5)),
+                row(Program::UpdateIncremental, 1, 1, 11.0, Some(10.0)),
+                row(Program::Batch, 1, 1, 22.0, None),
+            ],
+        }
+    }
+
+    #[test]
+    fn each_update_is_judged_by_itself() {
+        let answer = &answers(&times(), &[])[0].answer;
+        assert!(answer.contains("22 × by mini-batch, the default (more than the paper's 10 ×)"), "{answer}");
+        assert!(answer.contains("2.0 × by incremental (not more than the paper's 10 ×)"), "{answer}");
+        assert!(!answer.contains("without replay"), "{answer}");
+    }
+
+    #[test]
+    fn runs_are_counted_and_costs_computed() {
+        let body = introduction(&times()) + &against_the_paper(&times());
+        assert!(body.contains("| update, mini-batch, 1 thread | 2 |"), "{body}");
+        assert!(body.contains("| again, batch, 1 thread | 1 |"), "{body}");
+        assert!(body.contains("0.25 times for *update, mini-batch*"), "{body}");
+        assert!(body.contains("5.00 times for *update, incremental*"), "{body}");
+    }
+
+    #[test]
+    fn a_replay_is_told_where_there_is_one() {
+        assert!(replay(6_000_000, 1).contains("for each new one"));
+        assert!(replay(1_900_000, 200_000).contains("only in large updates"));
+        assert!(replay(1_000_000, 500_000).contains("nothing is replayed"));
+    }
 }

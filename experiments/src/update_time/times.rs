@@ -58,6 +58,18 @@ impl Times {
         median(&self.rounds().filter_map(ratio).collect::<Vec<_>>())
     }
 
+    /// How many runs there are of a program at a point, in each round that has any.
+    pub fn runs(&self, point: Point, timed: Timed) -> Vec<usize> {
+        let n_runs = |round| {
+            let of = |row: &&TimeRow| {
+                (row.setting, row.percent, row.round) == (point.setting, point.percent, round)
+                    && timed.seconds(row).is_some()
+            };
+            self.rows.iter().filter(of).count()
+        };
+        self.rounds().map(n_runs).filter(|&n| n > 0).collect()
+    }
+
     /// What was timed at a point, in the order of tables.
     pub fn timed(&self, setting: Setting) -> Vec<Timed> {
         let mut all = Vec::new();
@@ -89,7 +101,7 @@ impl Times {
         self.rows.iter().find(|row| row.percent == percent).map(|row| (row.n1_words, row.n2_words))
     }
 
-    pub fn rounds(&self) -> impl Iterator<Item = u32> + use<> {
+    fn rounds(&self) -> impl Iterator<Item = u32> + use<> {
         1..=self.rows.iter().map(|row| row.round).max().unwrap_or(0)
     }
 
@@ -173,6 +185,7 @@ mod tests {
         assert_eq!(times.ratio(point, other, Timed { threads: 1, ..program }), None);
         assert_eq!(times.ratio(Point { percent: 20, ..point }, other, program), None);
         assert_eq!(times.timed(Setting::Small), [program, live, other]);
+        assert_eq!((times.runs(point, program), times.runs(point, other)), (vec![3, 1], vec![1, 1, 1]));
         assert_eq!((times.percents(Setting::Small), times.words(10)), (vec![10], Some((100, 10))));
     }
 }
