@@ -49,6 +49,28 @@ impl Python {
         Some(Self::within(folder)).filter(|python| python.environment.exists())
     }
 
+    /// Mikolov's program, installed in a folder.
+    pub fn word2vec(folder: &Path) -> Result<PathBuf> {
+        let python = Self::prepare(folder)?;
+        python.install("word2vec")?;
+        python.installed("word2vec")
+    }
+
+    /// An environment with gensim.
+    pub fn with_gensim(folder: &Path) -> Result<Self> {
+        let python = Self::prepare(folder)?;
+        python.install("gensim")?;
+        Ok(python)
+    }
+
+    /// An environment with fastText.
+    pub fn with_fasttext(folder: &Path) -> Result<Self> {
+        let python = Self::prepare(folder)?;
+        // The second is the first, compiled: for machines where compiling fails.
+        python.install("fasttext").or_else(|_| python.install("fasttext-wheel"))?;
+        Ok(python)
+    }
+
     /// Installs a package, unless it is there.
     pub fn install(&self, package: &str) -> Result<()> {
         self.environment.install(package)

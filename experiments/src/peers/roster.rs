@@ -66,9 +66,7 @@ impl Peer {
         let passes = wanted.passes.iter().copied();
         Ok(match self {
             Self::Word2vec => {
-                let python = Python::prepare(folder)?;
-                python.install("word2vec")?;
-                let program = python.installed("word2vec")?;
+                let program = Python::word2vec(folder)?;
                 let mut contenders = Vec::new();
                 for passes in passes {
                     for rate in wanted.word2vec_rates {
@@ -79,16 +77,13 @@ impl Peer {
                 contenders
             }
             Self::Gensim => {
-                let python = Python::prepare(folder)?;
-                python.install("gensim")?;
+                let python = Python::with_gensim(folder)?;
                 let gensim =
                     |passes| Contender::Gensim { python: python.clone(), rate: GENSIM_RATE.into(), passes };
                 passes.map(gensim).collect()
             }
             Self::Fasttext => {
-                let python = Python::prepare(folder)?;
-                // The second is the first, compiled: for machines where compiling fails.
-                python.install("fasttext").or_else(|_| python.install("fasttext-wheel"))?;
+                let python = Python::with_fasttext(folder)?;
                 passes.map(|passes| Contender::Fasttext { python: python.clone(), passes }).collect()
             }
             Self::Pword2vec => {

@@ -144,18 +144,11 @@ pub struct Programs {
 impl Programs {
     /// Installs the peers in a folder; one that cannot be had is left out.
     pub fn prepare(skipstream: PathBuf, folder: &Path) -> Self {
-        let with = |packages: &[&str]| -> Result<Python> {
-            let python = Python::prepare(folder)?;
-            let mut tries = packages.iter().map(|package| python.install(package));
-            let first = tries.next().unwrap_or(Ok(()));
-            tries.fold(first, |done, next| done.or(next)).map(|()| python.clone())
-        };
         Self {
             skipstream,
-            word2vec: with(&["word2vec"]).and_then(|python| python.installed("word2vec")),
-            gensim: with(&["gensim"]),
-            // The second is the first, compiled: for machines where compiling fails.
-            fasttext: with(&["fasttext", "fasttext-wheel"]),
+            word2vec: Python::word2vec(folder),
+            gensim: Python::with_gensim(folder),
+            fasttext: Python::with_fasttext(folder),
         }
     }
 

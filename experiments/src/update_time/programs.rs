@@ -93,13 +93,8 @@ pub struct Programs {
 impl Programs {
     /// Installs the peers in a folder; one that cannot be had is said and left out.
     pub fn prepare(skipstream: PathBuf, folder: &Path) -> Self {
-        let with = |package: &str| -> Result<Python> {
-            let python = Python::prepare(folder)?;
-            python.install(package)?;
-            Ok(python)
-        };
-        let word2vec = with("word2vec").and_then(|python| python.installed("word2vec"));
-        let gensim = with("gensim");
+        let word2vec = Python::word2vec(folder);
+        let gensim = Python::with_gensim(folder);
         for (name, error) in [("word2vec.c", word2vec.as_ref().err()), ("gensim", gensim.as_ref().err())] {
             if let Some(error) = error {
                 eprintln!("without {name}: {error:#}");
