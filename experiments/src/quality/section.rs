@@ -508,7 +508,7 @@ fn answers(scores: &Scores, frequent: &Scores, settings: &[Setting]) -> Vec<Answ
         },
         Answer { question: "What does lowering m cost?".into(), answer: for_each(&smaller) },
         Answer {
-            question: "Where does one pass of ours (mini-batch with replay) stand against five of others?"
+            question: "Where does reading once (mini-batch with replay) stand against five passes of others?"
                 .into(),
             answer: for_each(&five),
         },

@@ -14,7 +14,7 @@ claim that word vectors can be learned from a stream in one pass: the objective 
 the vectors are as good, and an update takes a fraction of a new training. This report repeats their experiments with
 skipstream, and adds some that they did not do.
 
-It is made by `cargo xtask figures` from the rows that the experiments wrote. Nothing in it is typed: to change it, change
+It is made by `cargo xtask figures` from the rows that the experiments wrote. No measured number in it is typed: to change it, change
 the programs in `experiments/`.
 ";
 
