@@ -1,0 +1,18 @@
+"""Word embeddings that never stop learning.
+
+A `Trainer` learns from text that keeps arriving, in one pass and in bounded memory. `Embeddings` are what it gives out
+for reading, shaped like gensim's `KeyedVectors`.
+
+>>> import skipstream
+>>> trainer = skipstream.Trainer(dimensions=20, subsample=0)
+>>> trainer.train([["tea", "with", "milk"], ["coffee", "with", "sugar"]] * 500)
+>>> wv = trainer.embeddings()
+>>> len(wv), "tea" in wv
+(5, True)
+"""
+
+from skipstream._embeddings import Embeddings, load
+from skipstream._engine import __version__
+from skipstream._trainer import Trainer
+
+__all__ = ["Embeddings", "Trainer", "__version__", "load"]

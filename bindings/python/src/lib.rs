@@ -1,0 +1,27 @@
+//! The engine, as Python's module `skipstream._engine`.
+//!
+//! Only what is needed to cross the border between the two languages is here. What the engine does is in the crate
+//! `skipstream`, and the shape that people in Python expect is in the package's own files, which call this module.
+//!
+//! Invariant: no call holds Python's lock while the engine works, and no panic leaves it: see `call`.
+
+mod call;
+mod embeddings;
+mod error;
+mod settings;
+mod trainer;
+
+/// The engine of skipstream. Private: use the package `skipstream`.
+#[pyo3::pymodule(gil_used = false)]
+mod _engine {
+    #[pymodule_export]
+    use crate::embeddings::Embeddings;
+    #[pymodule_export]
+    use crate::settings::Settings;
+    #[pymodule_export]
+    use crate::trainer::Trainer;
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "it is a name of Python")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}
