@@ -1,10 +1,11 @@
-//! The chores of the project: `cargo xtask demo | bench | figures | check | compatibility | ci`.
+//! The chores of the project: `cargo xtask demo | bench | figures | check | compatibility | python | ci`.
 
 mod bench;
 mod check;
 mod compatibility;
 mod demo;
 mod figures;
+mod python;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -31,6 +32,8 @@ enum Chore {
     Check,
     /// Exchange vectors with the real gensim, fastText, finalfusion, numpy and safetensors (needs Python and network)
     Compatibility,
+    /// Install the Python package in a fresh environment and test it there (needs Python and network)
+    Python,
     /// What the project's CI runs, as it runs it
     Ci,
     /// One update, timed within: what the experiment `update-time` starts in a session of its own
@@ -45,6 +48,7 @@ fn main() -> Result<()> {
         Chore::Figures(figures) => figures::run(&figures),
         Chore::Check => check::check(),
         Chore::Compatibility => compatibility::run_tests(),
+        Chore::Python => python::run_tests(),
         Chore::Ci => check::ci(),
         Chore::Live(update) => print_live_seconds(&update),
     }

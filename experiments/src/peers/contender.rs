@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use skipstream::Vectors;
 
-use super::python::{FASTTEXT, GENSIM, Python};
+use super::python::{FASTTEXT, GENSIM, Python, SKIPSTREAM};
 use super::setting::Setting;
 use super::yskip;
 use crate::command::run_logged;
@@ -19,6 +19,8 @@ pub const MIN_COUNT: u64 = 5;
 pub enum Contender {
     /// Ours, which reads the text once.
     Skipstream { program: PathBuf, variant: Variant },
+    /// Ours from Python.
+    Package { python: Python, way: Way },
     /// Mikolov's program. Its default rate, 0.025, is far from its best for a single pass.
     Word2vec { program: PathBuf, rate: String, passes: u32 },
     /// Intel's version of it, with shared negatives.
@@ -48,6 +50,17 @@ pub enum Variant {
     Word2vec,
 }
 
+/// A way to hand a text over to ours in Python.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Way {
+    /// A generator of lists of words, which Python splits: what most people have
+    Lists,
+    /// A generator of lines, which the engine splits
+    Lines,
+    /// The file's name
+    File,
+}
+
 /// One run to do.
 pub struct Job<'a> {
     /// What to learn, in plain text.
@@ -68,6 +81,7 @@ impl Contender {
     pub fn name(&self) -> String {
         let (name, passes) = match self {
             Self::Skipstream { variant, .. } => (variant.name().into(), 1),
+            Self::Package { way, .. } => (format!("skipstream in Python, {}", way.name()), 1),
             Self::Word2vec { rate, passes, .. } => (format!("word2vec.c rate {rate}"), *passes),
             Self::Pword2vec { passes, .. } => ("pWord2Vec".into(), *passes),
             Self::Yskip { .. } => ("yskip".into(), 1),
@@ -79,13 +93,19 @@ impl Contender {
 
     /// Whether this is skipstream.
     pub fn is_ours(&self) -> bool {
-        matches!(self, Self::Skipstream { .. })
+        matches!(self, Self::Skipstream { .. } | Self::Package { .. })
     }
 
     /// The command that learns from the text and saves a model.
     pub fn train(&self, job: &Job) -> Command {
         match self {
             Self::Skipstream { program, variant } => skipstream(program, *variant, job),
+            Self::Package { python, way } => {
+                let mut command = python.train(SKIPSTREAM, 1, job);
+                option(&mut command, "--way", way.name());
+                option(&mut command, "--max-vocabulary", job.max_vocabulary);
+                command
+            }
             Self::Word2vec { program, rate, passes } => {
                 let mut command = word2vec(program, *passes, job);
                 command.args(["-cbow", "0", "-hs", "0", "-alpha", rate]);
@@ -112,7 +132,7 @@ impl Contender {
 
     /// Whether the seed changes the result. word2vec.c, pWord2Vec and fastText take none.
     pub fn takes_seed(&self) -> bool {
-        matches!(self, Self::Skipstream { .. } | Self::Gensim { .. } | Self::Yskip { .. })
+        self.is_ours() || matches!(self, Self::Gensim { .. } | Self::Yskip { .. })
     }
 
     /// Whether target plus context, which is what the paper evaluates, can be had.
@@ -132,6 +152,9 @@ impl Contender {
                 run_logged(&mut command, &log)?;
             }
             (Self::Yskip { .. }, Vectors::Sum) => yskip::convert(job.output, &path)?,
+            (Self::Package { python, .. }, _) => {
+                run_logged(&mut python.export(SKIPSTREAM, job.output, &path, vectors), &log)?;
+            }
             (Self::Fasttext { python, .. }, Vectors::Target | Vectors::Sum) => {
                 run_logged(&mut python.export(FASTTEXT, job.output, &path, vectors), &log)?;
             }
@@ -171,6 +194,16 @@ impl Variant {
             Self::Incremental => &["--strategy", "incremental"],
             Self::Batch => &["--strategy", "batch"],
             Self::Word2vec => &["--strategy", "word2vec"],
+        }
+    }
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Lists => "lists",
+            Self::Lines => "lines",
+            Self::File => "file",
         }
     }
 }

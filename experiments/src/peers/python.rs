@@ -8,16 +8,19 @@ use anyhow::{Result, ensure};
 use skipstream::Vectors;
 
 use super::contender::{Job, option};
+use crate::command::root;
 use crate::python::Environment;
 
 /// Our scripts. One named like the package that it imports would import itself.
 pub const GENSIM: &str = "with_gensim.py";
 pub const FASTTEXT: &str = "with_fasttext.py";
+pub const SKIPSTREAM: &str = "with_skipstream.py";
 pub const EVALUATE: &str = "evaluate_with_gensim.py";
 pub const OPEN: &str = "open_with_gensim.py";
-const DRIVERS: [(&str, &str); 4] = [
+const DRIVERS: [(&str, &str); 5] = [
     (GENSIM, include_str!("with_gensim.py")),
     (FASTTEXT, include_str!("with_fasttext.py")),
+    (SKIPSTREAM, include_str!("with_skipstream.py")),
     (EVALUATE, include_str!("evaluate_with_gensim.py")),
     (OPEN, include_str!("open_with_gensim.py")),
 ];
@@ -68,6 +71,13 @@ impl Python {
         let python = Self::prepare(folder)?;
         // The second is the first, compiled: for machines where compiling fails.
         python.install("fasttext").or_else(|_| python.install("fasttext-wheel"))?;
+        Ok(python)
+    }
+
+    /// An environment with our own package, as it is now.
+    pub fn with_skipstream(folder: &Path) -> Result<Self> {
+        let python = Self::prepare(folder)?;
+        python.environment.install_folder(&root().join("bindings/python"))?;
         Ok(python)
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail, ensure};
 use clap::ValueEnum;
 
-use super::contender::{Contender, Variant};
+use super::contender::{Contender, Variant, Way};
 use super::python::Python;
 
 /// gensim's own default.
@@ -36,6 +36,7 @@ pub struct Roster {
 /// What was asked for.
 pub struct Wanted<'a> {
     pub ours: &'a [Variant],
+    pub in_python: &'a [Way],
     pub peers: &'a [Peer],
     pub passes: &'a [u32],
     pub word2vec_rates: &'a [String],
@@ -48,6 +49,15 @@ impl Roster {
         let program = || skipstream.to_owned();
         let ours = wanted.ours.iter().map(|&variant| Contender::Skipstream { program: program(), variant });
         let mut roster = Self { contenders: ours.collect(), missing: Vec::new() };
+        if !wanted.in_python.is_empty() {
+            match Python::with_skipstream(folder) {
+                Ok(python) => {
+                    let package = |&way| Contender::Package { python: python.clone(), way };
+                    roster.contenders.extend(wanted.in_python.iter().map(package));
+                }
+                Err(error) => roster.missing.push(format!("skipstream in Python: {error:#}")),
+            }
+        }
         let by_hand = [Peer::Pword2vec, Peer::Yskip]
             .into_iter()
             .filter(|peer| !wanted.peers.contains(peer) && env::var_os(peer.variable()).is_some());

@@ -18,7 +18,7 @@ use clap::Args;
 use experiments::circumstances;
 use experiments::command::build_skipstream;
 use experiments::data::enwik8;
-use experiments::peers::contender::{Contender, Job, Variant};
+use experiments::peers::contender::{Contender, Job, Variant, Way};
 use experiments::peers::python::Python;
 use experiments::peers::roster::{Peer, Roster, Wanted};
 use experiments::peers::setting::Setting;
@@ -55,6 +55,9 @@ pub struct Options {
     /// Ways to run skipstream
     #[arg(long, value_delimiter = ',', default_value = "default,no-replays,incremental")]
     ours: Vec<Variant>,
+    /// Ways to run skipstream's Python package, which is built and installed first
+    #[arg(long, value_delimiter = ',')]
+    in_python: Vec<Way>,
     /// Other programs; those that are built by hand take part where their variable is set
     #[arg(long, value_delimiter = ',', default_value = "word2vec,gensim,fasttext")]
     peers: Vec<Peer>,
@@ -90,6 +93,7 @@ pub fn run(options: &Options) -> Result<()> {
     };
     let wanted = Wanted {
         ours: &options.ours,
+        in_python: &options.in_python,
         peers: &options.peers,
         passes: &options.passes,
         word2vec_rates: &options.word2vec_rates,
