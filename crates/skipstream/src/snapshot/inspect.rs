@@ -1,5 +1,6 @@
 //! What a model's file holds, told without loading it: memory does not grow with the file.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use safetensors::Dtype;
@@ -66,6 +67,9 @@ pub struct Training {
     pub noise: Noise,
     /// What was learned of which file, and of pipes.
     pub ledger: Ledger,
+    /// What other programs keep in the file.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, String>,
 }
 
 /// Where negatives come from.
@@ -270,6 +274,7 @@ impl Training {
             waiting: length("replay_words"),
             noise,
             ledger: metadata.ledger,
+            notes: metadata.notes,
             settings: metadata.config,
         }
     }

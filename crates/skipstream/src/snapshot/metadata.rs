@@ -115,6 +115,9 @@ pub(super) struct TrainingMetadata {
     pub slots: usize,
     pub totals: Totals,
     pub ledger: Ledger,
+    /// What other programs keep in the file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, String>,
     /// Where the vectors came from with which words start.
     #[serde(default)]
     pub initial: Option<InitialSource>,

@@ -35,6 +35,7 @@ impl Trainer {
         trainer.stream.vocabulary.reserve()?;
         trainer.stream.totals = metadata.totals;
         trainer.ledger = metadata.ledger;
+        trainer.notes = metadata.notes;
         let layout = trainer.stream.parameters.layout();
         file.side("target", "target_squares", layout, &ids, &mut trainer.stream.parameters.target)?;
         file.side("context", "context_squares", layout, &ids, &mut trainer.stream.parameters.context)?;

@@ -50,7 +50,7 @@ impl Trainer {
     }
 
     pub(super) fn metadata(&self, checksums: Checksums) -> TrainingMetadata {
-        let Trainer { settings, stream, method, ledger, .. } = self;
+        let Trainer { settings, stream, method, ledger, notes, .. } = self;
         let mut metadata = TrainingMetadata {
             version: VERSION,
             kind: Contents::Training,
@@ -60,6 +60,7 @@ impl Trainer {
             slots: stream.vocabulary.slots(),
             totals: stream.totals,
             ledger: ledger.clone(),
+            notes: notes.clone(),
             initial: stream.initial.as_ref().map(|initial| initial.source.clone()),
             batches: 0,
             random: None,

@@ -73,17 +73,26 @@ pub(super) struct Intake {
 
 impl Intake {
     pub fn new(settings: &Settings) -> Intake {
-        Intake {
+        let mut intake = Intake {
             seed: settings.seed,
-            new_words: settings.batch_words.div_ceil(1 + settings.replays() as usize),
-            replays: settings.replays(),
-            due_words: settings.replay_words * settings.replays() as usize,
+            new_words: 0,
+            replays: 0,
+            due_words: 0,
             sampler: PairSampler::new(settings),
             batches: 0,
             replay: ReplayBuffer::default(),
             sentence: Sentence::default(),
             failure: None,
-        }
+        };
+        intake.set_replays(settings);
+        intake
+    }
+
+    /// How often new text is trained again, and what follows from it.
+    pub fn set_replays(&mut self, settings: &Settings) {
+        self.replays = settings.replays();
+        self.new_words = settings.batch_words.div_ceil(1 + settings.replays() as usize);
+        self.due_words = settings.replay_words * settings.replays() as usize;
     }
 
     /// Reads the next batch; false where the source has no more text.

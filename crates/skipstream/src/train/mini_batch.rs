@@ -88,6 +88,11 @@ impl MiniBatch {
         stream.totals.replayed += self.current.replayed;
     }
 
+    /// How often new text is trained again from now on.
+    pub fn set_replays(&mut self, settings: &Settings) {
+        self.intake.set_replays(settings);
+    }
+
     pub fn batches(&self) -> u64 {
         self.intake.batches
     }
@@ -99,5 +104,51 @@ impl MiniBatch {
     pub fn restore(&mut self, batches: u64, replay: ReplayBuffer) {
         self.intake.batches = batches;
         self.intake.replay = replay;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::corpus::Lines;
+    use crate::{Config, Trainer};
+
+    fn learn(trainer: &mut Trainer, text: &str) {
+        let options = trainer.settings().text.clone();
+        trainer.train(&mut Lines::new(text.as_bytes(), "text", &options).unwrap(), &mut ()).unwrap();
+    }
+
+    #[test]
+    fn replays_change_between_texts_and_never_for_text_that_waits() {
+        let config = Config { dimensions: 4, subsample: 0.0, replays: Some(2), ..Config::default() };
+        let mut trainer = Trainer::new(config).unwrap();
+        learn(&mut trainer, "one two three\n");
+        let message = trainer.set_replays(4).unwrap_err().to_string();
+        assert!(message.contains("from 2 to 4"), "{message}");
+        trainer.set_replays(2).unwrap();
+        trainer.finish(&mut ());
+        assert_eq!(trainer.progress().totals.replayed, 2 * 3);
+        trainer.set_replays(4).unwrap();
+        learn(&mut trainer, "four five\n");
+        trainer.finish(&mut ());
+        assert_eq!(trainer.progress().totals.replayed, 2 * 3 + 4 * 2);
+        trainer.set_replays(0).unwrap();
+        learn(&mut trainer, "six\n");
+        trainer.finish(&mut ());
+        assert_eq!(trainer.progress().totals.replayed, 2 * 3 + 4 * 2);
+        assert_eq!(trainer.settings().resolved().replays, Some(0));
+        assert!(trainer.set_replays(101).unwrap_err().to_string().starts_with("replays is 101;"));
+    }
+
+    #[test]
+    fn changed_replays_give_what_they_would_have_given_from_the_start() {
+        let config = |replays| Config { dimensions: 4, replays: Some(replays), ..Config::default() };
+        let mut changed = Trainer::new(config(0)).unwrap();
+        changed.set_replays(3).unwrap();
+        let mut same = Trainer::new(config(3)).unwrap();
+        for trainer in [&mut changed, &mut same] {
+            learn(trainer, &"one two three four\n".repeat(50));
+            trainer.finish(&mut ());
+        }
+        assert_eq!(changed.progress().totals, same.progress().totals);
     }
 }

@@ -1,6 +1,7 @@
 //! The trainer: the stream's state, and the strategy that moves it.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::{Initial, MemoryBound, MiniBatch, Observer, Outcome, Progress, Sentences, Totals};
 use crate::config::{Config, Settings, Strategy};
@@ -32,6 +33,7 @@ pub struct Trainer {
     pub(crate) stream: Stream,
     pub(crate) method: Method,
     pub(crate) ledger: Ledger,
+    pub(crate) notes: BTreeMap<String, String>,
     kernel: Kernel,
 }
 
@@ -102,6 +104,7 @@ impl Trainer {
                 _ => Method::Sentences(Box::new(Sentences::new(&settings, kernel))),
             },
             ledger: Ledger::default(),
+            notes: BTreeMap::new(),
             kernel,
             settings,
         })
@@ -154,6 +157,28 @@ impl Trainer {
             Method::MiniBatch(method) => method.finish(&self.settings, &mut self.stream, observer),
             Method::Sentences(_) => Outcome::Ended,
         }
+    }
+
+    /// Changes how often the text that comes from now on is trained again (strategy `mini-batch`).
+    ///
+    /// No text may wait for its replay, so that all of it is trained as often as it was to be: [`Trainer::finish`]
+    /// sees to it.
+    pub fn set_replays(&mut self, replays: u32) -> Result<()> {
+        let config = Config { replays: Some(replays), ..(*self.settings).clone() };
+        let settings = config.check()?;
+        if let Method::MiniBatch(method) = &mut self.method
+            && settings.replays() != self.settings.replays()
+        {
+            if method.replay().due() > 0 {
+                return Err(Error::Unsupported(format!(
+                    "replays cannot change from {} to {replays} while text waits for its replay: finish it first",
+                    self.settings.replays()
+                )));
+            }
+            method.set_replays(&settings);
+        }
+        self.settings = settings;
+        Ok(())
     }
 
     /// The vectors as they are now.
@@ -213,6 +238,16 @@ impl Trainer {
     /// The sources that were learned, to be brought up to date by who reads them.
     pub fn ledger_mut(&mut self) -> &mut Ledger {
         &mut self.ledger
+    }
+
+    /// What a program wants to keep beside the model, by name. They are saved with it, and mean nothing to the engine.
+    pub fn notes(&self) -> &BTreeMap<String, String> {
+        &self.notes
+    }
+
+    /// What a program wants to keep beside the model, to be changed.
+    pub fn notes_mut(&mut self) -> &mut BTreeMap<String, String> {
+        &mut self.notes
     }
 
     /// Bytes that are never passed, whatever the stream brings.

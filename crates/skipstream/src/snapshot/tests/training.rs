@@ -195,3 +195,16 @@ fn a_failed_save_leaves_the_old_model() {
     assert!(trainer.save(&path).is_err());
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
+
+#[test]
+fn notes_are_kept_and_no_notes_take_no_bytes() {
+    let (_folder, path) = place();
+    let mut trainer = small_trainer();
+    trainer.save(&path).unwrap();
+    assert!(!String::from_utf8_lossy(&std::fs::read(&path).unwrap()).contains("notes"));
+    trainer.notes_mut().insert("who".to_owned(), "a program".to_owned());
+    trainer.save(&path).unwrap();
+    let loaded = Trainer::load(&path, None).unwrap();
+    assert_eq!(loaded.notes(), trainer.notes());
+    assert_eq!(loaded.notes()["who"], "a program");
+}
