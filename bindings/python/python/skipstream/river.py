@@ -1,0 +1,111 @@
+"""Word vectors as a transformer of river, which learns one text at a time. Needs river.
+
+>>> from river import linear_model
+>>> from skipstream.river import WordVectors
+>>> model = WordVectors(on="text", dimensions=10, subsample=0) | linear_model.LogisticRegression()
+>>> for _ in range(100):
+...     model.learn_one({"text": "the cat sleeps"}, False)
+...     model.learn_one({"text": "the ship sails"}, True)
+>>> model.predict_one({"text": "the ship sails"}), model.predict_one({"text": "the cat sleeps"})
+(True, False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from skipstream._trainer import Trainer
+
+try:
+    from river import base
+except ImportError as error:
+    raise ImportError("skipstream.river needs river: pip install river") from error
+
+__all__ = ["WordVectors"]
+
+
+class WordVectors(base.MiniBatchTransformer):
+    """Learns word vectors from a stream of texts, and turns a text into the mean of its words' vectors.
+
+    A text is a string, which is split as `skipstream.Trainer` does it, or a list of tokens. A text without a known word
+    is all zeros; the features have the names `text_0`, `text_1`, … or those of the field in place of `text`.
+
+    The trainer behind it uses the strategy `incremental`, unless told otherwise: it learns each word as it comes, so a
+    text that was learned counts in the next prediction. The strategy `mini-batch`, which is faster for a lot of text at
+    once, goes over all counts for each batch, and here every text would be a batch.
+
+    In a pipeline, `learn_one` learns the text and then transforms it. Within
+    `river.compose.learn_during_predict()`, the text is learned when it is predicted, and not once more by `learn_one`.
+
+    Args:
+        on: The field that holds the text. Where there is none, `x` is the text itself.
+        vectors: Which vectors: `"sum"`, `"target"` or `"context"`.
+        settings: Those of `skipstream.Trainer`, by name.
+
+    >>> vectors = WordVectors(dimensions=3, subsample=0, seed=7)
+    >>> vectors.learn_one("tea with milk")
+    >>> vectors.learn_one(["coffee", "with", "sugar"])
+    >>> sorted(vectors.transform_one("some tea"))
+    ['text_0', 'text_1', 'text_2']
+    >>> vectors.transform_one("unknown words")
+    {'text_0': 0.0, 'text_1': 0.0, 'text_2': 0.0}
+    >>> len(vectors.trainer.embeddings())
+    5
+    """
+
+    def __init__(self, on: str | None = None, vectors: str = "sum", **settings: Any) -> None:
+        self.on = on
+        self.vectors = vectors
+        self.settings = settings
+        #: The trainer behind it: its `embeddings()` are the vectors of single words, and it can be saved.
+        self.trainer = Trainer(**{"strategy": "incremental", **settings})
+        prefix = "text" if on is None else on
+        self._names = [f"{prefix}_{number}" for number in range(self.trainer.dimensions)]
+
+    def learn_one(self, x: Any) -> None:
+        """Learns a text."""
+        self.trainer.train([self._text(x)])
+
+    def learn_many(self, X: Any) -> None:
+        """Learns a column of texts, or the column `on` of a table: the same as one after the other."""
+        self.trainer.train(self._texts(X))
+
+    def transform_one(self, x: Any) -> dict[str, float]:
+        """The mean of the vectors of a text's known words."""
+        vector = self.trainer.mean_vectors([self._text(x)], vectors=self.vectors)[0]
+        return dict(zip(self._names, vector.tolist()))
+
+    def transform_many(self, X: Any) -> Any:
+        """The same for many texts: a `pandas.DataFrame` with a row for each."""
+        vectors = self.trainer.mean_vectors(self._texts(X), vectors=self.vectors)
+        index = X.index if hasattr(X, "iloc") else None
+        return import_module("pandas").DataFrame(vectors, index, self._names)
+
+    def _text(self, x: Any) -> Any:
+        if self.on is not None:
+            if not isinstance(x, Mapping):
+                raise TypeError(
+                    f"on is {self.on!r}, so x must be a mapping with that field; it is {_kind(x)}"
+                )
+            return x[self.on]
+        if isinstance(x, Mapping):
+            raise TypeError("x is a mapping: say which field holds the text, as in WordVectors(on='text')")
+        return x
+
+    def _texts(self, X: Any) -> Any:
+        if self.on is not None and hasattr(X, "columns"):
+            return X[self.on]
+        return X
+
+    def _more_tags(self) -> set[str]:
+        return {base.tags.TEXT_INPUT}
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"dimensions": 4, "table_size": 1000, "max_vocabulary": 1000}
+
+
+def _kind(x: object) -> str:
+    return f"of type {type(x).__name__}"

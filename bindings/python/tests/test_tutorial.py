@@ -1,0 +1,55 @@
+"""The tutorial, run in small."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[1] / "tutorial" / "ten_days.py"
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> dict[str, Any]:
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT), *arguments])
+    return runpy.run_path(str(SCRIPT))
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_a_word_arrives_and_a_word_moves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seed: str) -> None:
+    picture = tmp_path / "ten_days.png"
+    arguments = ["--plot", str(picture)] if seed == "1" else []
+    story = run(monkeypatch, "--words-a-day", "6000", "--seed", seed, *arguments)
+    topics = story["TOPICS"]
+
+    assert story["arrived"] == "drone"
+    assert story["company"][3] == []
+    for day in range(5, 11):
+        assert set(story["company"][day]) <= {*topics["sky"], *story["rare"]["sky"]}, day
+
+    assert story["moved"] == "stream"
+    assert set(story["paths"][3]) <= {*topics["water"], *story["rare"]["water"]}
+    assert set(story["paths"][10]) <= {*topics["media"], *story["rare"]["media"]}
+    assert story["to_old"][2] > story["to_new"][2]
+    assert story["to_old"][9] < story["to_new"][9]
+    assert "drone" in [word for word, _ in story["drift"].came.words]
+
+    assert len(story["evenings"]) == 10
+    assert "tomorrow" in story["tomorrow"].embeddings()
+    assert picture.exists() == (seed == "1")
+    if story["agreement"] is not None:
+        assert len(story["retrained_seconds"]) == 10
+        assert story["agreement"] > 0.3, "by chance it would be about a fortieth"
+
+
+def test_a_text_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    lines = [
+        f"the {'cat' if number % 2 else 'dog'} sleeps in house {number // 100}" for number in range(1000)
+    ]
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    story = run(monkeypatch, "--text", str(path))
+    assert story["arrived"] == "1"
+    assert len(story["evenings"][10]) == 6 + 10

@@ -1,0 +1,234 @@
+"""Ten days of text: a word arrives, a word moves, and nothing is ever trained again from the start.
+
+Run it as a script (`python ten_days.py`), or cell by cell in an editor that knows `# %%`. It makes its own text, so it
+needs neither the network nor a corpus; `--text FILE` takes a file of yours instead, cut into ten pieces. matplotlib and
+gensim are used where they are installed.
+"""
+
+# %% What can be chosen
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Iterator
+
+import skipstream
+
+parser = argparse.ArgumentParser(description="Ten days of text")
+parser.add_argument("--words-a-day", type=int, default=100_000, help="words of made-up text a day")
+parser.add_argument("--text", help="a text file to cut into ten days, one sentence a line, instead")
+parser.add_argument("--plot", help="write a picture to this file")
+parser.add_argument("--seed", type=int, default=1)
+options, _ = parser.parse_known_args()  # A notebook has arguments of its own.
+
+DAYS = range(1, 11)
+Sentence = list[str]
+
+# %% [markdown]
+# ## The text
+#
+# Six topics, each with words that belong to it, and words that stand anywhere. Two things happen:
+#
+# - On day 4 a new word **arrives**: people begin to write of a *drone* where they write of planes.
+# - From day 4 to day 7 a word **moves**: a *stream* was water, and becomes something to watch.
+
+# %% A small world
+TOPICS = {
+    "water": "river lake bank rain boat fish bridge flood shore swim".split(),
+    "media": "video music film channel watch song series episode screen play".split(),
+    "kitchen": "bread butter soup salt oven knife pan onion cheese taste".split(),
+    "sky": "plane pilot wing airport cloud wind flight tower engine fly".split(),
+    "money": "market price share trade stock profit loan tax dollar invest".split(),
+    "garden": "flower tree seed soil leaf grass root spade hedge bloom".split(),
+}
+ANYWHERE = "the a of and to in is it was for on with as at by".split()
+ARRIVAL = 4
+
+
+def made_up_words(number: int, chance: random.Random) -> list[str]:
+    """Names and rare things, which every text is full of."""
+    syllables = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
+    return ["".join(chance.choices(syllables, k=3)) for _ in range(number)]
+
+
+rare = {topic: made_up_words(60, random.Random(f"{options.seed} {topic}")) for topic in TOPICS}
+
+
+def made_up_day(day: int) -> Iterator[Sentence]:
+    """The sentences of a day: a generator, which can be read only once, as a stream can."""
+    chance = random.Random(f"{options.seed} {day}")
+    moved = min(max((day - 3) / 4, 0), 1)  # The share of streams that are watched.
+    words = 0
+    while words < options.words_a_day:
+        topic = chance.choice(list(TOPICS))
+        own = list(TOPICS[topic])
+        if topic == "sky" and day >= ARRIVAL:
+            own.append("drone")
+        if topic == ("media" if chance.random() < moved else "water"):
+            own.append("stream")
+        kinds = chance.choices([ANYWHERE, own, rare[topic]], weights=[4, 5, 1], k=chance.randint(6, 14))
+        sentence = [chance.choice(kind) for kind in kinds]
+        words += len(sentence)
+        yield sentence
+
+
+def read_day(day: int) -> Iterator[Sentence]:
+    """A tenth of the file's lines."""
+    with open(options.text, encoding="utf-8", errors="replace") as file:
+        lines = file.readlines()
+    part = len(lines) / len(DAYS)
+    for line in lines[round((day - 1) * part) : round(day * part)]:
+        yield line.split()
+
+
+text_of = read_day if options.text else made_up_day
+
+# %% [markdown]
+# ## Ten days
+#
+# The trainer learns each day once and forgets the text. Every evening we take the vectors out: a snapshot that never
+# changes, while the trainer goes on.
+
+# %% Learn, day by day
+trainer = skipstream.Trainer(dimensions=50, subsample=1e-2, seed=options.seed)
+evenings: dict[int, skipstream.Embeddings] = {}
+seconds: dict[int, float] = {}
+
+for day in DAYS:
+    start = time.perf_counter()
+    trainer.train(text_of(day))
+    seconds[day] = time.perf_counter() - start
+    evenings[day] = trainer.embeddings()
+    print(f"day {day:2}: {len(evenings[day]):6,} words are known, learned in {seconds[day]:.2f} s")
+
+# %% [markdown]
+# ## A word arrives
+#
+# Nobody told the trainer about new words. In your own text, we look at the most frequent word that the first day had not.
+
+# %% The new word, and its neighbours each evening
+first, last = evenings[DAYS[0]], evenings[DAYS[-1]]
+arrived = next((word for word in last.index_to_key if word not in first), None)
+company: dict[int, list[str]] = {}  # of the new word, by day
+if arrived is not None:
+    print(f"\n{arrived!r} was seen {last.get_vecattr(arrived, 'count'):,} times. Its nearest words:")
+    for day, wv in evenings.items():
+        company[day] = [word for word, _ in wv.most_similar(arrived, topn=5)] if arrived in wv else []
+        print(f"day {day:2}: {', '.join(company[day]) or 'not there yet'}")
+
+# %% [markdown]
+# ## A word moves
+#
+# `diff` compares two snapshots. Words move by chance, too, and rare words more than frequent ones: those that moved farther
+# than chance explains come first.
+
+# %% What changed since the third evening
+drift = last.diff(evenings[3])
+print(f"\n{drift}")
+moved = drift.moved[0].word
+
+# %% The neighbours of the word that moved most
+paths: dict[int, list[str]] = {}
+print(f"\n{moved!r} moved most. Its nearest words:")
+for day, wv in evenings.items():
+    paths[day] = [word for word, _ in wv.most_similar(moved, topn=5)] if moved in wv else []
+    print(f"day {day:2}: {', '.join(paths[day]) or 'not there yet'}")
+
+# %% [markdown]
+# ## A picture
+#
+# The similarity of *stream* to its old company and to its new company, evening by evening.
+
+# %% From one company to the other
+old_company, new_company = paths[3] or paths[DAYS[-1]], paths[DAYS[-1]]
+
+
+def closeness(wv: skipstream.Embeddings, word: str, others: list[str]) -> float:
+    """The mean similarity of a word to others."""
+    known = [other for other in others if other in wv]
+    return (
+        float(sum(wv.similarity(word, other) for other in known) / max(len(known), 1)) if word in wv else 0.0
+    )
+
+
+to_old = [closeness(wv, moved, old_company) for wv in evenings.values()]
+to_new = [closeness(wv, moved, new_company) for wv in evenings.values()]
+print(f"\nsimilarity of {moved!r} to its old and new company:")
+for day, old, new in zip(DAYS, to_old, to_new):
+    print(
+        f"day {day:2}: {old:5.2f} {'#' * round(20 * max(old, 0)):20}   {new:5.2f} {'#' * round(20 * max(new, 0))}"
+    )
+
+if options.plot:
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(12, 5))
+    left.plot(DAYS, to_old, marker="o", label=f"to {', '.join(old_company[:3])}, …")
+    left.plot(DAYS, to_new, marker="o", label=f"to {', '.join(new_company[:3])}, …")
+    left.set(xlabel="day", ylabel="similarity", title=f"{moved} moves")
+    left.legend()
+    last.plot([moved, *dict.fromkeys(old_company + new_company)], ax=right)
+    figure.savefig(options.plot)
+    print(f"the picture is in {options.plot}")
+
+# %% [markdown]
+# ## And with gensim?
+#
+# gensim can add text to a model, too (`build_vocab(update=True)`), but its learning rate was made to fall to nothing over a
+# corpus that is known beforehand, so the usual way is to train again, from the start, on all that there is. We do that
+# every evening, with the same number of passes over each word as our trainer's: two.
+
+# %% Train again every evening
+retrained_seconds: dict[int, float] = {}
+agreement = None
+try:
+    from gensim.models import Word2Vec
+except ImportError:
+    print("\ngensim is not installed, so there is no comparison (pip install gensim)")
+else:
+    print()
+    corpus: list[Sentence] = []
+    for day in DAYS:
+        corpus.extend(text_of(day))
+        start = time.perf_counter()
+        retrained = Word2Vec(
+            corpus, vector_size=50, window=5, negative=5, sample=1e-2, sg=1, epochs=2, min_count=1, workers=2
+        )
+        retrained_seconds[day] = time.perf_counter() - start
+        print(f"day {day:2}: learned {seconds[day]:6.2f} s   trained again {retrained_seconds[day]:6.2f} s")
+    ratio = sum(retrained_seconds.values()) / sum(seconds.values())
+    print(f"all days: gensim took {ratio:.0f} times as long, because it reads the first day ten times")
+
+    # Do they agree? Of the ten nearest words, how many are the same, for the frequent words that did not move.
+    probes = [word for word in last.index_to_key[len(ANYWHERE) :][:60] if word not in (arrived, moved)]
+    shared = 0
+    for word in probes:
+        ours = {other for other, _ in last.most_similar(word, topn=10)}
+        shared += len(ours & {other for other, _ in retrained.wv.most_similar(word, topn=10)})
+    agreement = shared / (10 * len(probes))
+    print(f"{agreement:.0%} of the nearest ten words are the same")
+    if moved in retrained.wv:
+        theirs = [word for word, _ in retrained.wv.most_similar(moved, topn=5)]
+        print(
+            f"{moved!r} in all ten days at once: {', '.join(theirs)}; on the last evening: {', '.join(paths[10])}"
+        )
+
+# %% [markdown]
+# ## Tomorrow
+#
+# The file holds the whole state: whoever loads it goes on as if training had never stopped.
+
+# %% Save, load, go on
+import tempfile
+from pathlib import Path
+
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "ten_days.safetensors"
+    trainer.save(path)
+    tomorrow = skipstream.Trainer.load(path)
+tomorrow.train([["what", "will", "a", "drone", "stream", "tomorrow"]])
+print(f"\n{tomorrow}")
