@@ -9,6 +9,7 @@ mod call;
 mod embeddings;
 mod error;
 mod settings;
+mod text;
 mod trainer;
 
 /// The engine of skipstream. Private: use the package `skipstream`.

@@ -21,7 +21,6 @@ mod settings;
 mod similarity;
 mod table;
 mod train;
-mod units;
 mod vector;
 
 use std::io;

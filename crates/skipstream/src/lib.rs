@@ -42,7 +42,7 @@
 //!
 //! | module | from → to |
 //! |---|---|
-//! | `config`, `error`, `random` | what a person asks for, what can go wrong, random numbers that belong to a purpose |
+//! | `config`, `error`, `random`, [`units`] | what a person asks for, what can go wrong, random numbers that belong to a purpose, sizes as they are typed |
 //! | [`bytes`] | compressed files; files that are replaced whole, or looked at in place |
 //! | [`corpus`] | bytes → lines → sentences of tokens; which text was learned before |
 //! | [`vocabulary`] | tokens → ids and counts, at most `max_vocabulary` of them |
@@ -70,6 +70,7 @@ compile_error!("models are saved in the machine's byte order, which must be litt
 mod config;
 mod error;
 mod random;
+pub mod units;
 
 // Files as bytes.
 pub mod bytes;

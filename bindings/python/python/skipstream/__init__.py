@@ -5,7 +5,7 @@ for reading, shaped like gensim's `KeyedVectors`.
 
 >>> import skipstream
 >>> trainer = skipstream.Trainer(dimensions=20, subsample=0)
->>> trainer.train([["tea", "with", "milk"], ["coffee", "with", "sugar"]] * 500)
+>>> summary = trainer.train([["tea", "with", "milk"], ["coffee", "with", "sugar"]] * 500)
 >>> wv = trainer.embeddings()
 >>> len(wv), "tea" in wv
 (5, True)
@@ -13,6 +13,18 @@ for reading, shaped like gensim's `KeyedVectors`.
 
 from skipstream._embeddings import Embeddings, load
 from skipstream._engine import __version__
+from skipstream._progress import Progress
+from skipstream._stats import MemoryBound, Stats
+from skipstream._summary import Summary
 from skipstream._trainer import Trainer
 
-__all__ = ["Embeddings", "Trainer", "__version__", "load"]
+__all__ = [
+    "Embeddings",
+    "MemoryBound",
+    "Progress",
+    "Stats",
+    "Summary",
+    "Trainer",
+    "__version__",
+    "load",
+]

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
-from collections.abc import Iterable
-from typing import Any
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import NDArray
 
 from skipstream import _engine
 from skipstream._embeddings import Embeddings
 from skipstream._estimator import Estimator
+from skipstream._progress import Bar, Callback, listener
+from skipstream._stats import Stats
+from skipstream._summary import Summary
+
+StrPath = Union[str, "os.PathLike[str]"]
 
 
 class Trainer(Estimator):
-    """Learns word vectors from text that keeps arriving."""
+    """Learns word vectors from text that keeps arriving, in one pass and in bounded memory.
+
+    >>> from skipstream import Trainer
+    >>> trainer = Trainer(dimensions=20, subsample=0)
+    >>> summary = trainer.train([["tea", "with", "milk"], ["coffee", "with", "sugar"]] * 500)
+    >>> summary.words, summary.sentences
+    (3000, 1000)
+    >>> trainer.train(["cocoa with milk"] * 500).words
+    1500
+    >>> "cocoa" in trainer, trainer.count("milk")
+    (True, 1000)
+
+    The settings are those of the engine and of the command line, under the same names. They are checked at once:
+
+    >>> Trainer(window=-5)
+    Traceback (most recent call last):
+    ...
+    ValueError: window is -5; it must be from 1 to 1000
+
+    Several threads may use a trainer. One that trains lets the others in between two batches, so they wait for a
+    fraction of a second while it learns from files or lists, and longer where its text comes slowly.
+    """
 
     def __init__(
         self,
@@ -42,35 +75,247 @@ class Trainer(Estimator):
         max_token_bytes: int = 128,
         invalid_utf8: str = "replace",
         memory: str | int | None = None,
-        init: str | os.PathLike[str] | None = None,
+        init: StrPath | None = None,
         threads: int | None = None,
         seed: int = 1,
     ) -> None:
-        params = {name: value for name, value in locals().items() if name != "self" and not name.startswith("__")}
-        for name, value in params.items():
-            setattr(self, name, value)
-        self._settings = _engine.Settings(
-            **{name: value for name, value in params.items() if name not in ("memory", "init") and value is not None}
-        )
+        self.dimensions = dimensions
+        self.window = window
+        self.window_shape = window_shape
+        self.negatives = negatives
+        self.noise_exponent = noise_exponent
+        self.subsample = subsample
+        self.learning_rate = learning_rate
+        self.adagrad = adagrad
+        self.max_vocabulary = max_vocabulary
+        self.table_size = table_size
+        self.batch_words = batch_words
+        self.blocks = blocks
+        self.replays = replays
+        self.replay_words = replay_words
+        self.passes = passes
+        self.strategy = strategy
+        self.tokenizer = tokenizer
+        self.lowercase = lowercase
+        self.nfkc = nfkc
+        self.min_token_len = min_token_len
+        self.max_token_len = max_token_len
+        self.max_sentence_words = max_sentence_words
+        self.max_token_bytes = max_token_bytes
+        self.invalid_utf8 = invalid_utf8
+        self.memory = memory
+        self.init = init
+        self.threads = threads
+        self.seed = seed
         self._trainer: _engine.Trainer | None = None
+        self._made_with: dict[str, Any] = {}
+        self._settings()
 
-    def train(self, sentences: Iterable[Any]) -> None:
-        """Learns sentences."""
-        self._engine().train([list(sentence) for sentence in sentences])
+    def train(
+        self,
+        sentences: Iterable[Any],
+        *,
+        progress: bool = False,
+        callback: Callback | None = None,
+        interval: float = 1.0,
+    ) -> Summary:
+        """Learns sentences.
 
-    def finish(self) -> None:
-        """Trains the old text that still waits for its replay."""
-        self._engine().finish()
+        They are strings, which are cut into tokens as the settings say (a string may have several lines, and each is
+        a sentence), or lists of tokens, which are taken as they are. Any iterable will do, also one that can be read
+        only once; its first item tells which of the two it holds. Only the strategies `batch` and `word2vec` read it
+        several times.
 
-    def embeddings(self, vectors: str = "sum") -> Embeddings:
-        """The vectors as they are now."""
-        return Embeddings(self._engine().embeddings(vectors))
+        `progress=True` shows a bar (it needs tqdm). `callback` is called with a `Progress` about every `interval`
+        seconds, and at the end. The trainer is at rest then, so that it may be asked for vectors, or saved.
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the whole state to a file."""
-        self._engine().save(path)
+        Ctrl-C, or an error of the iterable or of the callback, ends the training: what was taken from the iterable is
+        learned, and the trainer can be used, saved and trained further. (`batch` and `word2vec` learn all or nothing.)
+        """
+        trainer = self._ready()
+        with self._listening(progress, callback) as tell:
+            return Summary._from_json(trainer.train(sentences, tell, interval))
 
-    def _engine(self) -> _engine.Trainer:
+    def train_file(
+        self,
+        paths: StrPath | Iterable[StrPath],
+        *,
+        again: bool = False,
+        progress: bool = False,
+        callback: Callback | None = None,
+        interval: float = 1.0,
+    ) -> Summary:
+        """Learns files."""
+        trainer = self._ready()
+        if isinstance(paths, (str, os.PathLike)):
+            paths = [paths]
+        with self._listening(progress, callback) as tell:
+            return Summary._from_json(trainer.train_file(list(paths), again, tell, interval))
+
+    def finish(
+        self, *, progress: bool = False, callback: Callback | None = None, interval: float = 1.0
+    ) -> Summary:
+        """Trains the old text that still waits for its replay: for a last look at the vectors.
+
+        >>> trainer = Trainer(dimensions=20)
+        >>> trainer.train([["tea", "with", "milk"]] * 500).waiting
+        1500
+        >>> trainer.finish().replayed
+        1500
+        """
+        with self._listening(progress, callback) as tell:
+            return Summary._from_json(self._ready().finish(tell, interval))
+
+    def embeddings(self, vectors: str = "sum", top: int | None = None) -> Embeddings:
+        """The vectors as they are now, which later training does not change.
+
+        `vectors` is `"target"`, `"context"` or their `"sum"`. With `top`, only those of the most frequent words.
+        """
+        return Embeddings(self._live().embeddings(vectors, top))
+
+    def vector(self, word: str, vectors: str = "sum") -> NDArray[np.float32]:
+        """The vector of one word as it is now, without a copy of all others. `KeyError` if the word is not known."""
+        return self._live().vector(word, vectors)
+
+    def vectors_of(self, words: Iterable[str], vectors: str = "sum") -> NDArray[np.float32]:
+        """The vectors of words as they are now, a row each. `KeyError` if one of them is not known."""
+        if isinstance(words, str):
+            raise TypeError("words is one str; put it into a list")
+        return self._live().vectors_of(list(words), vectors)
+
+    def mean_vectors(self, texts: Iterable[Any], vectors: str = "sum") -> NDArray[np.float32]:
+        """For each text the mean of the vectors of its known words, a row each; zeros where no word is known.
+
+        A text is a string, which is cut into tokens as in training, or a list of tokens.
+
+        >>> trainer = Trainer(dimensions=20, subsample=0)
+        >>> _ = trainer.train(["tea with milk"] * 500)
+        >>> trainer.mean_vectors(["milk tea", ["milk", "tea"], "nothing known"]).shape
+        (3, 20)
+        """
+        return self._live().mean_vectors(texts, vectors)
+
+    def count(self, word: str) -> int:
+        """How often a word was seen; 0 if it is not known."""
+        return self._live().count(word) or 0
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and self._live().count(word) is not None
+
+    def stats(self) -> Stats:
+        """How far training has come.
+
+        >>> trainer = Trainer(dimensions=20)
+        >>> _ = trainer.train([["tea", "with", "milk"]] * 500)
+        >>> trainer.stats().words, trainer.stats().vocabulary
+        (1500, 3)
+        """
+        return Stats._from_json(self._live().stats())
+
+    def save(self, path: StrPath) -> None:
+        """Writes the whole state to a file, which the command line reads too: `Trainer.load` goes on from there."""
+        self._live().save(path)
+
+    @classmethod
+    def load(cls, path: StrPath, threads: int | None = None) -> Trainer:
+        """The trainer in a file, as if training had never stopped. `threads` is not a part of a model."""
+        return cls._of(_engine.Trainer.load(path, threads), threads)
+
+    @classmethod
+    def _of(cls, engine: _engine.Trainer, threads: int | None) -> Trainer:
+        settings = json.loads(engine.settings())
+        trainer = cls(**settings.pop("text"), **settings, threads=threads)
+        trainer._trainer = engine
+        trainer._made_with = trainer._params()
+        return trainer
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in self.__dict__.items() if name != "_trainer"}
+        if self._trainer is not None:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "trainer.safetensors")
+                self._trainer.save(path)
+                state["_bytes"] = path.read_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        saved = state.pop("_bytes", None)
+        self.__dict__.update(state)
+        self._trainer = None
+        if saved is not None:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "trainer.safetensors")
+                path.write_bytes(saved)
+                self._trainer = _engine.Trainer.load(path, self.threads)
+
+    def set_replays(self, replays: int) -> None:
+        """Changes how often text that comes from now on is trained again. No text may wait for it: see `finish`."""
+        self._ready().set_replays(replays)
+        self.replays = self._made_with["replays"] = replays
+
+    def _notes(self) -> dict[str, str]:
+        """What is kept beside the model in its file."""
+        return self._live().notes()
+
+    def _note(self, name: str, text: str) -> None:
+        """Keeps something beside the model in its file."""
+        self._live().set_note(name, text)
+
+    def _params(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    def _settings(self) -> _engine.Settings:
+        params = self._params()
+        if params["memory"] is not None:
+            for name in ("max_vocabulary", "table_size"):
+                if params.pop(name) != DEFAULTS[name]:
+                    raise ValueError(f"memory decides on {name}; give one of the two")
+        return _engine.Settings(**params)
+
+    def _live(self) -> _engine.Trainer:
+        """The engine's trainer, as it is."""
         if self._trainer is None:
-            self._trainer = _engine.Trainer(self._settings)
+            self._trainer = _engine.Trainer(self._settings())
+            self._made_with = self._params()
         return self._trainer
+
+    def _ready(self) -> _engine.Trainer:
+        """The engine's trainer, which must have the settings that are asked for now."""
+        trainer = self._live()
+        params = self._params()
+        changed = [name for name in SETTINGS if not _same(params[name], self._made_with[name])]
+        if not changed:
+            return trainer
+        settings = self._settings()
+        if changed == ["threads"]:
+            trainer.set_threads(self.threads)
+        elif json.loads(trainer.stats())["words"] == 0:
+            self._trainer = trainer = _engine.Trainer(settings)
+        else:
+            names = [name for name in changed if name != "threads"]
+            differences = ", ".join(
+                f"{name} is {params[name]!r}, the model's is {self._made_with[name]!r}" for name in names
+            )
+            raise ValueError(
+                f"{differences}; settings are fixed once text was learned, only threads may change: "
+                "set it back, or make a new Trainer"
+            )
+        self._made_with = params
+        return trainer
+
+    @contextlib.contextmanager
+    def _listening(self, progress: bool, callback: Callback | None) -> Iterator[Any]:
+        with contextlib.ExitStack() as stack:
+            bar = stack.enter_context(Bar()) if progress else None
+            yield listener(callback, bar)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
+DEFAULTS: dict[str, Any] = dict(Trainer.__init__.__kwdefaults__ or {})
+"""The settings by name, with their defaults."""
+
+SETTINGS = tuple(DEFAULTS)
+"""The names of the settings."""

@@ -6,7 +6,7 @@ use skipstream::corpus::{InvalidUtf8, Tokenizer};
 use skipstream::{AdaGrad, Strategy, WindowShape};
 
 use crate::args::one_of;
-use crate::units::Bytes;
+use skipstream::units::Bytes;
 
 /// Settings that were typed or stand in a file; the others are taken from the model, or from the defaults if it is new.
 #[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]

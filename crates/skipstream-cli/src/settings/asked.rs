@@ -172,7 +172,7 @@ mod tests {
     use skipstream::Strategy;
 
     use super::*;
-    use crate::units::Bytes;
+    use skipstream::units::Bytes;
 
     fn typed(settings: SettingArgs) -> Asked {
         Asked::new(settings, None).unwrap()

@@ -55,7 +55,7 @@ mod tests {
     use skipstream::Strategy;
 
     use super::*;
-    use crate::units::Bytes;
+    use skipstream::units::Bytes;
 
     #[test]
     fn names_are_those_of_the_flags() {

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use crate::units;
+use skipstream::units;
 
 /// How often something is done: each time that so much time has passed, or so many words were learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::layout::Layout;
 use super::ledger::{Ledger, Plan, Reading};
-use super::open::{TextStream, from_reader_at, open_at};
+use super::open::{TextStream, from_reader_at, open_at, plain_at};
 use super::options::TextOptions;
 use super::position::Position;
 use super::progress::FilesProgress;
@@ -27,6 +27,13 @@ pub enum Input {
         reader: Box<dyn Read + Send>,
         /// The text to pass over.
         skip: Position,
+    },
+    /// Text from within the program, read like a pipe: it is never taken for something compressed.
+    Text {
+        /// What stands for it in messages.
+        name: PathBuf,
+        /// Its bytes.
+        reader: Box<dyn Read + Send>,
     },
 }
 
@@ -71,7 +78,7 @@ pub struct Files {
 struct Part {
     name: PathBuf,
     /// What is read; nothing once a pipe was opened.
-    pipe: Option<Box<dyn Read + Send>>,
+    pipe: Option<Pipe>,
     /// The raw length of a file; `None` for a pipe.
     file_bytes: Option<u64>,
     reached: Reached,
@@ -79,6 +86,13 @@ struct Part {
     /// What the ledger knows of it.
     settled: Reached,
     is_settled: bool,
+}
+
+/// What a pipe gives.
+enum Pipe {
+    /// Bytes that may be compressed.
+    Bytes(Box<dyn Read + Send>),
+    Text(Box<dyn Read + Send>),
 }
 
 /// A place in a part.
@@ -109,7 +123,10 @@ impl Files {
         for input in inputs {
             match input.into() {
                 Input::Pipe { name, reader, skip } => {
-                    parts.push(Part::pipe(name, Some(reader), skip));
+                    parts.push(Part::pipe(name, Some(Pipe::Bytes(reader)), skip));
+                }
+                Input::Text { name, reader } => {
+                    parts.push(Part::pipe(name, Some(Pipe::Text(reader)), Position::default()));
                 }
                 Input::File(path) => {
                     let metadata = fs::metadata(&path).map_err(Error::io(&path))?;
@@ -280,7 +297,7 @@ impl Part {
         }))
     }
 
-    fn pipe(name: PathBuf, pipe: Option<Box<dyn Read + Send>>, skip: Position) -> Part {
+    fn pipe(name: PathBuf, pipe: Option<Pipe>, skip: Position) -> Part {
         let start = Reached { position: skip, words: 0 };
         Part {
             name,
@@ -295,8 +312,12 @@ impl Part {
 
     fn open(&mut self, options: &TextOptions, layout: &Layout) -> Result<TextStream> {
         let position = self.reached.position;
-        if let Some(reader) = self.pipe.take() {
-            return from_reader_at(&self.name, reader, position, options, layout);
+        match self.pipe.take() {
+            Some(Pipe::Bytes(reader)) => {
+                return from_reader_at(&self.name, reader, position, options, layout);
+            }
+            Some(Pipe::Text(reader)) => return plain_at(&self.name, reader, position, options, layout),
+            None => {}
         }
         let stream = open_at(&self.name, position, options, layout)?;
         if self.file_bytes.is_some() {
@@ -383,6 +404,20 @@ mod tests {
 
     fn pipe(text: &'static str, skip: Position) -> Input {
         Input::Pipe { name: "<stdin>".into(), reader: Box::new(text.as_bytes()), skip }
+    }
+
+    #[test]
+    fn text_is_never_taken_for_something_compressed_and_is_written_down_like_a_pipe() {
+        let mut ledger = Ledger::default();
+        for text in ["\u{1F}\u{8B}\u{8} one\ntwo\n", "BZh9 one\ntwo\n"] {
+            let input = Input::Text { name: "<text>".into(), reader: Box::new(text.as_bytes()) };
+            let mut files =
+                Files::plan([input], &ledger, false, &TextOptions::default(), &Layout::Text).unwrap();
+            assert_eq!(take(&mut files, usize::MAX), text.lines().collect::<Vec<_>>());
+            files.settle(&mut ledger).unwrap();
+            assert_eq!(ledger.last_pipe.offset, text.len() as u64);
+        }
+        assert_eq!(ledger.piped_words, 6);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! [`open`] recognises how a file is compressed and gives a [`TextStream`]; [`Lines`] cuts any buffered reader into
 //! sentences by the limits of [`TextOptions`] and counts in a [`TextReport`] what it cut, replaced or left out. Every
 //! sentence has a position at which a later reader goes on, and the [`Ledger`] remembers these positions, so that no
-//! text is learned twice and none is passed over. [`Files`] makes one stream of many files, as the ledger has it;
+//! text is learned twice and none is passed over. [`TokenLists`] are sentences that were cut elsewhere. [`Files`] makes one stream of many files, as the ledger has it;
 //! [`Follow`] does so of files that grow.
 //!
 //! Invariant: this module knows nothing of word ids, counts or training. Its memory is bounded by the limits of
@@ -25,6 +25,7 @@ mod records;
 mod report;
 mod sentence;
 mod separators;
+mod token_lists;
 mod words;
 
 pub use files::{Files, Input};
@@ -39,3 +40,4 @@ pub use position::Position;
 pub use progress::{FilesProgress, RawProgress};
 pub use report::{FirstPlaces, Place, TextReport};
 pub use sentence::{Sentence, Source};
+pub use token_lists::TokenLists;

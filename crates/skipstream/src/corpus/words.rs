@@ -157,7 +157,7 @@ fn lower(run: &str, out: &mut String) {
 }
 
 /// Counts a word that is too short or too long.
-fn has_right_length(word: &str, options: &TextOptions, report: &mut TextReport) -> bool {
+pub(super) fn has_right_length(word: &str, options: &TextOptions, report: &mut TextReport) -> bool {
     let length = characters(word);
     let is_long =
         word.len() > options.max_token_bytes || options.max_token_len.is_some_and(|most| length > most);

@@ -45,8 +45,12 @@ impl Grid {
             },
             pairs: (0..layout.blocks).map(|_| BlockPairs::default()).collect(),
             noises: vec![AliasTable::default(); layout.blocks],
-            workers: (0..settings.threads().min(layout.blocks)).map(|_| Worker::default()).collect(),
+            workers: workers(settings, layout),
         }
+    }
+
+    pub fn set_threads(&mut self, settings: &Settings) {
+        self.workers = workers(settings, self.settings.layout);
     }
 
     /// Trains a batch; this thread does `meanwhile` first, while others begin.
@@ -113,4 +117,9 @@ impl Grid {
 /// depends more on K than on K/k.
 fn shared_negatives(negatives: usize) -> usize {
     (12 + 4 * negatives).next_multiple_of(8)
+}
+
+/// One for each thread that finds work.
+fn workers(settings: &Settings, layout: Layout) -> Vec<Worker> {
+    (0..settings.threads().min(layout.blocks)).map(|_| Worker::default()).collect()
 }

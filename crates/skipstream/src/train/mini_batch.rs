@@ -93,6 +93,10 @@ impl MiniBatch {
         self.intake.set_replays(settings);
     }
 
+    pub fn set_threads(&mut self, settings: &Settings) {
+        self.grid.set_threads(settings);
+    }
+
     pub fn batches(&self) -> u64 {
         self.intake.batches
     }

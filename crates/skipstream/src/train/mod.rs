@@ -2,12 +2,13 @@
 //!
 //! `sentences.rs` is the page that reads like the paper's Algorithm 1, and serves all pair-by-pair strategies.
 //! Algorithm 2 takes three steps: `intake.rs` reads and counts a batch, `replay.rs` adds old text to it, and
-//! `grid.rs` trains it on all threads while the next one is read. `initial.rs` has the vectors with which words may start.
+//! `grid.rs` trains it on all threads while the next one is read. `initial.rs` has the vectors with which words may start, `live.rs` gives out single ones.
 
 mod cell;
 mod grid;
 mod initial;
 mod intake;
+mod live;
 mod memory;
 mod mini_batch;
 mod replay;

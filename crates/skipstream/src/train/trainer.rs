@@ -133,7 +133,7 @@ impl Trainer {
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
         let unsupported = |reason: &str| Err(Error::Unsupported(reason.to_owned()));
-        if !matches!(self.settings.strategy, Strategy::Batch | Strategy::Word2vec) {
+        if !self.is_in_passes() {
             return unsupported("passes are for the strategies batch and word2vec: use train");
         }
         if self.stream.vocabulary.tokens() > 0 {
@@ -210,6 +210,15 @@ impl Trainer {
         Embeddings::new(self.settings.dimensions, words, values)
     }
 
+    /// Trains with so many threads from now on, by default with all cores. The model does not depend on it.
+    pub fn set_threads(&mut self, threads: Option<usize>) -> Result<()> {
+        self.settings = Config { threads, ..(*self.settings).clone() }.check()?;
+        if let Method::MiniBatch(method) = &mut self.method {
+            method.set_threads(&self.settings);
+        }
+        Ok(())
+    }
+
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -223,6 +232,19 @@ impl Trainer {
     /// The rows.
     pub fn parameters(&self) -> &Parameters {
         &self.stream.parameters
+    }
+
+    /// Words of old text that wait for their replay, each as often as it is still to be trained.
+    pub fn waiting(&self) -> u64 {
+        match &self.method {
+            Method::MiniBatch(method) => method.replay().due() as u64,
+            Method::Sentences(_) => 0,
+        }
+    }
+
+    /// Whether the strategy reads its whole corpus several times, and then never learns again.
+    pub fn is_in_passes(&self) -> bool {
+        matches!(self.settings.strategy, Strategy::Batch | Strategy::Word2vec)
     }
 
     /// How far training has come.

@@ -16,6 +16,7 @@ use super::files::Input;
 use super::layout::{Layout, RecordFormat};
 use super::ledger::Ledger;
 use super::options::TextOptions;
+use super::position::Position;
 use super::progress::FilesProgress;
 use super::report::TextReport;
 use super::sentence::{Sentence, Source};
@@ -136,6 +137,9 @@ impl Follow {
             match input.into() {
                 Input::Pipe { name, reader, skip } => {
                     pipes.push(FollowedPipe::new(name, reader, skip, options, layout))
+                }
+                Input::Text { name, reader } => {
+                    pipes.push(FollowedPipe::new(name, reader, Position::default(), options, layout))
                 }
                 Input::File(path) => {
                     let file = FollowedFile::new(path, ledger, again, options, layout, &mut notes)?;

@@ -5,6 +5,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// A number of bytes: `2G` and `2GB` are 2·10⁹, `2Gi` and `2GiB` are 2·2³⁰.
+///
+/// ```
+/// use skipstream::units::Bytes;
+///
+/// assert_eq!("2Gi".parse(), Ok(Bytes(2 << 30)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Typed", into = "u64")]
 pub struct Bytes(pub u64);

@@ -1,0 +1,290 @@
+//! Text from Python, as the engine reads it.
+
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use skipstream::corpus::{Files, Input, Layout, Ledger, Sentence, Source, TextOptions, TextReport, TokenLists};
+use skipstream::{Error, Result};
+
+use super::items::Items;
+use super::{Kind, Supply, is_pandas_series};
+
+/// What stands for the text in messages.
+const NAME: &str = "sentences";
+
+/// A source that we keep a hand on while a trainer reads it.
+pub trait Feed: Source + Send {
+    /// What was met in the text.
+    fn report(&self) -> TextReport;
+
+    /// Writes down what was learned, at rest.
+    fn settle(&mut self, ledger: &mut Ledger) -> Result<()>;
+
+    /// How much of it was read, if that is known.
+    fn fraction(&self) -> Option<f64>;
+
+    /// How many values were missing.
+    fn missing(&self) -> u64 {
+        0
+    }
+
+    /// Takes no more from Python: what was taken is given out, and then it ends. Nothing where nothing is taken ahead.
+    fn stop(&mut self) {}
+
+    /// The error of Python that ended it.
+    fn take_error(&mut self) -> Option<PyErr> {
+        None
+    }
+
+    /// Files that were learned before, and others that have no words in them.
+    fn files(&self) -> Option<&Files> {
+        None
+    }
+}
+
+/// A feed with several owners: passes over a corpus want a source of their own each time.
+#[derive(Clone)]
+pub struct Shared(Arc<Mutex<Box<dyn Feed>>>);
+
+impl Shared {
+    /// The first owner.
+    pub fn new(feed: Box<dyn Feed>) -> Shared {
+        Shared(Arc::new(Mutex::new(feed)))
+    }
+
+    /// The feed, while nobody reads it.
+    pub fn feed(&self) -> MutexGuard<'_, Box<dyn Feed>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Source for Shared {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        self.feed().read(sentence)
+    }
+}
+
+/// A feed of what Python calls sentences.
+pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyResult<Box<dyn Feed>> {
+    let py = sentences.py();
+    let supply = Items::new(sentences, is_pandas_series(sentences))?;
+    let supply = Tap { supply: Box::new(supply), state: State::Open };
+    let to_python = |error| crate::error::to_python(py, error);
+    Ok(match supply.supply.kind() {
+        Kind::Lists => {
+            let lists = TokenLists::new(NAME, options).map_err(to_python)?;
+            Box::new(ListFeed { lists, tap: supply })
+        }
+        Kind::Strings => {
+            let tap = Arc::new(Mutex::new(supply));
+            let reader = Box::new(LineReader { tap: Arc::clone(&tap), lines: Vec::new(), next: 0 });
+            let input = Input::Text { name: NAME.into(), reader };
+            let files = Files::plan([input], &Ledger::default(), false, options, &Layout::Text);
+            Box::new(LineFeed { files: files.map_err(to_python)?, tap })
+        }
+    })
+}
+
+/// A supply that may be shut.
+struct Tap {
+    supply: Box<dyn Supply>,
+    state: State,
+}
+
+enum State {
+    Open,
+    /// It has no more, or no more is wanted.
+    Shut,
+    /// It failed; the error is taken only once.
+    Failed(Option<PyErr>),
+}
+
+impl Tap {
+    fn fail<T>(&mut self, error: PyErr) -> Result<T> {
+        self.state = State::Failed(Some(error));
+        Err(failed())
+    }
+
+    fn shut(&mut self) {
+        if matches!(self.state, State::Open) {
+            self.state = State::Shut;
+        }
+    }
+
+    fn take_error(&mut self) -> Option<PyErr> {
+        match &mut self.state {
+            State::Failed(error) => error.take(),
+            State::Open | State::Shut => None,
+        }
+    }
+}
+
+/// What the engine is told when Python's own error is known to us.
+fn failed() -> Error {
+    Error::Io { path: NAME.into(), source: io::Error::other("Python raised an error") }
+}
+
+/// Lists of tokens.
+struct ListFeed {
+    lists: TokenLists,
+    tap: Tap,
+}
+
+impl Source for ListFeed {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        loop {
+            if self.lists.read(sentence)? {
+                return Ok(true);
+            }
+            match self.tap.state {
+                State::Open => {}
+                State::Shut => return Ok(false),
+                State::Failed(_) => return Err(failed()),
+            }
+            match self.tap.supply.fill_lists(&mut self.lists) {
+                Ok(true) => {}
+                Ok(false) => self.tap.state = State::Shut,
+                // What came before the error is given out first.
+                Err(error) => self.tap.state = State::Failed(Some(error)),
+            }
+        }
+    }
+}
+
+impl Feed for ListFeed {
+    fn report(&self) -> TextReport {
+        self.lists.report().clone()
+    }
+
+    /// Tokens that were cut elsewhere have no place in a text.
+    fn settle(&mut self, _: &mut Ledger) -> Result<()> {
+        Ok(())
+    }
+
+    fn fraction(&self) -> Option<f64> {
+        self.tap.supply.fraction()
+    }
+
+    fn missing(&self) -> u64 {
+        self.tap.supply.missing()
+    }
+
+    fn stop(&mut self) {
+        if self.lists.has_open() {
+            self.lists.end_list();
+        }
+        self.tap.shut();
+    }
+
+    fn take_error(&mut self) -> Option<PyErr> {
+        self.tap.take_error()
+    }
+}
+
+/// Strings, by the engine's reader of pipes: what `skipstream train -` makes of the same lines.
+struct LineFeed {
+    files: Files,
+    tap: Arc<Mutex<Tap>>,
+}
+
+impl LineFeed {
+    fn tap(&self) -> MutexGuard<'_, Tap> {
+        self.tap.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Source for LineFeed {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        self.files.read(sentence)
+    }
+}
+
+impl Feed for LineFeed {
+    fn report(&self) -> TextReport {
+        self.files.report()
+    }
+
+    fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
+        self.files.settle(ledger)
+    }
+
+    fn fraction(&self) -> Option<f64> {
+        self.tap().supply.fraction()
+    }
+
+    fn missing(&self) -> u64 {
+        self.tap().supply.missing()
+    }
+
+    fn stop(&mut self) {
+        self.tap().shut();
+    }
+
+    fn take_error(&mut self) -> Option<PyErr> {
+        self.tap().take_error()
+    }
+}
+
+/// Strings as bytes.
+struct LineReader {
+    tap: Arc<Mutex<Tap>>,
+    lines: Vec<u8>,
+    next: usize,
+}
+
+impl Read for LineReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.next == self.lines.len() {
+            let mut tap = self.tap.lock().unwrap_or_else(PoisonError::into_inner);
+            match tap.state {
+                State::Open => {}
+                State::Shut => return Ok(0),
+                State::Failed(_) => return Err(io::Error::other("Python raised an error")),
+            }
+            self.lines.clear();
+            self.next = 0;
+            if let Err(error) = tap.supply.fill_lines(&mut self.lines) {
+                // What came before the error is given out first.
+                tap.fail::<()>(error).ok();
+                if self.lines.is_empty() {
+                    return Err(io::Error::other("Python raised an error"));
+                }
+            } else if self.lines.is_empty() {
+                tap.state = State::Shut;
+            }
+        }
+        let read = (&self.lines[self.next..]).read(buffer)?;
+        self.next += read;
+        Ok(read)
+    }
+}
+
+/// Files.
+pub struct FileFeed(pub Files);
+
+impl Source for FileFeed {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        self.0.read(sentence)
+    }
+}
+
+impl Feed for FileFeed {
+    fn report(&self) -> TextReport {
+        self.0.report()
+    }
+
+    fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
+        self.0.settle(ledger)
+    }
+
+    fn fraction(&self) -> Option<f64> {
+        let progress = self.0.progress();
+        let length = progress.length().filter(|&length| length > 0)?;
+        Some((progress.bytes_read() as f64 / length as f64).min(1.0))
+    }
+
+    fn files(&self) -> Option<&Files> {
+        Some(&self.0)
+    }
+}

@@ -1,0 +1,64 @@
+//! Text that comes from Python.
+//!
+//! `items.rs` and `arrow.rs` take it from an iterable or from Arrow's buffers, in chunks; `feed.rs` makes a source of
+//! it that the engine reads, of strings by the engine's own reader of text, of token lists as they are.
+
+mod feed;
+mod items;
+mod utf8;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyString};
+use skipstream::corpus::TokenLists;
+
+pub use feed::{Feed, FileFeed, Shared, from_python};
+pub use items::{Items, Text};
+
+/// Where a feed takes its text from, a chunk at a time.
+pub trait Supply: Send {
+    /// What it consists of.
+    fn kind(&self) -> Kind;
+
+    /// Adds strings as lines, or nothing at the end.
+    fn fill_lines(&mut self, lines: &mut Vec<u8>) -> PyResult<()>;
+
+    /// Adds lists of tokens; whether there may be more.
+    fn fill_lists(&mut self, lists: &mut TokenLists) -> PyResult<bool>;
+
+    /// How much of it was taken, if that is known.
+    fn fraction(&self) -> Option<f64>;
+
+    /// How many values were missing.
+    fn missing(&self) -> u64;
+}
+
+/// What an iterable consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Strings (or bytes), which the engine cuts into tokens.
+    Strings,
+    /// Lists of tokens.
+    Lists,
+}
+
+/// Whether this is a column of pandas, in which values may be missing.
+pub fn is_pandas_series(sentences: &Bound<'_, PyAny>) -> bool {
+    let kind = sentences.get_type();
+    kind.name().is_ok_and(|name| name == "Series")
+        && kind.module().is_ok_and(|module| module.to_string_lossy().starts_with("pandas."))
+}
+
+/// Refuses a single string, of which each character would be a sentence.
+pub fn refuse_one_string(sentences: &Bound<'_, PyAny>) -> PyResult<()> {
+    let is_one = sentences.is_instance_of::<PyString>()
+        || sentences.is_instance_of::<PyBytes>()
+        || sentences.is_instance_of::<PyByteArray>();
+    if !is_one {
+        return Ok(());
+    }
+    let kind = sentences.get_type().name()?;
+    Err(PyTypeError::new_err(format!(
+        "sentences is one {kind}; put it into a list, as in train([text]), or give its path to train_file"
+    )))
+}

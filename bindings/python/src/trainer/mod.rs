@@ -1,0 +1,323 @@
+//! The trainer.
+//!
+//! `turns.rs` lets one thread after the other use it, `run.rs` is a call of `train`, and `watch.rs` looks on meanwhile.
+//!
+//! Invariant: who waits for a trainer does not hold Python's lock, and nobody has one without a turn. So a training
+//! that needs Python's lock, to take more text, always gets it.
+
+mod run;
+mod turns;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Serialize;
+use skipstream::corpus::{Files, Layout, Lines, find};
+use skipstream::train::MemoryBound;
+use skipstream::{Outcome, Vectors};
+
+use crate::call::call;
+use crate::embeddings::Embeddings;
+use crate::error::to_python;
+use crate::settings::Settings;
+use crate::text::{self, FileFeed, Items, Text};
+use turns::Turns;
+use watch::Watch;
+
+/// What a thread is told that asks for a trainer while it feeds it.
+const BUSY: &str = "this trainer is learning now, and asks for more text; call it from a callback, or from another thread";
+
+/// What a thread is told that asks for a training within a training.
+const TRAINS: &str = "this trainer is learning now; it cannot learn something else before it has come back";
+
+/// Texts whose means are taken in one turn.
+const TEXTS_AT_ONCE: usize = 1_000;
+
+/// Learns from a stream.
+#[pyclass(frozen, module = "skipstream._engine")]
+pub struct Trainer {
+    trainer: Mutex<skipstream::Trainer>,
+    /// Who may use it now.
+    turns: Turns,
+    /// Who may train it, in several turns.
+    trainings: Turns,
+}
+
+/// How far a trainer has come, for Python.
+#[derive(Debug, Serialize)]
+struct Stats {
+    words: u64,
+    pairs: u64,
+    loss: Option<f64>,
+    vocabulary: usize,
+    max_vocabulary: usize,
+    evictions: u64,
+    replayed: u64,
+    waiting: u64,
+    dimensions: usize,
+    threads: usize,
+    kernel: String,
+    memory_bound: MemoryBound,
+    memory_bound_total: u64,
+}
+
+#[pymethods]
+impl Trainer {
+    /// An empty model.
+    #[new]
+    fn new(py: Python<'_>, settings: &Settings) -> PyResult<Trainer> {
+        call(py, || settings.trainer()).map(Trainer::from)
+    }
+
+    /// The model in a file.
+    #[staticmethod]
+    #[pyo3(signature = (path, threads = None))]
+    fn load(py: Python<'_>, path: PathBuf, threads: Option<usize>) -> PyResult<Trainer> {
+        call(py, || skipstream::Trainer::load(path, threads)).map(Trainer::from)
+    }
+
+    /// Writes the whole state to a file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.with(py, |trainer| trainer.save(path))
+    }
+
+    /// Learns sentences: strings, or lists of tokens.
+    #[pyo3(signature = (sentences, callback = None, interval = 1.0))]
+    fn train(
+        &self,
+        py: Python<'_>,
+        sentences: Py<PyAny>,
+        callback: Option<Py<PyAny>>,
+        interval: f64,
+    ) -> PyResult<String> {
+        text::refuse_one_string(sentences.bind(py))?;
+        let interval = checked_interval(interval)?;
+        let mut open =
+            |py: Python<'_>, options: &_, _: &_| text::from_python(sentences.bind(py), options);
+        self.run(py, &mut open, callback.as_ref(), interval)
+    }
+
+    /// Learns files, folders and patterns.
+    #[pyo3(signature = (paths, again = false, callback = None, interval = 1.0))]
+    fn train_file(
+        &self,
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        again: bool,
+        callback: Option<Py<PyAny>>,
+        interval: f64,
+    ) -> PyResult<String> {
+        let interval = checked_interval(interval)?;
+        let found = call(py, || {
+            let found: skipstream::Result<Vec<_>> = paths.iter().map(find).collect();
+            Ok(found?.concat())
+        })?;
+        let layout = Layout::Text;
+        let mut open = |py: Python<'_>, options: &_, ledger: &_| {
+            let files = call(py, || Files::plan(&found, ledger, again, options, &layout))?;
+            Ok(Box::new(FileFeed(files)) as _)
+        };
+        self.run(py, &mut open, callback.as_ref(), interval)
+    }
+
+    /// Trains what waits for its replay.
+    #[pyo3(signature = (callback = None, interval = 1.0))]
+    fn finish(&self, py: Python<'_>, callback: Option<Py<PyAny>>, interval: f64) -> PyResult<String> {
+        let interval = checked_interval(interval)?;
+        let _training = self.trainings.wait(py, TRAINS)?;
+        let before = self.with(py, |trainer| Ok(trainer.progress()))?;
+        let mut watch = Watch::new(&self.turns, callback.as_ref(), interval, before);
+        loop {
+            let (outcome, now, waiting) = self.with(py, |trainer| {
+                let outcome = trainer.finish(&mut watch);
+                Ok((outcome, trainer.progress(), trainer.waiting()))
+            })?;
+            if let Some(error) = watch.take_error() {
+                return Err(error);
+            }
+            if outcome == Outcome::Rested {
+                watch.tell_if_due(py, &now, None)?;
+                continue;
+            }
+            watch.tell(py, &now, Some(1.0))?;
+            let text = Default::default();
+            let summary = run::Summary::of_text(&before, &now, waiting, watch.elapsed(), 1, &text);
+            return Ok(serde_json::to_string(&summary).expect("it is plain data"));
+        }
+    }
+
+    /// The vectors as they are now, of the most frequent words alone if so many are asked for.
+    #[pyo3(signature = (vectors = "sum", top = None))]
+    fn embeddings(&self, py: Python<'_>, vectors: &str, top: Option<usize>) -> PyResult<Embeddings> {
+        let top = top.unwrap_or(usize::MAX);
+        self.with(py, |trainer| trainer.top_embeddings(vectors.parse()?, top)).map(Embeddings::new)
+    }
+
+    /// The vector of a word.
+    #[pyo3(signature = (word, vectors = "sum"))]
+    fn vector<'py>(&self, py: Python<'py>, word: &str, vectors: &str) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let vector = self.with(py, |trainer| {
+            let unknown = || skipstream::Error::UnknownWord { word: word.to_owned() };
+            trainer.vector(word, vectors.parse()?).ok_or_else(unknown)
+        })?;
+        Ok(PyArray1::from_vec(py, vector))
+    }
+
+    /// The vectors of words, one row each.
+    #[pyo3(signature = (words, vectors = "sum"))]
+    fn vectors_of<'py>(
+        &self,
+        py: Python<'py>,
+        words: Vec<String>,
+        vectors: &str,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let (dimensions, rows) = self.with(py, |trainer| {
+            let (dimensions, vectors) = (trainer.settings().dimensions, vectors.parse()?);
+            let mut rows = Vec::with_capacity(words.len() * dimensions);
+            for word in &words {
+                let unknown = || skipstream::Error::UnknownWord { word: word.clone() };
+                rows.extend(trainer.vector(word, vectors).ok_or_else(unknown)?);
+            }
+            Ok((dimensions, rows))
+        })?;
+        PyArray1::from_vec(py, rows).reshape([words.len(), dimensions])
+    }
+
+    /// For each text the mean of the vectors of its known words, one row each.
+    #[pyo3(signature = (texts, vectors = "sum"))]
+    fn mean_vectors<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        vectors: &str,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let vectors: Vectors = vectors.parse().map_err(|error| to_python(py, error))?;
+        let (dimensions, options) =
+            self.with(py, |trainer| Ok((trainer.settings().dimensions, trainer.settings().text.clone())))?;
+        let mut items = Items::new(texts, text::is_pandas_series(texts))?;
+        let mut rows: Vec<f32> = Vec::new();
+        loop {
+            let chunk = items.take_texts(py, TEXTS_AT_ONCE, &options)?;
+            if chunk.is_empty() {
+                let n_texts = rows.len() / dimensions;
+                return PyArray1::from_vec(py, rows).reshape([n_texts, dimensions]);
+            }
+            self.with(py, |trainer| {
+                for text in chunk {
+                    let start = rows.len();
+                    rows.resize(start + dimensions, 0.0);
+                    let mean = &mut rows[start..];
+                    match text {
+                        Text::Lines(text) => {
+                            let mut lines = Lines::new(&text[..], "texts", &options)?;
+                            trainer.mean_vector(&mut lines, vectors, mean)?;
+                        }
+                        Text::Tokens(mut lists) => {
+                            trainer.mean_vector(&mut lists, vectors, mean)?;
+                        }
+                        Text::Missing => {}
+                    }
+                }
+                Ok(())
+            })?;
+        }
+    }
+
+    /// How often a word was seen, if it is known.
+    fn count(&self, py: Python<'_>, word: &str) -> PyResult<Option<u64>> {
+        self.with(py, |trainer| {
+            let vocabulary = trainer.vocabulary();
+            Ok(vocabulary.id(word).map(|id| vocabulary.count(id)))
+        })
+    }
+
+    /// Trains with so many threads from now on.
+    #[pyo3(signature = (threads))]
+    fn set_threads(&self, py: Python<'_>, threads: Option<usize>) -> PyResult<()> {
+        self.with(py, |trainer| trainer.set_threads(threads))
+    }
+
+    /// Trains text that comes from now on so often again.
+    fn set_replays(&self, py: Python<'_>, replays: u32) -> PyResult<()> {
+        self.with(py, |trainer| trainer.set_replays(replays))
+    }
+
+    /// What is kept beside the model, by name.
+    fn notes(&self, py: Python<'_>) -> PyResult<BTreeMap<String, String>> {
+        self.with(py, |trainer| Ok(trainer.notes().clone()))
+    }
+
+    /// Keeps something beside the model.
+    fn set_note(&self, py: Python<'_>, name: String, text: String) -> PyResult<()> {
+        self.with(py, |trainer| {
+            trainer.notes_mut().insert(name, text);
+            Ok(())
+        })
+    }
+
+    /// How far it has come, as JSON.
+    fn stats(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |trainer| {
+            let (now, settings, bound) = (trainer.progress(), trainer.settings(), trainer.memory_bound());
+            let loss = (now.totals.pairs > 0).then(|| now.totals.mean_loss());
+            let stats = Stats {
+                words: now.tokens,
+                pairs: now.totals.pairs,
+                loss: loss.filter(|loss| loss.is_finite()),
+                vocabulary: now.vocabulary,
+                max_vocabulary: settings.max_vocabulary,
+                evictions: now.evictions,
+                replayed: now.totals.replayed,
+                waiting: trainer.waiting(),
+                dimensions: settings.dimensions,
+                threads: settings.threads(),
+                kernel: format!("{:?}", trainer.kernel()),
+                memory_bound: bound,
+                memory_bound_total: bound.total(),
+            };
+            Ok(serde_json::to_string(&stats).expect("it is plain data"))
+        })
+    }
+
+    /// The settings in force, as JSON.
+    fn settings(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |trainer| {
+            Ok(serde_json::to_string(&trainer.settings().resolved()).expect("it is plain data"))
+        })
+    }
+}
+
+impl From<skipstream::Trainer> for Trainer {
+    fn from(trainer: skipstream::Trainer) -> Trainer {
+        Trainer { trainer: Mutex::new(trainer), turns: Turns::default(), trainings: Turns::default() }
+    }
+}
+
+impl Trainer {
+    /// Uses the trainer when it is this thread's turn.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut skipstream::Trainer) -> skipstream::Result<T> + Send,
+    ) -> PyResult<T> {
+        let _turn = self.turns.wait(py, BUSY)?;
+        call(py, || work(&mut self.lock()))
+    }
+
+    /// Only for who has a turn.
+    fn lock(&self) -> MutexGuard<'_, skipstream::Trainer> {
+        self.trainer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn checked_interval(seconds: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(seconds).map_err(|_| {
+        PyValueError::new_err(format!("interval is {seconds}; it must be a number of seconds, 0 or more"))
+    })
+}

@@ -1,0 +1,275 @@
+//! One call of `train`: learns, and rests when somebody else wants the trainer.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Serialize;
+use skipstream::corpus::{Ledger, Source, TextOptions, TextReport};
+use skipstream::{Error, Outcome, Progress};
+
+use super::watch::{PassWatch, Watch};
+use super::{BUSY, TRAINS, Trainer};
+use crate::call::call;
+use crate::text::{Feed, Shared};
+
+/// What came of a training, for Python.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    words: u64,
+    sentences: u64,
+    seconds: f64,
+    words_per_second: f64,
+    loss: Option<f64>,
+    pairs: u64,
+    replayed: u64,
+    waiting: u64,
+    evictions: u64,
+    short_tokens: u64,
+    long_tokens: u64,
+    cut_sentences: u64,
+    invalid_lines: u64,
+    nul_lines: u64,
+    bad_records: u64,
+    missing: u64,
+    skipped_files: Vec<PathBuf>,
+    files_without_words: Vec<PathBuf>,
+}
+
+/// Makes the text, anew for each pass.
+pub type Open<'a> = dyn FnMut(Python<'_>, &TextOptions, &Ledger) -> PyResult<Box<dyn Feed>> + Send + 'a;
+
+impl Trainer {
+    /// Learns all of a text, or what was taken of it before an error or Ctrl-C; then that error comes back.
+    pub(super) fn run(
+        &self,
+        py: Python<'_>,
+        open: &mut Open<'_>,
+        callback: Option<&Py<PyAny>>,
+        interval: Duration,
+    ) -> PyResult<String> {
+        let _training = self.trainings.wait(py, TRAINS)?;
+        let turn = self.turns.wait(py, BUSY)?;
+        // The turn is ours, so nobody who could wait for Python's lock has the trainer.
+        let (before, in_passes, options, ledger) = {
+            let trainer = self.lock();
+            let (options, ledger) = (trainer.settings().text.clone(), trainer.ledger().clone());
+            (trainer.progress(), trainer.is_in_passes(), options, ledger)
+        };
+        let mut open = |py: Python<'_>| open(py, &options, &ledger);
+        let mut watch = Watch::new(&self.turns, callback, interval, before);
+        let (feed, result) = if in_passes {
+            let (feed, result) = self.run_passes(py, &mut open, &mut watch);
+            drop(turn);
+            (feed, result)
+        } else {
+            let feed = Shared::new(open(py)?);
+            let result = self.run_stream(py, turn, &feed, &mut watch);
+            (Some(feed), result)
+        };
+        let Some(feed) = feed else {
+            return result.map(|()| String::new());
+        };
+        let error = feed.feed().take_error();
+        let turn = self.turns.wait_anyway(py, BUSY)?;
+        let settled = call(py, || {
+            let mut trainer = self.lock();
+            let settled = feed.feed().settle(trainer.ledger_mut());
+            Ok((trainer.progress(), trainer.waiting(), trainer.settings().passes, settled))
+        });
+        drop(turn);
+        if let Some(error) = error {
+            return Err(error);
+        }
+        result?;
+        let (now, waiting, passes, settled) = settled?;
+        settled.map_err(|error| crate::error::to_python(py, error))?;
+        let feed = feed.feed();
+        watch.tell(py, &now, feed.fraction().map(|_| 1.0))?;
+        let passes = if in_passes { passes } else { 1 };
+        let summary = Summary::new(&before, &now, waiting, watch.elapsed(), passes, &**feed);
+        Ok(serde_json::to_string(&summary).expect("it is plain data"))
+    }
+
+    fn run_stream(
+        &self,
+        py: Python<'_>,
+        turn: super::turns::Turn<'_>,
+        feed: &Shared,
+        watch: &mut Watch<'_>,
+    ) -> PyResult<()> {
+        let mut turn = Some(turn);
+        let result = loop {
+            let held = match turn.take().map_or_else(|| self.turns.wait(py, BUSY), Ok) {
+                Ok(held) => held,
+                Err(interrupt) => break Err(interrupt),
+            };
+            let rested = call(py, || {
+                let mut trainer = self.lock();
+                let outcome = trainer.train(&mut feed.clone(), watch)?;
+                Ok((outcome, trainer.progress()))
+            });
+            drop(held);
+            let now = match rested {
+                Ok((Outcome::Rested, now)) => now,
+                Ok((Outcome::Ended, _)) => break Ok(()),
+                Err(error) => return Err(error),
+            };
+            if let Some(error) = watch.take_error() {
+                break Err(error);
+            }
+            let fraction = feed.feed().fraction();
+            if let Err(error) = watch.tell_if_due(py, &now, fraction) {
+                break Err(error);
+            }
+        };
+        if result.is_err() {
+            // What was taken from Python would be lost otherwise.
+            feed.feed().stop();
+            let _turn = self.turns.wait_anyway(py, BUSY)?;
+            if feed.feed().files().is_none() {
+                call(py, || self.lock().train(&mut feed.clone(), &mut ()))?;
+            }
+        }
+        result
+    }
+
+    /// Learns a corpus in passes. It is learned as a whole or not at all.
+    fn run_passes(
+        &self,
+        py: Python<'_>,
+        open: &mut (dyn FnMut(Python<'_>) -> PyResult<Box<dyn Feed>> + Send),
+        watch: &mut Watch<'_>,
+    ) -> (Option<Shared>, PyResult<()>) {
+        let mut passes = Passes::default();
+        let trained = call(py, || {
+            let mut trainer = self.lock();
+            let current = std::cell::RefCell::new(&mut passes);
+            let fraction = || current.borrow().feed.as_ref()?.feed().fraction();
+            let mut open = || -> skipstream::Result<Box<dyn Source>> {
+                let opened = Python::try_attach(&mut *open);
+                current.borrow_mut().begin(opened)
+            };
+            let outcome = trainer.train_passes(&mut open, &mut PassWatch { watch, fraction: &fraction });
+            if !matches!(outcome, Ok(Outcome::Ended)) && trainer.progress().tokens > 0 {
+                start_anew(&mut trainer)?;
+            }
+            outcome
+        });
+        let result = match (passes.error.take(), watch.take_error(), trained) {
+            (Some(error), ..) | (None, Some(error), _) | (None, None, Err(error)) => Err(error),
+            (None, None, Ok(_)) => Ok(()),
+        };
+        (passes.feed, result)
+    }
+}
+
+/// The passes over a corpus so far.
+#[derive(Default)]
+struct Passes {
+    feed: Option<Shared>,
+    sentences: Option<u64>,
+    error: Option<PyErr>,
+}
+
+impl Passes {
+    /// Begins another pass, if the last one was like those before it.
+    fn begin(&mut self, opened: Option<PyResult<Box<dyn Feed>>>) -> skipstream::Result<Box<dyn Source>> {
+        let stopped = || Error::Unsupported("Python raised an error".to_owned());
+        if let Some(feed) = &self.feed {
+            let read = feed.feed().report().sentences;
+            let before = *self.sentences.get_or_insert(read);
+            if read != before {
+                self.error = Some(PyValueError::new_err(format!(
+                    "the sentences must be the same in each pass; there were {before} at first and {read} later"
+                )));
+                return Err(stopped());
+            }
+        }
+        match opened {
+            Some(Ok(feed)) => {
+                let feed = Shared::new(feed);
+                self.feed = Some(feed.clone());
+                Ok(Box::new(feed))
+            }
+            Some(Err(error)) => {
+                self.error = Some(error);
+                Err(stopped())
+            }
+            // The interpreter is about to end.
+            None => Err(stopped()),
+        }
+    }
+}
+
+/// Forgets what was learned in part.
+fn start_anew(trainer: &mut skipstream::Trainer) -> skipstream::Result<()> {
+    let config = (**trainer.settings()).clone();
+    *trainer = match trainer.initial().cloned() {
+        Some(initial) => skipstream::Trainer::starting_from(config, initial)?,
+        None => skipstream::Trainer::new(config)?,
+    };
+    Ok(())
+}
+
+impl Summary {
+    fn new(
+        before: &Progress,
+        now: &Progress,
+        waiting: u64,
+        elapsed: Duration,
+        passes: u32,
+        feed: &dyn Feed,
+    ) -> Summary {
+        let text = feed.report();
+        let missing = feed.missing();
+        let (skipped_files, files_without_words) = match feed.files() {
+            Some(files) => (
+                files.skipped().to_vec(),
+                files.without_words().map(|path| path.to_owned()).collect(),
+            ),
+            None => (Vec::new(), Vec::new()),
+        };
+        Summary {
+            missing,
+            skipped_files,
+            files_without_words,
+            ..Summary::of_text(before, now, waiting, elapsed, passes, &text)
+        }
+    }
+
+    /// Without what only some texts have.
+    pub fn of_text(
+        before: &Progress,
+        now: &Progress,
+        waiting: u64,
+        elapsed: Duration,
+        passes: u32,
+        text: &TextReport,
+    ) -> Summary {
+        let trained = now.totals.since(&before.totals);
+        let words = now.tokens - before.tokens;
+        let seconds = elapsed.as_secs_f64();
+        Summary {
+            words,
+            sentences: text.sentences,
+            seconds,
+            words_per_second: words as f64 * f64::from(passes) / seconds.max(1e-9),
+            loss: (trained.pairs > 0).then(|| trained.mean_loss()).filter(|loss| loss.is_finite()),
+            pairs: trained.pairs,
+            replayed: trained.replayed,
+            waiting,
+            evictions: now.evictions - before.evictions,
+            short_tokens: text.short_tokens,
+            long_tokens: text.long_tokens,
+            cut_sentences: text.cut_lines,
+            invalid_lines: text.invalid_lines,
+            nul_lines: text.nul_lines,
+            bad_records: text.bad_records,
+            missing: 0,
+            skipped_files: Vec::new(),
+            files_without_words: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Who may use a trainer now.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// How long to wait before we look whether Ctrl-C was pressed.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// A queue of threads, first come, first served.
+///
+/// A plain mutex would not do: the thread that trains gives it back at each rest and would mostly be the first to have
+/// it again. Who waits here does so without Python's lock and hears Ctrl-C, and a thread that is let in already is told
+/// so instead of waiting for itself.
+#[derive(Debug, Default)]
+pub struct Turns {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    holder: Option<ThreadId>,
+    waiting: VecDeque<u64>,
+    next_ticket: u64,
+}
+
+/// A turn, until it is dropped.
+#[derive(Debug)]
+pub struct Turn<'a>(&'a Turns);
+
+impl Turns {
+    /// Waits for a turn. `busy` is what this thread is told if it has one already.
+    pub fn wait(&self, py: Python<'_>, busy: &'static str) -> PyResult<Turn<'_>> {
+        let ticket = match self.take_or_queue(busy)? {
+            Ok(turn) => return Ok(turn),
+            Err(ticket) => ticket,
+        };
+        loop {
+            if let Some(turn) = py.detach(|| self.wait_for(ticket)) {
+                return Ok(turn);
+            }
+            if let Err(interrupt) = py.check_signals() {
+                self.state().waiting.retain(|&other| other != ticket);
+                self.changed.notify_all();
+                return Err(interrupt);
+            }
+        }
+    }
+
+    /// Waits for a turn whatever happens: to bring to its end what was begun.
+    pub fn wait_anyway(&self, py: Python<'_>, busy: &'static str) -> PyResult<Turn<'_>> {
+        let ticket = match self.take_or_queue(busy)? {
+            Ok(turn) => return Ok(turn),
+            Err(ticket) => ticket,
+        };
+        loop {
+            if let Some(turn) = py.detach(|| self.wait_for(ticket)) {
+                return Ok(turn);
+            }
+        }
+    }
+
+    /// Whether somebody waits.
+    pub fn is_wanted(&self) -> bool {
+        !self.state().waiting.is_empty()
+    }
+
+    /// A turn at once, or a place in the queue.
+    fn take_or_queue(&self, busy: &'static str) -> PyResult<Result<Turn<'_>, u64>> {
+        let this_thread = thread::current().id();
+        let mut state = self.state();
+        if state.holder == Some(this_thread) {
+            return Err(PyRuntimeError::new_err(busy));
+        }
+        if state.holder.is_none() && state.waiting.is_empty() {
+            state.holder = Some(this_thread);
+            return Ok(Ok(Turn(self)));
+        }
+        let ticket = state.next_ticket;
+        state.next_ticket += 1;
+        state.waiting.push_back(ticket);
+        Ok(Err(ticket))
+    }
+
+    fn wait_for(&self, ticket: u64) -> Option<Turn<'_>> {
+        let may_not = |state: &mut State| state.holder.is_some() || state.waiting.front() != Some(&ticket);
+        let waited = self.changed.wait_timeout_while(self.state(), PATIENCE, may_not);
+        let (mut state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timeout.timed_out() {
+            return None;
+        }
+        state.waiting.pop_front();
+        state.holder = Some(thread::current().id());
+        Some(Turn(self))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.state().holder = None;
+        self.0.changed.notify_all();
+    }
+}

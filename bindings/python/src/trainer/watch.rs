@@ -1,0 +1,129 @@
+//! Looks on while a trainer learns, and says when it should rest.
+
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use serde::Serialize;
+use skipstream::{Observer, Progress, Wish};
+
+use super::turns::Turns;
+
+/// How often to look whether Ctrl-C was pressed.
+const SIGNALS_EVERY: Duration = Duration::from_millis(50);
+
+/// How training went since the last time, and how far it is.
+#[derive(Debug, Serialize)]
+pub struct Figures {
+    words: u64,
+    words_per_second: f64,
+    loss: Option<f64>,
+    vocabulary: usize,
+    evictions: u64,
+    seconds: f64,
+    fraction: Option<f64>,
+}
+
+/// Asks for a rest when somebody else wants the trainer, when the interval is over, or when Python has a signal.
+pub struct Watch<'a> {
+    turns: &'a Turns,
+    callback: Option<&'a Py<PyAny>>,
+    interval: Duration,
+    began: Instant,
+    first: Progress,
+    /// The beginning of the interval.
+    since: Instant,
+    earlier: Progress,
+    signals: Instant,
+    error: Option<PyErr>,
+}
+
+impl<'a> Watch<'a> {
+    /// Begins now.
+    pub fn new(turns: &'a Turns, callback: Option<&'a Py<PyAny>>, interval: Duration, now: Progress) -> Self {
+        let began = Instant::now();
+        Watch {
+            turns,
+            callback,
+            interval,
+            began,
+            first: now,
+            since: began,
+            earlier: now,
+            signals: began,
+            error: None,
+        }
+    }
+
+    /// What a signal or the callback raised.
+    pub fn take_error(&mut self) -> Option<PyErr> {
+        self.error.take()
+    }
+
+    /// How long it has taken so far.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Tells the callback how it goes, if the interval is over.
+    pub fn tell_if_due(&mut self, py: Python<'_>, now: &Progress, fraction: Option<f64>) -> PyResult<()> {
+        if self.is_due() { self.tell(py, now, fraction) } else { Ok(()) }
+    }
+
+    /// Tells the callback how it goes.
+    pub fn tell(&mut self, py: Python<'_>, now: &Progress, fraction: Option<f64>) -> PyResult<()> {
+        let Some(callback) = self.callback else { return Ok(()) };
+        let trained = now.totals.since(&self.earlier.totals);
+        let elapsed = self.since.elapsed().as_secs_f64().max(1e-9);
+        let figures = Figures {
+            words: now.tokens - self.first.tokens,
+            words_per_second: (now.tokens - self.earlier.tokens) as f64 / elapsed,
+            loss: (trained.pairs > 0).then(|| trained.mean_loss()).filter(|loss| loss.is_finite()),
+            vocabulary: now.vocabulary,
+            evictions: now.evictions,
+            seconds: self.began.elapsed().as_secs_f64(),
+            fraction,
+        };
+        self.since = Instant::now();
+        self.earlier = *now;
+        let figures = serde_json::to_string(&figures).expect("it is plain data");
+        callback.call1(py, (figures,)).map(drop)
+    }
+
+    fn is_due(&self) -> bool {
+        self.callback.is_some() && self.since.elapsed() >= self.interval
+    }
+
+    /// Whether a signal came whose handler raised an error. Only the main thread hears of signals.
+    fn is_interrupted(&mut self) -> bool {
+        if self.error.is_none() && self.signals.elapsed() >= SIGNALS_EVERY {
+            self.signals = Instant::now();
+            self.error = Python::try_attach(|py| py.check_signals().err()).flatten();
+        }
+        self.error.is_some()
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn progress(&mut self, _: &Progress) -> Wish {
+        if self.is_interrupted() || self.is_due() || self.turns.is_wanted() { Wish::Rest } else { Wish::GoOn }
+    }
+}
+
+/// The same for passes over a corpus, which cannot rest: the callback is called while the trainer works.
+pub struct PassWatch<'a, 'b> {
+    /// The watch.
+    pub watch: &'b mut Watch<'a>,
+    /// How far the text of this pass was read.
+    pub fraction: &'b dyn Fn() -> Option<f64>,
+}
+
+impl Observer for PassWatch<'_, '_> {
+    fn progress(&mut self, progress: &Progress) -> Wish {
+        if !self.watch.is_interrupted() && self.watch.is_due() {
+            let fraction = (self.fraction)();
+            let told = Python::try_attach(|py| self.watch.tell(py, progress, fraction));
+            self.watch.error = told.and_then(Result::err);
+        }
+        if self.watch.error.is_some() { Wish::Rest } else { Wish::GoOn }
+    }
+}

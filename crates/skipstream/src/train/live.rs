@@ -1,0 +1,105 @@
+//! Single vectors of a trainer, read from its rows as they are.
+
+use super::Trainer;
+use crate::corpus::{Sentence, Source};
+use crate::embeddings::Vectors;
+use crate::error::Result;
+use crate::vocabulary::WordId;
+
+/// To take all vectors out means to copy them; for a few words that is too much.
+impl Trainer {
+    /// The vector of a word, if it is known.
+    ///
+    /// ```
+    /// use skipstream::{Config, Trainer, Vectors, corpus};
+    ///
+    /// let config = Config { dimensions: 16, ..Config::default() };
+    /// let mut lines = corpus::Lines::new("tea with milk".as_bytes(), "text", &config.text)?;
+    /// let mut trainer = Trainer::new(config)?;
+    /// trainer.train(&mut lines, &mut ())?;
+    /// assert_eq!(trainer.vector("tea", Vectors::Sum).map(|vector| vector.len()), Some(16));
+    /// assert_eq!(trainer.vector("sugar", Vectors::Sum), None);
+    /// # Ok::<(), skipstream::Error>(())
+    /// ```
+    pub fn vector(&self, word: &str, vectors: Vectors) -> Option<Vec<f32>> {
+        let mut vector = vec![0.0; self.settings().dimensions];
+        self.add_vector(self.vocabulary().id(word)?, vectors, &mut vector);
+        Some(vector)
+    }
+
+    /// The mean of the vectors of those words of a text that are known, in `mean`; zeros where none is. Says how many are.
+    ///
+    /// # Panics
+    /// When `mean` has another length than a vector.
+    pub fn mean_vector(&self, text: &mut dyn Source, vectors: Vectors, mean: &mut [f32]) -> Result<usize> {
+        assert_eq!(mean.len(), self.settings().dimensions, "a mean is as long as a vector");
+        mean.fill(0.0);
+        let mut n_known = 0;
+        let mut sentence = Sentence::default();
+        while text.read(&mut sentence)? {
+            for id in sentence.tokens().filter_map(|word| self.vocabulary().id(word)) {
+                self.add_vector(id, vectors, mean);
+                n_known += 1;
+            }
+        }
+        if n_known > 0 {
+            mean.iter_mut().for_each(|value| *value /= n_known as f32);
+        }
+        Ok(n_known)
+    }
+
+    fn add_vector(&self, id: WordId, vectors: Vectors, sum: &mut [f32]) {
+        let (target, context) = (self.parameters().target(id), self.parameters().context(id));
+        let mut add = |row: &[f32]| sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+        match vectors {
+            Vectors::Target => add(target),
+            Vectors::Context => add(context),
+            Vectors::Sum => sum.iter_mut().zip(target.iter().zip(context)).for_each(|(sum, (t, c))| *sum += t + c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+    use crate::corpus::Lines;
+
+    fn trainer() -> Trainer {
+        let config = Config { dimensions: 7, subsample: 0.0, ..Config::default() };
+        let mut trainer = Trainer::new(config.clone()).unwrap();
+        let text = "tea with milk\ncoffee with sugar\n".repeat(50);
+        trainer.train(&mut Lines::new(text.as_bytes(), "text", &config.text).unwrap(), &mut ()).unwrap();
+        trainer
+    }
+
+    #[test]
+    fn single_vectors_are_those_of_the_embeddings() {
+        let trainer = trainer();
+        for vectors in [Vectors::Target, Vectors::Context, Vectors::Sum] {
+            let embeddings = trainer.embeddings(vectors).unwrap();
+            for row in 0..embeddings.len() {
+                let vector = trainer.vector(embeddings.word(row), vectors).unwrap();
+                assert_eq!(vector, *embeddings.vector_at(row));
+            }
+        }
+        assert!(trainer.vector("cocoa", Vectors::Sum).is_none());
+    }
+
+    #[test]
+    fn a_mean_is_of_the_known_words_and_zero_where_there_are_none() {
+        let trainer = trainer();
+        let mut mean = vec![1.0; 7];
+        let mean_of = |text: &str, mean: &mut [f32]| {
+            let mut lines = Lines::new(text.as_bytes(), "text", &trainer.settings().text).unwrap();
+            trainer.mean_vector(&mut lines, Vectors::Sum, mean).unwrap()
+        };
+        assert_eq!(mean_of("tea cocoa\nmilk tea", &mut mean), 3);
+        let [tea, milk] = ["tea", "milk"].map(|word| trainer.vector(word, Vectors::Sum).unwrap());
+        for (value, (tea, milk)) in mean.iter().zip(tea.iter().zip(&milk)) {
+            assert!((value - (2.0 * tea + milk) / 3.0).abs() < 1e-6);
+        }
+        assert_eq!(mean_of("cocoa", &mut mean), 0);
+        assert_eq!(mean, [0.0; 7]);
+    }
+}
