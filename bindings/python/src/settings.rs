@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use skipstream::units::Bytes;
 use skipstream::train::Initial;
+use skipstream::units::Bytes;
 use skipstream::{Config, Error};
 
 use crate::error::to_python;

@@ -38,8 +38,8 @@ class Stats:
     """Words that were learned."""
     pairs: int
     """Pairs of a word and its context that were trained."""
-    loss: float | None
-    """The mean loss of all pairs; None where there were none."""
+    loss: float
+    """The mean loss of all pairs; 0 where there were none."""
     vocabulary: int
     """Words that are known."""
     max_vocabulary: int

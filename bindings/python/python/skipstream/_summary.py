@@ -18,8 +18,8 @@ class Summary:
     """How long it took."""
     words_per_second: float
     """Words learned in a second; of several passes, each of them counts."""
-    loss: float | None
-    """The mean loss of the pairs that were trained; None where there were none."""
+    loss: float
+    """The mean loss of the pairs that were trained; 0 where there were none."""
     pairs: int
     """Pairs of a word and its context that were trained."""
     replayed: int
@@ -57,7 +57,7 @@ class Summary:
     def __repr__(self) -> str:
         parts = [f"{_counted(self.words, 'word')} in {_counted(self.sentences, 'sentence')}"]
         parts.append(f"{self.seconds:.1f} s ({self.words_per_second:,.0f} words/s)")
-        if self.loss is not None:
+        if self.pairs:
             parts.append(f"loss {self.loss:.4f}")
         if self.replayed:
             parts.append(f"{self.replayed:,} replayed")

@@ -4,7 +4,9 @@ use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
-use skipstream::corpus::{Files, Input, Layout, Ledger, Sentence, Source, TextOptions, TextReport, TokenLists};
+use skipstream::corpus::{
+    Files, Input, Layout, Ledger, Sentence, Source, TextOptions, TextReport, TokenLists,
+};
 use skipstream::{Error, Result};
 
 use super::items::Items;

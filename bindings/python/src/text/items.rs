@@ -147,14 +147,15 @@ impl Items {
         }
         let (number, kind) = (self.number, type_name(item));
         if is_string(item) {
-            let message = format!("item {number} of sentences is {kind}; those before it are lists of tokens");
+            let message =
+                format!("item {number} of sentences is {kind}; those before it are lists of tokens");
             return Err(PyTypeError::new_err(message));
         }
         match item.try_iter() {
             Ok(iterator) => Ok(Tokens::Iterator(iterator.unbind())),
-            Err(error) if error.is_instance_of::<PyTypeError>(item.py()) => Err(PyTypeError::new_err(format!(
-                "item {number} of sentences is {kind}; it must be a string or a list of tokens"
-            ))),
+            Err(error) if error.is_instance_of::<PyTypeError>(item.py()) => Err(PyTypeError::new_err(
+                format!("item {number} of sentences is {kind}; it must be a string or a list of tokens"),
+            )),
             Err(error) => Err(error),
         }
     }
@@ -232,7 +233,7 @@ pub enum Text {
     /// A string.
     Lines(Vec<u8>),
     /// Its tokens.
-    Tokens(TokenLists),
+    Tokens(Box<TokenLists>),
     /// A missing value.
     Missing,
 }
@@ -265,7 +266,7 @@ impl Items {
                 let mut open = Open { tokens: self.tokens_of(&item)?, number: 0 };
                 while self.take_tokens(py, &mut open, &mut lists)? {}
                 lists.end_list();
-                Text::Tokens(lists)
+                Text::Tokens(Box::new(lists))
             });
         }
         Ok(texts)

@@ -46,7 +46,7 @@ pub enum Kind {
 pub fn is_pandas_series(sentences: &Bound<'_, PyAny>) -> bool {
     let kind = sentences.get_type();
     kind.name().is_ok_and(|name| name == "Series")
-        && kind.module().is_ok_and(|module| module.to_string_lossy().starts_with("pandas."))
+        && kind.module().is_ok_and(|module| module.to_string_lossy().split('.').next() == Some("pandas"))
 }
 
 /// Refuses a single string, of which each character would be a sentence.

@@ -82,9 +82,8 @@ fn copy_short<'a>(string: &Bound<'_, PyString>, characters: &'a mut [u32; SHORT]
     let length = unsafe { pyo3::ffi::PyUnicode_GetLength(string.as_ptr()) };
     let length = usize::try_from(length).ok().filter(|&length| length <= SHORT)?;
     // SAFETY: as above, and no more than the array's length is written, as no zero is to follow.
-    let copied = unsafe {
-        pyo3::ffi::PyUnicode_AsUCS4(string.as_ptr(), characters.as_mut_ptr(), SHORT as isize, 0)
-    };
+    let copied =
+        unsafe { pyo3::ffi::PyUnicode_AsUCS4(string.as_ptr(), characters.as_mut_ptr(), SHORT as isize, 0) };
     // A null pointer would mean that they are more after all, and an error to be fetched; the length says otherwise.
     (!copied.is_null()).then(|| &characters[..length])
 }

@@ -31,7 +31,8 @@ use turns::Turns;
 use watch::Watch;
 
 /// What a thread is told that asks for a trainer while it feeds it.
-const BUSY: &str = "this trainer is learning now, and asks for more text; call it from a callback, or from another thread";
+const BUSY: &str =
+    "this trainer is learning now, and asks for more text; call it from a callback, or from another thread";
 
 /// What a thread is told that asks for a training within a training.
 const TRAINS: &str = "this trainer is learning now; it cannot learn something else before it has come back";
@@ -54,7 +55,7 @@ pub struct Trainer {
 struct Stats {
     words: u64,
     pairs: u64,
-    loss: Option<f64>,
+    loss: f64,
     vocabulary: usize,
     max_vocabulary: usize,
     evictions: u64,
@@ -98,8 +99,7 @@ impl Trainer {
     ) -> PyResult<String> {
         text::refuse_one_string(sentences.bind(py))?;
         let interval = checked_interval(interval)?;
-        let mut open =
-            |py: Python<'_>, options: &_, _: &_| text::from_python(sentences.bind(py), options);
+        let mut open = |py: Python<'_>, options: &_, _: &_| text::from_python(sentences.bind(py), options);
         self.run(py, &mut open, callback.as_ref(), interval)
     }
 
@@ -219,7 +219,7 @@ impl Trainer {
                             trainer.mean_vector(&mut lines, vectors, mean)?;
                         }
                         Text::Tokens(mut lists) => {
-                            trainer.mean_vector(&mut lists, vectors, mean)?;
+                            trainer.mean_vector(&mut *lists, vectors, mean)?;
                         }
                         Text::Missing => {}
                     }
@@ -265,11 +265,10 @@ impl Trainer {
     fn stats(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |trainer| {
             let (now, settings, bound) = (trainer.progress(), trainer.settings(), trainer.memory_bound());
-            let loss = (now.totals.pairs > 0).then(|| now.totals.mean_loss());
             let stats = Stats {
                 words: now.tokens,
                 pairs: now.totals.pairs,
-                loss: loss.filter(|loss| loss.is_finite()),
+                loss: run::finite(now.totals.mean_loss()),
                 vocabulary: now.vocabulary,
                 max_vocabulary: settings.max_vocabulary,
                 evictions: now.evictions,

@@ -21,7 +21,7 @@ pub struct Summary {
     sentences: u64,
     seconds: f64,
     words_per_second: f64,
-    loss: Option<f64>,
+    loss: f64,
     pairs: u64,
     replayed: u64,
     waiting: u64,
@@ -225,10 +225,9 @@ impl Summary {
         let text = feed.report();
         let missing = feed.missing();
         let (skipped_files, files_without_words) = match feed.files() {
-            Some(files) => (
-                files.skipped().to_vec(),
-                files.without_words().map(|path| path.to_owned()).collect(),
-            ),
+            Some(files) => {
+                (files.skipped().to_vec(), files.without_words().map(|path| path.to_owned()).collect())
+            }
             None => (Vec::new(), Vec::new()),
         };
         Summary {
@@ -256,7 +255,7 @@ impl Summary {
             sentences: text.sentences,
             seconds,
             words_per_second: words as f64 * f64::from(passes) / seconds.max(1e-9),
-            loss: (trained.pairs > 0).then(|| trained.mean_loss()).filter(|loss| loss.is_finite()),
+            loss: finite(trained.mean_loss()),
             pairs: trained.pairs,
             replayed: trained.replayed,
             waiting,
@@ -272,4 +271,9 @@ impl Summary {
             files_without_words: Vec::new(),
         }
     }
+}
+
+/// JSON has no other numbers. A loss that is none says that training has diverged; it cannot be saved then.
+pub fn finite(loss: f64) -> f64 {
+    if loss.is_finite() { loss } else { f64::MAX }
 }

@@ -54,7 +54,9 @@ impl Trainer {
         match vectors {
             Vectors::Target => add(target),
             Vectors::Context => add(context),
-            Vectors::Sum => sum.iter_mut().zip(target.iter().zip(context)).for_each(|(sum, (t, c))| *sum += t + c),
+            Vectors::Sum => {
+                sum.iter_mut().zip(target.iter().zip(context)).for_each(|(sum, (t, c))| *sum += t + c)
+            }
         }
     }
 }
