@@ -50,7 +50,7 @@ impl Embeddings {
             }
             AnalogyRule::Multiply => {
                 let shifted = |cosine: f32| (cosine + 1.0) / 2.0;
-                Ok(self.best(n, &rows, [(&a, 1.0), (&b, 1.0), (&c, 1.0)], |[a, b, c]| {
+                Ok(self.best(0..self.len(), n, &rows, [(&a, 1.0), (&b, 1.0), (&c, 1.0)], |[a, b, c]| {
                     shifted(b) * shifted(c) / (shifted(a) + EPSILON)
                 }))
             }

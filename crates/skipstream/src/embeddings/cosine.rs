@@ -1,5 +1,7 @@
 //! The arithmetic of similarity, which never gives NaN.
 
+use crate::kernel::Kernel;
+
 /// Norms outside these limits have no inverse here. Between them the product of any two vectors
 /// stays far inside `f32`, so that a cosine is never NaN or infinite.
 const SHORTEST: f32 = 1e-15;
@@ -22,12 +24,27 @@ pub(super) fn cosine(dot: f32, inverse_norms: [f32; 2]) -> f32 {
     (dot * scale).clamp(-1.0, 1.0) + 0.0
 }
 
+/// The cosine between a vector and each of others of its length, which stand one after the other.
+///
+/// # Panics
+/// If the others do not have whole vectors.
+pub fn cosines(vector: &[f32], others: &[f32]) -> Vec<f32> {
+    if vector.is_empty() {
+        return Vec::new();
+    }
+    assert_eq!(others.len() % vector.len(), 0, "whole vectors");
+    let kernel = Kernel::best();
+    let inverse = inverse_norm(kernel.dot(vector, vector));
+    let cosine_with =
+        |other: &[f32]| cosine(kernel.dot(vector, other), [inverse, inverse_norm(kernel.dot(other, other))]);
+    others.chunks_exact(vector.len()).map(cosine_with).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::kernel::Kernel;
 
     fn cosine_of(left: &[f32], right: &[f32]) -> f32 {
         let kernel = Kernel::best();
@@ -56,6 +73,12 @@ mod tests {
             assert_eq!(cosine_of(&odd, &[1.0, -1.0]), 0.0);
             assert_eq!(cosine_of(&odd, &odd), 0.0);
         }
+    }
+
+    #[test]
+    fn one_vector_is_compared_with_many() {
+        assert_eq!(cosines(&[2.0, 0.0], &[3.0, 0.0, 0.0, 1.0, -1.0, 0.0, 0.0, 0.0]), [1.0, 0.0, -1.0, 0.0]);
+        assert!(cosines(&[2.0, 0.0], &[]).is_empty() && cosines(&[], &[]).is_empty());
     }
 
     #[test]

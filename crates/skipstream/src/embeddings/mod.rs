@@ -3,11 +3,14 @@
 //! Invariant: nothing here knows how the vectors were learned or what their file looks like.
 
 mod analogy;
+mod batch;
 mod best;
 mod cosine;
+mod mean;
 mod odd_one_out;
 mod origin;
 mod parts;
+mod products;
 mod rows;
 mod search;
 mod suggestions;
@@ -21,6 +24,9 @@ use std::sync::Arc;
 
 pub use analogy::AnalogyRule;
 pub(crate) use analogy::EPSILON;
+pub use batch::Nearest;
+pub use cosine::cosines;
+pub use mean::{Lengths, Term};
 pub use origin::Origin;
 pub(crate) use rows::Rows;
 pub use search::Neighbor;
@@ -80,6 +86,17 @@ impl Embeddings {
             counts.push(count);
         }
         Embeddings::from_list(dimensions, list, counts, vectors)
+    }
+
+    /// As [`Embeddings::new`], of words of which nobody knows how often they were seen: they keep their order.
+    pub fn uncounted(
+        dimensions: usize,
+        words: impl IntoIterator<Item = impl AsRef<str>, IntoIter: ExactSizeIterator>,
+        vectors: Vec<f32>,
+    ) -> Result<Embeddings> {
+        let words = words.into_iter();
+        let places = (1..=words.len() as u64).rev();
+        Ok(Embeddings::new(dimensions, words.zip(places), vectors)?.without_counts())
     }
 
     /// As `new`, of words that are known to be distinct.
@@ -188,6 +205,16 @@ impl Embeddings {
         (0..self.len).map(|row| self.vector_at(row))
     }
 
+    /// All vectors, one row after the other. The matrix is made anew where its rows are sums, and borrowed otherwise.
+    pub fn matrix(&self) -> Cow<'_, [f32]> {
+        self.table.rows.matrix(self.len * self.dimensions())
+    }
+
+    /// Whether the vectors lie in a file that was [opened](Embeddings::open).
+    pub fn is_mapped(&self) -> bool {
+        !matches!(self.table.rows, Rows::Owned { .. })
+    }
+
     /// The vector of a row at length 1, or zeros where it has no direction.
     ///
     /// # Panics
@@ -211,8 +238,17 @@ impl Embeddings {
     /// only in a file that was [opened](Embeddings::open) without looking at its rows.)
     pub fn row_of(&self, word: &str) -> Result<usize> {
         let row = self.index_of(word).ok_or_else(|| Error::UnknownWord { word: word.to_owned() })?;
-        table::check_finite(&self.table.words, row, &self.vector_at(row))?;
+        self.check_row(row)?;
         Ok(row)
+    }
+
+    /// The vector of a row that is asked about: an error if it is not finite.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn checked_vector(&self, row: usize) -> Result<Cow<'_, [f32]>> {
+        self.check_row(row)?;
+        Ok(self.vector_at(row))
     }
 
     /// The vector of a word.
@@ -237,14 +273,30 @@ impl Embeddings {
 
     /// The cosine between two words, from -1 to 1.
     pub fn similarity(&self, first: &str, second: &str) -> Result<f32> {
-        let (first, second) = (self.row_of(first)?, self.row_of(second)?);
-        let dot = Kernel::best().dot(&self.vector_at(first), &self.vector_at(second));
-        Ok(cosine::cosine(dot, [self.inverse_norm(first), self.inverse_norm(second)]))
+        self.similarity_of_rows(self.row_of(first)?, self.row_of(second)?)
+    }
+
+    /// The cosine between the words of two rows, from -1 to 1. A row is as near to itself as can be, whatever rounding
+    /// would make of it.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn similarity_of_rows(&self, first: usize, second: usize) -> Result<f32> {
+        let (left, right) = (self.checked_vector(first)?, self.checked_vector(second)?);
+        let inverse_norms = [self.inverse_norm(first), self.inverse_norm(second)];
+        if first == second && inverse_norms[0] > 0.0 {
+            return Ok(1.0);
+        }
+        Ok(cosine::cosine(Kernel::best().dot(&left, &right), inverse_norms))
     }
 
     /// One divided by the norm of a row, or 0 where the vector has no direction.
     pub(crate) fn inverse_norm(&self, row: usize) -> f32 {
         self.table.rows.inverse_norm(self.checked(row), self.dimensions())
+    }
+
+    fn check_row(&self, row: usize) -> Result<()> {
+        table::check_finite(&self.table.words, row, &self.vector_at(row))
     }
 
     /// The row itself; the table may have rows that these embeddings do not see.
@@ -298,6 +350,8 @@ mod tests {
         assert_eq!(top.index_of("rare"), None);
         assert_eq!(top.vector_at(0).as_ptr(), embeddings.vector_at(0).as_ptr());
         assert_eq!(top.vectors().len(), 2);
+        assert_eq!(*top.matrix(), [5.0, 6.0, 3.0, 4.0]);
+        assert!(!top.is_mapped());
         assert_eq!(embeddings.top(9).len(), 3);
         assert!(embeddings.top(0).is_empty());
     }
@@ -306,6 +360,13 @@ mod tests {
     #[should_panic = "row 2 of 2 words"]
     fn a_hidden_row_cannot_be_reached() {
         three().top(2).vector_at(2);
+    }
+
+    #[test]
+    fn words_without_counts_keep_their_order() {
+        let embeddings = Embeddings::uncounted(1, ["b", "a", "c"], vec![1.0, 2.0, 3.0]).unwrap();
+        assert_eq!(embeddings.words().collect::<Vec<_>>(), ["b", "a", "c"]);
+        assert_eq!((embeddings.known_count(0), embeddings.count(0)), (None, 3));
     }
 
     #[test]
@@ -323,6 +384,8 @@ mod tests {
         let similarity = embeddings.similarity("x", "diagonal").unwrap();
         assert!((similarity - 0.5f32.sqrt()).abs() < 1e-6);
         assert_eq!(embeddings.similarity("x", "zero").unwrap(), 0.0);
+        assert_eq!(embeddings.similarity("diagonal", "diagonal").unwrap(), 1.0);
+        assert_eq!(embeddings.similarity("zero", "zero").unwrap(), 0.0);
         let message = embeddings.similarity("x", "y").unwrap_err().to_string();
         assert_eq!(message, "`y` is not in the vocabulary");
     }

@@ -1,7 +1,7 @@
 //! Embeddings made from others.
 
 use super::Embeddings;
-use crate::Result;
+use crate::{Error, Result};
 
 impl Embeddings {
     /// The words that were seen at least `count` times. The memory is shared.
@@ -13,6 +13,28 @@ impl Embeddings {
             if self.count(middle) >= count { low = middle + 1 } else { high = middle }
         }
         self.top(low)
+    }
+
+    /// A copy of some rows, with their counts. It is an error if a row stands twice.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn select(&self, rows: &[usize]) -> Result<Embeddings> {
+        let vectors = rows.iter().flat_map(|&row| self.vector_at(row).into_owned()).collect();
+        let words = rows.iter().map(|&row| (self.word(row), self.count(row)));
+        let copy = Embeddings::new(self.dimensions(), words, vectors)?;
+        Ok(Embeddings { has_counts: self.has_counts, ..copy.with_origin(self.origin().cloned()) })
+    }
+
+    /// A copy in which the words have other counts, and stand in their order. It is an error if a word has none.
+    pub fn with_counts(&self, count: impl Fn(&str) -> Option<u64>) -> Result<Embeddings> {
+        let counted = |word| match count(word) {
+            Some(count) => Ok((word, count)),
+            None => Err(Error::invalid_vectors(format!("there is no count of `{word}`"))),
+        };
+        let words = self.words().map(counted).collect::<Result<Vec<(&str, u64)>>>()?;
+        let copy = Embeddings::new(self.dimensions(), words, self.matrix().into_owned())?;
+        Ok(copy.with_origin(self.origin().cloned()))
     }
 
     /// A copy in which every vector has the length 1; the zero vector stays what it is.
@@ -42,6 +64,27 @@ mod tests {
         for (count, n_words) in [(0, 4), (1, 4), (2, 3), (5, 3), (6, 1), (9, 1), (10, 0)] {
             assert_eq!(embeddings.with_min_count(count).len(), n_words, "at least {count}");
         }
+    }
+
+    #[test]
+    fn some_rows_are_copied_with_their_counts() {
+        let embeddings = Embeddings::new(1, [("a", 9), ("b", 5), ("c", 4)], vec![1.0, 2.0, 3.0]).unwrap();
+        let selected = embeddings.select(&[2, 0]).unwrap();
+        assert!(selected.words().eq(["a", "c"]) && selected.has_counts());
+        assert_eq!(selected.count(1), 4);
+        assert_eq!(*selected.matrix(), [1.0, 3.0]);
+        assert!(embeddings.select(&[1, 1]).unwrap_err().to_string().contains("stands twice"));
+    }
+
+    #[test]
+    fn counts_from_elsewhere_sort_the_words() {
+        let embeddings = Embeddings::uncounted(1, ["a", "b"], vec![1.0, 2.0]).unwrap();
+        let counted = embeddings.with_counts(|word| Some(if word == "a" { 3 } else { 7 })).unwrap();
+        assert!(counted.words().eq(["b", "a"]));
+        assert_eq!(counted.known_count(0), Some(7));
+        assert_eq!(*counted.matrix(), [2.0, 1.0]);
+        let message = embeddings.with_counts(|word| (word == "a").then_some(1)).unwrap_err().to_string();
+        assert_eq!(message, "there is no count of `b`");
     }
 
     #[test]

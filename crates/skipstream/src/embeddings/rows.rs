@@ -40,6 +40,19 @@ impl Rows {
         }
     }
 
+    /// The first values, one row after the other.
+    pub fn matrix(&self, len: usize) -> Cow<'_, [f32]> {
+        match self {
+            Rows::Owned { values, .. } => Cow::Borrowed(&values[..len]),
+            Rows::Mapped(matrix) => Cow::Borrowed(&matrix.values()[..len]),
+            Rows::MappedSum([left, right]) => {
+                let mut sums = vec![0.0; len];
+                Kernel::best().add(&left.values()[..len], &right.values()[..len], &mut sums);
+                Cow::Owned(sums)
+            }
+        }
+    }
+
     /// One divided by the norm of a row, or 0 where the vector has no direction.
     pub fn inverse_norm(&self, row: usize, dimensions: usize) -> f32 {
         if let Rows::Owned { inverse_norms, .. } = self {

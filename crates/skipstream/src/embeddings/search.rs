@@ -51,21 +51,56 @@ impl Embeddings {
         n: usize,
         exclude: &[usize],
     ) -> Result<Vec<Neighbor<'_>>> {
+        self.neighbors_within(0..self.len(), vector, n, exclude)
+    }
+
+    /// As [`Embeddings::neighbors_of_vector`], among some rows only. Those that do not exist are left out.
+    pub fn neighbors_within(
+        &self,
+        rows: Range<usize>,
+        vector: &[f32],
+        n: usize,
+        exclude: &[usize],
+    ) -> Result<Vec<Neighbor<'_>>> {
         self.check_query(vector)?;
         let inverse_norm = inverse_norm(Kernel::best().dot(vector, vector));
-        Ok(self.best(n, exclude, [(vector, inverse_norm)], |[cosine]| cosine))
+        Ok(self.best(rows, n, exclude, [(vector, inverse_norm)], |[cosine]| cosine))
+    }
+
+    /// The cosines between a vector and some rows, in their order. Rows that do not exist are left out.
+    pub fn similarities(&self, vector: &[f32], rows: Range<usize>) -> Result<Vec<f32>> {
+        self.check_query(vector)?;
+        let rows = self.existing(rows);
+        let inverse_norm = inverse_norm(Kernel::best().dot(vector, vector));
+        let mut similarities = Vec::with_capacity(rows.len());
+        self.table.rows.compare(rows, [(vector, inverse_norm)], |_, [cosine]| similarities.push(cosine));
+        Ok(similarities)
+    }
+
+    /// The rows whose words are nearer to the word of `row` than that of `other` is, in the order of rows.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn closer_than(&self, row: usize, other: usize) -> Result<Vec<usize>> {
+        let similarities = self.similarities(&self.checked_vector(row)?, 0..self.len())?;
+        let bar = if row == other { 1.0 } else { similarities[other] };
+        let closer = |&candidate: &usize| candidate != row && similarities[candidate] > bar;
+        Ok((0..self.len()).filter(closer).collect())
     }
 
     /// The `n` words with the highest scores, without the rows in `exclude`. The score of a word is made of its cosines
     /// with the vectors, which come with one divided by their norm, and must not be NaN.
     pub(super) fn best<const N: usize>(
         &self,
+        rows: Range<usize>,
         n: usize,
         exclude: &[usize],
         vectors: [(&[f32], f32); N],
         score: impl Fn([f32; N]) -> f32 + Sync,
     ) -> Vec<Neighbor<'_>> {
-        let search = |rows: Range<usize>, best: &mut Best| {
+        let rows = self.existing(rows);
+        let n = n.min(rows.len());
+        let search = |rows: Range<usize>, [best]: &mut [Best; 1]| {
             self.table.rows.compare(rows, vectors, |row, cosines| {
                 let candidate = Candidate { similarity: score(cosines), row };
                 if best.wants(candidate) && !exclude.contains(&row) {
@@ -73,11 +108,17 @@ impl Embeddings {
                 }
             });
         };
-        let best = search_all(self.len(), self.dimensions(), search, n.min(self.len()));
+        let [best] = search_all(rows, self.dimensions(), search, || [Best::new(n)]);
         best.into_sorted().into_iter().map(|found| self.neighbor(found)).collect()
     }
 
-    fn check_query(&self, vector: &[f32]) -> Result<()> {
+    /// Those of the rows that there are.
+    fn existing(&self, rows: Range<usize>) -> Range<usize> {
+        let end = rows.end.min(self.len());
+        rows.start.min(end)..end
+    }
+
+    pub(super) fn check_query(&self, vector: &[f32]) -> Result<()> {
         if vector.len() != self.dimensions() {
             return Err(Error::invalid_vectors(format!(
                 "the vector has {} values; the embeddings have {} dimensions",
@@ -95,7 +136,7 @@ impl Embeddings {
         }
     }
 
-    fn neighbor(&self, candidate: Candidate) -> Neighbor<'_> {
+    pub(super) fn neighbor(&self, candidate: Candidate) -> Neighbor<'_> {
         Neighbor {
             word: self.word(candidate.row),
             similarity: candidate.similarity,
@@ -107,24 +148,25 @@ impl Embeddings {
 /// Values that a thread compares at a time. Who gets fewer is done before another thread has started.
 const VALUES_AT_A_TIME: usize = 1 << 19;
 
-/// Searches all rows, on all cores where there are many. Which thread searches what makes no difference to the best.
-fn search_all(
-    n_rows: usize,
+/// Searches rows for the best of one or several questions, on all cores where there are many rows. Which thread searches
+/// what makes no difference to the best.
+pub(super) fn search_all<const N: usize>(
+    rows: Range<usize>,
     dimensions: usize,
-    search: impl Fn(Range<usize>, &mut Best) + Sync,
-    n: usize,
-) -> Best {
-    let rows_at_a_time = (VALUES_AT_A_TIME / dimensions).max(1);
-    let parts = n_rows.div_ceil(rows_at_a_time);
-    let next = AtomicUsize::new(0);
+    search: impl Fn(Range<usize>, &mut [Best; N]) + Sync,
+    none: impl Fn() -> [Best; N] + Sync,
+) -> [Best; N] {
+    let rows_at_a_time = (VALUES_AT_A_TIME / dimensions / N).max(1);
+    let parts = rows.len().div_ceil(rows_at_a_time);
+    let next = AtomicUsize::new(rows.start);
     let work = || {
-        let mut best = Best::new(n);
+        let mut best = none();
         loop {
             let start = next.fetch_add(rows_at_a_time, Ordering::Relaxed);
-            if start >= n_rows {
+            if start >= rows.end {
                 return best;
             }
-            search(start..n_rows.min(start + rows_at_a_time), &mut best);
+            search(start..rows.end.min(start + rows_at_a_time), &mut best);
         }
     };
     if parts < 2 {
@@ -135,7 +177,8 @@ fn search_all(
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut best = work();
         for other in others {
-            best.merge(other.join().expect("a search does not panic"));
+            let other = other.join().expect("a search does not panic");
+            best.iter_mut().zip(other).for_each(|(best, other)| best.merge(other));
         }
         best
     })
@@ -180,6 +223,28 @@ mod tests {
         let top = compass().top(3);
         assert_eq!(words_of(&top.neighbors("north", 9).unwrap()), ["northeast", "east"]);
         assert!(top.neighbors("south", 9).is_err());
+    }
+
+    #[test]
+    fn some_rows_are_searched_alone() {
+        let compass = compass();
+        let north = [0.0, 1.0];
+        let within = |rows| words_of(&compass.neighbors_within(rows, &north, 9, &[2]).unwrap());
+        assert_eq!(within(1..4), ["northeast", "west"]);
+        assert_eq!(within(4..99), ["nowhere", "south"]);
+        assert!(within(7..99).is_empty());
+        let similarities = compass.similarities(&north, 2..99).unwrap();
+        assert_eq!(similarities, [0.0, 0.0, -1.0, 0.0]);
+        assert!(compass.similarities(&[f32::NAN, 0.0], 0..1).is_err());
+    }
+
+    #[test]
+    fn closer_words_are_those_before_the_other() {
+        let compass = compass();
+        let row = |word| compass.index_of(word).unwrap();
+        assert_eq!(compass.closer_than(row("north"), row("south")).unwrap(), [1, 2, 3, 5]);
+        assert_eq!(compass.closer_than(row("north"), row("east")).unwrap(), [1]);
+        assert!(compass.closer_than(row("north"), row("north")).unwrap().is_empty());
     }
 
     #[test]
