@@ -18,10 +18,13 @@ pub struct Analogies {
     sections: Vec<Section>,
 }
 
+/// Questions of one kind.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Section {
-    name: String,
-    pub(super) questions: Vec<[String; 4]>,
+pub struct Section {
+    /// The section's name, empty for questions before the first one.
+    pub name: String,
+    /// The words a, b, c and d of each question.
+    pub questions: Vec<[String; 4]>,
 }
 
 /// What the pairs of a section have in common.
@@ -110,7 +113,8 @@ impl Analogies {
         self.len() == 0
     }
 
-    pub(super) fn sections(&self) -> &[Section] {
+    /// The sections, in the order of the file.
+    pub fn sections(&self) -> &[Section] {
         &self.sections
     }
 }

@@ -1,5 +1,7 @@
 //! Correlation coefficients, with ties as statistics books have them.
 
+use statrs::function::beta::beta_reg;
+
 /// Pearson's correlation: how far the values lie on a line.
 ///
 /// It is nothing if there are fewer than two values, if the lengths differ, or if one side does
@@ -26,6 +28,26 @@ pub fn spearman(left: &[f64], right: &[f64]) -> Option<f64> {
         return None;
     }
     Ranked::new(left).spearman(&Ranked::new(right), &vec![1; left.len()])
+}
+
+/// How likely a correlation at least as strong, of either sign, is between `n` pairs of values that have nothing to do
+/// with one another; it is 1 for fewer than three pairs.
+///
+/// It is Student's test. For Pearson's correlation that takes the values for normal, and for Spearman's it is the usual
+/// approximation.
+///
+/// ```
+/// # use skipstream::eval::p_value;
+/// assert!((p_value(0.5, 20) - 0.024769).abs() < 1e-6);
+/// ```
+pub fn p_value(correlation: f64, n: usize) -> f64 {
+    if n < 3 || correlation.is_nan() {
+        return 1.0;
+    }
+    // The two tails of Student's t = r √(ν / (1 - r²)), ν = n - 2, are the regularized incomplete beta function of
+    // ν / (ν + t²) = 1 - r².
+    let rest = (1.0 - correlation * correlation).clamp(0.0, 1.0);
+    beta_reg((n - 2) as f64 / 2.0, 0.5, rest)
 }
 
 /// The order of values, from which the ranks of every resample follow without sorting again.
@@ -137,6 +159,23 @@ mod tests {
             assert_near(spearman(left, right), expected_spearman);
             assert_near(pearson(left, right), expected_pearson);
         }
+    }
+
+    /// The expected values are those of `scipy.stats` 1.17.1.
+    #[test]
+    fn p_values_are_those_of_scipy() {
+        for (correlation, n, expected) in [
+            (0.8207826816681233, 5, 0.08858700531354384),
+            (0.8320502943378436, 5, 0.0805095732984986),
+            (-0.395182210779197, 8, 0.3325631080261796),
+            (0.3075635257570691, 8, 0.4586539166632054),
+            (0.7, 350, 7.973866502388028e-53),
+        ] {
+            let found = p_value(correlation, n);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{found} is not {expected}");
+        }
+        assert_eq!((p_value(1.0, 9), p_value(-1.0, 3), p_value(0.0, 9)), (0.0, 0.0, 1.0));
+        assert_eq!((p_value(1.0, 2), p_value(f64::NAN, 9)), (1.0, 1.0));
     }
 
     #[test]

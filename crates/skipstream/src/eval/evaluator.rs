@@ -56,9 +56,11 @@ pub(super) type Progress<'a> = &'a (dyn Fn(f64) + Sync);
 
 /// Which rules gave the right answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Solved {
-    pub(super) add: bool,
-    pub(super) multiply: bool,
+pub struct Solved {
+    /// 3CosAdd.
+    pub add: bool,
+    /// 3CosMul.
+    pub multiply: bool,
 }
 
 impl Evaluator {
@@ -90,11 +92,22 @@ impl Evaluator {
         self.judge(set, &self.rows_of_pairs(set)).score(set.pairs().len())
     }
 
+    /// The cosine of each pair, in the order of the set; nothing where a word is not known.
+    pub fn cosines(&self, set: &WordPairs) -> Vec<Option<f64>> {
+        let rows = self.rows_of_pairs(set);
+        rows.iter().map(|rows| rows.map(|rows| self.cosine(rows))).collect()
+    }
+
+    /// Which rules solve each question, in the order of the set; nothing where a word is not known.
+    pub fn solve(&self, set: &Analogies, progress: &(dyn Fn(f64) + Sync)) -> Vec<Option<Solved>> {
+        self.solve_rows(&self.rows_of_questions(set), progress)
+    }
+
     /// Answers every question, by both rules at once.
     ///
     /// Memory beside the embeddings: 1 KiB for each distinct word of the questions and each thread.
     pub fn analogies(&self, set: &Analogies, progress: &(dyn Fn(f64) + Sync)) -> AnalogyScores {
-        tally(set, &self.solve(&self.rows_of_questions(set), progress))
+        tally(set, &self.solve(set, progress))
     }
 
     /// Scores two models on the questions that both can answer, this one first.
@@ -112,8 +125,8 @@ impl Evaluator {
             TestSet::Analogies(set) => {
                 let mut rows = (self.rows_of_questions(set), other.rows_of_questions(set));
                 keep_common(&mut rows.0, &mut rows.1);
-                let first = self.solve(&rows.0, &halves(0.0));
-                let second = other.solve(&rows.1, &halves(0.5));
+                let first = self.solve_rows(&rows.0, &halves(0.0));
+                let second = other.solve_rows(&rows.1, &halves(0.5));
                 Comparison::of_analogies(&first, &second, [tally(set, &first), tally(set, &second)])
             }
         }
@@ -140,17 +153,21 @@ impl Evaluator {
     fn judge(&self, set: &WordPairs, rows: &[Option<[usize; 2]>]) -> Judged {
         let mut judged = Judged::default();
         for (pair, rows) in set.pairs().iter().zip(rows) {
-            if let Some([first, second]) = *rows {
+            if let Some(rows) = *rows {
                 judged.scores.push(pair.score);
-                let [first, second] = [first, second].map(|row| self.embeddings.vector_at(row));
-                judged.cosines.push(cosine(&first, &second));
+                judged.cosines.push(self.cosine(rows));
             }
         }
         judged
     }
 
+    fn cosine(&self, rows: [usize; 2]) -> f64 {
+        let [first, second] = rows.map(|row| self.embeddings.vector_at(row));
+        cosine(&first, &second)
+    }
+
     /// Which rules solve each question; nothing for those that are not to be used.
-    fn solve(&self, rows: &[Option<[usize; 4]>], progress: Progress<'_>) -> Vec<Option<Solved>> {
+    fn solve_rows(&self, rows: &[Option<[usize; 4]>], progress: Progress<'_>) -> Vec<Option<Solved>> {
         let questions: Vec<Question> = rows.iter().flatten().map(|&[a, b, c, _]| [a, b, c]).collect();
         let mut answers =
             predict(&self.embeddings, &self.lexicon, &questions, self.threads, progress).into_iter();
@@ -258,6 +275,21 @@ good better bad worse
         assert_eq!(scores.sections[1].relation, Relation::Syntactic);
         assert_eq!(scores.total.add_accuracy(), Some(2.0 / 3.0));
         assert_eq!(AnalogyScore::default().multiply_accuracy(), None);
+    }
+
+    #[test]
+    fn every_question_and_every_pair_can_be_looked_at() {
+        let evaluator = Evaluator::new(&embeddings(), EvalOptions::default()).unwrap();
+        let TestSet::Analogies(analogies) = set(SET) else { panic!("these are analogies") };
+        let solved = |both| Some(Solved { add: both, multiply: both });
+        assert_eq!(evaluator.solve(&analogies, &|_| ()), [solved(true), solved(false), None, solved(true)]);
+        assert_eq!(analogies.sections()[1].name, "gram3-comparative");
+        assert_eq!(analogies.sections()[1].questions[0], ["good", "better", "bad", "worse"]);
+        let TestSet::WordPairs(pairs) = set("paris paris 9\nparis nowhere 1\n") else {
+            panic!("these are word pairs")
+        };
+        let cosines = evaluator.cosines(&pairs);
+        assert!((cosines[0].unwrap() - 1.0).abs() < 1e-12 && cosines[1].is_none(), "{cosines:?}");
     }
 
     #[test]

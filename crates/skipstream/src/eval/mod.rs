@@ -35,11 +35,11 @@ mod pairs;
 mod predict;
 mod test_set;
 
-pub use analogies::{Analogies, AnalogyScore, AnalogyScores, Relation, SectionScore};
+pub use analogies::{Analogies, AnalogyScore, AnalogyScores, Relation, Section, SectionScore};
 pub use comparison::{Comparison, Difference};
-pub use correlation::{pearson, spearman};
+pub use correlation::{p_value, pearson, spearman};
 pub use drift::{Drift, DriftOptions, FloorPoint, MovedWord, Movement, Others};
-pub use evaluator::{EvalOptions, Evaluator, Score};
+pub use evaluator::{EvalOptions, Evaluator, Score, Solved};
 pub use interval::Interval;
 pub use lexicon::Case;
 pub use pairs::{PairScore, WordPair, WordPairs};
