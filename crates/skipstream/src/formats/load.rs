@@ -21,12 +21,23 @@ pub struct LoadOptions {
     pub vectors: Vectors,
     /// What becomes of words that are not UTF-8 in files of word2vec: its program cuts long words within a letter.
     pub invalid_utf8: InvalidUtf8,
+    /// Only so many words, by default all: the first of a file of word2vec or GloVe, of which the rest is not read, and
+    /// the most frequent of others.
+    pub limit: Option<usize>,
+    /// Whether the vectors of a model stay in its file, as [`Embeddings::open`] has it.
+    pub in_place: bool,
 }
 
 impl Default for LoadOptions {
-    /// The format by content, sums of targets and contexts, and an error where a word is not UTF-8.
+    /// The format by content, sums of targets and contexts, an error where a word is not UTF-8, and all words, in memory.
     fn default() -> Self {
-        LoadOptions { format: None, vectors: Vectors::default(), invalid_utf8: InvalidUtf8::Error }
+        LoadOptions {
+            format: None,
+            vectors: Vectors::default(),
+            invalid_utf8: InvalidUtf8::Error,
+            limit: None,
+            in_place: false,
+        }
     }
 }
 
@@ -50,6 +61,7 @@ pub fn load(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
 /// As [`load`], with all options; also says which format it was.
 pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<(Format, Embeddings)> {
     let path = path.as_ref();
+    let limit = options.limit.unwrap_or(usize::MAX);
     // A pipe can be opened only once: by the same opening its format is told and it is read.
     let (format, opened) = match options.format {
         Some(format) => (format, Opened::new(&format.files(path)[0])?),
@@ -70,7 +82,12 @@ pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<(Forma
         if opened.compression != Compression::None {
             return Err(Error::malformed(path, "this is a compressed model; decompress it first"));
         }
-        return Ok((format, Embeddings::load(path, options.vectors)?));
+        let embeddings = if options.in_place {
+            Embeddings::open(path, options.vectors)
+        } else {
+            Embeddings::load(path, options.vectors)
+        };
+        return Ok((format, embeddings?.top(limit)));
     }
     let embeddings = read(opened, &format.files(path), format, options)?;
     let origin = Origin {
@@ -78,7 +95,7 @@ pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<(Forma
         format: format.to_string(),
         vectors: (!has_one_kind).then_some(options.vectors),
     };
-    Ok((format, embeddings.with_origin(Some(origin))))
+    Ok((format, embeddings.with_origin(Some(origin)).top(limit)))
 }
 
 fn read(first: Opened, files: &[PathBuf], format: Format, options: &LoadOptions) -> Result<Embeddings> {
@@ -86,9 +103,9 @@ fn read(first: Opened, files: &[PathBuf], format: Format, options: &LoadOptions)
     // The second file, of formats that have two.
     let beside = || Ok::<_, Error>((Opened::new(&files[1])?.into_reader(), files[1].as_path()));
     match format {
-        Format::Word2vecText => read_text(reader, name, FirstLine::Sizes, options.invalid_utf8),
-        Format::Glove => read_text(reader, name, FirstLine::Word, options.invalid_utf8),
-        Format::Word2vecBinary => read_binary(reader, name, options.invalid_utf8),
+        Format::Word2vecText => read_text(reader, name, FirstLine::Sizes, options),
+        Format::Glove => read_text(reader, name, FirstLine::Word, options),
+        Format::Word2vecBinary => read_binary(reader, name, options),
         Format::Finalfusion => finalfusion::read(reader, name),
         Format::Yskip => yskip::read(reader, name, options.vectors),
         Format::Npy => npy::read((reader, name), beside()?),
@@ -196,6 +213,40 @@ mod tests {
         save(&small(), Format::Word2vecText, &path).unwrap();
         let message = load(&path, Vectors::Target).unwrap_err().to_string();
         assert!(message.contains("vectors is target; this file holds one kind of vectors only"), "{message}");
+    }
+
+    #[test]
+    fn the_first_words_are_read_alone() {
+        let folder = TempDir::new().unwrap();
+        let limited = |path: &Path, limit| {
+            load_with(path, &LoadOptions { limit: Some(limit), ..LoadOptions::default() }).unwrap().1
+        };
+        for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
+            let path = folder.path().join(format.name());
+            save(&small(), format, &path).unwrap();
+            for limit in [0, 1, 2, 9] {
+                assert_eq!(limited(&path, limit).len(), limit.min(2), "{format}");
+            }
+            assert_eq!(limited(&path, 1).word(0), small().word(0));
+        }
+        // What follows is not looked at.
+        let path = folder.path().join("glove.txt");
+        fs::write(&path, "the 1 2\nof 3 4\nand 5\n").unwrap();
+        assert!(limited(&path, 2).words().eq(["the", "of"]));
+        assert!(refusal(&path).contains("line 3"));
+    }
+
+    #[test]
+    fn a_model_stays_in_its_file_if_that_is_asked_for() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("vectors.safetensors");
+        save(&small(), Format::Safetensors, &path).unwrap();
+        for in_place in [false, true] {
+            let options = LoadOptions { in_place, ..LoadOptions::default() };
+            let (_, embeddings) = load_with(&path, &options).unwrap();
+            assert_eq!(embeddings.is_mapped(), in_place);
+            assert_same(&embeddings, &small());
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use super::word2vec::{write_binary, write_text};
+use super::word2vec::{Word2vecOptions, write_binary, write_text};
 use super::{Format, finalfusion, npy, projector};
 use crate::bytes::{Compression, replace};
 use crate::embeddings::Embeddings;
@@ -53,12 +53,33 @@ pub fn save(embeddings: &Embeddings, format: Format, path: impl AsRef<Path>) -> 
     }
 }
 
+/// Writes one of word2vec's two formats as [`save`] does, with options.
+pub fn save_word2vec(
+    embeddings: &Embeddings,
+    format: Format,
+    path: impl AsRef<Path>,
+    options: &Word2vecOptions<'_>,
+) -> Result<()> {
+    let path = path.as_ref();
+    replace(path, |file| {
+        Compression::by_name(path).encode(
+            file,
+            |out| match format {
+                Format::Word2vecText => write_text(embeddings, out, path, options),
+                Format::Word2vecBinary => write_binary(embeddings, out, path, options),
+                _ => Err(Error::Unsupported(format!("{format} is no format of word2vec"))),
+            },
+            path,
+        )
+    })
+}
+
 /// Writes vectors to anything, in a format that is one stream of bytes: word2vec's two and finalfusion. `name` stands in
 /// error messages.
 pub fn write(embeddings: &Embeddings, format: Format, writer: impl Write, name: &Path) -> Result<()> {
     match format {
-        Format::Word2vecText => write_text(embeddings, writer, name),
-        Format::Word2vecBinary => write_binary(embeddings, writer, name),
+        Format::Word2vecText => write_text(embeddings, writer, name, &Word2vecOptions::default()),
+        Format::Word2vecBinary => write_binary(embeddings, writer, name, &Word2vecOptions::default()),
         Format::Finalfusion => finalfusion::write(embeddings, writer, name),
         Format::Npy | Format::Projector => Err(Error::Unsupported(format!(
             "{format} is two files, which cannot go into a pipe; name a path"

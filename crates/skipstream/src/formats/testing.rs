@@ -4,11 +4,18 @@ use std::borrow::Cow;
 
 use proptest::prelude::*;
 
+use super::LoadOptions;
+use crate::corpus::InvalidUtf8;
 use crate::embeddings::Embeddings;
 
 pub(super) fn small() -> Embeddings {
     let vectors = vec![0.1, -2.5, 1e-20, -0.0];
     Embeddings::new(2, [("the", 9), ("käse", 3)], vectors).unwrap()
+}
+
+/// Options that differ from the usual ones in this.
+pub(super) fn with_policy(invalid_utf8: InvalidUtf8) -> LoadOptions {
+    LoadOptions { invalid_utf8, ..LoadOptions::default() }
 }
 
 /// The same words and the same bits; counts are another matter.

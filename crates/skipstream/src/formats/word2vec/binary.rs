@@ -3,9 +3,10 @@
 use std::io::{BufRead, Write};
 use std::path::Path;
 
+use super::super::LoadOptions;
 use super::super::input::Input;
 use super::super::rows::{MAX_WORD_BYTES, Rows};
-use super::{Header, NOT_UTF8, write};
+use super::{Header, NOT_UTF8, Word2vecOptions, write};
 use crate::Result;
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::Embeddings;
@@ -13,8 +14,13 @@ use crate::embeddings::Embeddings;
 const MAX_HEADER_BYTES: usize = 64;
 
 /// Writes the binary format, with a line feed after each vector.
-pub(in super::super) fn write_binary(embeddings: &Embeddings, writer: impl Write, name: &Path) -> Result<()> {
-    write(embeddings, writer, name, |writer, vector| writer.write_all(bytemuck::cast_slice(vector)))
+pub(in super::super) fn write_binary(
+    embeddings: &Embeddings,
+    writer: impl Write,
+    name: &Path,
+    options: &Word2vecOptions<'_>,
+) -> Result<()> {
+    write(embeddings, writer, name, options, |writer, vector| writer.write_all(bytemuck::cast_slice(vector)))
 }
 
 /// Reads the binary format, with or without a line feed after each vector. `name` stands in
@@ -22,8 +28,9 @@ pub(in super::super) fn write_binary(embeddings: &Embeddings, writer: impl Write
 pub(in super::super) fn read_binary(
     reader: impl BufRead,
     name: &Path,
-    invalid_utf8: InvalidUtf8,
+    options: &LoadOptions,
 ) -> Result<Embeddings> {
+    let limit = options.limit.unwrap_or(usize::MAX);
     let mut file = Input::new(reader, name);
     let header = file.until(b'\n', MAX_HEADER_BYTES, "the first line")?;
     let header = str::from_utf8(&header)
@@ -32,13 +39,17 @@ pub(in super::super) fn read_binary(
         .map_err(|reason| file.error(0, reason))?;
     let mut rows = Rows::new(header.dimensions).map_err(|reason| file.error(0, reason))?;
     for _ in 0..header.words {
+        if rows.len() >= limit {
+            return rows.finish();
+        }
         let start = file.offset();
         let word = file.until(b' ', MAX_WORD_BYTES + 1, "a word")?;
-        // The line feed after the vector before, if there is one.
-        let word = word.strip_prefix(b"\n").unwrap_or(&word);
+        // The line feed after the vector before, if there is one; some programs write several.
+        let line_feeds = word.iter().take_while(|&&byte| byte == b'\n').count();
+        let word = &word[line_feeds..];
         let word = String::from_utf8_lossy(word);
         let is_valid = matches!(word, std::borrow::Cow::Borrowed(_));
-        match invalid_utf8 {
+        match options.invalid_utf8 {
             InvalidUtf8::Error if !is_valid => return Err(file.error(start, NOT_UTF8)),
             InvalidUtf8::Skip if !is_valid => file.skip(4 * header.dimensions as u64, "a vector")?,
             _ => {
@@ -59,11 +70,11 @@ pub(in super::super) fn read_binary(
 mod tests {
     use std::io::Read;
 
-    use super::super::super::testing::small;
+    use super::super::super::testing::{small, with_policy};
     use super::*;
 
     fn read(bytes: &[u8]) -> Result<Embeddings> {
-        read_binary(bytes, Path::new("in.bin"), InvalidUtf8::Error)
+        read_binary(bytes, Path::new("in.bin"), &LoadOptions::default())
     }
 
     #[track_caller]
@@ -79,13 +90,19 @@ mod tests {
         expected.extend([1e-20f32.to_le_bytes(), (-0.0f32).to_le_bytes()].concat());
         expected.extend(b"\n");
         let mut bytes = Vec::new();
-        write_binary(&small(), &mut bytes, Path::new("out.bin")).unwrap();
+        write_binary(&small(), &mut bytes, Path::new("out.bin"), &Word2vecOptions::default()).unwrap();
         assert_eq!(bytes, expected);
     }
 
     #[test]
     fn binary_without_line_feeds_is_read() {
         let bytes = [b"2 1\na ".as_slice(), &[0; 4], b"b ", &[0; 4]].concat();
+        assert!(read(&bytes).unwrap().words().eq(["a", "b"]));
+    }
+
+    #[test]
+    fn line_feeds_before_a_word_are_no_part_of_it() {
+        let bytes = [b"2 1\n\na ".as_slice(), &[0; 4], b"\n\nb ", &[0; 4]].concat();
         assert!(read(&bytes).unwrap().words().eq(["a", "b"]));
     }
 
@@ -124,7 +141,7 @@ mod tests {
     fn an_endless_word_is_refused() {
         let endless = std::io::Cursor::new(b"1 1\n").chain(std::io::repeat(b'a'));
         let endless = std::io::BufReader::new(endless);
-        let message = read_binary(endless, Path::new("in.bin"), InvalidUtf8::Error).unwrap_err();
+        let message = read_binary(endless, Path::new("in.bin"), &LoadOptions::default()).unwrap_err();
         assert_eq!(message.to_string(), "in.bin: byte 4: a word is longer than 65537 bytes");
     }
 
@@ -136,7 +153,7 @@ mod tests {
     #[test]
     fn a_word_that_is_not_utf8_is_refused_replaced_or_left_out() {
         let bytes = [b"2 1\n\xc3 ".as_slice(), &[0; 4], b"\nb ", &[0; 4]].concat();
-        let read = |policy| read_binary(bytes.as_slice(), Path::new("in.bin"), policy);
+        let read = |policy| read_binary(bytes.as_slice(), Path::new("in.bin"), &with_policy(policy));
         assert_refused(&bytes, "byte 4: a word is not UTF-8 (the policies `replace` and `skip` go on)");
         assert!(read(InvalidUtf8::Replace).unwrap().words().eq(["\u{fffd}", "b"]));
         assert!(read(InvalidUtf8::Skip).unwrap().words().eq(["b"]));

@@ -8,10 +8,13 @@
 //! None of them has counts.
 
 mod binary;
+mod counts;
 mod text;
 
 pub(super) use binary::{read_binary, write_binary};
-pub(super) use text::{FirstLine, read_text, write_text};
+pub use counts::{read_counts, save_counts};
+pub use text::FirstLine;
+pub(super) use text::{read_text, write_text};
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -22,6 +25,15 @@ use crate::{Error, Result};
 
 /// Mikolov's program cuts long words, which may be within a letter.
 const NOT_UTF8: &str = "a word is not UTF-8 (the policies `replace` and `skip` go on)";
+
+/// How word2vec's files are written, where a program wants them otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Word2vecOptions<'a> {
+    /// What the first line is. Without sizes the text is GloVe's; no program reads the binary format so.
+    pub first_line: FirstLine,
+    /// Stands before each word.
+    pub prefix: &'a str,
+}
 
 /// The first line.
 #[derive(Clone, Copy)]
@@ -46,8 +58,33 @@ fn write<Writer: Write>(
     embeddings: &Embeddings,
     mut writer: Writer,
     name: &Path,
+    options: &Word2vecOptions<'_>,
     write_vector: impl Fn(&mut Writer, &[f32]) -> io::Result<()>,
 ) -> Result<()> {
+    check_words(embeddings, options.prefix)?;
+    let mut write_all = || {
+        if options.first_line == FirstLine::Sizes {
+            writeln!(writer, "{} {}", embeddings.len(), embeddings.dimensions())?;
+        }
+        for row in 0..embeddings.len() {
+            write!(writer, "{}{} ", options.prefix, embeddings.word(row))?;
+            write_vector(&mut writer, &embeddings.vector_at(row))?;
+            writeln!(writer)?;
+        }
+        writer.flush()
+    };
+    write_all().map_err(Error::io(name))
+}
+
+/// An error if there is a word that files of word2vec cannot hold.
+fn check_words(embeddings: &Embeddings, prefix: &str) -> Result<()> {
+    if !prefix.is_empty() && !is_writable(prefix) {
+        return Err(Error::Setting {
+            field: "prefix",
+            value: format!("`{}`", prefix.escape_debug()),
+            limit: "without white space".to_owned(),
+        });
+    }
     if let Some(word) = embeddings.words().find(|word| !is_writable(word)) {
         return Err(Error::Unsupported(format!(
             "`{}` is empty or contains white space; word2vec files cannot hold such a word (npy, finalfusion and \
@@ -55,16 +92,7 @@ fn write<Writer: Write>(
             word.escape_debug()
         )));
     }
-    let mut write_all = || {
-        writeln!(writer, "{} {}", embeddings.len(), embeddings.dimensions())?;
-        for row in 0..embeddings.len() {
-            write!(writer, "{} ", embeddings.word(row))?;
-            write_vector(&mut writer, &embeddings.vector_at(row))?;
-            writeln!(writer)?;
-        }
-        writer.flush()
-    };
-    write_all().map_err(Error::io(name))
+    Ok(())
 }
 
 /// Other spaces of Unicode are letters to every reader of these formats.
@@ -77,28 +105,39 @@ fn is_writable(word: &str) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::testing::{any_embeddings, assert_same, small};
+    use super::super::LoadOptions;
+    use super::super::testing::{any_embeddings, assert_same, small, with_policy};
     use super::*;
     use crate::corpus::InvalidUtf8;
 
     fn text(embeddings: &Embeddings) -> Vec<u8> {
         let mut bytes = Vec::new();
-        write_text(embeddings, &mut bytes, Path::new("out.txt")).unwrap();
+        write_text(embeddings, &mut bytes, Path::new("out.txt"), &Word2vecOptions::default()).unwrap();
         bytes
     }
 
     fn binary(embeddings: &Embeddings) -> Vec<u8> {
         let mut bytes = Vec::new();
-        write_binary(embeddings, &mut bytes, Path::new("out.bin")).unwrap();
+        write_binary(embeddings, &mut bytes, Path::new("out.bin"), &Word2vecOptions::default()).unwrap();
         bytes
     }
 
     fn from_text(bytes: &[u8]) -> Result<Embeddings> {
-        read_text(bytes, Path::new("in.txt"), FirstLine::Sizes, InvalidUtf8::Error)
+        read_text(bytes, Path::new("in.txt"), FirstLine::Sizes, &LoadOptions::default())
     }
 
     fn from_binary(bytes: &[u8]) -> Result<Embeddings> {
-        read_binary(bytes, Path::new("in.bin"), InvalidUtf8::Error)
+        read_binary(bytes, Path::new("in.bin"), &LoadOptions::default())
+    }
+
+    #[test]
+    fn the_first_line_may_be_left_out_and_words_may_have_a_prefix() {
+        let options = Word2vecOptions { first_line: FirstLine::Word, prefix: "*dt_" };
+        let mut bytes = Vec::new();
+        write_text(&small(), &mut bytes, Path::new("out.txt"), &options).unwrap();
+        assert!(bytes.starts_with(b"*dt_the 0.1 -2.5\n"));
+        let read = read_text(&bytes[..], Path::new("in.txt"), FirstLine::Word, &LoadOptions::default());
+        assert!(read.unwrap().words().eq(["*dt_the", "*dt_käse"]));
     }
 
     #[test]
@@ -114,10 +153,13 @@ mod tests {
         for word in ["new york", "", "a\tb", "a\nb", "a\x0Bb"] {
             let embeddings = Embeddings::new(1, [(word, 1)], vec![0.0]).unwrap();
             let mut bytes = Vec::new();
-            let error = write_text(&embeddings, &mut bytes, Path::new("out")).unwrap_err();
+            let error = write_text(&embeddings, &mut bytes, Path::new("out"), &Word2vecOptions::default())
+                .unwrap_err();
             let start = format!("`{}` is empty or contains white space", word.escape_debug());
             assert!(error.to_string().starts_with(&start), "{error}");
-            assert!(write_binary(&embeddings, &mut bytes, Path::new("out")).is_err());
+            assert!(
+                write_binary(&embeddings, &mut bytes, Path::new("out"), &Word2vecOptions::default()).is_err()
+            );
             assert!(bytes.is_empty());
         }
     }
@@ -125,7 +167,9 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error_with_the_name() {
         let mut room = [0; 5];
-        let error = write_text(&small(), room.as_mut_slice(), Path::new("out.txt")).unwrap_err();
+        let error =
+            write_text(&small(), room.as_mut_slice(), Path::new("out.txt"), &Word2vecOptions::default())
+                .unwrap_err();
         assert!(error.to_string().starts_with("out.txt: "));
     }
 
@@ -168,9 +212,9 @@ mod tests {
             for policy in [InvalidUtf8::Error, InvalidUtf8::Replace, InvalidUtf8::Skip] {
                 for bytes in [&bytes[..], &rest] {
                     for first in [FirstLine::Sizes, FirstLine::Word] {
-                        let _ = read_text(bytes, Path::new("in"), first, policy);
+                        let _ = read_text(bytes, Path::new("in"), first, &with_policy(policy));
                     }
-                    let _ = read_binary(bytes, Path::new("in"), policy);
+                    let _ = read_binary(bytes, Path::new("in"), &with_policy(policy));
                 }
             }
         }

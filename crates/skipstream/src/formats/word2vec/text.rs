@@ -3,9 +3,10 @@
 use std::io::{BufRead, Write};
 use std::path::Path;
 
+use super::super::LoadOptions;
 use super::super::lines::{Line, Lines};
 use super::super::rows::{MAX_DIMENSIONS, MAX_VALUE_BYTES, MAX_WORD_BYTES, Rows, fields, write_values};
-use super::{Header, NOT_UTF8, write};
+use super::{Header, NOT_UTF8, Word2vecOptions, write};
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
@@ -13,17 +14,23 @@ use crate::{Error, Result};
 const MAX_LINE_BYTES: usize = MAX_WORD_BYTES + MAX_DIMENSIONS * MAX_VALUE_BYTES;
 
 /// What stands in the first line.
-#[derive(Clone, Copy)]
-pub(in super::super) enum FirstLine {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FirstLine {
     /// The number of words and of dimensions: word2vec and fastText.
+    #[default]
     Sizes,
     /// The first word: GloVe.
     Word,
 }
 
 /// Writes the text format, each value with the fewest digits that give it back exactly.
-pub(in super::super) fn write_text(embeddings: &Embeddings, writer: impl Write, name: &Path) -> Result<()> {
-    write(embeddings, writer, name, |writer, vector| write_values(writer, vector, " "))
+pub(in super::super) fn write_text(
+    embeddings: &Embeddings,
+    writer: impl Write,
+    name: &Path,
+    options: &Word2vecOptions<'_>,
+) -> Result<()> {
+    write(embeddings, writer, name, options, |writer, vector| write_values(writer, vector, " "))
 }
 
 /// Reads the text format. `name` stands in error messages.
@@ -35,8 +42,9 @@ pub(in super::super) fn read_text(
     reader: impl BufRead,
     name: &Path,
     first_line: FirstLine,
-    invalid_utf8: InvalidUtf8,
+    options: &LoadOptions,
 ) -> Result<Embeddings> {
+    let limit = options.limit.unwrap_or(usize::MAX);
     let mut lines = Lines::new(reader, name, MAX_LINE_BYTES).lossy();
     let mut n_lines = 0;
     let first = lines.next()?.ok_or_else(|| Error::malformed(name, "the file is empty"))?;
@@ -48,18 +56,22 @@ pub(in super::super) fn read_text(
         FirstLine::Word => {
             let dimensions = fields(first.text).count().saturating_sub(1);
             let mut rows = Rows::new(dimensions).map_err(|reason| first.error(reason))?;
-            push_line(&mut rows, first, invalid_utf8)?;
+            push_line(&mut rows, first, options.invalid_utf8)?;
             (None, rows)
         }
     };
-    while let Some(line) = lines.next()? {
+    loop {
+        if rows.len() >= limit {
+            return rows.finish();
+        }
+        let Some(line) = lines.next()? else { break };
         if promised == Some(n_lines) {
             return Err(line.error(format!(
                 "a word more than the {n_lines} that the first line promises; correct that number"
             )));
         }
         n_lines += 1;
-        push_line(&mut rows, line, invalid_utf8)?;
+        push_line(&mut rows, line, options.invalid_utf8)?;
     }
     if let Some(promised) = promised.filter(|&promised| promised != n_lines) {
         return Err(Error::malformed(
@@ -104,15 +116,15 @@ fn spaced_word(line: &str, dimensions: usize) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::small;
+    use super::super::super::testing::{small, with_policy};
     use super::*;
 
     fn read(text: &str) -> Result<Embeddings> {
-        read_text(text.as_bytes(), Path::new("in.txt"), FirstLine::Sizes, InvalidUtf8::Error)
+        read_text(text.as_bytes(), Path::new("in.txt"), FirstLine::Sizes, &LoadOptions::default())
     }
 
     fn read_glove(text: &str) -> Result<Embeddings> {
-        read_text(text.as_bytes(), Path::new("in.txt"), FirstLine::Word, InvalidUtf8::Error)
+        read_text(text.as_bytes(), Path::new("in.txt"), FirstLine::Word, &LoadOptions::default())
     }
 
     #[track_caller]
@@ -123,7 +135,7 @@ mod tests {
     #[test]
     fn text_is_what_other_programs_expect() {
         let mut bytes = Vec::new();
-        write_text(&small(), &mut bytes, Path::new("out.txt")).unwrap();
+        write_text(&small(), &mut bytes, Path::new("out.txt"), &Word2vecOptions::default()).unwrap();
         let expected = "2 2\nthe 0.1 -2.5\nkäse 0.00000000000000000001 -0\n";
         assert_eq!(String::from_utf8(bytes).unwrap(), expected);
     }
@@ -208,21 +220,27 @@ mod tests {
     #[test]
     fn a_word_that_is_not_utf8_is_refused_replaced_or_left_out() {
         let bytes = b"3 1\na 1\n\xc3 2\nc 3\n";
-        let read = |policy| read_text(&bytes[..], Path::new("in.txt"), FirstLine::Sizes, policy);
+        let read =
+            |policy| read_text(&bytes[..], Path::new("in.txt"), FirstLine::Sizes, &with_policy(policy));
         assert_refused(
             read(InvalidUtf8::Error),
             "line 3: a word is not UTF-8 (the policies `replace` and `skip` go on)",
         );
         assert!(read(InvalidUtf8::Replace).unwrap().words().eq(["a", "\u{fffd}", "c"]));
         assert!(read(InvalidUtf8::Skip).unwrap().words().eq(["a", "c"]));
-        let glove = read_text(&b"\xc3 1 2\nb 3 4\n"[..], Path::new("in"), FirstLine::Word, InvalidUtf8::Skip);
+        let glove = read_text(
+            &b"\xc3 1 2\nb 3 4\n"[..],
+            Path::new("in"),
+            FirstLine::Word,
+            &with_policy(InvalidUtf8::Skip),
+        );
         assert!(glove.unwrap().words().eq(["b"]));
     }
 
     #[test]
     fn an_endless_line_is_refused() {
         let endless = std::io::BufReader::new(std::io::repeat(b'a'));
-        let result = read_text(endless, Path::new("in.txt"), FirstLine::Word, InvalidUtf8::Error);
+        let result = read_text(endless, Path::new("in.txt"), FirstLine::Word, &LoadOptions::default());
         assert_refused(result, "line 1: longer than 4259840 bytes");
     }
 }
