@@ -17,7 +17,8 @@ pub fn to_python(_py: Python<'_>, error: Error) -> PyErr {
         Error::Setting { .. }
         | Error::Malformed { .. }
         | Error::SourceChanged { .. }
-        | Error::InvalidVectors { .. } => PyValueError::new_err(message),
+        | Error::InvalidVectors { .. }
+        | Error::Unsupported(_) => PyValueError::new_err(message),
         _ => PyRuntimeError::new_err(message),
     }
 }

@@ -8,6 +8,7 @@
 mod call;
 mod embeddings;
 mod error;
+mod evaluation;
 mod settings;
 mod text;
 mod trainer;
@@ -17,6 +18,8 @@ mod trainer;
 mod _engine {
     #[pymodule_export]
     use crate::embeddings::Embeddings;
+    #[pymodule_export]
+    use crate::evaluation::{analogies, cosines, drift, word_pairs};
     #[pymodule_export]
     use crate::settings::Settings;
     #[pymodule_export]

@@ -11,20 +11,24 @@ for reading, shaped like gensim's `KeyedVectors`.
 (5, True)
 """
 
+from skipstream._drift import Drift
 from skipstream._embeddings import Embeddings, load
 from skipstream._engine import __version__
+from skipstream._errors import UnknownWord
 from skipstream._progress import Progress
 from skipstream._stats import MemoryBound, Stats
 from skipstream._summary import Summary
 from skipstream._trainer import Trainer
 
 __all__ = [
+    "Drift",
     "Embeddings",
     "MemoryBound",
     "Progress",
     "Stats",
     "Summary",
     "Trainer",
+    "UnknownWord",
     "__version__",
     "load",
 ]

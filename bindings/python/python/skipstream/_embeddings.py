@@ -2,39 +2,294 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn, Optional
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from skipstream import _engine
+from skipstream._arguments import FilePath, Key, array, keys, optional, whole
+from skipstream._drift import Drift
+from skipstream._evaluation import Evaluation, check_encoding
+from skipstream._plot import plot
+from skipstream._queries import Queries
+
+_FIXED = "embeddings never change; "
+
+_ABSENT = {
+    "add_vector": _FIXED + "make others with Embeddings.from_arrays, or train further with a Trainer",
+    "add_vectors": _FIXED + "make others with Embeddings.from_arrays, or train further with a Trainer",
+    "set_vecattr": _FIXED + "make others with Embeddings.from_arrays(words, vectors, counts)",
+    "allocate_vecattrs": _FIXED + "make others with Embeddings.from_arrays(words, vectors, counts)",
+    "resize_vectors": _FIXED + "make others with Embeddings.from_arrays",
+    "fill_norms": _FIXED + "there are no norms to fill, and nothing to call before a query",
+    "init_sims": _FIXED + "there is nothing to call before a query; normalized() gives a copy with unit vectors",
+    "unit_normalize_all": _FIXED + "normalized() gives a copy with unit vectors",
+    "sort_by_descending_frequency": _FIXED + "their words always stand in the order of frequency",
+    "intersect_word2vec_format": _FIXED + "Trainer(init=path) starts training from the vectors of a file",
+    "wmdistance": "the Word Mover's Distance is not part of skipstream; to_gensim().wmdistance has it",
+    "vectors_norm": "use get_normed_vectors()",
+    "norms": "use numpy.linalg.norm(embeddings.vectors, axis=1)",
+    "index2word": "use index_to_key",
+    "index2entity": "use index_to_key",
+    "vocab": "use key_to_index, and get_vecattr(word, 'count')",
+    "expandos": "use counts, or get_vecattr(word, 'count')",
+    "words_closer_than": "use closer_than",
+    "word_vec": "use get_vector",
+}
+"""What people who know gensim look for and do not find, with what to do instead."""
 
 
-class Embeddings:
-    """Words with their counts and vectors, shaped like gensim's `KeyedVectors`; never changes."""
+class Embeddings(Queries, Evaluation):
+    """Words with their counts and vectors, shaped like gensim's `KeyedVectors`. They never change.
 
-    def __init__(self, engine: _engine.Embeddings) -> None:
-        self._engine = engine
+    A `Trainer` gives them out, `skipstream.load` reads them from a file, and `Embeddings.from_arrays` makes them of what is
+    there already. Words stand in the order of frequency, the most frequent in row 0. Where a method takes a word, it takes
+    its row too. A vector without direction (zeros) is similar to nothing: 0, never NaN.
 
-    def __len__(self) -> int:
-        return len(self._engine)
+    >>> import skipstream
+    >>> wv = skipstream.Embeddings.from_arrays(
+    ...     ["tea", "coffee", "stone"], [[1, 0.1], [1, 0.3], [0.1, 1]], counts=[9, 7, 4]
+    ... )
+    >>> wv
+    <skipstream.Embeddings: 3 words × 2 dimensions>
+    >>> wv.most_similar("tea", topn=1)[0][0]
+    'coffee'
+    """
 
-    def __contains__(self, word: str) -> bool:
-        return word in self._engine
+    __slots__ = ()
 
-    def __getitem__(self, word: str) -> NDArray[np.float32]:
-        return self._engine.vector(word)
+    @classmethod
+    def from_arrays(
+        cls, words: Iterable[str], vectors: ArrayLike, counts: Optional[Iterable[int]] = None
+    ) -> Embeddings:
+        """Embeddings of words, a matrix with a row for each, and how often each was seen.
 
-    @property
-    def index_to_key(self) -> list[str]:
-        """The words, the most frequent first."""
-        return self._engine.words()
+        Rows are sorted by counts. Without counts they keep their order, which should be that of frequency. The vectors are
+        copied, as 32-bit floats.
+        """
+        given = keys("words", words)
+        matrix = array("vectors", vectors, 2) if given else np.zeros((0, _width(vectors)), dtype=np.float32)
+        numbers = None if counts is None else [_count(count) for count in counts]
+        return cls(_engine.Embeddings.from_arrays(given, matrix, numbers))
 
-    def most_similar(self, positive: str, *, topn: int = 10) -> list[tuple[str, float]]:
-        """The words nearest to a word."""
-        return self._engine.neighbors(positive, topn)
+    @classmethod
+    def load(
+        cls, path: FilePath, vectors: str = "sum", format: Optional[str] = None, *, mmap: Optional[str] = "r"
+    ) -> Embeddings:
+        """The vectors in a file: `skipstream.load`. As there, a file of skipstream is always mapped."""
+        if mmap not in (None, "r"):
+            raise ValueError(f"mmap is {mmap!r}; it must be 'r' or None: vectors are never written to")
+        if not isinstance(vectors, str):
+            raise TypeError(f"vectors is of the type {type(vectors).__name__}; it must be str")
+        return cls(_engine.Embeddings.load(path, vectors, format), os.path.basename(os.fsdecode(path)))
+
+    @classmethod
+    def load_word2vec_format(
+        cls,
+        fname: FilePath,
+        fvocab: Optional[FilePath] = None,
+        binary: Optional[bool] = None,
+        encoding: str = "utf8",
+        unicode_errors: str = "strict",
+        limit: Optional[int] = None,
+        datatype: Any = np.float32,
+        no_header: bool = False,
+    ) -> Embeddings:
+        """The vectors in a file of word2vec, fastText (`.vec`) or, with `no_header`, GloVe; it may be compressed.
+
+        `binary` is told from the content where it is not said. `fvocab` is word2vec's vocabulary file, with counts.
+        `unicode_errors` says what becomes of words that are not UTF-8: `"strict"` is an error, `"replace"` reads them with
+        replacement characters, and `"skip"` leaves them out. `limit` reads only the first words.
+        """
+        check_encoding(encoding)
+        policies = {"strict": "error", "replace": "replace", "skip": "skip"}
+        if unicode_errors not in policies:
+            raise ValueError(f"unicode_errors is {unicode_errors!r}; it must be 'strict', 'replace' or 'skip'")
+        if np.dtype(datatype) != np.float32:
+            raise ValueError(f"datatype is {datatype!r}; it must be numpy.float32: convert `vectors` afterwards")
+        if no_header and binary:
+            raise ValueError("no_header is for text; a binary file has its sizes in the first line")
+        format = "glove" if no_header else None
+        if format is None and binary is not None:
+            format = "word2vec-binary" if binary else "word2vec-text"
+        engine = _engine.Embeddings.load(
+            fname, "sum", format, policies[unicode_errors], optional("limit", limit) or None, fvocab
+        )
+        return cls(engine, os.path.basename(os.fsdecode(fname)))
+
+    def save(self, path: FilePath, format: Optional[str] = None) -> None:
+        """Writes words, counts and vectors to a file, which is replaced whole.
+
+        `format` is `"safetensors"` by default: the file that `skipstream.load` maps, without what only a trainer needs.
+        Others are `"word2vec-text"`, `"word2vec-binary"`, `"npy"`, `"finalfusion"` and `"projector"`.
+
+        >>> import skipstream, tempfile
+        >>> wv = skipstream.Embeddings.from_arrays(["tea", "milk"], [[1, 0], [0, 1]], counts=[7, 5])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wv.save(f"{folder}/drinks.safetensors")
+        ...     skipstream.load(f"{folder}/drinks.safetensors")
+        <skipstream.Embeddings: 2 words × 2 dimensions, mapped from drinks.safetensors>
+        """
+        self._engine.save(path, "safetensors" if format is None else format)
+
+    def save_word2vec_format(
+        self,
+        fname: FilePath,
+        fvocab: Optional[FilePath] = None,
+        binary: bool = False,
+        total_vec: Optional[int] = None,
+        write_header: bool = True,
+        prefix: str = "",
+        append: bool = False,
+        sort_attr: str = "count",
+    ) -> None:
+        """Writes a file of word2vec, and word2vec's vocabulary file with counts if `fvocab` names one.
+
+        The name says whether they are compressed (`.gz`, `.zst`, `.bz2`, `.xz`). Files are replaced whole. `write_header`
+        leaves out the first line of a text if it is false, as GloVe does, and `prefix` stands before each word.
+        """
+        if total_vec is not None and whole("total_vec", total_vec) != len(self):
+            raise ValueError(f"total_vec is {total_vec}; it must be the number of words, {len(self)}")
+        if append:
+            raise ValueError("append must be false: files are replaced whole, so that none is ever half written")
+        if sort_attr != "count":
+            raise ValueError(f"sort_attr is {sort_attr!r}; it must be 'count', in whose order words always stand")
+        if binary and not write_header:
+            raise ValueError("write_header must be true for a binary file, which cannot be read without its sizes")
+        if fvocab is not None:
+            self._engine.save_counts(fvocab, prefix)
+        self._engine.save_word2vec(fname, bool(binary), bool(write_header), prefix)
+
+    def to_gensim(self) -> Any:
+        """A copy as gensim's `KeyedVectors`, with counts."""
+        try:
+            models = importlib.import_module("gensim.models")
+        except ImportError as error:
+            message = "to_gensim needs gensim: pip install 'skipstream[gensim]', or pip install gensim"
+            raise ImportError(message) from error
+        copy = models.KeyedVectors(self.vector_size)
+        copy.add_vectors(self._engine.words(), np.array(self.vectors))
+        copy.allocate_vecattrs(["count"], [np.int64])
+        copy.expandos["count"][:] = self.counts
+        copy.next_index = len(self)
+        return copy
+
+    def diff(
+        self, other: Embeddings, *, top: int = 20_000, min_count: int = 20, listed: int = 20, neighbors: int = 10
+    ) -> Drift:
+        """What changed from these embeddings to a later snapshot of the same model.
+
+        The `top` most frequent words that both have are looked at, if they were seen `min_count` times in either;
+        `listed` moved, new and gone words are named, the moved ones with `neighbors` words before and after.
+
+        >>> import skipstream
+        >>> monday = skipstream.Embeddings.from_arrays(["tea", "milk", "ink"], [[1, 0.1], [1, 0.2], [0, 1]], [90, 80, 70])
+        >>> friday = skipstream.Embeddings.from_arrays(["tea", "milk", "jam"], [[0.1, 1], [0.2, 1], [1, 1]], [95, 85, 30])
+        >>> monday.diff(friday)
+        <skipstream.Drift: 3 → 3 words, 2 in both; 1 came, 1 left, 0 moved more than by chance
+          came: jam
+          left: ink>
+        """
+        if not isinstance(other, Embeddings):
+            raise TypeError(f"other is of the type {type(other).__name__}; it must be Embeddings")
+        numbers = {"top": top, "min_count": min_count, "listed": listed, "neighbors": neighbors}
+        checked = {name: whole(name, number) for name, number in numbers.items()}
+        return Drift._from_json(_engine.drift(self._engine, other._engine, **checked))
+
+    def top(self, n: int) -> Embeddings:
+        """The `n` most frequent words as embeddings of their own. The memory is shared."""
+        return Embeddings(self._engine.top(whole("n", n)), self._source)
+
+    def with_min_count(self, n: int) -> Embeddings:
+        """The words that were seen at least `n` times. The memory is shared."""
+        return Embeddings(self._engine.with_min_count(whole("n", n)), self._source)
+
+    def normalized(self) -> Embeddings:
+        """A copy in which every vector has the length 1."""
+        return Embeddings(self._engine.normalized())
+
+    def vectors_for_all(
+        self, keys: Iterable[Key], allow_inference: bool = True, copy_vecattrs: bool = False
+    ) -> Embeddings:
+        """A copy of those of the words that are known, in the order in which they are named.
+
+        With `copy_vecattrs` they keep their counts, and stand in the order of frequency. `allow_inference` makes no
+        difference: there is nothing to infer the vector of a word from.
+        """
+        known = [row for row in map(self._engine.find, keys) if row is not None]
+        return Embeddings(self._engine.select(list(dict.fromkeys(known)), bool(copy_vecattrs)))
+
+    def plot(self, words: Optional[Iterable[Key]] = None, ax: Any = None, **style: Any) -> Any:
+        """Draws words in the plane in which they differ most (their first two principal components), with matplotlib.
+
+        Without `words` it draws the fifty most frequent ones. `ax` is where to draw, by default matplotlib's current axes;
+        further arguments are those of `Axes.scatter`.
+        """
+        rows = self._engine.rows(keys("words", range(min(len(self), 50)) if words is None else words))
+        if not rows:
+            raise ValueError("words is empty; name at least one word")
+        vectors = self._engine.vectors_of(rows)
+        return plot(self._words_at(np.array(rows)).tolist(), vectors, ax, **style)
+
+    def __repr__(self) -> str:
+        words = "word" if len(self) == 1 else "words"
+        dimensions = "dimension" if self.vector_size == 1 else "dimensions"
+        place = "" if self._source is None else f", {'mapped' if self._engine.is_mapped else 'read'} from {self._source}"
+        return f"<skipstream.Embeddings: {len(self):,} {words} × {self.vector_size:,} {dimensions}{place}>"
+
+    def __copy__(self) -> Embeddings:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Embeddings:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "embeddings.safetensors"
+            self._engine.save(path, "safetensors")
+            return _unpickled, (path.read_bytes(),)
+
+    def __setitem__(self, key: object, vector: object) -> NoReturn:
+        raise TypeError(_FIXED + "make others with Embeddings.from_arrays, or train further with a Trainer")
+
+    def __delitem__(self, key: object) -> NoReturn:
+        raise TypeError(_FIXED + "top, with_min_count and vectors_for_all give fewer words")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        message = f"'Embeddings' object has no attribute {name!r}"
+        raise AttributeError(f"{message}: {_ABSENT[name]}" if name in _ABSENT else message)
 
 
-def load(path: str | os.PathLike[str], vectors: str = "sum") -> Embeddings:
-    """The vectors in a file, which are looked at in place."""
-    return Embeddings(_engine.Embeddings.open(path, vectors))
+def load(path: FilePath, vectors: str = "sum", format: Optional[str] = None) -> Embeddings:
+    """The vectors in a file of skipstream, word2vec, fastText (`.vec`), GloVe, NumPy, finalfusion, yskip or the projector.
+
+    The format is told from the content where it is not named. A file of skipstream is not read but mapped: that takes
+    milliseconds whatever its size, and processes share what the system keeps of it. The file may be replaced or deleted
+    meanwhile, but not written into. Of a trained model, `vectors` chooses `"target"`, `"context"` or their `"sum"`.
+    """
+    return Embeddings.load(path, vectors, format)
+
+
+def _unpickled(contents: bytes) -> Embeddings:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "embeddings.safetensors"
+        path.write_bytes(contents)
+        return Embeddings(_engine.Embeddings.load(path, "sum", "safetensors", in_place=False))
+
+
+def _count(count: Any) -> int:
+    number = whole("a count", count)
+    if number != count:
+        raise ValueError(f"a count is {count}; it must be at most {number}")
+    return number
+
+
+def _width(vectors: Any) -> int:
+    shape = np.shape(vectors)
+    return shape[1] if len(shape) == 2 else 0

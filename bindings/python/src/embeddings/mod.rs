@@ -1,43 +1,128 @@
 //! Word vectors to read.
 
-use std::path::PathBuf;
+mod arrays;
+mod keys;
 
-use numpy::{PyArray1, PyArrayMethods};
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyString};
+use skipstream::corpus::InvalidUtf8;
+use skipstream::embeddings::{AnalogyRule, Lengths, Neighbor, Term};
+use skipstream::formats::{self, FirstLine, Format, LoadOptions, Word2vecOptions};
 
 use crate::call::call;
-use crate::error::to_python;
+use arrays::{frozen, matrix_of, values_of};
+pub use arrays::{matrix, values};
+use keys::Keys;
 
 /// Words with their counts and vectors; never changes.
-#[pyclass(frozen, module = "skipstream._engine")]
+#[pyclass(frozen, weakref, module = "skipstream._engine")]
 pub struct Embeddings {
     embeddings: skipstream::Embeddings,
+    /// The matrix, where it is in no file and had to be made.
+    made: OnceLock<Vec<f32>>,
 }
 
 impl Embeddings {
     /// For Python.
     pub fn new(embeddings: skipstream::Embeddings) -> Embeddings {
-        Embeddings { embeddings }
+        Embeddings { embeddings, made: OnceLock::new() }
+    }
+
+    /// For Rust.
+    pub fn get(&self) -> &skipstream::Embeddings {
+        &self.embeddings
     }
 }
 
+type Words = Vec<(String, f32)>;
+
 #[pymethods]
 impl Embeddings {
-    /// The vectors in a file of ours, in place.
+    /// The vectors in a file of any format; those of ours stay in it if that is asked for.
     #[staticmethod]
-    #[pyo3(signature = (path, vectors = "sum"))]
-    fn open(py: Python<'_>, path: PathBuf, vectors: &str) -> PyResult<Embeddings> {
-        let embeddings = call(py, || skipstream::Embeddings::open(path, vectors.parse()?))?;
-        Ok(Embeddings { embeddings })
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    #[pyo3(signature = (path, vectors = "sum", format = None, invalid_utf8 = "error", limit = None, counts = None, in_place = true))]
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        vectors: &str,
+        format: Option<&str>,
+        invalid_utf8: &str,
+        limit: Option<usize>,
+        counts: Option<PathBuf>,
+        in_place: bool,
+    ) -> PyResult<Embeddings> {
+        let invalid_utf8 = match invalid_utf8 {
+            "error" => InvalidUtf8::Error,
+            "replace" => InvalidUtf8::Replace,
+            "skip" => InvalidUtf8::Skip,
+            other => {
+                let message = format!("invalid_utf8 is `{other}`; it must be error, replace or skip");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        let embeddings = call(py, || {
+            let mut options = LoadOptions::default();
+            options.vectors = vectors.parse()?;
+            options.format = format.map(str::parse).transpose()?;
+            options.invalid_utf8 = invalid_utf8;
+            options.limit = limit;
+            options.in_place = in_place;
+            let (_, embeddings) = formats::load_with(path, &options)?;
+            match counts {
+                None => Ok(embeddings),
+                Some(path) => {
+                    let counts = formats::read_counts(path)?;
+                    embeddings.with_counts(|word| counts.get(word).copied())
+                }
+            }
+        })?;
+        Ok(Embeddings::new(embeddings))
+    }
+
+    /// Words and vectors that are there already.
+    #[staticmethod]
+    #[pyo3(signature = (words, vectors, counts = None))]
+    fn from_arrays(
+        py: Python<'_>,
+        words: &Bound<'_, PyList>,
+        vectors: PyReadonlyArray2<'_, f32>,
+        counts: Option<Vec<u64>>,
+    ) -> PyResult<Embeddings> {
+        let words = keys::words(words)?;
+        let (n_vectors, dimensions, vectors) = matrix(&vectors)?;
+        if n_vectors != words.len() {
+            return Err(PyValueError::new_err(format!(
+                "there are {} words and {n_vectors} vectors; there must be as many of both",
+                words.len()
+            )));
+        }
+        if let Some(counts) = counts.as_ref().filter(|counts| counts.len() != words.len()) {
+            return Err(PyValueError::new_err(format!(
+                "there are {} words and {} counts; there must be as many of both",
+                words.len(),
+                counts.len()
+            )));
+        }
+        let embeddings = call(py, || match counts {
+            Some(counts) => skipstream::Embeddings::new(dimensions, words.iter().zip(counts), vectors),
+            None => skipstream::Embeddings::uncounted(dimensions, &words, vectors),
+        })?;
+        Ok(Embeddings::new(embeddings))
     }
 
     fn __len__(&self) -> usize {
         self.embeddings.len()
     }
 
-    fn __contains__(&self, word: &str) -> bool {
-        self.embeddings.index_of(word).is_some()
+    fn __contains__(&self, key: &Bound<'_, PyAny>) -> bool {
+        Keys(&self.embeddings).find(key).is_ok_and(|row| row.is_some())
     }
 
     /// The length of every vector.
@@ -46,29 +131,347 @@ impl Embeddings {
         self.embeddings.dimensions()
     }
 
+    /// Whether it is known how often words were seen.
+    #[getter]
+    fn has_counts(&self) -> bool {
+        self.embeddings.has_counts()
+    }
+
+    /// Whether the vectors lie in a file.
+    #[getter]
+    fn is_mapped(&self) -> bool {
+        self.embeddings.is_mapped()
+    }
+
     /// The words, in the order of rows.
     fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.embeddings.words())
     }
 
-    /// How often the word of a row was seen.
-    fn count(&self, word: &str) -> Option<u64> {
-        self.embeddings.known_count(self.embeddings.index_of(word)?)
+    /// The counts, in the order of rows.
+    fn counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let count = |row| i64::try_from(self.embeddings.count(row)).unwrap_or(i64::MAX);
+        let counts: Vec<i64> = (0..self.embeddings.len()).map(count).collect();
+        frozen(counts.into_pyarray(py))
+    }
+
+    /// All vectors, in place.
+    fn vectors<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let this = slf.get();
+        let values = match call(slf.py(), || Ok(this.made.get().is_none().then(|| this.embeddings.matrix())))?
+        {
+            Some(Cow::Borrowed(values)) => values,
+            Some(Cow::Owned(values)) => this.made.get_or_init(|| values),
+            None => this.made.get().expect("it was looked at"),
+        };
+        arrays::view(slf, values, this.embeddings.dimensions())
+    }
+
+    /// The row of a word, or a row itself.
+    fn row(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<usize> {
+        keys::row(slf, key)
+    }
+
+    /// The rows of words.
+    fn rows(slf: &Bound<'_, Self>, keys: &Bound<'_, PyList>) -> PyResult<Vec<usize>> {
+        keys::rows(slf, keys)
+    }
+
+    /// The row of a word, or nothing.
+    fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+        Keys(&self.embeddings).find(key)
     }
 
     /// The vector of a word.
-    fn vector<'py>(&self, py: Python<'py>, word: &str) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let row = self.embeddings.row_of(word).map_err(|error| to_python(py, error))?;
-        let array = PyArray1::from_slice(py, &self.embeddings.vector_at(row));
-        let _ = array.readwrite().make_nonwriteable();
-        Ok(array)
+    #[pyo3(signature = (key, unit = false))]
+    fn vector<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'_, PyAny>,
+        unit: bool,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let row = keys::row(slf, key)?;
+        let embeddings = &slf.get().embeddings;
+        let vector = call(slf.py(), || {
+            let vector = embeddings.checked_vector(row)?;
+            Ok(if unit { embeddings.unit_vector(row) } else { vector.into_owned() })
+        })?;
+        Ok(frozen(vector.into_pyarray(slf.py())))
     }
 
-    /// The nearest words, with their cosines.
-    fn neighbors(&self, py: Python<'_>, word: &str, n: usize) -> PyResult<Vec<(String, f32)>> {
-        call(py, || {
-            let found = self.embeddings.neighbors(word, n)?;
-            Ok(found.into_iter().map(|neighbor| (neighbor.word.to_owned(), neighbor.similarity)).collect())
+    /// The vectors of words, one below the other.
+    fn vectors_of<'py>(
+        slf: &Bound<'py, Self>,
+        keys: &Bound<'_, PyList>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let rows = keys::rows(slf, keys)?;
+        let embeddings = &slf.get().embeddings;
+        let vectors = call(slf.py(), || {
+            let mut vectors = Vec::with_capacity(rows.len() * embeddings.dimensions());
+            for &row in &rows {
+                vectors.extend_from_slice(&embeddings.checked_vector(row)?);
+            }
+            Ok(vectors)
+        })?;
+        matrix_of(slf.py(), vectors, [rows.len(), embeddings.dimensions()])
+    }
+
+    /// All vectors at length 1.
+    fn unit_vectors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let rows = 0..self.embeddings.len();
+        let vectors: Vec<f32> =
+            call(py, || Ok(rows.flat_map(|row| self.embeddings.unit_vector(row)).collect()))?;
+        matrix_of(py, vectors, [self.embeddings.len(), self.embeddings.dimensions()])
+    }
+
+    /// The mean of words and vectors, which come with weights.
+    fn mean<'py>(
+        slf: &Bound<'py, Self>,
+        terms: Vec<(Bound<'py, PyAny>, f64)>,
+        unit: bool,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let (terms, weights): (Vec<_>, Vec<_>) = terms.into_iter().unzip();
+        let terms = keys::terms(slf, &terms)?;
+        let lengths = if unit { Lengths::One } else { Lengths::Own };
+        let embeddings = &slf.get().embeddings;
+        let mean = call(slf.py(), || {
+            let terms: Vec<_> = terms.iter().map(keys::OwnedTerm::borrow).zip(weights).collect();
+            embeddings.mean(&terms, lengths)
+        })?;
+        Ok(mean.into_pyarray(slf.py()))
+    }
+
+    /// The cosines between a vector and some rows.
+    fn similarities<'py>(
+        &self,
+        py: Python<'py>,
+        vector: PyReadonlyArray1<'_, f32>,
+        start: usize,
+        end: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let vector = values(&vector)?;
+        Ok(values_of(py, call(py, || self.embeddings.similarities(&vector, start..end))?))
+    }
+
+    /// The cosines between a vector and the words of some rows.
+    fn similarities_to<'py>(
+        slf: &Bound<'py, Self>,
+        vector: PyReadonlyArray1<'_, f32>,
+        keys: &Bound<'_, PyList>,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let (vector, rows) = (values(&vector)?, keys::rows(slf, keys)?);
+        let embeddings = &slf.get().embeddings;
+        let similarities = call(slf.py(), || {
+            let mut similarities = Vec::with_capacity(rows.len());
+            for row in rows {
+                similarities.extend(embeddings.similarities(&vector, row..row + 1)?);
+            }
+            Ok(similarities)
+        })?;
+        Ok(values_of(slf.py(), similarities))
+    }
+
+    /// The words nearest to a vector, among some rows.
+    fn nearest(
+        &self,
+        py: Python<'_>,
+        vector: PyReadonlyArray1<'_, f32>,
+        n: usize,
+        start: usize,
+        end: usize,
+        exclude: Vec<usize>,
+    ) -> PyResult<Words> {
+        let vector = values(&vector)?;
+        call(py, || Ok(owned(self.embeddings.neighbors_within(start..end, &vector, n, &exclude)?)))
+    }
+
+    /// The rows nearest to each of some rows, and their similarities.
+    fn neighbors_of_rows<'py>(
+        slf: &Bound<'py, Self>,
+        keys: &Bound<'_, PyList>,
+        n: usize,
+    ) -> PyResult<arrays::RowsAndSimilarities<'py>> {
+        let rows = keys::rows(slf, keys)?;
+        let embeddings = &slf.get().embeddings;
+        let nearest = call(slf.py(), || embeddings.neighbors_of_rows(&rows, n))?;
+        arrays::nearest(slf.py(), nearest, rows.len())
+    }
+
+    /// The rows nearest to each of some vectors, and their similarities.
+    fn neighbors_of_vectors<'py>(
+        &self,
+        py: Python<'py>,
+        vectors: PyReadonlyArray2<'_, f32>,
+        n: usize,
+    ) -> PyResult<arrays::RowsAndSimilarities<'py>> {
+        let (n_vectors, dimensions, vectors) = matrix(&vectors)?;
+        if dimensions != self.embeddings.dimensions() {
+            return Err(PyValueError::new_err(format!(
+                "the vectors have {dimensions} values; the embeddings have {} dimensions",
+                self.embeddings.dimensions()
+            )));
+        }
+        let nearest = call(py, || self.embeddings.neighbors_of_vectors(&vectors, n))?;
+        arrays::nearest(py, nearest, n_vectors)
+    }
+
+    /// The similarity of each word of one list with that at the same place of another.
+    fn pair_similarities<'py>(
+        slf: &Bound<'py, Self>,
+        first: &Bound<'_, PyList>,
+        second: &Bound<'_, PyList>,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let (first, second) = (keys::rows(slf, first)?, keys::rows(slf, second)?);
+        let embeddings = &slf.get().embeddings;
+        let similarities = call(slf.py(), || {
+            let pairs = first.iter().zip(&second);
+            pairs.map(|(&first, &second)| embeddings.similarity_of_rows(first, second)).collect()
+        })?;
+        Ok(values_of(slf.py(), similarities))
+    }
+
+    /// The similarity of two words.
+    fn similarity(
+        slf: &Bound<'_, Self>,
+        first: &Bound<'_, PyAny>,
+        second: &Bound<'_, PyAny>,
+    ) -> PyResult<f32> {
+        let (first, second) = (keys::row(slf, first)?, keys::row(slf, second)?);
+        let embeddings = &slf.get().embeddings;
+        call(slf.py(), || embeddings.similarity_of_rows(first, second))
+    }
+
+    /// The score of every row by products of cosines.
+    fn products<'py>(
+        slf: &Bound<'py, Self>,
+        positive: Vec<Bound<'py, PyAny>>,
+        negative: Vec<Bound<'py, PyAny>>,
+        epsilon: f32,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let (positive, negative) = (keys::terms(slf, &positive)?, keys::terms(slf, &negative)?);
+        let embeddings = &slf.get().embeddings;
+        let scores = call(slf.py(), || {
+            let [positive, negative] = [&positive, &negative]
+                .map(|terms| terms.iter().map(keys::OwnedTerm::borrow).collect::<Vec<Term<'_>>>());
+            embeddings.products(&positive, &negative, epsilon)
+        })?;
+        Ok(values_of(slf.py(), scores))
+    }
+
+    /// The words with the highest of scores, one for each row.
+    fn best_by_scores(
+        &self,
+        py: Python<'_>,
+        scores: PyReadonlyArray1<'_, f32>,
+        n: usize,
+        exclude: Vec<usize>,
+    ) -> PyResult<Words> {
+        let mut scores = values(&scores)?;
+        scores.truncate(self.embeddings.len());
+        call(py, || Ok(owned(self.embeddings.best_by_scores(&scores, n, &exclude))))
+    }
+
+    /// What `c` is to, as `a` is to `b`.
+    fn analogy(
+        slf: &Bound<'_, Self>,
+        question: [Bound<'_, PyAny>; 3],
+        n: usize,
+        multiply: bool,
+    ) -> PyResult<Words> {
+        let [a, b, c] = &question;
+        let rows = [keys::row(slf, a)?, keys::row(slf, b)?, keys::row(slf, c)?];
+        let embeddings = &slf.get().embeddings;
+        let rule = if multiply { AnalogyRule::Multiply } else { AnalogyRule::Add };
+        call(slf.py(), || {
+            let [a, b, c] = rows.map(|row| embeddings.word(row));
+            Ok(owned(embeddings.analogy(a, b, c, n, rule)?))
         })
     }
+
+    /// The rows nearer to a word than another word is.
+    fn closer_than(
+        slf: &Bound<'_, Self>,
+        first: &Bound<'_, PyAny>,
+        second: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<usize>> {
+        let (first, second) = (keys::row(slf, first)?, keys::row(slf, second)?);
+        let embeddings = &slf.get().embeddings;
+        call(slf.py(), || embeddings.closer_than(first, second))
+    }
+
+    /// Words by how well they fit the others, the odd one first.
+    fn odd_one_out(slf: &Bound<'_, Self>, keys: &Bound<'_, PyList>) -> PyResult<Words> {
+        let rows = keys::rows(slf, keys)?;
+        let embeddings = &slf.get().embeddings;
+        call(slf.py(), || {
+            let words: Vec<&str> = rows.iter().map(|&row| embeddings.word(row)).collect();
+            Ok(owned(embeddings.odd_one_out(&words)?))
+        })
+    }
+
+    /// Words that are spelled nearly like this one.
+    fn suggestions(&self, py: Python<'_>, word: &Bound<'_, PyString>, n: usize) -> PyResult<Vec<String>> {
+        // No word has half a letter in it, and none is spelled nearly so.
+        let Ok(word) = word.to_cow() else { return Ok(Vec::new()) };
+        call(py, || Ok(self.embeddings.suggestions(&word, n).into_iter().map(str::to_owned).collect()))
+    }
+
+    /// The most frequent words.
+    fn top(&self, n: usize) -> Embeddings {
+        Embeddings::new(self.embeddings.top(n))
+    }
+
+    /// The words that were seen so often.
+    fn with_min_count(&self, count: u64) -> Embeddings {
+        Embeddings::new(self.embeddings.with_min_count(count))
+    }
+
+    /// A copy with vectors of length 1.
+    fn normalized(&self, py: Python<'_>) -> PyResult<Embeddings> {
+        Ok(Embeddings::new(call(py, || self.embeddings.normalized())?))
+    }
+
+    /// A copy of some words, with their counts or in the order that is given.
+    fn select(slf: &Bound<'_, Self>, keys: &Bound<'_, PyList>, counted: bool) -> PyResult<Embeddings> {
+        let rows = keys::rows(slf, keys)?;
+        let embeddings = &slf.get().embeddings;
+        let selected = call(slf.py(), || {
+            if counted {
+                return embeddings.select(&rows);
+            }
+            let vectors = rows.iter().flat_map(|&row| embeddings.vector_at(row).into_owned()).collect();
+            let words = rows.iter().map(|&row| embeddings.word(row));
+            skipstream::Embeddings::uncounted(embeddings.dimensions(), words, vectors)
+        })?;
+        Ok(Embeddings::new(selected))
+    }
+
+    /// Writes the vectors to a file.
+    fn save(&self, py: Python<'_>, path: PathBuf, format: &str) -> PyResult<()> {
+        call(py, || formats::save(&self.embeddings, format.parse()?, path))
+    }
+
+    /// Writes a file of word2vec.
+    fn save_word2vec(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        binary: bool,
+        header: bool,
+        prefix: &str,
+    ) -> PyResult<()> {
+        let format = if binary { Format::Word2vecBinary } else { Format::Word2vecText };
+        let first_line = if header { FirstLine::Sizes } else { FirstLine::Word };
+        let options = Word2vecOptions { first_line, prefix };
+        call(py, || formats::save_word2vec(&self.embeddings, format, path, &options))
+    }
+
+    /// Writes the words' counts as word2vec does.
+    fn save_counts(&self, py: Python<'_>, path: PathBuf, prefix: &str) -> PyResult<()> {
+        call(py, || formats::save_counts(&self.embeddings, path, prefix))
+    }
+}
+
+/// What was found, in memory of its own.
+fn owned(neighbors: Vec<Neighbor<'_>>) -> Words {
+    neighbors.into_iter().map(|neighbor| (neighbor.word.to_owned(), neighbor.similarity)).collect()
 }

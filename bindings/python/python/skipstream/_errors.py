@@ -1,0 +1,51 @@
+"""What goes wrong that Python has no name for."""
+
+from __future__ import annotations
+
+from typing import Protocol, Union
+
+
+class _Suggesting(Protocol):
+    def suggestions(self, word: str, n: int) -> list[str]: ...
+
+
+class UnknownWord(KeyError):
+    """A word that is not in the vocabulary.
+
+    It is a `KeyError`. The words that are spelled nearly like it are looked for only when somebody asks for them or shows
+    the message, so that `except KeyError` costs nothing.
+
+    >>> import skipstream
+    >>> wv = skipstream.Embeddings.from_arrays(["berlin", "paris"], [[1, 0], [0, 1]])
+    >>> try:
+    ...     wv["berlni"]
+    ... except KeyError as error:
+    ...     print(error)
+    'berlni' is not in the vocabulary; did you mean 'berlin'?
+    """
+
+    def __init__(self, word: object, source: Union[_Suggesting, tuple[str, ...]] = ()) -> None:
+        super().__init__(word)
+        self.word = word
+        self._source = source
+
+    @property
+    def suggestions(self) -> tuple[str, ...]:
+        """At most three words that are spelled nearly like this one, the nearest first."""
+        if not isinstance(self._source, tuple):
+            word = self.word
+            self._source = tuple(self._source.suggestions(word, 3)) if isinstance(word, str) else ()
+        return self._source
+
+    def __str__(self) -> str:
+        if not isinstance(self.word, str):
+            return f"there is no row {self.word!r}"
+        message = f"{self.word!r} is not in the vocabulary"
+        if not self.suggestions:
+            return message
+        *others, last = [repr(word) for word in self.suggestions]
+        return f"{message}; did you mean {', '.join(others) + ' or ' if others else ''}{last}?"
+
+    def __reduce__(self) -> tuple[type[UnknownWord], tuple[object, tuple[str, ...]]]:
+        # The vectors stay where they are.
+        return UnknownWord, (self.word, self.suggestions)

@@ -1,0 +1,319 @@
+"""Questions that compare vectors: neighbours, similarities, analogies."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Optional, Union, cast, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skipstream import _engine
+from skipstream._arguments import Key, Term, Vector, array, is_key, keys, optional, real, terms, whole
+from skipstream._table import Table
+
+class Neighbors(NamedTuple):
+    """The nearest words of several words or vectors, a row for each, the nearest first."""
+
+    words: NDArray[np.object_]
+    """The words."""
+    similarities: NDArray[np.float32]
+    """Their cosines."""
+
+
+class Queries(Table):
+    """Questions that compare vectors. All of them let other threads of Python run meanwhile."""
+
+    __slots__ = ()
+
+    @overload
+    def neighbors(self, key_or_keys: Key, n: int = 10) -> list[tuple[str, float]]: ...  # type: ignore[overload-overlap]
+    @overload
+    def neighbors(self, key_or_keys: Iterable[Key], n: int = 10) -> Neighbors: ...
+    def neighbors(self, key_or_keys: Union[Key, Iterable[Key]], n: int = 10) -> Union[list[tuple[str, float]], Neighbors]:
+        """The `n` words nearest to a word, with their cosines; or those of many words at once, as two arrays.
+
+        Many words are answered in one call of the engine, several in each pass over the vectors. Where there are fewer
+        than `n` other words, there are that many columns.
+
+        >>> import skipstream
+        >>> wv = skipstream.Embeddings.from_arrays(["tea", "coffee", "stone"], [[1, 0.1], [1, 0.3], [0.1, 1]])
+        >>> [word for word, similarity in wv.neighbors("tea", n=2)]
+        ['coffee', 'stone']
+        >>> words, similarities = wv.neighbors(["tea", "stone"], n=1)
+        >>> words
+        array([['coffee'],
+               ['coffee']], dtype=object)
+        """
+        n = whole("n", n)
+        if is_key(key_or_keys):
+            row = self._engine.row(key_or_keys)
+            return self._engine.nearest(self._engine.vector(row), n, 0, len(self), [row])
+        rows, similarities = self._engine.neighbors_of_rows(keys("the key", cast("Iterable[Key]", key_or_keys)), n)
+        return Neighbors(self._words_at(rows), similarities)
+
+    def most_similar(
+        self,
+        positive: Any = None,
+        negative: Any = None,
+        topn: Optional[int] = 10,
+        clip_start: int = 0,
+        clip_end: Optional[int] = None,
+        restrict_vocab: Optional[int] = None,
+        indexer: None = None,
+    ) -> Any:
+        """The words nearest to the mean of some words, away from others, as gensim has it.
+
+        `positive` and `negative` are a word, a vector, or a list of words, vectors and pairs `(word or vector, weight)`;
+        without a weight it is 1, or -1 of a negative one. Words are taken at length 1 and vectors as they are. The words
+        of the question are not among the answers.
+
+        `clip_start`, `clip_end` and `restrict_vocab` limit the answers to some rows, which stand in the order of
+        frequency. `topn=None` gives all similarities as an array, in the order of rows.
+
+        >>> import skipstream
+        >>> words = ["man", "woman", "king", "queen", "apple"]
+        >>> vectors = [[1, 0.1, 0], [1, 0.1, 1], [1, 0.8, 0.1], [1, 0.8, 1], [-1, 0, 0.3]]
+        >>> wv = skipstream.Embeddings.from_arrays(words, vectors)
+        >>> wv.most_similar(["king", "woman"], ["man"], topn=1)[0][0]
+        'queen'
+        >>> wv.most_similar(["king", ("woman", 0.5)], topn=None).shape
+        (5,)
+        """
+        if indexer is not None:
+            raise ValueError("indexer must be None: every vector is compared, and the answers are exact")
+        topn = _topn(topn)
+        if topn == 0:
+            return []
+        start = whole("clip_start", clip_start)
+        end = optional("clip_end", clip_end) or len(self)
+        restricted = optional("restrict_vocab", restrict_vocab)
+        if restricted:
+            start, end = 0, restricted
+        weighted = [(term, 1.0 if weight is None else weight) for term, weight in terms("positive", positive)]
+        weighted += [(term, -1.0 if weight is None else weight) for term, weight in terms("negative", negative)]
+        if not weighted:
+            raise ValueError("positive and negative are empty; name at least one word or vector")
+        mean = self._engine.mean(weighted, True)
+        if topn is None:
+            return self._engine.similarities(mean, start, end)
+        return self._engine.nearest(mean, topn, start, end, self._rows_of([term for term, _ in weighted]))
+
+    def most_similar_cosmul(
+        self,
+        positive: Any = None,
+        negative: Any = None,
+        topn: Optional[int] = 10,
+        restrict_vocab: Optional[int] = None,
+        *,
+        epsilon: float = 1e-6,
+    ) -> Any:
+        """The words with the highest product of cosines (3CosMul, Levy and Goldberg 2014), as gensim has it.
+
+        Words and vectors are given as in `most_similar`, without weights; vectors are brought to length 1. `epsilon` is
+        added to the divisor: gensim's 0.000001 by default, while Levy and Goldberg took 0.001, which `analogy` does too.
+
+        >>> import skipstream
+        >>> words = ["man", "woman", "king", "queen", "prince"]
+        >>> vectors = [[1, 0.1, 0], [1, 0.1, 1], [1, 0.8, 0.1], [1, 0.8, 1], [0.9, 0.6, -0.4]]
+        >>> wv = skipstream.Embeddings.from_arrays(words, vectors)
+        >>> wv.most_similar_cosmul(["king", "woman"], ["man"], topn=1)[0][0]
+        'queen'
+        """
+        topn = _topn(topn)
+        if topn == 0:
+            return []
+        sides = [terms("positive", positive), terms("negative", negative)]
+        if any(weight is not None for side in sides for _, weight in side):
+            raise ValueError("a product of cosines has no weights; leave them out, or take most_similar")
+        if not sides[0]:
+            raise ValueError("positive is empty; name at least one word or vector")
+        restricted = optional("restrict_vocab", restrict_vocab)
+        above, below = ([term for term, _ in side] for side in sides)
+        scores = self._engine.products(above, below, real("epsilon", epsilon))[: restricted or len(self)]
+        if topn is None:
+            return scores
+        return self._engine.best_by_scores(scores, topn, self._rows_of(above + below))
+
+    def analogy(self, a: Key, b: Key, c: Key, n: int = 10, rule: str = "add") -> list[tuple[str, float]]:
+        """The best answers to "a is to b as c is to what?", as `skipstream analogy` gives them.
+
+        `rule` is `"add"` (the words nearest to b - a + c) or `"multiply"` (3CosMul).
+
+        >>> import skipstream
+        >>> words = ["man", "woman", "king", "queen", "apple"]
+        >>> vectors = [[1, 0.1, 0], [1, 0.1, 1], [1, 0.8, 0.1], [1, 0.8, 1], [-1, 0, 0.3]]
+        >>> skipstream.Embeddings.from_arrays(words, vectors).analogy("man", "king", "woman", n=1)[0][0]
+        'queen'
+        """
+        if rule not in ("add", "multiply"):
+            raise ValueError(f"rule is {rule!r}; it must be 'add' or 'multiply'")
+        return self._engine.analogy((a, b, c), whole("n", n), rule == "multiply")
+
+    def similar_by_word(self, word: Key, topn: Optional[int] = 10, restrict_vocab: Optional[int] = None) -> Any:
+        """The words nearest to a word: `most_similar` of one word."""
+        return self.similar_by_key(word, topn, restrict_vocab)
+
+    def similar_by_key(self, key: Key, topn: Optional[int] = 10, restrict_vocab: Optional[int] = None) -> Any:
+        """The words nearest to a word: `most_similar` of one word."""
+        return self.most_similar([key], topn=topn, restrict_vocab=restrict_vocab)
+
+    def similar_by_vector(self, vector: ArrayLike, topn: Optional[int] = 10, restrict_vocab: Optional[int] = None) -> Any:
+        """The words nearest to a vector; or to each row of an array, as the two arrays of `neighbors`.
+
+        >>> import skipstream
+        >>> wv = skipstream.Embeddings.from_arrays(["tea", "coffee", "stone"], [[1, 0.1], [1, 0.3], [0.1, 1]])
+        >>> wv.similar_by_vector([0, 1], topn=1)[0][0]
+        'stone'
+        >>> wv.similar_by_vector([[0, 1], [1, 0]], topn=1).words.tolist()
+        [['stone'], ['tea']]
+        """
+        vector = np.asarray(vector)
+        if vector.ndim != 2:
+            return self.most_similar([array("vector", vector, 1)], topn=topn, restrict_vocab=restrict_vocab)
+        vectors = array("vector", vector, 2)
+        n = _topn(topn)
+        searched = self._engine.top(optional("restrict_vocab", restrict_vocab) or len(self))
+        if n is None:
+            similarities = [searched.similarities(row, 0, len(searched)) for row in vectors]
+            return np.array(similarities, dtype=np.float32).reshape(len(vectors), len(searched))
+        rows, found = searched.neighbors_of_vectors(vectors, n)
+        return Neighbors(self._words_at(rows), found)
+
+    def most_similar_to_given(self, key1: Key, keys_list: Iterable[Key]) -> Key:
+        """The word of a list that is nearest to a word."""
+        given = keys("keys_list", keys_list)
+        if not given:
+            raise ValueError("keys_list is empty; name at least one word")
+        nearest: Key = given[int(np.argmax(self._engine.pair_similarities([key1] * len(given), given)))]
+        return nearest
+
+    @overload
+    def similarity(self, w1: Key, w2: Key) -> float: ...  # type: ignore[overload-overlap]
+    @overload
+    def similarity(self, w1: Union[Key, Iterable[Key]], w2: Iterable[Key]) -> Vector: ...
+    @overload
+    def similarity(self, w1: Iterable[Key], w2: Key) -> Vector: ...
+    def similarity(self, w1: Union[Key, Iterable[Key]], w2: Union[Key, Iterable[Key]]) -> Union[float, Vector]:
+        """The cosine between two words, from -1 to 1; of two lists, an array of the cosines pair by pair.
+
+        >>> import skipstream
+        >>> wv = skipstream.Embeddings.from_arrays(["east", "north", "west"], [[2, 0], [0, 1], [-1, 0]])
+        >>> wv.similarity("east", "west")
+        -1.0
+        >>> wv.similarity(["east", "east"], ["north", "west"])
+        array([ 0., -1.], dtype=float32)
+        >>> wv.similarity("east", ["east", "north"])
+        array([1., 0.], dtype=float32)
+        """
+        if is_key(w1) and is_key(w2):
+            return self._engine.similarity(w1, w2)
+        first = [cast(Key, w1)] if is_key(w1) else keys("w1", cast("Iterable[Key]", w1))
+        second = [cast(Key, w2)] if is_key(w2) else keys("w2", cast("Iterable[Key]", w2))
+        first = first * len(second) if is_key(w1) else first
+        second = second * len(first) if is_key(w2) else second
+        if len(first) != len(second):
+            raise ValueError(f"w1 has {len(first)} words and w2 {len(second)}; there must be as many of both")
+        return self._engine.pair_similarities(first, second)
+
+    @overload
+    def distance(self, w1: Key, w2: Key) -> float: ...  # type: ignore[overload-overlap]
+    @overload
+    def distance(self, w1: Union[Key, Iterable[Key]], w2: Iterable[Key]) -> Vector: ...
+    @overload
+    def distance(self, w1: Iterable[Key], w2: Key) -> Vector: ...
+    def distance(self, w1: Any, w2: Any) -> Any:
+        """One minus the similarity."""
+        return 1 - self.similarity(w1, w2)
+
+    def distances(self, word_or_vector: Union[Key, ArrayLike], other_words: Iterable[Key] = ()) -> Vector:
+        """The distances from a word or a vector to some words, or to all in the order of rows.
+
+        >>> import skipstream
+        >>> wv = skipstream.Embeddings.from_arrays(["east", "north", "west"], [[2, 0], [0, 1], [-1, 0]])
+        >>> wv.distances("east")
+        array([0., 1., 2.], dtype=float32)
+        >>> wv.distances([0, 3], ["north"])
+        array([0.], dtype=float32)
+        """
+        if is_key(word_or_vector):
+            vector = self._engine.vector(word_or_vector)
+        else:
+            vector = array("word_or_vector", word_or_vector, 1)
+        others = keys("other_words", () if other_words is None else other_words)
+        if others:
+            return 1 - self._engine.similarities_to(vector, others)
+        return 1 - self._engine.similarities(vector, 0, len(self))
+
+    def n_similarity(self, ws1: Iterable[Key], ws2: Iterable[Key]) -> float:
+        """The cosine between the means of two lists of words. As in gensim, words that are not known are left out."""
+        first, second = keys("ws1", ws1), keys("ws2", ws2)
+        if not first or not second:
+            raise ZeroDivisionError("ws1 and ws2 must have at least one word each")
+        means = [self.get_mean_vector(words, pre_normalize=False) for words in (first, second)]
+        return float(_engine.cosines(means[0], means[1][np.newaxis])[0])
+
+    @staticmethod
+    def cosine_similarities(vector_1: ArrayLike, vectors_all: ArrayLike) -> Vector:
+        """The cosines between a vector and each row of an array; 0 where one of the two has no direction."""
+        return _engine.cosines(array("vector_1", vector_1, 1), array("vectors_all", vectors_all, 2))
+
+    def closer_than(self, key1: Key, key2: Key) -> list[str]:
+        """The words that are nearer to `key1` than `key2` is."""
+        rows = self._engine.closer_than(key1, key2)
+        return cast("list[str]", self._words_at(np.array(rows, dtype=np.int64)).tolist())
+
+    def rank(self, key1: Key, key2: Key) -> int:
+        """The place of `key2` among the neighbours of `key1`: 1 if there is no nearer word."""
+        return len(self._engine.closer_than(key1, key2)) + 1
+
+    def relative_cosine_similarity(self, wa: Key, wb: Key, topn: int = 10) -> float:
+        """The similarity of two words, divided by the sum of those of the `topn` words nearest to `wa`.
+
+        Leeuwenberg and others (2016) take pairs above 0.1 for synonyms, with `topn=10`.
+        """
+        nearest = self.neighbors(wa, whole("topn", topn))
+        total = sum(similarity for _, similarity in nearest)
+        if not nearest or total == 0:
+            raise ValueError(f"topn is {topn}: there are no near words to compare with")
+        return self.similarity(wa, wb) / total
+
+    def rank_by_centrality(self, words: Iterable[Key], use_norm: bool = True) -> list[tuple[float, str]]:
+        """Words by how well they fit the mean of all of them, the best first; at least three.
+
+        Words that are not known are left out, with a warning.
+        """
+        if not use_norm:
+            raise ValueError("use_norm must be true: each word is taken at length 1, so that all have as much to say")
+        given = keys("words", words)
+        known = [word for word in given if word in self]
+        if len(known) < len(given):
+            unknown = [word for word in given if word not in self]
+            warnings.warn(f"these words are not in the vocabulary and are left out: {unknown}", stacklevel=3)
+        if not known:
+            raise ValueError("words has no known word; it must have at least 3")
+        fits = self._engine.odd_one_out(known)
+        return [(similarity, word) for word, similarity in reversed(fits)]
+
+    def doesnt_match(self, words: Iterable[Key]) -> str:
+        """The word that does not belong to the others, of at least three.
+
+        Words that are not known are left out, with a warning.
+
+        >>> import skipstream
+        >>> wv = skipstream.Embeddings.from_arrays(["bread", "cheese", "moon"], [[1, 0.1], [0.9, 0.2], [-0.3, 1]])
+        >>> wv.doesnt_match(["bread", "moon", "cheese"])
+        'moon'
+        """
+        return self.rank_by_centrality(words)[-1][1]
+
+    def _rows_of(self, used: Iterable[Term]) -> list[int]:
+        """The rows of those terms that are words."""
+        return sorted({self._engine.row(term) for term in used if not isinstance(term, np.ndarray)})
+
+
+def _topn(topn: Any) -> Optional[int]:
+    """How many answers; nothing stands for all of them, and less than one, as in gensim, for none."""
+    return None if topn is None else max(whole("topn", topn, least=-sys.maxsize), 0)

@@ -1,0 +1,88 @@
+//! What people name words by: themselves, or their rows.
+
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyInt, PyList, PyString, PyType};
+use skipstream::embeddings::Term;
+
+use super::{Embeddings, values};
+
+/// Embeddings whose words are looked for.
+pub struct Keys<'a>(pub &'a skipstream::Embeddings);
+
+impl Keys<'_> {
+    /// The row of a word, or a row itself, if there is one; an error if it is neither.
+    pub fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+        if let Ok(word) = key.cast::<PyString>() {
+            // Half a letter, as Python's strings may have one, is in no word.
+            return Ok(word.to_cow().ok().and_then(|word| self.0.index_of(&word)));
+        }
+        let is_number = key.is_instance_of::<PyInt>() || key.hasattr("__index__")?;
+        if key.is_instance_of::<PyBool>() || !is_number || key.hasattr("__len__")? {
+            let kind = key.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("a key is a word (str) or a row (int), not {kind}")));
+        }
+        // A number that does not fit is no row either.
+        Ok(key.extract::<usize>().ok().filter(|&row| row < self.0.len()))
+    }
+}
+
+/// The row of a word, or a row itself.
+pub fn row(embeddings: &Bound<'_, Embeddings>, key: &Bound<'_, PyAny>) -> PyResult<usize> {
+    match Keys(embeddings.get().get()).find(key)? {
+        Some(row) => Ok(row),
+        None => Err(unknown_word(embeddings, key)),
+    }
+}
+
+/// The rows of words.
+pub fn rows(embeddings: &Bound<'_, Embeddings>, keys: &Bound<'_, PyList>) -> PyResult<Vec<usize>> {
+    keys.iter().map(|key| row(embeddings, &key)).collect()
+}
+
+/// The words of a list.
+pub fn words(list: &Bound<'_, PyList>) -> PyResult<Vec<String>> {
+    let word = |(place, word): (usize, Bound<'_, PyAny>)| match word.cast::<PyString>() {
+        Ok(word) => Ok(word.to_cow()?.into_owned()),
+        Err(_) => {
+            let kind = word.get_type().name()?;
+            Err(PyTypeError::new_err(format!("words[{place}] is {kind}; it must be str")))
+        }
+    };
+    list.iter().enumerate().map(word).collect()
+}
+
+/// A word or a vector.
+pub enum OwnedTerm {
+    Row(usize),
+    Vector(Vec<f32>),
+}
+
+impl OwnedTerm {
+    pub fn borrow(&self) -> Term<'_> {
+        match self {
+            OwnedTerm::Row(row) => Term::Row(*row),
+            OwnedTerm::Vector(vector) => Term::Vector(vector),
+        }
+    }
+}
+
+/// Words and vectors.
+pub fn terms(embeddings: &Bound<'_, Embeddings>, terms: &[Bound<'_, PyAny>]) -> PyResult<Vec<OwnedTerm>> {
+    let term = |term: &Bound<'_, PyAny>| match term.extract::<PyReadonlyArray1<'_, f32>>() {
+        Ok(vector) => Ok(OwnedTerm::Vector(values(&vector)?)),
+        Err(_) => Ok(OwnedTerm::Row(row(embeddings, term)?)),
+    };
+    terms.iter().map(term).collect()
+}
+
+/// A `KeyError` that suggests other spellings, and looks for them only when it is shown.
+fn unknown_word(embeddings: &Bound<'_, Embeddings>, key: &Bound<'_, PyAny>) -> PyErr {
+    static UNKNOWN_WORD: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    match UNKNOWN_WORD.import(embeddings.py(), "skipstream._errors", "UnknownWord") {
+        Ok(kind) => PyErr::from_type(kind.clone(), (key.clone().unbind(), embeddings.clone().unbind())),
+        Err(error) => error,
+    }
+}

@@ -1,0 +1,127 @@
+//! Scores of vectors, and what changed between two of them.
+
+use std::path::{Path, PathBuf};
+
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use skipstream::Error;
+use skipstream::eval::{
+    Case, Drift, DriftOptions, EvalOptions, Evaluator, TestSet, p_value, pearson, spearman,
+};
+
+use crate::call::call;
+use crate::embeddings::{Embeddings, matrix, values};
+
+/// The cosines between a vector and others.
+#[pyfunction]
+pub fn cosines<'py>(
+    py: Python<'py>,
+    vector: PyReadonlyArray1<'_, f32>,
+    others: PyReadonlyArray2<'_, f32>,
+) -> PyResult<Bound<'py, PyArray1<f32>>> {
+    let vector = values(&vector)?;
+    let (_, dimensions, others) = matrix(&others)?;
+    if dimensions != vector.len() {
+        return Err(PyValueError::new_err(format!(
+            "the vector has {} values and the others have {dimensions}",
+            vector.len()
+        )));
+    }
+    let cosines = call(py, || Ok(skipstream::embeddings::cosines(&vector, &others)))?;
+    Ok(PyArray1::from_vec(py, cosines))
+}
+
+type Correlation = (f64, f64);
+
+/// Pearson's and Spearman's correlation with people's scores, each with its p-value, and of how many pairs words were
+/// not known.
+#[pyfunction]
+#[pyo3(signature = (embeddings, path, restrict = None, ignore_case = true, unknown_is_zero = false))]
+pub fn word_pairs(
+    py: Python<'_>,
+    embeddings: &Embeddings,
+    path: PathBuf,
+    restrict: Option<usize>,
+    ignore_case: bool,
+    unknown_is_zero: bool,
+) -> PyResult<(Correlation, Correlation, usize, usize)> {
+    call(py, || {
+        let evaluator = Evaluator::new(embeddings.get(), options(restrict, ignore_case))?;
+        let TestSet::WordPairs(set) = TestSet::open(&path)? else {
+            return Err(other_kind(&path, "these are analogies, not word pairs"));
+        };
+        let found = evaluator.cosines(&set);
+        let (mut people, mut model) = (Vec::new(), Vec::new());
+        for (pair, cosine) in set.pairs().iter().zip(&found) {
+            if let Some(cosine) = cosine.or(unknown_is_zero.then_some(0.0)) {
+                people.push(pair.score);
+                model.push(cosine);
+            }
+        }
+        let n_unknown = found.iter().filter(|cosine| cosine.is_none()).count();
+        let with_p_value = |correlation: Option<f64>| match correlation {
+            Some(correlation) => (correlation, p_value(correlation, people.len())),
+            None => (f64::NAN, f64::NAN),
+        };
+        let correlations = [pearson(&people, &model), spearman(&people, &model)].map(with_p_value);
+        Ok((correlations[0], correlations[1], n_unknown, set.pairs().len()))
+    })
+}
+
+/// The name of a section, its questions, and whether each was solved; nothing where words were not known.
+type Section = (String, Vec<[String; 4]>, Vec<Option<bool>>);
+
+/// The questions of each section, and which were solved.
+#[pyfunction]
+#[pyo3(signature = (embeddings, path, restrict = None, ignore_case = true, multiply = false))]
+pub fn analogies(
+    py: Python<'_>,
+    embeddings: &Embeddings,
+    path: PathBuf,
+    restrict: Option<usize>,
+    ignore_case: bool,
+    multiply: bool,
+) -> PyResult<Vec<Section>> {
+    call(py, || {
+        let evaluator = Evaluator::new(embeddings.get(), options(restrict, ignore_case))?;
+        let TestSet::Analogies(set) = TestSet::open(&path)? else {
+            return Err(other_kind(&path, "these are word pairs, not analogies"));
+        };
+        let solved = evaluator.solve(&set, &|_| ());
+        let mut solved =
+            solved.iter().map(|solved| solved.map(|by| if multiply { by.multiply } else { by.add }));
+        let section = |section: &skipstream::eval::Section| {
+            let solved = solved.by_ref().take(section.questions.len()).collect();
+            (section.name.clone(), section.questions.clone(), solved)
+        };
+        Ok(set.sections().iter().map(section).collect())
+    })
+}
+
+/// What changed from old vectors to new ones, as JSON.
+#[pyfunction]
+pub fn drift(
+    py: Python<'_>,
+    old: &Embeddings,
+    new: &Embeddings,
+    top: usize,
+    min_count: u64,
+    listed: usize,
+    neighbors: usize,
+) -> PyResult<String> {
+    call(py, || {
+        let options = DriftOptions { top, min_count, listed, neighbors };
+        let drift = Drift::between(old.get(), new.get(), &options)?;
+        Ok(serde_json::to_string(&drift).expect("it is plain data"))
+    })
+}
+
+fn options(restrict: Option<usize>, ignore_case: bool) -> EvalOptions {
+    let case = if ignore_case { Case::Ignore } else { Case::Keep };
+    EvalOptions { case, restrict, ..EvalOptions::default() }
+}
+
+fn other_kind(path: &Path, reason: &str) -> Error {
+    Error::Malformed { path: path.to_owned(), reason: reason.to_owned() }
+}
