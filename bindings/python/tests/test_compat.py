@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from skipstream import Trainer
 from skipstream.compat import Word2Vec
 
@@ -208,7 +207,10 @@ def test_a_file_is_the_same_as_its_lines(tmp_path: Path) -> None:
 
 def test_min_count_and_max_final_vocab_decide_what_is_shown() -> None:
     sentences = [["a"] * 6 + ["b"] * 5 + ["c"] * 4 + ["d"] * 3 + ["e"] * 3 + ["f"]]
-    shown = lambda **settings: Word2Vec(sentences, **{**SMALL, **settings}).wv.index_to_key  # noqa: E731
+
+    def shown(**settings: Any) -> list[str]:
+        return Word2Vec(sentences, **{**SMALL, **settings}).wv.index_to_key
+
     assert shown(min_count=1) == ["a", "b", "c", "d", "e", "f"]
     assert shown(min_count=0) == ["a", "b", "c", "d", "e", "f"]
     assert shown(min_count=4) == ["a", "b", "c"]
@@ -259,7 +261,7 @@ def test_predict_output_word() -> None:
 
 def test_save_and_load_keep_everything(tmp_path: Path) -> None:
     model = Word2Vec(
-        SENTENCES + [["rare"]], **{**SMALL, "min_count": 2}, epochs=3, comment="drinks", compute_loss=True
+        [*SENTENCES, ["rare"]], **{**SMALL, "min_count": 2}, epochs=3, comment="drinks", compute_loss=True
     )
     path = tmp_path / "model"
     model.save(path)

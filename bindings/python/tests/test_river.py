@@ -14,7 +14,6 @@ pytest.importorskip("river")
 import pandas as pd
 from river import checks, compose, evaluate, linear_model, metrics, preprocessing
 from river import feature_extraction as fx
-
 from skipstream import Trainer
 from skipstream.river import WordVectors
 
@@ -70,7 +69,10 @@ def test_transform_many_is_transform_one_row_by_row() -> None:
 
 def topics(number: int) -> list[tuple[dict[str, Any], bool]]:
     chance = np.random.default_rng(5)
-    animals, ships = "cat dog mouse bird sleeps eats".split(), "ship boat sea wave sails sinks".split()
+    animals, ships = (
+        ["cat", "dog", "mouse", "bird", "sleeps", "eats"],
+        ["ship", "boat", "sea", "wave", "sails", "sinks"],
+    )
     stream = []
     for _ in range(number):
         is_ship = bool(chance.integers(2))

@@ -40,10 +40,11 @@ class Estimator:
     if TYPE_CHECKING:
         # What a trainer has.
         dimensions: int
+        _trainer: Any
 
         def train(self, sentences: Any) -> Any: ...
         def finish(self) -> Any: ...
-        def mean_vectors(self, texts: Any) -> NDArray[np.float32]: ...
+        def mean_vectors(self, texts: Any, vectors: str = "sum") -> NDArray[np.float32]: ...
         def stats(self) -> Any: ...
 
     @classmethod
@@ -155,7 +156,7 @@ class Estimator:
             raise kind(f"this {type(self).__name__} has learned no words yet: call fit or partial_fit first")
 
     def __sklearn_is_fitted__(self) -> bool:
-        return bool(self.stats().words > 0)
+        return self._trainer is not None and bool(self.stats().words > 0)
 
     def __sklearn_tags__(self) -> Any:
         kinds = import_module("sklearn.utils")

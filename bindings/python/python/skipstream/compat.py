@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skipstream._embeddings import Embeddings
+from skipstream._stats import Stats
 from skipstream._trainer import Trainer
 
 __all__ = ["Word2Vec"]
@@ -113,7 +114,7 @@ class Word2Vec:
         ns_exponent: The noise draws a word with probability ∝ count ^ `ns_exponent` (`noise_exponent`), from 0 to 1.
         cbow_mean: Only gensim's default.
         hashfxn: Only gensim's default.
-        epochs: How often each word is trained: once when it comes, and `epochs` − 1 times later (`replays`).
+        epochs: How often each word is trained: once when it comes, and `epochs - 1` times later (`replays`).
         null_word: Only gensim's default.
         trim_rule: None.
         sorted_vocab: 1: the words of `wv` are always in order of frequency.
@@ -413,7 +414,8 @@ class Word2Vec:
         note = json.loads(model._trainer._notes().get(_NOTE, "{}"))
         for name, default in _NOTED.items():
             setattr(model, name, note.get(name, default))
-        model.epochs = model._trainer.replays + 1
+        # A file has every setting spelled out.
+        model.epochs = 1 + (model._trainer.replays or 0)
         model._wv = None
         return model
 
@@ -423,7 +425,8 @@ class Word2Vec:
     def __getattr__(self, name: str) -> Any:
         if name in _ABSENT:
             raise AttributeError(f"{name} of gensim's Word2Vec is not here: {_ABSENT[name]}")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        # Says what is wrong, also where a property failed.
+        return self.__getattribute__(name)
 
     def __str__(self) -> str:
         return f"{type(self).__name__}<vocab={len(self.wv)}, vector_size={self.vector_size}>"
@@ -479,6 +482,11 @@ def _check_integer(name: str, value: Any, least: int, most: int | None = None) -
         raise TypeError(f"{name} is {value!r}; it must be an integer {limit}") from None
     if number < least or (most is not None and number > most):
         raise ValueError(f"{name} is {number}; it must be {limit}")
+
+
+def _summed_loss(stats: Stats) -> float:
+    """gensim adds up what the engine gives as a mean."""
+    return stats.pairs * stats.loss
 
 
 def _token_lists(sentences: Any) -> Iterator[Any]:

@@ -72,7 +72,7 @@ class WordVectors(base.MiniBatchTransformer):
         """Learns a column of texts, or the column `on` of a table: the same as one after the other."""
         self.trainer.train(self._texts(X))
 
-    def transform_one(self, x: Any) -> dict[str, float]:
+    def transform_one(self, x: Any) -> dict[base.typing.FeatureName, Any]:
         """The mean of the vectors of a text's known words."""
         vector = self.trainer.mean_vectors([self._text(x)], vectors=self.vectors)[0]
         return dict(zip(self._names, vector.tolist()))
