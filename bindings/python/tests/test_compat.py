@@ -62,7 +62,8 @@ def test_what_cannot_be_honoured_is_named(name: str, value: Any) -> None:
         ({"sample": 2}, "sample is 2; it must be from 0 to 1"),
         ({"epochs": 0}, "epochs is 0; it must be from 1 to 101"),
         ({"epochs": 102}, "epochs is 102; it must be from 1 to 101"),
-        ({"min_count": -1}, "min_count is -1; it must be at least 0"),
+        ({"min_count": -1}, "min_count is -1; it must be from 0 to"),
+        ({"min_count": 2**70}, f"min_count is {2**70}; it must be from 0 to"),
         ({"max_final_vocab": 0}, "max_final_vocab is 0; it must be at least 1"),
     ],
 )
@@ -217,6 +218,7 @@ def test_min_count_and_max_final_vocab_decide_what_is_shown() -> None:
     assert shown(min_count=100) == []
     assert shown(max_final_vocab=2) == ["a", "b"]
     assert shown(max_final_vocab=4) == ["a", "b", "c"], "d and e are seen equally often"
+    assert shown(max_final_vocab=2**70) == ["a", "b", "c", "d", "e", "f"]
     assert shown(max_final_vocab=6) == ["a", "b", "c", "d", "e", "f"]
     assert Word2Vec(sentences, **SMALL, max_final_vocab=2).effective_min_count == 5
 

@@ -50,8 +50,8 @@ class Estimator:
     @classmethod
     def _param_names(cls) -> list[str]:
         """The names of the settings."""
-        parameters = inspect.signature(cls.__init__).parameters.values()
-        return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+        _, *parameters = inspect.signature(cls.__init__).parameters
+        return parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name, as they were given.

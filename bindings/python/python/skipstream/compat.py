@@ -180,7 +180,7 @@ class Word2Vec:
             raise ValueError(
                 "negative is 0; it must be at least 1: there is no hierarchical softmax to take its place"
             )
-        _check_integer("min_count", min_count, 0)
+        _check_integer("min_count", min_count, 0, 2**60)
         if max_final_vocab is not None:
             _check_integer("max_final_vocab", max_final_vocab, 1)
         self._trainer = _trainer(
@@ -253,7 +253,7 @@ class Word2Vec:
 
     @property
     def trainer(self) -> Trainer:
-        """The trainer behind it, for all that gensim has no name for."""
+        """The trainer behind it, for all that gensim has no name for. Train by the model, so that `wv` is up to date."""
         return self._trainer
 
     @property
@@ -261,10 +261,12 @@ class Word2Vec:
         """`min_count`, or what `max_final_vocab` makes of it."""
         if self.max_final_vocab is None:
             return self.min_count
-        embeddings = self._trainer.embeddings(top=self.max_final_vocab + 1)
-        if len(embeddings) <= self.max_final_vocab:
+        most = min(self.max_final_vocab, self._trainer.max_vocabulary)
+        embeddings = self._trainer.embeddings(top=most + 1)
+        if len(embeddings) <= most:
             return self.min_count
-        return max(self.min_count, int(embeddings.counts[self.max_final_vocab]) + 1)
+        # All words that are seen as often as the first one too many go with it.
+        return max(self.min_count, int(embeddings.counts[most]) + 1)
 
     def _kept(self, vectors: str) -> Embeddings:
         return self._trainer.embeddings(vectors).with_min_count(self.effective_min_count)
