@@ -58,7 +58,7 @@ def test_what_cannot_be_honoured_is_named(name: str, value: Any) -> None:
         ({"window": 0}, "window is 0; it must be from 1 to 1000"),
         ({"vector_size": 0}, "vector_size is 0; it must be from 1 to 10000"),
         ({"workers": 0}, "workers is 0; it must be from 1 to 1000"),
-        ({"max_vocab_size": 1}, "max_vocab_size is 1; it must be from 2 to"),
+        ({"max_vocab_size": 1}, "max_vocab_size is 1; it must be at least 2"),
         ({"sample": 2}, "sample is 2; it must be from 0 to 1"),
         ({"epochs": 0}, "epochs is 0; it must be from 1 to 101"),
         ({"epochs": 102}, "epochs is 102; it must be from 1 to 101"),
@@ -233,6 +233,21 @@ def test_forgotten_words_are_not_forgotten_in_silence(monkeypatch: pytest.Monkey
         Word2Vec(sentences, **{**SMALL, "max_vocab_size": 10})
 
 
+def test_an_empty_corpus_is_not_learned_in_silence() -> None:
+    sentences = iter(SENTENCES)
+    model = Word2Vec(sentences, **SMALL)
+    with pytest.warns(UserWarning, match="the corpus has no words"):
+        assert model.train(sentences, epochs=5) == (0, 0)
+
+
+def test_tokens_that_are_left_out_are_not_left_out_in_silence() -> None:
+    long = "x" * 65_535
+    with pytest.warns(UserWarning, match="2 tokens were left out") as caught:
+        model = Word2Vec([["tea", "", long, long + "x"]], **SMALL)
+    assert caught[0].filename == __file__
+    assert sorted(model.wv.index_to_key) == ["tea", long]
+
+
 def test_loss_where_it_is_asked_for() -> None:
     model = Word2Vec(SENTENCES, **SMALL, sample=0, compute_loss=True)
     first = model.get_latest_training_loss()
@@ -287,6 +302,24 @@ def test_save_and_load_keep_everything(tmp_path: Path) -> None:
     assert "rare" in loaded.wv
     np.testing.assert_array_equal(loaded.wv.vectors, model.wv.vectors)
     assert Trainer.load(path).embeddings().get_vecattr("rare", "count") == 1
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    model = Word2Vec(
+        SENTENCES,
+        vector_size=np.int32(8),
+        min_count=np.int64(2),
+        max_vocab_size=np.uint16(100),
+        max_final_vocab=np.int8(4),
+        epochs=np.int64(2),
+        sample=np.float32(0.5),
+        sg=np.int64(1),
+        workers=1,
+    )
+    model.train(SENTENCES, epochs=np.int64(3))
+    model.save(tmp_path / "model")
+    loaded = Word2Vec.load(tmp_path / "model")
+    assert (loaded.min_count, loaded.max_vocab_size, loaded.max_final_vocab, loaded.epochs) == (2, 100, 4, 3)
 
 
 def test_load_of_a_trainers_model_shows_all_words(tmp_path: Path) -> None:

@@ -44,6 +44,8 @@ def test_strings_tokens_fields_and_columns_are_the_same() -> None:
         field.learn_one({"title": text, "other": 1})
     column = WordVectors("title", **SMALL)
     column.learn_many(pd.DataFrame({"title": TEXTS * 3}))
+    mappings = WordVectors("title", **SMALL)
+    mappings.learn_many([{"title": text} for text in TEXTS * 3])
     series = WordVectors(**SMALL)
     series.learn_many(pd.Series(TEXTS * 3))
     found = [
@@ -51,6 +53,7 @@ def test_strings_tokens_fields_and_columns_are_the_same() -> None:
         tokens.transform_one(["the", "cat"]).values(),
         field.transform_one({"title": "the cat"}).values(),
         column.transform_one({"title": "the cat"}).values(),
+        mappings.transform_one({"title": "the cat"}).values(),
         series.transform_one("the cat").values(),
     ]
     assert all(list(values) == list(found[0]) for values in found)
@@ -128,6 +131,14 @@ def test_what_is_no_text_is_refused() -> None:
         WordVectors(**SMALL).learn_one({"text": "the cat"})
     with pytest.raises(TypeError, match="on is 'text', so x must be a mapping"):
         WordVectors("text", **SMALL).learn_one("the cat")
+    with pytest.raises(TypeError, match="say which field"):
+        WordVectors(**SMALL).learn_many([{"text": "the cat"}])
+    with pytest.raises(TypeError, match="say which column"):
+        WordVectors(**SMALL).transform_many(pd.DataFrame({"text": ["the cat"]}))
+    with pytest.raises(TypeError, match="X must be a table, or a list of mappings"):
+        WordVectors("text", **SMALL).learn_many(pd.Series(TEXTS))
+    with pytest.raises(TypeError):
+        WordVectors(**SMALL).learn_many("the cat")
     with pytest.raises(KeyError):
         WordVectors("text", **SMALL).transform_one({"title": "the cat"})
     with pytest.raises(ValueError, match="window is 0"):

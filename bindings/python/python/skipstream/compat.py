@@ -29,18 +29,18 @@ What cannot be honoured is an error that names the argument: nothing is ignored 
 from __future__ import annotations
 
 import json
-import operator
 import os
+import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skipstream._embeddings import Embeddings
+from skipstream._gensim import ABSENT, integer, only, replays_of, token_lists, trainer_by_gensim_names
 from skipstream._stats import Stats
 from skipstream._trainer import Trainer
 
@@ -52,45 +52,11 @@ _MAX_VOCABULARY = 1_000_000
 # gensim, too, cuts sentences here.
 _MAX_SENTENCE_WORDS = 10_000
 
+# The most that the engine takes; gensim has no bound.
+_MAX_TOKEN_BYTES = 65_535
+
 # The name of the note in a model's file.
 _NOTE = "gensim"
-
-# Names of gensim, with ours.
-_NAMES = {
-    "vector_size": "dimensions",
-    "negative": "negatives",
-    "ns_exponent": "noise_exponent",
-    "sample": "subsample",
-    "max_vocab_size": "max_vocabulary",
-    "workers": "threads",
-}
-
-# Parts of gensim's class that have no counterpart, with what to do instead.
-_ABSENT = {
-    "add_lifecycle_event": "nothing is logged",
-    "lifecycle_events": "nothing is logged",
-    "alpha": "AdaGrad sets the learning rates",
-    "min_alpha": "AdaGrad sets the learning rates",
-    "add_null_word": "there is no null word",
-    "build_vocab_from_freq": "counts come from the text alone",
-    "create_binary_tree": "there is no hierarchical softmax",
-    "cum_table": "noise words are drawn from the counts of the stream",
-    "estimate_memory": "skipstream.Trainer(...).stats() tells the memory that is never passed",
-    "init_sims": "most_similar needs no preparation; wv.get_normed_vectors() gives vectors of length 1",
-    "init_weights": "a word's vector begins when the word is first seen",
-    "make_cum_table": "noise words are drawn from the counts of the stream",
-    "min_alpha_yet_reached": "AdaGrad sets the learning rates",
-    "prepare_vocab": "the vocabulary follows the text",
-    "prepare_weights": "the vocabulary follows the text",
-    "random": "every random number follows from `seed`",
-    "raw_vocab": "wv.get_vecattr(word, 'count') has the counts",
-    "reset_from": "make a new model",
-    "scan_vocab": "the vocabulary follows the text",
-    "score": "it needs hierarchical softmax",
-    "seeded_vector": "every random number follows from `seed`",
-    "syn1": "there is no hierarchical softmax",
-    "update_weights": "the vocabulary follows the text",
-}
 
 
 class Word2Vec:
@@ -157,49 +123,49 @@ class Word2Vec:
         shrink_windows: bool = True,
     ) -> None:
         if sg is None:
-            warnings.warn(
+            _warn(
                 "training skip-gram; gensim's default is CBOW, which skipstream does not have. Pass sg=1 to say that "
-                "skip-gram is meant",
-                UserWarning,
-                stacklevel=2,
+                "skip-gram is meant"
             )
         else:
-            _only("sg", sg, 1, "There is no CBOW: pass sg=1, or stay with gensim")
-        _only("hs", hs, 0, "there is no hierarchical softmax: leave it out and set negative")
+            only("sg", sg, 1, "there is no CBOW: pass sg=1, or stay with gensim")
+        only("hs", hs, 0, "there is no hierarchical softmax: leave it out and set negative")
         rates = "AdaGrad sets the learning rates: leave it out, or use skipstream.Trainer(learning_rate=...)"
-        _only("alpha", alpha, 0.025, rates)
-        _only("min_alpha", min_alpha, 0.0001, rates)
-        _only("cbow_mean", cbow_mean, 1, "there is no CBOW: leave it out")
-        _only("hashfxn", hashfxn, hash, "random numbers follow from seed alone: leave it out")
-        _only("null_word", null_word, 0, "there is no null word: leave it out")
-        _only("trim_rule", trim_rule, None, "use min_count, or leave words out of the sentences")
-        _only("sorted_vocab", sorted_vocab, 1, "words are always in order of frequency: leave it out")
-        _only("batch_words", batch_words, 10_000, "batches of the engine mean something else: leave it out")
-        _only("callbacks", tuple(callbacks or ()), (), "use skipstream.Trainer.train(..., callback=...)")
+        only("alpha", alpha, 0.025, rates)
+        only("min_alpha", min_alpha, 0.0001, rates)
+        only("cbow_mean", cbow_mean, 1, "there is no CBOW: leave it out")
+        only("hashfxn", hashfxn, hash, "random numbers follow from seed alone: leave it out")
+        only("null_word", null_word, 0, "there is no null word: leave it out")
+        only("trim_rule", trim_rule, None, "use min_count, or leave words out of the sentences")
+        only("sorted_vocab", sorted_vocab, 1, "words are always in order of frequency: leave it out")
+        only("batch_words", batch_words, 10_000, "batches of the engine mean something else: leave it out")
+        only("callbacks", tuple(callbacks or ()), (), "use skipstream.Trainer.train(..., callback=...)")
         if negative == 0:
             raise ValueError(
                 "negative is 0; it must be at least 1: there is no hierarchical softmax to take its place"
             )
-        _check_integer("min_count", min_count, 0, 2**60)
-        if max_final_vocab is not None:
-            _check_integer("max_final_vocab", max_final_vocab, 1)
-        self._trainer = _trainer(
+        if comment is not None and not isinstance(comment, str):
+            raise TypeError(f"comment is of type {type(comment).__name__}; it must be a string")
+        self.min_count = integer("min_count", min_count, 0, 2**60)
+        self.max_vocab_size = None if max_vocab_size is None else integer("max_vocab_size", max_vocab_size, 2)
+        self.max_final_vocab = (
+            None if max_final_vocab is None else integer("max_final_vocab", max_final_vocab, 1)
+        )
+        self.epochs = replays_of(epochs) + 1
+        self._trainer = trainer_by_gensim_names(
             vector_size=vector_size,
             window=window,
             window_shape="shrinking" if shrink_windows else "fixed",
             negative=negative,
             ns_exponent=ns_exponent,
             sample=sample,
-            max_vocab_size=_MAX_VOCABULARY if max_vocab_size is None else max_vocab_size,
-            replays=_replays(epochs),
+            max_vocab_size=self.max_vocab_size or _MAX_VOCABULARY,
+            replays=self.epochs - 1,
             max_sentence_words=_MAX_SENTENCE_WORDS,
+            max_token_bytes=_MAX_TOKEN_BYTES,
             workers=workers,
             seed=seed,
         )
-        self.min_count = min_count
-        self.max_vocab_size = max_vocab_size
-        self.max_final_vocab = max_final_vocab
-        self.epochs = epochs
         self.compute_loss = bool(compute_loss)
         self.comment = comment
         self.corpus_count = 0
@@ -281,13 +247,13 @@ class Word2Vec:
         trim_rule: None = None,
     ) -> None:
         """Does nothing: words come in while they are trained. The corpus is not read, so `wv` is as it was."""
-        _only(
+        only(
             "keep_raw_vocab",
             keep_raw_vocab,
             False,
             "wv.get_vecattr(word, 'count') has the counts: leave it out",
         )
-        _only("trim_rule", trim_rule, None, "use min_count, or leave words out of the sentences")
+        only("trim_rule", trim_rule, None, "use min_count, or leave words out of the sentences")
 
     def train(
         self,
@@ -325,20 +291,20 @@ class Word2Vec:
             without what was dropped by `sample` in gensim; here both are the same.
         """
         rates = "AdaGrad sets the learning rates: leave it out"
-        _only("start_alpha", start_alpha, None, rates)
-        _only("end_alpha", end_alpha, None, rates)
-        _only("word_count", word_count, 0, "training goes on where it was: leave it out")
-        _only("queue_factor", queue_factor, 2, "there is no queue: leave it out")
-        _only("report_delay", report_delay, 1.0, "nothing is logged: leave it out")
-        _only("callbacks", tuple(callbacks or ()), (), "use skipstream.Trainer.train(..., callback=...)")
+        only("start_alpha", start_alpha, None, rates)
+        only("end_alpha", end_alpha, None, rates)
+        only("word_count", word_count, 0, "training goes on where it was: leave it out")
+        only("queue_factor", queue_factor, 2, "there is no queue: leave it out")
+        only("report_delay", report_delay, 1.0, "nothing is logged: leave it out")
+        only("callbacks", tuple(callbacks or ()), (), "use skipstream.Trainer.train(..., callback=...)")
         if (corpus_iterable is None) == (corpus_file is None):
             raise TypeError("give either the sentences or corpus_file")
         if epochs is not None and epochs != self.epochs:
-            replays = _replays(epochs)
+            replays = replays_of(epochs)
             # Text that waits, because an error ended the training before, has the replays that it was to have.
             self._trainer.finish()
             self._trainer.set_replays(replays)
-            self.epochs = epochs
+            self.epochs = replays + 1
         before = self._trainer.stats()
         start = time.perf_counter()
         try:
@@ -346,7 +312,7 @@ class Word2Vec:
                 # gensim learns a file as often as it is told to.
                 summary = self._trainer.train_file(corpus_file, format="text", again=True)
             else:
-                summary = self._trainer.train(_token_lists(corpus_iterable))
+                summary = self._trainer.train(token_lists(corpus_iterable))
             self._trainer.finish()
         finally:
             # After Ctrl-C, too: what was read is learned.
@@ -361,12 +327,17 @@ class Word2Vec:
         self.running_training_loss = (
             after.loss * after.pairs - before.loss * before.pairs if compute_loss else 0.0
         )
+        left_out = summary.short_tokens + summary.long_tokens
+        if summary.words == 0:
+            _warn("the corpus has no words, so nothing was learned; a generator can be read only once")
+        if left_out:
+            _warn(
+                f"{left_out:,} tokens were left out: they are empty, or have more than {_MAX_TOKEN_BYTES:,} bytes"
+            )
         if after.evictions > before.evictions and self.max_vocab_size is None:
-            warnings.warn(
+            _warn(
                 f"the text has more than {self._trainer.max_vocabulary:,} different words; the rarest were forgotten. "
-                "Pass max_vocab_size to choose how many are kept",
-                UserWarning,
-                stacklevel=2,
+                "Pass max_vocab_size to choose how many are kept"
             )
         words = summary.words * self.epochs
         return words, words
@@ -425,8 +396,8 @@ class Word2Vec:
         return {**self.__dict__, "_wv": None}
 
     def __getattr__(self, name: str) -> Any:
-        if name in _ABSENT:
-            raise AttributeError(f"{name} of gensim's Word2Vec is not here: {_ABSENT[name]}")
+        if name in ABSENT:
+            raise AttributeError(f"{name} of gensim's Word2Vec is not here: {ABSENT[name]}")
         # Says what is wrong, also where a property failed.
         return self.__getattribute__(name)
 
@@ -452,55 +423,14 @@ _NOTED: dict[str, Any] = {
 }
 
 
-def _only(name: str, value: Any, allowed: Any, instead: str) -> None:
-    """Refuses what cannot be honoured."""
-    if value != allowed:
-        raise NotImplementedError(f"{name} is {value!r}; here it can only be {allowed!r}. {instead}")
-
-
-def _trainer(**settings: Any) -> Trainer:
-    """A trainer by gensim's names, which errors should have, too."""
-    try:
-        return Trainer(**{_NAMES.get(name, name): value for name, value in settings.items()})
-    except (TypeError, ValueError) as error:
-        message = str(error)
-        for theirs, ours in _NAMES.items():
-            if message.startswith(ours):
-                raise type(error)(theirs + message[len(ours) :]) from None
-        raise
-
-
-def _replays(epochs: int) -> int:
-    """How often a word is trained again."""
-    _check_integer("epochs", epochs, 1, 101)
-    return epochs - 1
-
-
-def _check_integer(name: str, value: Any, least: int, most: int | None = None) -> None:
-    limit = f"at least {least}" if most is None else f"from {least} to {most}"
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}; it must be an integer {limit}") from None
-    if number < least or (most is not None and number > most):
-        raise ValueError(f"{name} is {number}; it must be {limit}")
+def _warn(message: str) -> None:
+    """A warning that points to the line that called this module."""
+    frame, depth = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(message, UserWarning, stacklevel=depth)
 
 
 def _summed_loss(stats: Stats) -> float:
     """gensim adds up what the engine gives as a mean."""
     return stats.pairs * stats.loss
-
-
-def _token_lists(sentences: Any) -> Iterator[Any]:
-    """Refuses text that is not in words: gensim would take each letter for one."""
-    if isinstance(sentences, (str, bytes)):
-        raise TypeError("the sentences are one string; they must be an iterable of token lists")
-    rest = iter(sentences)
-    for first in rest:
-        if isinstance(first, (str, bytes)):
-            raise TypeError(
-                "a sentence is a string; it must be a list of tokens, as sentence.split() gives. "
-                "skipstream.Trainer.train takes strings"
-            )
-        return chain([first], rest)
-    return iter(())

@@ -95,8 +95,16 @@ class WordVectors(base.MiniBatchTransformer):
         return x
 
     def _texts(self, X: Any) -> Any:
-        if self.on is not None and hasattr(X, "columns"):
+        if hasattr(X, "columns"):
+            if self.on is None:
+                raise TypeError("X is a table: say which column holds the text, as in WordVectors(on='text')")
             return X[self.on]
+        if isinstance(X, (list, tuple)):
+            return [self._text(x) for x in X]
+        if self.on is not None:
+            raise TypeError(
+                f"on is {self.on!r}, so X must be a table, or a list of mappings; it is {_kind(X)}"
+            )
         return X
 
     def _more_tags(self) -> set[str]:
