@@ -197,7 +197,7 @@ fn is_truth(value: &Bound<'_, PyAny>) -> bool {
 }
 
 /// One of several names.
-fn choice<T: DeserializeOwned>(name: &str, value: &Bound<'_, PyAny>, choices: &[&str]) -> PyResult<T> {
+pub fn choice<T: DeserializeOwned>(name: &str, value: &Bound<'_, PyAny>, choices: &[&str]) -> PyResult<T> {
     let Ok(chosen) = value.extract::<String>() else {
         return Err(wrong_type(name, value, "a str"));
     };
@@ -228,7 +228,7 @@ fn bytes(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     }
 }
 
-fn optional<T>(
+pub fn optional<T>(
     value: &Bound<'_, PyAny>,
     read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
 ) -> PyResult<Option<T>> {

@@ -26,9 +26,12 @@ class Trainer:
     def train_file(
         self,
         paths: Sequence[str | os.PathLike[str]],
-        again: bool = False,
-        callback: Callable[[str], None] | None = None,
-        interval: float = 1.0,
+        format: str | None,
+        field: str | None,
+        bad_records: str,
+        again: bool,
+        callback: Callable[[str], None] | None,
+        interval: float,
     ) -> str: ...
     def finish(self, callback: Callable[[str], None] | None = None, interval: float = 1.0) -> str: ...
     def embeddings(self, vectors: str = "sum", top: int | None = None) -> Embeddings: ...

@@ -140,17 +140,40 @@ class Trainer(Estimator):
         self,
         paths: StrPath | Iterable[StrPath],
         *,
+        format: str | None = None,
+        field: str | None = None,
+        bad_records: str = "error",
         again: bool = False,
         progress: bool = False,
         callback: Callback | None = None,
         interval: float = 1.0,
     ) -> Summary:
-        """Learns files."""
+        """Learns files, by the engine's own readers: Python has no part in it.
+
+        A path may be that of a folder (all files in it and below it) or a pattern such as `news/**/*.txt.gz`. Files may
+        be compressed by gzip, zstd, bzip2 or xz. A line is a sentence. `format` is `"text"`, `"jsonl"`, `"csv"`,
+        `"tsv"` or `"parquet"`; all but text need the `field` that is text, and `bad_records="skip"` leaves out records
+        without it.
+
+        The model remembers what it has learned, and how far: a file that was learned is skipped, one that has grown is
+        continued, and so is one whose training was interrupted. `again=True` learns it as new text.
+
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "news.txt")
+        >>> _ = path.write_text("tea with milk\\n" * 100)
+        >>> trainer = Trainer(dimensions=20)
+        >>> trainer.train_file(path).words
+        300
+        >>> len(trainer.train_file(path).skipped_files)
+        1
+        """
         trainer = self._ready()
-        if isinstance(paths, (str, os.PathLike)):
+        if isinstance(paths, (str, bytes, os.PathLike)):
             paths = [paths]
         with self._listening(progress, callback) as tell:
-            return Summary._from_json(trainer.train_file(list(paths), again, tell, interval))
+            return Summary._from_json(
+                trainer.train_file(list(paths), format, field, bad_records, again, tell, interval)
+            )
 
     def finish(
         self, *, progress: bool = False, callback: Callback | None = None, interval: float = 1.0

@@ -5,15 +5,17 @@
 
 mod feed;
 mod items;
+mod layout;
 mod utf8;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 use skipstream::corpus::TokenLists;
 
-pub use feed::{Feed, FileFeed, Shared, from_python};
+pub use feed::{Feed, Shared, from_python};
 pub use items::{Items, Text};
+pub use layout::AskedFiles;
 
 /// Where a feed takes its text from, a chunk at a time.
 pub trait Supply: Send {
@@ -47,6 +49,18 @@ pub fn is_pandas_series(sentences: &Bound<'_, PyAny>) -> bool {
     let kind = sentences.get_type();
     kind.name().is_ok_and(|name| name == "Series")
         && kind.module().is_ok_and(|module| module.to_string_lossy().split('.').next() == Some("pandas"))
+}
+
+/// Refuses what can be iterated only once.
+pub fn refuse_one_shot(sentences: &Bound<'_, PyAny>) -> PyResult<()> {
+    // An iterator is its own iterator; what starts anew makes another one each time.
+    if !sentences.try_iter().is_ok_and(|iterator| iterator.is(sentences)) {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(
+        "sentences can be read only once, and the strategies batch and word2vec read them several times; \
+         give a list, or an object whose __iter__ starts anew",
+    ))
 }
 
 /// Refuses a single string, of which each character would be a sentence.

@@ -18,7 +18,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
-use skipstream::corpus::{Files, Layout, Lines, find};
+use skipstream::corpus::Lines;
 use skipstream::train::MemoryBound;
 use skipstream::{Outcome, Vectors};
 
@@ -26,7 +26,8 @@ use crate::call::call;
 use crate::embeddings::Embeddings;
 use crate::error::to_python;
 use crate::settings::Settings;
-use crate::text::{self, FileFeed, Items, Text};
+use crate::text::{self, AskedFiles, Items, Text};
+use run::Model;
 use turns::Turns;
 use watch::Watch;
 
@@ -99,29 +100,34 @@ impl Trainer {
     ) -> PyResult<String> {
         text::refuse_one_string(sentences.bind(py))?;
         let interval = checked_interval(interval)?;
-        let mut open = |py: Python<'_>, options: &_, _: &_| text::from_python(sentences.bind(py), options);
+        let mut open = |py: Python<'_>, model: &Model| {
+            let sentences = sentences.bind(py);
+            if model.in_passes {
+                text::refuse_one_shot(sentences)?;
+            }
+            text::from_python(sentences, &model.options)
+        };
         self.run(py, &mut open, callback.as_ref(), interval)
     }
 
     /// Learns files, folders and patterns.
-    #[pyo3(signature = (paths, again = false, callback = None, interval = 1.0))]
+    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+    #[pyo3(signature = (paths, format, field, bad_records, again, callback, interval))]
     fn train_file(
         &self,
         py: Python<'_>,
         paths: Vec<PathBuf>,
+        format: &Bound<'_, PyAny>,
+        field: Option<String>,
+        bad_records: &Bound<'_, PyAny>,
         again: bool,
         callback: Option<Py<PyAny>>,
         interval: f64,
     ) -> PyResult<String> {
         let interval = checked_interval(interval)?;
-        let found = call(py, || {
-            let found: skipstream::Result<Vec<_>> = paths.iter().map(find).collect();
-            Ok(found?.concat())
-        })?;
-        let layout = Layout::Text;
-        let mut open = |py: Python<'_>, options: &_, ledger: &_| {
-            let files = call(py, || Files::plan(&found, ledger, again, options, &layout))?;
-            Ok(Box::new(FileFeed(files)) as _)
+        let files = AskedFiles::find(py, &paths, format, field, bad_records, again)?;
+        let mut open = |py: Python<'_>, model: &Model| {
+            Ok(Box::new(files.open(py, &model.options, &model.ledger, model.in_passes)?) as _)
         };
         self.run(py, &mut open, callback.as_ref(), interval)
     }

@@ -37,8 +37,18 @@ pub struct Summary {
     files_without_words: Vec<PathBuf>,
 }
 
+/// What has to be known of a model to open a text for it.
+pub struct Model {
+    /// How text is read.
+    pub options: TextOptions,
+    /// What was learned before.
+    pub ledger: Ledger,
+    /// Whether the text is read several times.
+    pub in_passes: bool,
+}
+
 /// Makes the text, anew for each pass.
-pub type Open<'a> = dyn FnMut(Python<'_>, &TextOptions, &Ledger) -> PyResult<Box<dyn Feed>> + Send + 'a;
+pub type Open<'a> = dyn FnMut(Python<'_>, &Model) -> PyResult<Box<dyn Feed>> + Send + 'a;
 
 impl Trainer {
     /// Learns all of a text, or what was taken of it before an error or Ctrl-C; then that error comes back.
@@ -52,12 +62,13 @@ impl Trainer {
         let _training = self.trainings.wait(py, TRAINS)?;
         let turn = self.turns.wait(py, BUSY)?;
         // The turn is ours, so nobody who could wait for Python's lock has the trainer.
-        let (before, in_passes, options, ledger) = {
+        let (before, model) = {
             let trainer = self.lock();
             let (options, ledger) = (trainer.settings().text.clone(), trainer.ledger().clone());
-            (trainer.progress(), trainer.is_in_passes(), options, ledger)
+            (trainer.progress(), Model { options, ledger, in_passes: trainer.is_in_passes() })
         };
-        let mut open = |py: Python<'_>| open(py, &options, &ledger);
+        let in_passes = model.in_passes;
+        let mut open = |py: Python<'_>| open(py, &model);
         let mut watch = Watch::new(&self.turns, callback, interval, before);
         let (feed, result) = if in_passes {
             let (feed, result) = self.run_passes(py, &mut open, &mut watch);

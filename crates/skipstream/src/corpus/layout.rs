@@ -1,7 +1,7 @@
 //! What a file is: text, or records with a field of text.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,93 @@ pub enum BadRecords {
     Error,
     /// It is left out and counted.
     Skip,
+}
+
+/// What a file is said to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileFormat {
+    /// Text.
+    Text,
+    /// JSON lines.
+    Jsonl,
+    /// Values between commas.
+    Csv,
+    /// Values between tabs.
+    Tsv,
+    /// Parquet.
+    Parquet,
+}
+
+/// What was said about files. What was not said follows from the rest, or has to be asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AskedLayout {
+    /// What they are.
+    pub format: Option<FileFormat>,
+    /// Which field is text.
+    pub field: Option<String>,
+    /// What becomes of a record that cannot be read.
+    pub bad_records: Option<BadRecords>,
+}
+
+/// What has to be asked, since guessing would do harm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnclearLayout {
+    /// A field, or a policy for records, was named for what has no records.
+    NoRecords,
+    /// A file has the name of records, and nobody said which field is text: nobody wants the syntax of JSON among their
+    /// words.
+    NamedAsRecords {
+        /// The file.
+        path: PathBuf,
+        /// What its name says.
+        format: RecordFormat,
+    },
+    /// Nobody said which field of the records is text.
+    NoField {
+        /// What the records are.
+        format: RecordFormat,
+    },
+}
+
+impl AskedLayout {
+    /// What the files are, or what has to be asked.
+    ///
+    /// ```
+    /// use skipstream::corpus::{AskedLayout, Layout, RecordFormat, UnclearLayout};
+    ///
+    /// assert_eq!(AskedLayout::default().of_files(["news.txt"]), Ok(Layout::Text));
+    /// let path = "news.jsonl".into();
+    /// let unclear = UnclearLayout::NamedAsRecords { path, format: RecordFormat::Jsonl };
+    /// assert_eq!(AskedLayout::default().of_files(["news.jsonl"]), Err(unclear));
+    /// ```
+    pub fn of_files(
+        self,
+        files: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Result<Layout, UnclearLayout> {
+        let format = match self.format {
+            Some(FileFormat::Jsonl) => RecordFormat::Jsonl,
+            Some(FileFormat::Csv) => RecordFormat::Csv,
+            Some(FileFormat::Tsv) => RecordFormat::Tsv,
+            Some(FileFormat::Parquet) => RecordFormat::Parquet,
+            Some(FileFormat::Text) | None => {
+                if self.field.is_some() || self.bad_records.is_some() {
+                    return Err(UnclearLayout::NoRecords);
+                }
+                let named = files.into_iter().filter(|_| self.format.is_none()).find_map(|path| {
+                    let path = path.as_ref();
+                    Some((path.to_owned(), RecordFormat::by_name(path)?))
+                });
+                return match named {
+                    Some((path, format)) => Err(UnclearLayout::NamedAsRecords { path, format }),
+                    None => Ok(Layout::Text),
+                };
+            }
+        };
+        let Some(field) = self.field else { return Err(UnclearLayout::NoField { format }) };
+        let field = RecordField { format, field };
+        Ok(Layout::Records { field, bad_records: self.bad_records.unwrap_or_default() })
+    }
 }
 
 impl RecordFormat {
@@ -112,6 +199,26 @@ impl fmt::Display for RecordField {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_said_is_believed_and_what_is_not_clear_is_asked() {
+        let asked = |format, field: Option<&str>| AskedLayout {
+            format,
+            field: field.map(str::to_owned),
+            bad_records: None,
+        };
+        let files = ["a.txt", "b.csv"];
+        let named = UnclearLayout::NamedAsRecords { path: "b.csv".into(), format: RecordFormat::Csv };
+        assert_eq!(asked(None, None).of_files(files), Err(named));
+        assert_eq!(asked(Some(FileFormat::Text), None).of_files(files), Ok(Layout::Text));
+        assert_eq!(asked(None, Some("text")).of_files(files), Err(UnclearLayout::NoRecords));
+        let no_field = UnclearLayout::NoField { format: RecordFormat::Tsv };
+        assert_eq!(asked(Some(FileFormat::Tsv), None).of_files(files), Err(no_field));
+        let layout = asked(Some(FileFormat::Tsv), Some("text")).of_files(files).unwrap();
+        assert_eq!(layout.field().unwrap().to_string(), "the field `text` of tsv");
+        let skip = AskedLayout { bad_records: Some(BadRecords::Skip), ..AskedLayout::default() };
+        assert_eq!(skip.of_files(["a.txt"]), Err(UnclearLayout::NoRecords));
+    }
 
     #[test]
     fn the_ending_of_a_name_tells() {

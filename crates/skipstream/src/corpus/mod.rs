@@ -31,7 +31,7 @@ mod words;
 pub use files::{Files, Input};
 pub use find::find;
 pub use follow::{Follow, Happening, Note};
-pub use layout::{BadRecords, Layout, RecordField, RecordFormat};
+pub use layout::{AskedLayout, BadRecords, FileFormat, Layout, RecordField, RecordFormat, UnclearLayout};
 pub use ledger::{LearnedSource, Ledger, Plan, Reading};
 pub use lines::Lines;
 pub use open::{TextStream, from_reader, from_reader_at, open, open_at};
