@@ -9,8 +9,10 @@ use skipstream::corpus::{
 };
 use skipstream::{Error, Result};
 
+use super::arrow::Arrow;
+use super::column::Column;
 use super::items::Items;
-use super::{Kind, Supply, is_pandas_series};
+use super::{Kind, Supply};
 
 /// What stands for the text in messages.
 const NAME: &str = "sentences";
@@ -70,8 +72,12 @@ impl Source for Shared {
 /// A feed of what Python calls sentences.
 pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyResult<Box<dyn Feed>> {
     let py = sentences.py();
-    let supply = Items::new(sentences, is_pandas_series(sentences))?;
-    let supply = Tap { supply: Box::new(supply), state: State::Open };
+    let supply: Box<dyn Supply> = match Column::of(sentences)? {
+        Column::Arrow => Box::new(Arrow::new(sentences)?),
+        Column::Objects => Box::new(Items::new(sentences, true)?),
+        Column::None => Box::new(Items::new(sentences, false)?),
+    };
+    let supply = Tap { supply, state: State::Open };
     let to_python = |error| crate::error::to_python(py, error);
     Ok(match supply.supply.kind() {
         Kind::Lists => {

@@ -3,6 +3,8 @@
 //! `items.rs` and `arrow.rs` take it from an iterable or from Arrow's buffers, in chunks; `feed.rs` makes a source of
 //! it that the engine reads, of strings by the engine's own reader of text, of token lists as they are.
 
+mod arrow;
+mod column;
 mod feed;
 mod items;
 mod layout;
@@ -13,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 use skipstream::corpus::TokenLists;
 
+pub use column::Column;
 pub use feed::{Feed, Shared, from_python};
 pub use items::{Items, Text};
 pub use layout::AskedFiles;
@@ -42,13 +45,6 @@ pub enum Kind {
     Strings,
     /// Lists of tokens.
     Lists,
-}
-
-/// Whether this is a column of pandas, in which values may be missing.
-pub fn is_pandas_series(sentences: &Bound<'_, PyAny>) -> bool {
-    let kind = sentences.get_type();
-    kind.name().is_ok_and(|name| name == "Series")
-        && kind.module().is_ok_and(|module| module.to_string_lossy().split('.').next() == Some("pandas"))
 }
 
 /// Refuses what can be iterated only once.

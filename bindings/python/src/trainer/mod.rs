@@ -26,7 +26,7 @@ use crate::call::call;
 use crate::embeddings::Embeddings;
 use crate::error::to_python;
 use crate::settings::Settings;
-use crate::text::{self, AskedFiles, Items, Text};
+use crate::text::{self, AskedFiles, Column, Items, Text};
 use run::Model;
 use turns::Turns;
 use watch::Watch;
@@ -206,7 +206,13 @@ impl Trainer {
         let vectors: Vectors = vectors.parse().map_err(|error| to_python(py, error))?;
         let (dimensions, options) =
             self.with(py, |trainer| Ok((trainer.settings().dimensions, trainer.settings().text.clone())))?;
-        let mut items = Items::new(texts, text::is_pandas_series(texts))?;
+        let column = Column::of(texts)?;
+        // What lies in buffers gives out values of its own kinds when it is iterated.
+        let texts = match texts.getattr_opt("to_pylist")? {
+            Some(to_list) if column == Column::Arrow => &to_list.call0()?,
+            _ => texts,
+        };
+        let mut items = Items::new(texts, column != Column::None)?;
         let mut rows: Vec<f32> = Vec::new();
         loop {
             let chunk = items.take_texts(py, TEXTS_AT_ONCE, &options)?;
