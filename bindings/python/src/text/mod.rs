@@ -12,7 +12,7 @@ mod utf8;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyString};
 use skipstream::corpus::TokenLists;
 
 pub use column::Column;
@@ -49,8 +49,8 @@ pub enum Kind {
 
 /// Refuses what can be iterated only once.
 pub fn refuse_one_shot(sentences: &Bound<'_, PyAny>) -> PyResult<()> {
-    // An iterator is its own iterator; what starts anew makes another one each time.
-    if !sentences.try_iter().is_ok_and(|iterator| iterator.is(sentences)) {
+    // What starts anew makes an iterator each time, and is none itself.
+    if sentences.cast::<PyIterator>().is_err() {
         return Ok(());
     }
     Err(PyValueError::new_err(

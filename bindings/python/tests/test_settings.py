@@ -1,0 +1,175 @@
+"""The settings: their defaults, their limits, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skipstream
+from skipstream import Trainer, _engine
+
+
+def test_the_defaults_are_the_engines() -> None:
+    trainer = Trainer()
+    own = {name: value for name, value in trainer.get_params().items() if value is not None}
+    asked = json.loads(_engine.Settings(**own).resolved())
+    assert asked == json.loads(_engine.Settings().resolved())
+
+
+def test_every_setting_of_the_engine_is_one_of_the_trainer() -> None:
+    settings = json.loads(_engine.Settings().resolved())
+    names = {*settings, *settings["text"], "threads", "memory", "init"} - {"text"}
+    assert names == set(Trainer().get_params())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("window", -5, "window is -5; it must be from 1 to 1000"),
+        ("window", 10**30, f"window is {10**30}; it must be from 1 to 1000"),
+        ("dimensions", 0, "dimensions is 0; it must be from 1 to 10000"),
+        ("negatives", 101, "negatives is 101; it must be from 1 to 100"),
+        ("noise_exponent", 1.5, "noise_exponent is 1.5; it must be from 0 to 1"),
+        ("subsample", float("nan"), "subsample is NaN; it must be from 0 to 1"),
+        ("subsample", float("-inf"), "subsample is -inf; it must be from 0 to 1"),
+        ("learning_rate", 10**400, "learning_rate is inf; it must be from "),
+        ("blocks", 3, "blocks is 3; it must be a power of two"),
+        ("replays", -1, "replays is -1; it must be from 0 to 100"),
+        ("passes", 2**40, f"passes is {2**40}; it must be 1 for a stream"),
+        ("seed", -1, f"seed is -1; it must be from 0 to {2**64 - 1}"),
+        ("seed", 2**64, f"seed is {2**64}; it must be from 0 to {2**64 - 1}"),
+        ("threads", 0, "threads is 0; it must be from 1 to 1000"),
+        ("min_token_len", 0, "min_token_len is 0; it must be from 1 to 65535"),
+        ("strategy", "fast", 'strategy is "fast"; it must be mini-batch, incremental, batch or word2vec'),
+        ("window_shape", "round", 'window_shape is "round"; it must be shrinking or fixed'),
+        ("invalid_utf8", "", 'invalid_utf8 is ""; it must be replace, skip or error'),
+        ("memory", "2X", "`2X` is not a size such as 2G"),
+        ("memory", -1, "memory is -1; it must be a number of bytes"),
+        ("memory", 1000, "memory is 1000 bytes; it must be at least "),
+    ],
+)
+def test_a_value_outside_its_limits_is_named_with_them(name: str, value: Any, message: str) -> None:
+    with pytest.raises(ValueError) as raised:
+        Trainer(**{name: value})
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("window", True),
+        ("window", np.bool_(True)),
+        ("window", 5.0),
+        ("window", "5"),
+        ("window", None),
+        ("subsample", "0.1"),
+        ("subsample", True),
+        ("subsample", [0.1]),
+        ("lowercase", 1),
+        ("lowercase", "yes"),
+        ("strategy", 1),
+        ("strategy", b"batch"),
+        ("memory", 1.5),
+        ("memory", True),
+        ("init", 5),
+    ],
+)
+def test_a_value_of_another_type_is_named(name: str, value: Any) -> None:
+    with pytest.raises(TypeError):
+        Trainer(**{name: value})
+
+
+def test_an_unknown_setting_is_refused() -> None:
+    with pytest.raises(TypeError, match="wndow"):
+        Trainer(wndow=5)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="wndow"):
+        _engine.Settings(wndow=5)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    trainer = Trainer(dimensions=np.int32(7), subsample=np.float32(0), seed=np.uint64(2**64 - 1))
+    trainer.train([["one", "two"]])
+    assert trainer.vector("one").shape == (7,)
+
+
+def test_memory_decides_on_the_vocabulary() -> None:
+    small, large = (Trainer(dimensions=10, memory=memory).stats() for memory in ("200M", 400_000_000))
+    assert small.memory_bound.total <= 200_000_000 < large.memory_bound.total <= 400_000_000
+    assert small.max_vocabulary < large.max_vocabulary
+    with pytest.raises(ValueError, match="memory decides on max_vocabulary"):
+        Trainer(memory="2G", max_vocabulary=7)
+
+
+def test_words_start_from_given_vectors(tmp_path: Any) -> None:
+    path = tmp_path / "start.txt"
+    path.write_text("2 3\ntea 1 2 3\nstone 4 5 6\n")
+    trainer = Trainer(dimensions=3, init=path, learning_rate=1e-6)
+    trainer.train([["tea", "milk"]])
+    np.testing.assert_allclose(trainer.vector("tea", "target"), [1, 2, 3], atol=1e-3)
+    assert "stone" not in trainer
+    with pytest.raises(ValueError, match="dimensions is 4; it must be 3, as in start.txt"):
+        Trainer(dimensions=4, init=path).train([["tea"]])
+    with pytest.raises(FileNotFoundError):
+        Trainer(dimensions=3, init=tmp_path / "none.txt").train([["tea"]])
+
+
+def test_settings_are_fixed_once_text_was_learned() -> None:
+    trainer = Trainer(dimensions=5)
+    trainer.window = 3
+    trainer.train([["one", "two"]])
+    assert json.loads(trainer._live().settings())["window"] == 3
+    trainer.set_params(window=4, seed=9)
+    with pytest.raises(ValueError, match="window is 4, the model's is 3, seed is 9, the model's is 1; settings"):
+        trainer.train([["three"]])
+    with pytest.raises(ValueError, match="settings are fixed"):
+        trainer.train_file("anything")
+    trainer.set_params(window=3, seed=1, threads=1)
+    trainer.train([["three"]])
+    assert trainer.stats().words == 3
+    assert trainer.stats().threads == 1
+
+
+def test_a_wrong_setting_that_was_assigned_is_named_by_the_next_training() -> None:
+    trainer = Trainer(dimensions=5)
+    trainer.window = -1
+    with pytest.raises(ValueError, match="window is -1"):
+        trainer.train([["one"]])
+    trainer.window = 2
+    assert trainer.train([["one"]]).words == 1
+
+
+def test_loading_restores_the_settings(tmp_path: Any) -> None:
+    path = tmp_path / "model"
+    trainer = Trainer(dimensions=5, window=2, lowercase=True, learning_rate=0.1, max_token_len=9)
+    trainer.train(["One two"])
+    trainer.save(path)
+    loaded = Trainer.load(path, threads=1)
+    assert isinstance(loaded, Trainer)
+    changed = {name: value for name, value in loaded.get_params().items() if value != Trainer().get_params()[name]}
+    assert changed == {
+        "dimensions": 5,
+        "window": 2,
+        "lowercase": True,
+        "learning_rate": pytest.approx(0.1),
+        "max_token_len": 9,
+        "adagrad": "row",
+        "replays": 1,
+        "threads": 1,
+    }
+    loaded.train(["THREE"])
+    assert "three" in loaded
+    for threads, error in [(0, ValueError), (-1, (ValueError, OverflowError)), ("2", TypeError)]:
+        with pytest.raises(error):
+            Trainer.load(path, threads=threads)  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_loaded_says_why(tmp_path: Any) -> None:
+    with pytest.raises(FileNotFoundError) as raised:
+        skipstream.Trainer.load(tmp_path / "none")
+    assert raised.value.filename == str(tmp_path / "none")
+    (tmp_path / "text").write_text("not a model at all, but longer than eight bytes")
+    with pytest.raises(ValueError, match="not a skipstream model"):
+        skipstream.Trainer.load(tmp_path / "text")
