@@ -183,7 +183,7 @@ class Embeddings(Queries, Evaluation):
     def diff(
         self, other: Embeddings, *, top: int = 20_000, min_count: int = 20, listed: int = 20, neighbors: int = 10
     ) -> Drift:
-        """What changed from these embeddings to a later snapshot of the same model.
+        """What changed in these embeddings since an earlier snapshot of the same model.
 
         The `top` most frequent words that both have are looked at, if they were seen `min_count` times in either;
         `listed` moved, new and gone words are named, the moved ones with `neighbors` words before and after.
@@ -191,7 +191,7 @@ class Embeddings(Queries, Evaluation):
         >>> import skipstream
         >>> monday = skipstream.Embeddings.from_arrays(["tea", "milk", "ink"], [[1, 0.1], [1, 0.2], [0, 1]], [90, 80, 70])
         >>> friday = skipstream.Embeddings.from_arrays(["tea", "milk", "jam"], [[0.1, 1], [0.2, 1], [1, 1]], [95, 85, 30])
-        >>> monday.diff(friday)
+        >>> friday.diff(monday)
         <skipstream.Drift: 3 → 3 words, 2 in both; 1 came, 1 left, 0 moved more than by chance
           came: jam
           left: ink>
@@ -200,7 +200,7 @@ class Embeddings(Queries, Evaluation):
             raise TypeError(f"other is of the type {type(other).__name__}; it must be Embeddings")
         numbers = {"top": top, "min_count": min_count, "listed": listed, "neighbors": neighbors}
         checked = {name: whole(name, number) for name, number in numbers.items()}
-        return Drift._from_json(_engine.drift(self._engine, other._engine, **checked))
+        return Drift._from_json(_engine.drift(other._engine, self._engine, **checked))
 
     def top(self, n: int) -> Embeddings:
         """The `n` most frequent words as embeddings of their own. The memory is shared."""
