@@ -6,7 +6,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-
 from skipstream import Drift, Embeddings
 
 
@@ -26,12 +25,15 @@ def changed(old: Embeddings, moved: str) -> Embeddings:
 
 
 def test_what_moved_came_and_left_is_named(old: Embeddings) -> None:
-    drift = changed(old, "w7").diff(old)
+    drift = old.diff(changed(old, "w7"))
     assert isinstance(drift, Drift) and (drift.old_words, drift.new_words, drift.shared) == (300, 300, 299)
     assert drift.above_floor == 1 and drift.moved[0].word == "w7" and drift.moved[0].above_floor
     assert drift.came.words == [("new", 701)] and drift.left.words == [("w299", 701)]
     assert drift.came.total == drift.left.total == 1
-    assert len(drift.moved[0].neighbors_before) == 10 and drift.moved[0].neighbors_before != drift.moved[0].neighbors_after
+    assert (
+        len(drift.moved[0].neighbors_before) == 10
+        and drift.moved[0].neighbors_before != drift.moved[0].neighbors_after
+    )
     assert drift.cosine is not None and drift.cosine > 0.999
     assert drift.floor[0].threshold > drift.floor[0].median
     assert dataclasses.asdict(drift)["min_count"] == 20
@@ -40,11 +42,14 @@ def test_what_moved_came_and_left_is_named(old: Embeddings) -> None:
 def test_nothing_moved(old: Embeddings) -> None:
     drift = old.diff(old)
     assert drift.moved == [] and drift.typical_overlap == 1
-    assert repr(drift) == "<skipstream.Drift: 300 → 300 words, 300 in both; 0 came, 0 left, 0 moved more than by chance>"
+    assert (
+        repr(drift)
+        == "<skipstream.Drift: 300 → 300 words, 300 in both; 0 came, 0 left, 0 moved more than by chance>"
+    )
 
 
 def test_how_it_is_shown(old: Embeddings) -> None:
-    lines = repr(changed(old, "w7").diff(old, listed=1, neighbors=2)).splitlines()
+    lines = repr(old.diff(changed(old, "w7"), listed=1, neighbors=2)).splitlines()
     assert lines[0].endswith("1 came, 1 left, 1 moved more than by chance")
     assert lines[1].startswith("  w7: cosine ") and "surprise" in lines[1] and " → " in lines[1]
     assert lines[2:] == ["  came: new", "  left: w299>"]
@@ -64,6 +69,6 @@ def test_options_are_kept_and_checked(old: Embeddings) -> None:
 
 def test_without_counts_nothing_is_rare() -> None:
     wv = Embeddings.from_arrays(["a", "b", "c"], np.eye(3))
-    drift = wv.diff(wv.top(2))
+    drift = wv.top(2).diff(wv)
     assert drift.min_count is None and drift.considered == 2 and drift.came.words == [("c", None)]
     assert wv.top(0).diff(wv).cosine is None

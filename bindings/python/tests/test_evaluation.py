@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from skipstream import Embeddings
 
 WORDS = ["man", "woman", "king", "queen", "apple", "prince"]
@@ -25,7 +24,9 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_pairs_have_correlations_and_p_values(wv: Embeddings, tmp_path: Path) -> None:
-    path = write(tmp_path, "# people\nMan\twoman\t8\nman\tking\t7\nman\tapple\t1\nking\tqueen\t7.5\nman\tpear\t3\n")
+    path = write(
+        tmp_path, "# people\nMan\twoman\t8\nman\tking\t7\nman\tapple\t1\nking\tqueen\t7.5\nman\tpear\t3\n"
+    )
     result = wv.evaluate_word_pairs(path)
     pearson, spearman, oov_ratio = result
     cosines = wv.similarity(["man", "man", "man", "king"], ["woman", "king", "apple", "queen"])
@@ -60,10 +61,16 @@ def test_pairs_without_a_correlation_are_not_a_number(wv: Embeddings, tmp_path: 
 
 def test_analogies_are_listed(wv: Embeddings, tmp_path: Path) -> None:
     path = write(
-        tmp_path, ": family\nman king woman queen\nman king woman apple\n: none\n: fruit\nman king woman pear\n"
+        tmp_path,
+        ": family\nman king woman queen\nman king woman apple\n: none\n: fruit\nman king woman pear\n",
     )
     score, sections = wv.evaluate_word_analogies(path)
-    assert score == 0.5 and [section["section"] for section in sections] == ["family", "none", "fruit", "Total accuracy"]
+    assert score == 0.5 and [section["section"] for section in sections] == [
+        "family",
+        "none",
+        "fruit",
+        "Total accuracy",
+    ]
     assert sections[0] == {
         "section": "family",
         "correct": [("MAN", "KING", "WOMAN", "QUEEN")],
@@ -72,7 +79,9 @@ def test_analogies_are_listed(wv: Embeddings, tmp_path: Path) -> None:
     assert sections[1]["correct"] == sections[1]["incorrect"] == sections[2]["incorrect"] == []
     score, sections = wv.evaluate_word_analogies(path, dummy4unknown=True, case_insensitive=False)
     assert score == pytest.approx(1 / 3)
-    assert sections[2]["incorrect"] == [("man", "king", "woman", "pear")] and len(sections[-1]["incorrect"]) == 2
+    assert (
+        sections[2]["incorrect"] == [("man", "king", "woman", "pear")] and len(sections[-1]["incorrect"]) == 2
+    )
     assert wv.evaluate_word_analogies(path, restrict_vocab=3)[0] == 0
     for method, rule in (("most_similar", "add"), ("most_similar_cosmul", "multiply")):
         right = wv.analogy("man", "king", "woman", n=1, rule=rule)[0][0].upper()
@@ -94,7 +103,7 @@ def test_what_is_no_test_set_is_refused(wv: Embeddings, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError):
             evaluate(tmp_path / "none")  # type: ignore[operator]
     path = write(tmp_path, pairs)
-    with pytest.raises(ValueError, match="delimiter is '|'"):
+    with pytest.raises(ValueError, match=r"delimiter is '\|'"):
         wv.evaluate_word_pairs(path, delimiter="|")
     with pytest.raises(ValueError, match="encoding is 'cp1252'"):
         wv.evaluate_word_pairs(path, encoding="cp1252")

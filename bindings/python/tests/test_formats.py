@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import skipstream
 from skipstream import Embeddings
 
@@ -20,7 +19,9 @@ def wv() -> Embeddings:
     return Embeddings.from_arrays(WORDS, VECTORS, counts=[9, 7, 4])
 
 
-@pytest.mark.parametrize("format", [None, "safetensors", "word2vec-text", "word2vec-binary", "npy", "projector"])
+@pytest.mark.parametrize(
+    "format", [None, "safetensors", "word2vec-text", "word2vec-binary", "npy", "projector"]
+)
 def test_what_is_saved_is_loaded(wv: Embeddings, tmp_path: Path, format: str) -> None:
     path = tmp_path / "vectors"
     wv.save(path, format)
@@ -151,9 +152,9 @@ def test_files_that_are_not_there_or_are_something_else(wv: Embeddings, tmp_path
         path.write_bytes(content)
         with pytest.raises(ValueError, match=message):
             skipstream.load(path)
-    for path in (7, None, 1.5, ["v"]):
+    for wrong in (7, None, 1.5, ["v"]):
         with pytest.raises(TypeError):
-            skipstream.load(path)  # type: ignore[arg-type]
+            skipstream.load(wrong)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         wv.save(tmp_path / "v", 7)  # type: ignore[arg-type]
 

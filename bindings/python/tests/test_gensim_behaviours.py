@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 import skipstream
 from skipstream import Embeddings
 
-gensim = pytest.importorskip("gensim")
-from gensim.models import KeyedVectors  # noqa: E402
-from gensim.test.utils import datapath  # noqa: E402
+KeyedVectors = pytest.importorskip("gensim.models").KeyedVectors
+datapath = pytest.importorskip("gensim.test.utils").datapath
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+# Of methods that gensim itself calls.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:Adding single vectors")
 
 EUCLIDEAN = datapath("euclidean_vectors.bin")
 
@@ -66,7 +65,7 @@ def test_so_many_answers(vectors: Embeddings) -> None:
     assert len(vectors.most_similar("war", topn=5)) == 5
     assert len(vectors.most_similar("war")) == 10
     assert len(vectors.most_similar("war", topn=None)) == len(vectors)
-    assert vectors.most_similar("war", topn=0) == [] and vectors.most_similar("war", topn=np.uint8(0)) == []
+    assert vectors.most_similar("war", topn=0) == [] and vectors.most_similar("war", topn=np.uint8(0)) == []  # type: ignore[arg-type]
     assert vectors.most_similar("war", topn=-3) == []
 
 
@@ -100,7 +99,9 @@ def test_relative_similarity(vectors: Embeddings) -> None:
 
 
 def test_vectors_for_all(vectors: Embeddings) -> None:
-    some = vectors.vectors_for_all(["conflict", "administration", "terrorism", "an unknown word", "another unknown word"])
+    some = vectors.vectors_for_all(
+        ["conflict", "administration", "terrorism", "an unknown word", "another unknown word"]
+    )
     assert len(some) == 3
     np.testing.assert_array_equal(some["conflict"], vectors["conflict"])
     counted = vectors.vectors_for_all(["conflict"], copy_vecattrs=True)
@@ -110,10 +111,15 @@ def test_vectors_for_all(vectors: Embeddings) -> None:
 
 
 def test_words_that_were_cut_within_a_letter() -> None:
-    model, vocabulary = datapath("w2v_keyedvectors_load_test.modeldata"), datapath("w2v_keyedvectors_load_test.vocab")
+    model, vocabulary = (
+        datapath("w2v_keyedvectors_load_test.modeldata"),
+        datapath("w2v_keyedvectors_load_test.vocab"),
+    )
     with pytest.raises(ValueError, match="not UTF-8"):
         Embeddings.load_word2vec_format(model, fvocab=vocabulary, binary=False)
-    replaced = Embeddings.load_word2vec_format(model, fvocab=vocabulary, binary=False, unicode_errors="replace")
+    replaced = Embeddings.load_word2vec_format(
+        model, fvocab=vocabulary, binary=False, unicode_errors="replace"
+    )
     first, second = "ありがとう\ufffd", "どういたしまして\ufffd"
     # In the order of counts; gensim keeps the order of the file.
     assert {first: 123, second: 789} == {word: replaced.get_vecattr(word, "count") for word in replaced}
@@ -146,9 +152,13 @@ def pair() -> tuple[Embeddings, Any]:
     return ours, ours.to_gensim()
 
 
-def assert_same(ours: list[tuple[str, float]], theirs: list[tuple[str, float]], tolerance: float = 1e-6) -> None:
+def assert_same(
+    ours: list[tuple[str, float]], theirs: list[tuple[str, float]], tolerance: float = 1e-6
+) -> None:
     assert words(ours) == words(theirs)
-    np.testing.assert_allclose([score for _, score in ours], [score for _, score in theirs], rtol=0, atol=tolerance)
+    np.testing.assert_allclose(
+        [score for _, score in ours], [score for _, score in theirs], rtol=0, atol=tolerance
+    )
 
 
 def test_to_gensim_keeps_words_vectors_and_counts(pair: tuple[Embeddings, Any]) -> None:
@@ -194,7 +204,9 @@ def test_the_same_neighbours_and_scores(pair: tuple[Embeddings, Any], random: np
                 atol=1e-6,
             )
         assert_same(
-            ours.most_similar_cosmul(names[:2], names[2:4]), theirs.most_similar_cosmul(names[:2], names[2:4]), 3e-6
+            ours.most_similar_cosmul(names[:2], names[2:4]),
+            theirs.most_similar_cosmul(names[:2], names[2:4]),
+            3e-6,
         )
         assert_same(ours.similar_by_vector(vector), theirs.similar_by_vector(vector))
         assert ours.doesnt_match(names) == theirs.doesnt_match(names)
@@ -202,13 +214,14 @@ def test_the_same_neighbours_and_scores(pair: tuple[Embeddings, Any], random: np
         assert all(mine[1] == other[1] and abs(mine[0] - other[0]) < 1e-6 for mine, other in ranked)
         assert ours.rank(*names[:2]) == theirs.rank(*names[:2])
         assert ours.closer_than(*names[:2]) == theirs.closer_than(*names[:2])
-        assert ours.most_similar_to_given(names[0], names[1:]) == theirs.most_similar_to_given(names[0], names[1:])
+        assert ours.most_similar_to_given(names[0], names[1:]) == theirs.most_similar_to_given(
+            names[0], names[1:]
+        )
 
 
 def test_the_same_numbers(pair: tuple[Embeddings, Any], random: np.random.Generator) -> None:
     ours = pair[0]
     theirs = ours.to_gensim()
-    near = {"rtol": 0, "atol": 1e-6}
     for _ in range(20):
         names = random.choice(ours.index_to_key, size=6, replace=False).tolist()
         weights = random.normal(size=6).tolist()
@@ -228,7 +241,7 @@ def test_the_same_numbers(pair: tuple[Embeddings, Any], random: np.random.Genera
             ("get_vector", [names[0], True]),
         ]:
             mine, other = (getattr(wv, method)(*arguments) for wv in (ours, theirs))
-            np.testing.assert_allclose(mine, other, err_msg=method, **near)  # type: ignore[arg-type]
+            np.testing.assert_allclose(mine, other, rtol=0, atol=1e-6, err_msg=method)
 
 
 def test_the_same_on_their_own_vectors(vectors: Embeddings, theirs: Any) -> None:
@@ -238,23 +251,34 @@ def test_the_same_on_their_own_vectors(vectors: Embeddings, theirs: Any) -> None
     for word in vectors.index_to_key[:50]:
         # Some of these vectors are near to one another in a float's last digits.
         mine, other = vectors.most_similar(word, topn=5), theirs.most_similar(word, topn=5)
-        np.testing.assert_allclose([score for _, score in mine], [score for _, score in other], rtol=0, atol=1e-6)
+        np.testing.assert_allclose(
+            [score for _, score in mine], [score for _, score in other], rtol=0, atol=1e-6
+        )
 
 
 def test_the_same_scores_of_test_sets(vectors: Embeddings, theirs: Any) -> None:
-    for path, arguments in [
+    pairs: list[tuple[str, dict[str, Any]]] = [
         ("wordsim353.tsv", {}),
         ("wordsim353.tsv", {"dummy4unknown": True}),
         ("wordsim353.tsv", {"case_insensitive": False, "restrict_vocab": 500}),
         ("simlex999.txt", {}),
-    ]:
-        mine = vectors.evaluate_word_pairs(datapath(path), **arguments)  # type: ignore[arg-type]
+    ]
+    for path, arguments in pairs:
+        mine = vectors.evaluate_word_pairs(datapath(path), **arguments)
         other = theirs.evaluate_word_pairs(datapath(path), **arguments)
         for place in (0, 1):
             np.testing.assert_allclose(mine[place], tuple(other[place]), rtol=1e-4, atol=1e-6)
         assert mine.oov_ratio == pytest.approx(other[2])
-    for arguments in ({}, {"dummy4unknown": True}, {"case_insensitive": False}, {"restrict_vocab": 400}):
-        mine_score, mine_sections = vectors.evaluate_word_analogies(datapath("questions-words.txt"), **arguments)  # type: ignore[arg-type]
+    options: list[dict[str, Any]] = [
+        {},
+        {"dummy4unknown": True},
+        {"case_insensitive": False},
+        {"restrict_vocab": 400},
+    ]
+    for arguments in options:
+        mine_score, mine_sections = vectors.evaluate_word_analogies(
+            datapath("questions-words.txt"), **arguments
+        )
         score, sections = theirs.evaluate_word_analogies(datapath("questions-words.txt"), **arguments)
         assert mine_score == pytest.approx(score) and len(mine_sections) == len(sections)
         for mine_section, section in zip(mine_sections, sections):

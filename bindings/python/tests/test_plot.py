@@ -6,12 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-
 from skipstream import Embeddings
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
+pytest.importorskip("matplotlib").use("Agg")
+pyplot = pytest.importorskip("matplotlib.pyplot")
 
 
 @pytest.fixture
@@ -58,13 +56,17 @@ def test_nothing_to_draw_and_unknown_words_are_refused(wv: Embeddings) -> None:
         wv.plot("w1")
 
 
-def test_without_matplotlib_the_error_says_what_to_install(wv: Embeddings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_the_error_says_what_to_install(
+    wv: Embeddings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="pip install"):
         wv.plot(["w1"])
 
 
-def test_without_gensim_the_error_says_what_to_install(wv: Embeddings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_gensim_the_error_says_what_to_install(
+    wv: Embeddings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "gensim.models", None)
     with pytest.raises(ImportError, match="pip install"):
         wv.to_gensim()

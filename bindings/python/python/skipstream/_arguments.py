@@ -7,7 +7,7 @@ import operator
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any, Optional, Union
+from typing import Any, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ def whole(name: str, value: Any, least: int = 0) -> int:
     return min(number, sys.maxsize)
 
 
-def optional(name: str, value: Any, least: int = 0) -> Optional[int]:
+def optional(name: str, value: Any, least: int = 0) -> int | None:
     """A whole number, or nothing."""
     return None if value is None else whole(name, value, least)
 
@@ -74,7 +74,7 @@ def keys(name: str, value: Any) -> list[Any]:
     return list(value)
 
 
-def terms(name: str, value: Any) -> list[tuple[Term, Optional[float]]]:
+def terms(name: str, value: Any) -> list[tuple[Term, float | None]]:
     """Words and vectors with their weights, as gensim takes them: one of them, or a list, or pairs with a weight."""
     if value is None:
         return []
@@ -87,7 +87,7 @@ def terms(name: str, value: Any) -> list[tuple[Term, Optional[float]]]:
     return [_term(f"{name}[{place}]", item) for place, item in enumerate(keys(name, value))]
 
 
-def _term(name: str, item: Any) -> tuple[Term, Optional[float]]:
+def _term(name: str, item: Any) -> tuple[Term, float | None]:
     if isinstance(item, (tuple, list)) and len(item) == 2 and not isinstance(item[0], float):
         return _unweighted(f"{name}[0]", item[0]), real(f"{name}[1]", item[1])
     return _unweighted(name, item), None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Optional
 
 
 @dataclass(frozen=True)
@@ -13,9 +12,9 @@ class MovedWord:
 
     word: str
     """The word."""
-    old_count: Optional[int]
+    old_count: int | None
     """How often it was seen in the old snapshot, if that is known."""
-    new_count: Optional[int]
+    new_count: int | None
     """How often it was seen in the new snapshot, if that is known."""
     cosine: float
     """The cosine between its old vector and its new one, without the rotation that all words have in common."""
@@ -37,7 +36,7 @@ class Others:
 
     total: int
     """How many there are."""
-    words: list[tuple[str, Optional[int]]]
+    words: list[tuple[str, int | None]]
     """The most frequent of them, with their counts, if these are known."""
 
 
@@ -69,13 +68,13 @@ class Drift:
     """Words that both have."""
     considered: int
     """Those of them that were looked at."""
-    min_count: Optional[int]
+    min_count: int | None
     """How often those were seen at least; nothing where neither snapshot has counts."""
-    cosine_before_rotation: Optional[float]
+    cosine_before_rotation: float | None
     """The median cosine of old and new vectors before the common rotation was taken out."""
-    cosine: Optional[float]
+    cosine: float | None
     """And after."""
-    typical_overlap: Optional[float]
+    typical_overlap: float | None
     """The share of nearest words that stay the same, as a rule."""
     floor_deviations: float
     """A word is above the floor if it moved by more than so many standard deviations of chance."""
@@ -102,8 +101,10 @@ class Drift:
 
     def __repr__(self) -> str:
         lines = [
-            f"<skipstream.Drift: {self.old_words:,} → {self.new_words:,} words, {self.shared:,} in both; "
-            f"{self.came.total:,} came, {self.left.total:,} left, {self.above_floor:,} moved more than by chance"
+            (
+                f"<skipstream.Drift: {self.old_words:,} → {self.new_words:,} words, {self.shared:,} in both; "
+                f"{self.came.total:,} came, {self.left.total:,} left, {self.above_floor:,} moved more than by chance"
+            )
         ]
         lines += [
             f"  {word.word}: cosine {word.cosine:.2f}, surprise {word.surprise:.1f}, "

@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NoReturn, Optional
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,8 @@ _ABSENT = {
     "allocate_vecattrs": _FIXED + "make others with Embeddings.from_arrays(words, vectors, counts)",
     "resize_vectors": _FIXED + "make others with Embeddings.from_arrays",
     "fill_norms": _FIXED + "there are no norms to fill, and nothing to call before a query",
-    "init_sims": _FIXED + "there is nothing to call before a query; normalized() gives a copy with unit vectors",
+    "init_sims": _FIXED
+    + "there is nothing to call before a query; normalized() gives a copy with unit vectors",
     "unit_normalize_all": _FIXED + "normalized() gives a copy with unit vectors",
     "sort_by_descending_frequency": _FIXED + "their words always stand in the order of frequency",
     "intersect_word2vec_format": _FIXED + "Trainer(init=path) starts training from the vectors of a file",
@@ -57,7 +58,7 @@ class Embeddings(Queries, Evaluation):
     ...     ["tea", "coffee", "stone"], [[1, 0.1], [1, 0.3], [0.1, 1]], counts=[9, 7, 4]
     ... )
     >>> wv
-    <skipstream.Embeddings: 3 words × 2 dimensions>
+    <skipstream.Embeddings: 3 words of 2 dimensions>
     >>> wv.most_similar("tea", topn=1)[0][0]
     'coffee'
     """
@@ -66,7 +67,7 @@ class Embeddings(Queries, Evaluation):
 
     @classmethod
     def from_arrays(
-        cls, words: Iterable[str], vectors: ArrayLike, counts: Optional[Iterable[int]] = None
+        cls, words: Iterable[str], vectors: ArrayLike, counts: Iterable[int] | None = None
     ) -> Embeddings:
         """Embeddings of words, a matrix with a row for each, and how often each was seen.
 
@@ -80,7 +81,7 @@ class Embeddings(Queries, Evaluation):
 
     @classmethod
     def load(
-        cls, path: FilePath, vectors: str = "sum", format: Optional[str] = None, *, mmap: Optional[str] = "r"
+        cls, path: FilePath, vectors: str = "sum", format: str | None = None, *, mmap: str | None = "r"
     ) -> Embeddings:
         """The vectors in a file: `skipstream.load`. As there, a file of skipstream is always mapped."""
         if mmap not in (None, "r"):
@@ -93,11 +94,11 @@ class Embeddings(Queries, Evaluation):
     def load_word2vec_format(
         cls,
         fname: FilePath,
-        fvocab: Optional[FilePath] = None,
-        binary: Optional[bool] = None,
+        fvocab: FilePath | None = None,
+        binary: bool | None = None,
         encoding: str = "utf8",
         unicode_errors: str = "strict",
-        limit: Optional[int] = None,
+        limit: int | None = None,
         datatype: Any = np.float32,
         no_header: bool = False,
     ) -> Embeddings:
@@ -110,9 +111,13 @@ class Embeddings(Queries, Evaluation):
         check_encoding(encoding)
         policies = {"strict": "error", "replace": "replace", "skip": "skip"}
         if unicode_errors not in policies:
-            raise ValueError(f"unicode_errors is {unicode_errors!r}; it must be 'strict', 'replace' or 'skip'")
+            raise ValueError(
+                f"unicode_errors is {unicode_errors!r}; it must be 'strict', 'replace' or 'skip'"
+            )
         if np.dtype(datatype) != np.float32:
-            raise ValueError(f"datatype is {datatype!r}; it must be numpy.float32: convert `vectors` afterwards")
+            raise ValueError(
+                f"datatype is {datatype!r}; it must be numpy.float32: convert `vectors` afterwards"
+            )
         if no_header and binary:
             raise ValueError("no_header is for text; a binary file has its sizes in the first line")
         format = "glove" if no_header else None
@@ -123,7 +128,7 @@ class Embeddings(Queries, Evaluation):
         )
         return cls(engine, os.path.basename(os.fsdecode(fname)))
 
-    def save(self, path: FilePath, format: Optional[str] = None) -> None:
+    def save(self, path: FilePath, format: str | None = None) -> None:
         """Writes words, counts and vectors to a file, which is replaced whole.
 
         `format` is `"safetensors"` by default: the file that `skipstream.load` maps, without what only a trainer needs.
@@ -134,16 +139,16 @@ class Embeddings(Queries, Evaluation):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     wv.save(f"{folder}/drinks.safetensors")
         ...     skipstream.load(f"{folder}/drinks.safetensors")
-        <skipstream.Embeddings: 2 words × 2 dimensions, mapped from drinks.safetensors>
+        <skipstream.Embeddings: 2 words of 2 dimensions, mapped from drinks.safetensors>
         """
         self._engine.save(path, "safetensors" if format is None else format)
 
     def save_word2vec_format(
         self,
         fname: FilePath,
-        fvocab: Optional[FilePath] = None,
+        fvocab: FilePath | None = None,
         binary: bool = False,
-        total_vec: Optional[int] = None,
+        total_vec: int | None = None,
         write_header: bool = True,
         prefix: str = "",
         append: bool = False,
@@ -157,11 +162,17 @@ class Embeddings(Queries, Evaluation):
         if total_vec is not None and whole("total_vec", total_vec) != len(self):
             raise ValueError(f"total_vec is {total_vec}; it must be the number of words, {len(self)}")
         if append:
-            raise ValueError("append must be false: files are replaced whole, so that none is ever half written")
+            raise ValueError(
+                "append must be false: files are replaced whole, so that none is ever half written"
+            )
         if sort_attr != "count":
-            raise ValueError(f"sort_attr is {sort_attr!r}; it must be 'count', in whose order words always stand")
+            raise ValueError(
+                f"sort_attr is {sort_attr!r}; it must be 'count', in whose order words always stand"
+            )
         if binary and not write_header:
-            raise ValueError("write_header must be true for a binary file, which cannot be read without its sizes")
+            raise ValueError(
+                "write_header must be true for a binary file, which cannot be read without its sizes"
+            )
         if fvocab is not None:
             self._engine.save_counts(fvocab, prefix)
         self._engine.save_word2vec(fname, bool(binary), bool(write_header), prefix)
@@ -181,9 +192,15 @@ class Embeddings(Queries, Evaluation):
         return copy
 
     def diff(
-        self, other: Embeddings, *, top: int = 20_000, min_count: int = 20, listed: int = 20, neighbors: int = 10
+        self,
+        other: Embeddings,
+        *,
+        top: int = 20_000,
+        min_count: int = 20,
+        listed: int = 20,
+        neighbors: int = 10,
     ) -> Drift:
-        """What changed in these embeddings since an earlier snapshot of the same model.
+        """What changed from these embeddings to a later snapshot of the same model.
 
         The `top` most frequent words that both have are looked at, if they were seen `min_count` times in either;
         `listed` moved, new and gone words are named, the moved ones with `neighbors` words before and after.
@@ -191,7 +208,7 @@ class Embeddings(Queries, Evaluation):
         >>> import skipstream
         >>> monday = skipstream.Embeddings.from_arrays(["tea", "milk", "ink"], [[1, 0.1], [1, 0.2], [0, 1]], [90, 80, 70])
         >>> friday = skipstream.Embeddings.from_arrays(["tea", "milk", "jam"], [[0.1, 1], [0.2, 1], [1, 1]], [95, 85, 30])
-        >>> friday.diff(monday)
+        >>> monday.diff(friday)
         <skipstream.Drift: 3 → 3 words, 2 in both; 1 came, 1 left, 0 moved more than by chance
           came: jam
           left: ink>
@@ -200,7 +217,7 @@ class Embeddings(Queries, Evaluation):
             raise TypeError(f"other is of the type {type(other).__name__}; it must be Embeddings")
         numbers = {"top": top, "min_count": min_count, "listed": listed, "neighbors": neighbors}
         checked = {name: whole(name, number) for name, number in numbers.items()}
-        return Drift._from_json(_engine.drift(other._engine, self._engine, **checked))
+        return Drift._from_json(_engine.drift(self._engine, other._engine, **checked))
 
     def top(self, n: int) -> Embeddings:
         """The `n` most frequent words as embeddings of their own. The memory is shared."""
@@ -225,7 +242,7 @@ class Embeddings(Queries, Evaluation):
         known = [row for row in map(self._engine.find, keys) if row is not None]
         return Embeddings(self._engine.select(list(dict.fromkeys(known)), bool(copy_vecattrs)))
 
-    def plot(self, words: Optional[Iterable[Key]] = None, ax: Any = None, **style: Any) -> Any:
+    def plot(self, words: Iterable[Key] | None = None, ax: Any = None, **style: Any) -> Any:
         """Draws words in the plane in which they differ most (their first two principal components), with matplotlib.
 
         Without `words` it draws the fifty most frequent ones. `ax` is where to draw, by default matplotlib's current axes;
@@ -240,8 +257,12 @@ class Embeddings(Queries, Evaluation):
     def __repr__(self) -> str:
         words = "word" if len(self) == 1 else "words"
         dimensions = "dimension" if self.vector_size == 1 else "dimensions"
-        place = "" if self._source is None else f", {'mapped' if self._engine.is_mapped else 'read'} from {self._source}"
-        return f"<skipstream.Embeddings: {len(self):,} {words} × {self.vector_size:,} {dimensions}{place}>"
+        place = (
+            ""
+            if self._source is None
+            else f", {'mapped' if self._engine.is_mapped else 'read'} from {self._source}"
+        )
+        return f"<skipstream.Embeddings: {len(self):,} {words} of {self.vector_size:,} {dimensions}{place}>"
 
     def __copy__(self) -> Embeddings:
         return self
@@ -266,7 +287,7 @@ class Embeddings(Queries, Evaluation):
         raise AttributeError(f"{message}: {_ABSENT[name]}" if name in _ABSENT else message)
 
 
-def load(path: FilePath, vectors: str = "sum", format: Optional[str] = None) -> Embeddings:
+def load(path: FilePath, vectors: str = "sum", format: str | None = None) -> Embeddings:
     """The vectors in a file of skipstream, word2vec, fastText (`.vec`), GloVe, NumPy, finalfusion, yskip or the projector.
 
     The format is told from the content where it is not named. A file of skipstream is not read but mapped: that takes

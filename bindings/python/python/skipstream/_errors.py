@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, Union
+from typing import Protocol
 
 
 class _Suggesting(Protocol):
@@ -24,7 +24,7 @@ class UnknownWord(KeyError):
     'berlni' is not in the vocabulary; did you mean 'berlin'?
     """
 
-    def __init__(self, word: object, source: Union[_Suggesting, tuple[str, ...]] = ()) -> None:
+    def __init__(self, word: object, source: _Suggesting | tuple[str, ...] = ()) -> None:
         super().__init__(word)
         self.word = word
         self._source = source

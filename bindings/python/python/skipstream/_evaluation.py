@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from skipstream import _engine
 from skipstream._arguments import FilePath, optional
@@ -40,9 +40,9 @@ class Evaluation(Table):
     def evaluate_word_pairs(
         self,
         pairs: FilePath,
-        delimiter: Optional[str] = None,
+        delimiter: str | None = None,
         encoding: str = "utf8",
-        restrict_vocab: Optional[int] = 300_000,
+        restrict_vocab: int | None = 300_000,
         case_insensitive: bool = True,
         dummy4unknown: bool = False,
     ) -> WordPairsResult:
@@ -67,7 +67,11 @@ class Evaluation(Table):
             raise ValueError(f"delimiter is {delimiter!r}; it must be a tab, a semicolon, a comma or a space")
         check_encoding(encoding)
         pearson, spearman, n_unknown, n_pairs = _engine.word_pairs(
-            self._engine, pairs, optional("restrict_vocab", restrict_vocab), bool(case_insensitive), bool(dummy4unknown)
+            self._engine,
+            pairs,
+            optional("restrict_vocab", restrict_vocab),
+            bool(case_insensitive),
+            bool(dummy4unknown),
         )
         if n_unknown == n_pairs and not dummy4unknown:
             raise ValueError(f"{os.fspath(pairs)}: there is no pair of which both words are known")
@@ -76,7 +80,7 @@ class Evaluation(Table):
     def evaluate_word_analogies(
         self,
         analogies: FilePath,
-        restrict_vocab: Optional[int] = 300_000,
+        restrict_vocab: int | None = 300_000,
         case_insensitive: bool = True,
         dummy4unknown: bool = False,
         similarity_function: str = "most_similar",

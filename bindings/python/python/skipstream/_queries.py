@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Optional, Union, cast, overload
+from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from skipstream import _engine
 from skipstream._arguments import Key, Term, Vector, array, is_key, keys, optional, real, terms, whole
 from skipstream._table import Table
+
 
 class Neighbors(NamedTuple):
     """The nearest words of several words or vectors, a row for each, the nearest first."""
@@ -32,7 +33,7 @@ class Queries(Table):
     def neighbors(self, key_or_keys: Key, n: int = 10) -> list[tuple[str, float]]: ...  # type: ignore[overload-overlap]
     @overload
     def neighbors(self, key_or_keys: Iterable[Key], n: int = 10) -> Neighbors: ...
-    def neighbors(self, key_or_keys: Union[Key, Iterable[Key]], n: int = 10) -> Union[list[tuple[str, float]], Neighbors]:
+    def neighbors(self, key_or_keys: Key | Iterable[Key], n: int = 10) -> list[tuple[str, float]] | Neighbors:
         """The `n` words nearest to a word, with their cosines; or those of many words at once, as two arrays.
 
         Many words are answered in one call of the engine, several in each pass over the vectors. Where there are fewer
@@ -51,17 +52,19 @@ class Queries(Table):
         if is_key(key_or_keys):
             row = self._engine.row(key_or_keys)
             return self._engine.nearest(self._engine.vector(row), n, 0, len(self), [row])
-        rows, similarities = self._engine.neighbors_of_rows(keys("the key", cast("Iterable[Key]", key_or_keys)), n)
+        rows, similarities = self._engine.neighbors_of_rows(
+            keys("the key", cast("Iterable[Key]", key_or_keys)), n
+        )
         return Neighbors(self._words_at(rows), similarities)
 
     def most_similar(
         self,
         positive: Any = None,
         negative: Any = None,
-        topn: Optional[int] = 10,
+        topn: int | None = 10,
         clip_start: int = 0,
-        clip_end: Optional[int] = None,
-        restrict_vocab: Optional[int] = None,
+        clip_end: int | None = None,
+        restrict_vocab: int | None = None,
         indexer: None = None,
     ) -> Any:
         """The words nearest to the mean of some words, away from others, as gensim has it.
@@ -93,7 +96,9 @@ class Queries(Table):
         if restricted:
             start, end = 0, restricted
         weighted = [(term, 1.0 if weight is None else weight) for term, weight in terms("positive", positive)]
-        weighted += [(term, -1.0 if weight is None else weight) for term, weight in terms("negative", negative)]
+        weighted += [
+            (term, -1.0 if weight is None else weight) for term, weight in terms("negative", negative)
+        ]
         if not weighted:
             raise ValueError("positive and negative are empty; name at least one word or vector")
         mean = self._engine.mean(weighted, True)
@@ -105,8 +110,8 @@ class Queries(Table):
         self,
         positive: Any = None,
         negative: Any = None,
-        topn: Optional[int] = 10,
-        restrict_vocab: Optional[int] = None,
+        topn: int | None = 10,
+        restrict_vocab: int | None = None,
         *,
         epsilon: float = 1e-6,
     ) -> Any:
@@ -152,15 +157,17 @@ class Queries(Table):
             raise ValueError(f"rule is {rule!r}; it must be 'add' or 'multiply'")
         return self._engine.analogy((a, b, c), whole("n", n), rule == "multiply")
 
-    def similar_by_word(self, word: Key, topn: Optional[int] = 10, restrict_vocab: Optional[int] = None) -> Any:
+    def similar_by_word(self, word: Key, topn: int | None = 10, restrict_vocab: int | None = None) -> Any:
         """The words nearest to a word: `most_similar` of one word."""
         return self.similar_by_key(word, topn, restrict_vocab)
 
-    def similar_by_key(self, key: Key, topn: Optional[int] = 10, restrict_vocab: Optional[int] = None) -> Any:
+    def similar_by_key(self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None) -> Any:
         """The words nearest to a word: `most_similar` of one word."""
         return self.most_similar([key], topn=topn, restrict_vocab=restrict_vocab)
 
-    def similar_by_vector(self, vector: ArrayLike, topn: Optional[int] = 10, restrict_vocab: Optional[int] = None) -> Any:
+    def similar_by_vector(
+        self, vector: ArrayLike, topn: int | None = 10, restrict_vocab: int | None = None
+    ) -> Any:
         """The words nearest to a vector; or to each row of an array, as the two arrays of `neighbors`.
 
         >>> import skipstream
@@ -193,10 +200,10 @@ class Queries(Table):
     @overload
     def similarity(self, w1: Key, w2: Key) -> float: ...  # type: ignore[overload-overlap]
     @overload
-    def similarity(self, w1: Union[Key, Iterable[Key]], w2: Iterable[Key]) -> Vector: ...
+    def similarity(self, w1: Key | Iterable[Key], w2: Iterable[Key]) -> Vector: ...
     @overload
     def similarity(self, w1: Iterable[Key], w2: Key) -> Vector: ...
-    def similarity(self, w1: Union[Key, Iterable[Key]], w2: Union[Key, Iterable[Key]]) -> Union[float, Vector]:
+    def similarity(self, w1: Key | Iterable[Key], w2: Key | Iterable[Key]) -> float | Vector:
         """The cosine between two words, from -1 to 1; of two lists, an array of the cosines pair by pair.
 
         >>> import skipstream
@@ -221,14 +228,14 @@ class Queries(Table):
     @overload
     def distance(self, w1: Key, w2: Key) -> float: ...  # type: ignore[overload-overlap]
     @overload
-    def distance(self, w1: Union[Key, Iterable[Key]], w2: Iterable[Key]) -> Vector: ...
+    def distance(self, w1: Key | Iterable[Key], w2: Iterable[Key]) -> Vector: ...
     @overload
     def distance(self, w1: Iterable[Key], w2: Key) -> Vector: ...
     def distance(self, w1: Any, w2: Any) -> Any:
         """One minus the similarity."""
         return 1 - self.similarity(w1, w2)
 
-    def distances(self, word_or_vector: Union[Key, ArrayLike], other_words: Iterable[Key] = ()) -> Vector:
+    def distances(self, word_or_vector: Key | ArrayLike, other_words: Iterable[Key] = ()) -> Vector:
         """The distances from a word or a vector to some words, or to all in the order of rows.
 
         >>> import skipstream
@@ -286,7 +293,9 @@ class Queries(Table):
         Words that are not known are left out, with a warning.
         """
         if not use_norm:
-            raise ValueError("use_norm must be true: each word is taken at length 1, so that all have as much to say")
+            raise ValueError(
+                "use_norm must be true: each word is taken at length 1, so that all have as much to say"
+            )
         given = keys("words", words)
         known = [word for word in given if word in self]
         if len(known) < len(given):
@@ -314,6 +323,6 @@ class Queries(Table):
         return sorted({self._engine.row(term) for term in used if not isinstance(term, np.ndarray)})
 
 
-def _topn(topn: Any) -> Optional[int]:
+def _topn(topn: Any) -> int | None:
     """How many answers; nothing stands for all of them, and less than one, as in gensim, for none."""
     return None if topn is None else max(whole("topn", topn, least=-sys.maxsize), 0)

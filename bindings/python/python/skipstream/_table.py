@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Optional, Union, cast, overload
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,17 @@ class Table:
 
     __slots__ = ("__weakref__", "_engine", "_key_to_index", "_source", "_vectors", "_words", "_words_array")
 
-    def __init__(self, engine: _engine.Embeddings, source: Optional[str] = None) -> None:
+    def __init__(self, engine: _engine.Embeddings, source: str | None = None) -> None:
         if not isinstance(engine, _engine.Embeddings):
-            raise TypeError("embeddings are made by skipstream.load, Trainer.embeddings or Embeddings.from_arrays")
+            raise TypeError(
+                "embeddings are made by skipstream.load, Trainer.embeddings or Embeddings.from_arrays"
+            )
         self._engine = engine
         self._source = source
-        self._words: Optional[list[str]] = None
-        self._words_array: Optional[NDArray[np.object_]] = None
-        self._key_to_index: Optional[dict[str, int]] = None
-        self._vectors: Optional[NDArray[np.float32]] = None
+        self._words: list[str] | None = None
+        self._words_array: NDArray[np.object_] | None = None
+        self._key_to_index: dict[str, int] | None = None
+        self._vectors: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self._engine)
@@ -42,7 +44,7 @@ class Table:
     def __getitem__(self, key_or_keys: Key) -> Vector: ...
     @overload
     def __getitem__(self, key_or_keys: Iterable[Key]) -> Vector: ...
-    def __getitem__(self, key_or_keys: Union[Key, Iterable[Key]]) -> Vector:
+    def __getitem__(self, key_or_keys: Key | Iterable[Key]) -> Vector:
         """The vector of a word, or a matrix with a row for each of several words.
 
         >>> import skipstream
@@ -98,7 +100,7 @@ class Table:
         """How often each word was seen. Where that is not known, numbers that keep the order: the last word has 1."""
         return self._engine.counts()
 
-    def get_index(self, key: Key, default: Optional[int] = None) -> int:
+    def get_index(self, key: Key, default: int | None = None) -> int:
         """The row of a word; a number that is a row stands for itself.
 
         A word that is not known gives `default`, or a `KeyError` where there is none.
@@ -129,7 +131,7 @@ class Table:
     def get_mean_vector(
         self,
         keys: Iterable[Term],
-        weights: Optional[Iterable[float]] = None,
+        weights: Iterable[float] | None = None,
         pre_normalize: bool = True,
         post_normalize: bool = False,
         ignore_missing: bool = True,
@@ -151,7 +153,9 @@ class Table:
         weights = [1.0] * len(items) if weights is None else listed("weights", weights)
         numbers = [real(f"weights[{place}]", weight) for place, weight in enumerate(weights)]
         if len(numbers) != len(items):
-            raise ValueError(f"there are {len(items)} keys and {len(numbers)} weights; there must be as many of both")
+            raise ValueError(
+                f"there are {len(items)} keys and {len(numbers)} weights; there must be as many of both"
+            )
         used: list[tuple[Term, float]] = []
         for place, (item, weight) in enumerate(zip(items, numbers)):
             if isinstance(item, np.ndarray):
@@ -179,4 +183,3 @@ class Table:
         if self._words_array is None:
             self._words_array = np.array([*self._engine.words(), ""], dtype=object)
         return self._words_array[rows]
-
