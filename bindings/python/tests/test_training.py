@@ -223,7 +223,7 @@ def test_passes_read_sentences_again(strategy: str) -> None:
         trainer = small(strategy=strategy, passes=3)
         assert trainer.train(sentences).words == 300
         assert sentences.started == 4
-        with pytest.raises(RuntimeError, match="cannot learn more text"):
+        with pytest.raises(ValueError, match="cannot learn more text"):
             trainer.train(sentences)
         assert trainer.stats().words == 300
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Union
@@ -21,6 +22,8 @@ from skipstream._stats import Stats
 from skipstream._summary import Summary
 
 StrPath = Union[str, "os.PathLike[str]"]
+
+_MAKING = threading.RLock()
 
 
 class Trainer(Estimator):
@@ -298,8 +301,11 @@ class Trainer(Estimator):
     def _live(self) -> _engine.Trainer:
         """The engine's trainer, as it is."""
         if self._trainer is None:
-            self._trainer = _engine.Trainer(self._settings())
-            self._made_with = self._params()
+            # Of several threads, one makes it; a handler of signals may come in between.
+            with _MAKING:
+                if self._trainer is None:
+                    self._made_with = self._params()
+                    self._trainer = _engine.Trainer(self._settings())
         return self._trainer
 
     def _ready(self) -> _engine.Trainer:

@@ -107,7 +107,7 @@ impl Trainer {
             }
             text::from_python(sentences, &model.options)
         };
-        self.run(py, &mut open, callback.as_ref(), interval)
+        self.run(py, run::Text::Sentences, &mut open, callback.as_ref(), interval)
     }
 
     /// Learns files, folders and patterns.
@@ -129,7 +129,7 @@ impl Trainer {
         let mut open = |py: Python<'_>, model: &Model| {
             Ok(Box::new(files.open(py, &model.options, &model.ledger, model.in_passes)?) as _)
         };
-        self.run(py, &mut open, callback.as_ref(), interval)
+        self.run(py, run::Text::Files, &mut open, callback.as_ref(), interval)
     }
 
     /// Trains what waits for its replay.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
-use skipstream::corpus::{Ledger, Source, TextOptions, TextReport};
+use skipstream::corpus::{Files, Ledger, Source, TextOptions, TextReport};
 use skipstream::{Error, Outcome, Progress};
 
 use super::watch::{PassWatch, Watch};
@@ -47,6 +47,15 @@ pub struct Model {
     pub in_passes: bool,
 }
 
+/// Where a text comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// Files, which can be opened without being read.
+    Files,
+    /// Python, where to look at it is to take it.
+    Sentences,
+}
+
 /// Makes the text, anew for each pass.
 pub type Open<'a> = dyn FnMut(Python<'_>, &Model) -> PyResult<Box<dyn Feed>> + Send + 'a;
 
@@ -55,6 +64,7 @@ impl Trainer {
     pub(super) fn run(
         &self,
         py: Python<'_>,
+        text: Text,
         open: &mut Open<'_>,
         callback: Option<&Py<PyAny>>,
         interval: Duration,
@@ -70,7 +80,16 @@ impl Trainer {
         let in_passes = model.in_passes;
         let mut open = |py: Python<'_>| open(py, &model);
         let mut watch = Watch::new(&self.turns, callback, interval, before);
-        let (feed, result) = if in_passes {
+        let nothing_new = match text {
+            Text::Files if in_passes => {
+                Some(open(py)?).filter(|feed| feed.files().is_some_and(Files::is_empty))
+            }
+            Text::Files | Text::Sentences => None,
+        };
+        let (feed, result) = if let Some(feed) = nothing_new {
+            drop(turn);
+            (Some(Shared::new(feed)), Ok(()))
+        } else if in_passes {
             let (feed, result) = self.run_passes(py, &mut open, &mut watch);
             drop(turn);
             (feed, result)
@@ -156,6 +175,7 @@ impl Trainer {
         let mut passes = Passes::default();
         let trained = call(py, || {
             let mut trainer = self.lock();
+            let was_empty = trainer.progress().tokens == 0;
             let current = std::cell::RefCell::new(&mut passes);
             let fraction = || current.borrow().feed.as_ref()?.feed().fraction();
             let mut open = || -> skipstream::Result<Box<dyn Source>> {
@@ -163,7 +183,7 @@ impl Trainer {
                 current.borrow_mut().begin(opened)
             };
             let outcome = trainer.train_passes(&mut open, &mut PassWatch { watch, fraction: &fraction });
-            if !matches!(outcome, Ok(Outcome::Ended)) && trainer.progress().tokens > 0 {
+            if was_empty && !matches!(outcome, Ok(Outcome::Ended)) {
                 start_anew(&mut trainer)?;
             }
             outcome

@@ -1,0 +1,181 @@
+"""Ctrl-C, in a process of its own."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+PROLOGUE = """
+import sys, time, threading
+import skipstream
+
+WORDS = [f"w{number}" for number in range(1000)]
+SENTENCES = [WORDS[start:start + 20] for start in range(900)]
+trainer = skipstream.Trainer(dimensions=50, subsample=0, batch_words=20_000, max_vocabulary=5000)
+
+def ready():
+    print("ready", flush=True)
+"""
+
+
+def interrupted(body: str, *arguments: str) -> str:
+    """Runs a program, presses Ctrl-C once it says that it is ready, and gives what it printed."""
+    program = PROLOGUE + textwrap.dedent(body)
+    child = subprocess.Popen(
+        [sys.executable, "-c", program, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n", child.communicate()[1]
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    finally:
+        child.kill()
+        child.wait()
+    assert child.returncode == 0, err
+    return out
+
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send to a child")
+
+
+def test_in_a_generator() -> None:
+    out = interrupted("""
+        taken = 0
+        def endless():
+            global taken
+            while True:
+                taken += 1
+                if taken == 5000:
+                    ready()
+                yield SENTENCES[taken % 900]
+        try:
+            trainer.train(endless())
+        except KeyboardInterrupt:
+            # The one that was being made when the signal came was not given out.
+            words = trainer.stats().words
+            assert 20 * (taken - 1) <= words <= 20 * taken, (words, taken)
+            print(trainer.train(SENTENCES).words)
+    """)
+    assert out == "18000\n"
+
+
+def test_between_batches_of_what_needs_no_python() -> None:
+    out = interrupted("""
+        # An iterator without any code of Python in it never looks for signals itself.
+        import itertools
+        threading.Timer(0.5, ready).start()
+        try:
+            trainer.train(itertools.repeat(SENTENCES[0]))
+        except KeyboardInterrupt:
+            words = trainer.stats().words
+            assert words > 0 and words % 20 == 0
+            print(trainer.train(SENTENCES).words)
+    """)
+    assert out == "18000\n"
+
+
+def test_of_files_and_the_training_goes_on_exactly(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    words = [f"w{number}" for number in range(1000)]
+    lines = (" ".join(words[start % 900 :][:20]) for start in range(100_000))
+    text.write_text("\n".join(lines))
+    out = interrupted(
+        """
+        model = sys.argv[1] + ".model"
+        whole = skipstream.Trainer(**trainer.get_params())
+        def callback(progress):
+            if progress.words < 200_000:
+                ready() if not said else None
+                said.append(1)
+        said = []
+        try:
+            trainer.train_file(sys.argv[1], callback=callback, interval=0)
+            print("it was too fast")
+        except KeyboardInterrupt:
+            learned = trainer.stats().words
+            assert 0 < learned < 2_000_000, learned
+            trainer.save(model)
+            trainer = skipstream.Trainer.load(model)
+            assert trainer.train_file(sys.argv[1]).words == 2_000_000 - learned
+            trainer.save(model)
+            whole.train_file(sys.argv[1])
+            whole.save(model + "2")
+            print(open(model, "rb").read() == open(model + "2", "rb").read())
+        """,
+        str(text),
+    )
+    assert out == "True\n"
+
+
+def test_in_a_callback() -> None:
+    out = interrupted("""
+        import itertools
+        def callback(progress):
+            ready()
+            time.sleep(60)
+        try:
+            trainer.train(itertools.repeat(SENTENCES[0]), callback=callback, interval=0)
+        except KeyboardInterrupt:
+            print(trainer.train(SENTENCES).words)
+    """)
+    assert out == "18000\n"
+
+
+def test_while_waiting_for_another_thread() -> None:
+    out = interrupted("""
+        stop = threading.Event()
+        def slow():
+            yield SENTENCES[0]
+            started.set()
+            stop.wait()
+        started = threading.Event()
+        other = threading.Thread(target=trainer.train, args=(slow(),))
+        other.start()
+        started.wait()
+        threading.Timer(0.5, ready).start()
+        try:
+            trainer.embeddings()
+        except KeyboardInterrupt:
+            stop.set()
+            other.join()
+            print(trainer.stats().words)
+    """)
+    assert out == "20\n"
+
+
+def test_in_passes_nothing_is_learned() -> None:
+    out = interrupted("""
+        trainer = skipstream.Trainer(dimensions=50, subsample=0, strategy="word2vec", passes=1000)
+        threading.Timer(0.5, ready).start()
+        try:
+            trainer.train(SENTENCES)
+        except KeyboardInterrupt:
+            print(trainer.stats().words)
+    """)
+    assert out == "0\n"
+
+
+def test_a_handler_that_raises_something_else() -> None:
+    out = interrupted("""
+        import itertools, signal
+        class Stop(Exception): pass
+        error = Stop()
+        def handler(*_):
+            raise error
+        signal.signal(signal.SIGINT, handler)
+        threading.Timer(0.3, ready).start()
+        try:
+            trainer.train(itertools.repeat("a b c"))
+        except Stop as raised:
+            print(raised is error, trainer.stats().words % 3)
+    """)
+    assert out == "True 0\n"

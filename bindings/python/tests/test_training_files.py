@@ -1,0 +1,168 @@
+"""Training from files: the engine's readers, and what the model remembers."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skipstream import Progress, Trainer
+
+TEXT = "tea with milk\ncoffee with sugar\n" * 50
+
+
+def small(**settings: Any) -> Trainer:
+    return Trainer(**{"dimensions": 8, "subsample": 0, "threads": 1, "max_vocabulary": 1000, **settings})
+
+
+def saved(trainer: Trainer, path: Path) -> bytes:
+    trainer.save(path)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def news(tmp_path: Path) -> Path:
+    path = tmp_path / "news.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def test_files_folders_and_patterns_are_found(tmp_path: Path) -> None:
+    folder = tmp_path / "days"
+    (folder / "may").mkdir(parents=True)
+    for name in ("1.txt", "2.txt", "may/3.txt", ".hidden"):
+        (folder / name).write_text(TEXT)
+    for paths, files in [
+        (folder, 3),
+        (str(folder), 3),
+        (folder / "*.txt", 2),
+        (folder / "**" / "*.txt", 3),
+        ([folder / "1.txt", str(folder / "may")], 2),
+        ((path for path in [folder / "1.txt"]), 1),
+        ([folder / "1.txt", folder / "1.txt"], 1),
+    ]:
+        assert small().train_file(paths).words == files * 300, paths
+
+
+def test_compressed_files_are_read(tmp_path: Path) -> None:
+    for name, pack in [("a.gz", gzip.compress), ("a.bz2", bz2.compress), ("a.xz", lzma.compress)]:
+        path = tmp_path / name
+        path.write_bytes(pack(TEXT.encode()))
+        assert small().train_file(path).words == 300
+
+
+def test_what_was_learned_is_skipped_and_what_grew_is_continued(news: Path, tmp_path: Path) -> None:
+    trainer = small()
+    assert trainer.train_file(news).words == 300
+    summary = trainer.train_file(news)
+    assert summary.words == 0
+    assert summary.skipped_files == (str(news),)
+    assert "1 file learned before" in repr(summary)
+    with news.open("a") as file:
+        file.write("one more line\n")
+    assert trainer.train_file(news).words == 3
+    assert trainer.train_file(news, again=True).words == 303
+    path = tmp_path / "model"
+    trainer.save(path)
+    assert Trainer.load(path).train_file(news).words == 0
+    news.write_text("another text of the same name, and so on and so on")
+    with pytest.raises(ValueError, match="has changed since"):
+        trainer.train_file(news)
+
+
+def test_records_need_a_field(tmp_path: Path) -> None:
+    path = tmp_path / "news.jsonl"
+    path.write_text('{"text": "tea with milk", "user": {"name": "Ada L"}}\n{"text": 5}\n')
+    trainer = small()
+    with pytest.raises(ValueError, match='by its name this is jsonl; say which field is text with format="jsonl"'):
+        trainer.train_file(path)
+    with pytest.raises(ValueError, match='format="jsonl" needs field=NAME'):
+        trainer.train_file(path, format="jsonl")
+    with pytest.raises(ValueError, match="field and bad_records need format"):
+        trainer.train_file(path, field="text")
+    with pytest.raises(ValueError, match='format is "xml"; it must be text, jsonl, csv, tsv or parquet'):
+        trainer.train_file(path, format="xml", field="text")
+    with pytest.raises(ValueError, match='bad_records is "drop"; it must be error or skip'):
+        trainer.train_file(path, format="jsonl", field="text", bad_records="drop")
+    assert trainer.stats().words == 0
+    with pytest.raises(ValueError, match="line 2"):
+        trainer.train_file(path, format="jsonl", field="text")
+    assert trainer.stats().words == 3, "what came before is learned"
+    summary = trainer.train_file(path, format="jsonl", field="text", bad_records="skip")
+    assert (summary.words, summary.bad_records) == (0, 1)
+    assert small().train_file(path, format="jsonl", field="user.name", bad_records="skip").words == 2
+    assert small().train_file(path, format="text").words > 5
+
+
+def test_tables_are_read_by_column(tmp_path: Path) -> None:
+    table = tmp_path / "news.csv"
+    table.write_text('id,text\n1,"tea, with\nmilk"\n2,coffee\n')
+    assert small().train_file(table, format="csv", field="text").words == 4
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "news.parquet"
+    parquet.write_table(pyarrow.table({"text": ["tea with milk", None, "coffee"]}), path)
+    summary = small().train_file(path, format="parquet", field="text", bad_records="skip")
+    assert summary.words == 4
+
+
+def test_what_is_not_there_is_pythons_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as raised:
+        small().train_file(tmp_path / "none.txt")
+    assert raised.value.filename == str(tmp_path / "none.txt")
+    with pytest.raises(ValueError, match="no file matches"):
+        small().train_file(tmp_path / "*.txt")
+    with pytest.raises(ValueError, match="no files in this folder"):
+        small().train_file(tmp_path)
+    for paths in (5, [5], None, [None]):
+        with pytest.raises(TypeError):
+            small().train_file(paths)  # type: ignore[arg-type]
+    assert small().train_file([]).words == 0
+
+
+def test_a_training_that_an_error_ended_goes_on_exactly(tmp_path: Path) -> None:
+    text = tmp_path / "long.txt"
+    text.write_text(TEXT * 40)
+    whole = small(batch_words=1000)
+    whole.train_file(text)
+
+    class Enough(Exception):
+        pass
+
+    def callback(progress: Progress) -> None:
+        if progress.words < 3000:
+            raise Enough
+
+    trainer = small(batch_words=1000)
+    interrupted = 0
+    while True:
+        try:
+            trainer.train_file(text, callback=callback, interval=0)
+            break
+        except Enough:
+            interrupted += 1
+            # It goes on from the file of the model as it does in memory.
+            trainer.save(tmp_path / "model")
+            trainer = Trainer.load(tmp_path / "model", threads=1)
+            if interrupted == 3:
+                trainer.train_file(text)
+                break
+    assert interrupted == 3
+    assert saved(trainer, tmp_path / "a") == saved(whole, tmp_path / "b")
+
+
+def test_passes_read_files_again_and_pipes_not(news: Path, tmp_path: Path) -> None:
+    trainer = small(strategy="word2vec", passes=3)
+    assert trainer.train_file(news).words == 300
+    assert trainer.train_file(news).skipped_files == (str(news),)
+    with pytest.raises(ValueError, match="a pipe can be read only once"):
+        small(strategy="word2vec").train_file("/dev/null")
+
+
+def test_files_without_words_are_named(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("\n")
+    assert small().train_file(tmp_path / "empty.txt").files_without_words == (str(tmp_path / "empty.txt"),)
