@@ -58,6 +58,14 @@ def test_fit_leaves_nothing_to_replay_and_is_what_train_and_finish_give() -> Non
     np.testing.assert_array_equal(fitted.embeddings().vectors, trained.embeddings().vectors)
 
 
+def test_fit_in_passes_starts_anew_each_time() -> None:
+    trainer = small(strategy="batch", passes=2).fit(TEXTS)
+    first = trainer.transform(TEXTS)
+    np.testing.assert_array_equal(trainer.fit(TEXTS).transform(TEXTS), first)
+    with pytest.raises(ValueError, match="batch"):
+        trainer.partial_fit(TEXTS)
+
+
 def test_transform_gives_the_mean_of_the_known_words() -> None:
     trainer = small().fit(TEXTS)
     wv = trainer.embeddings()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _CONTAINERS = ("default", "pandas", "polars")
 
 
-class Estimator:
+class Estimator(ABC):
     """The conventions of scikit-learn, for a trainer.
 
     A trainer turns documents into vectors, as scikit-learn's own `CountVectorizer` does: `X` is an iterable of
@@ -37,15 +38,24 @@ class Estimator:
     (300, 4)
     """
 
-    if TYPE_CHECKING:
-        # What a trainer has.
-        dimensions: int
-        _trainer: Any
+    dimensions: int
+    _trainer: Any
 
-        def train(self, sentences: Any) -> Any: ...
-        def finish(self) -> Any: ...
-        def mean_vectors(self, texts: Any, vectors: str = "sum") -> NDArray[np.float32]: ...
-        def stats(self) -> Any: ...
+    @abstractmethod
+    def train(self, sentences: Any) -> Any:
+        """Learns sentences."""
+
+    @abstractmethod
+    def finish(self) -> Any:
+        """Trains the old text that still waits for its replay."""
+
+    @abstractmethod
+    def stats(self) -> Any:
+        """How far training has come."""
+
+    @abstractmethod
+    def mean_vectors(self, texts: Any, vectors: str = "sum") -> NDArray[np.float32]:
+        """For each text the mean of the vectors of its known words."""
 
     @classmethod
     def _param_names(cls) -> list[str]:

@@ -184,20 +184,56 @@ class Word2Vec:
     null_word = 0
     sorted_vocab = 1
     batch_words = 10_000
-    hashfxn = staticmethod(hash)
 
-    vector_size = property(lambda self: self._trainer.dimensions, doc="Length of a vector.")
-    layer1_size = vector_size
-    window = property(lambda self: self._trainer.window, doc="Words to each side that are contexts.")
-    negative = property(lambda self: self._trainer.negatives, doc="Noise words for each pair.")
-    ns_exponent = property(lambda self: self._trainer.noise_exponent, doc="The power of counts in the noise.")
-    sample = property(lambda self: self._trainer.subsample, doc="The share from which words are dropped.")
-    seed = property(lambda self: self._trainer.seed, doc="Every random number follows from it.")
-    workers = property(lambda self: self._trainer.threads, doc="Threads that train.")
-    shrink_windows = property(
-        lambda self: self._trainer.window_shape == "shrinking",
-        doc="Whether a window's reach is drawn at random.",
-    )
+    @property
+    def hashfxn(self) -> Any:
+        """Python's own; random numbers do not depend on it."""
+        return hash
+
+    @property
+    def vector_size(self) -> int:
+        """Length of a vector."""
+        return self._trainer.dimensions
+
+    @property
+    def layer1_size(self) -> int:
+        """Length of a vector, by another name."""
+        return self._trainer.dimensions
+
+    @property
+    def window(self) -> int:
+        """Words to each side that are contexts."""
+        return self._trainer.window
+
+    @property
+    def negative(self) -> int:
+        """Noise words for each pair."""
+        return self._trainer.negatives
+
+    @property
+    def ns_exponent(self) -> float:
+        """The power of counts in the noise."""
+        return self._trainer.noise_exponent
+
+    @property
+    def sample(self) -> float:
+        """The share of the text from which on words are dropped."""
+        return self._trainer.subsample
+
+    @property
+    def seed(self) -> int:
+        """Every random number follows from it."""
+        return self._trainer.seed
+
+    @property
+    def workers(self) -> int:
+        """Threads that train."""
+        return self._trainer.stats().threads
+
+    @property
+    def shrink_windows(self) -> bool:
+        """Whether a window's reach is drawn at random."""
+        return self._trainer.window_shape == "shrinking"
 
     @property
     def wv(self) -> Embeddings:

@@ -20,8 +20,8 @@ from skipstream._trainer import Trainer
 
 try:
     from river import base
-except ImportError as error:
-    raise ImportError("skipstream.river needs river: pip install river") from error
+except ImportError:
+    raise ImportError("skipstream.river needs river: pip install river") from None
 
 __all__ = ["WordVectors"]
 
