@@ -169,7 +169,7 @@ DATA_CHECKS = [
 
 @pytest.mark.parametrize("name", DATA_CHECKS)
 def test_what_river_checks_with_data(name: str) -> None:
-    check = getattr(checks.common, name, None)
-    if check is None:
-        pytest.skip("this version of river has no such check")
+    if not hasattr(checks.common, "check_predict_one_pure"):
+        pytest.skip("this version of river checks only what predicts with data")
+    check = getattr(checks.common, name)
     check(WordVectors("text", **SMALL), topics(60))
