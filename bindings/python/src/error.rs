@@ -7,9 +7,17 @@ use pyo3::exceptions::{PyKeyError, PyOSError, PyRuntimeError, PyUnicodeError, Py
 use pyo3::prelude::*;
 use skipstream::Error;
 
+/// What the engine advises by the names of the command line, and how that is written in Python.
+const FLAGS: [(&str, &str); 4] = [
+    ("`--again`", "`again=True`"),
+    ("`--bad-records skip`", "`bad_records=\"skip\"`"),
+    ("`--format tsv`", "`format=\"tsv\"`"),
+    ("`train --init ", "`Trainer(init=…)`: `"),
+];
+
 /// The error of Python that says the same.
 pub fn to_python(_py: Python<'_>, error: Error) -> PyErr {
-    let message = error.to_string();
+    let message = FLAGS.iter().fold(error.to_string(), |text, (flag, argument)| text.replace(flag, argument));
     match error {
         Error::Io { path, source } => os_error(&path, &source, message),
         Error::UnknownWord { word } => PyKeyError::new_err(word),

@@ -90,7 +90,8 @@ def test_an_unknown_setting_is_refused() -> None:
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    trainer = Trainer(dimensions=np.int32(7), subsample=np.float32(0), seed=np.uint64(2**64 - 1))
+    numbers: dict[str, Any] = {"dimensions": np.int32(7), "subsample": np.float32(0), "seed": np.uint64(2**64 - 1)}
+    trainer = Trainer(**numbers)
     trainer.train([["one", "two"]])
     assert trainer.vector("one").shape == (7,)
 
@@ -161,9 +162,11 @@ def test_loading_restores_the_settings(tmp_path: Any) -> None:
     }
     loaded.train(["THREE"])
     assert "three" in loaded
-    for threads, error in [(0, ValueError), (-1, (ValueError, OverflowError)), ("2", TypeError)]:
-        with pytest.raises(error):
-            Trainer.load(path, threads=threads)  # type: ignore[arg-type]
+    for threads in (0, -1, 10**30):
+        with pytest.raises(ValueError, match=f"threads is {threads}; it must be from 1 to 1000"):
+            Trainer.load(path, threads=threads)
+    with pytest.raises(TypeError, match="threads is '2', of type str; it must be an int"):
+        Trainer.load(path, threads="2")  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_loaded_says_why(tmp_path: Any) -> None:
@@ -173,3 +176,30 @@ def test_what_cannot_be_loaded_says_why(tmp_path: Any) -> None:
     (tmp_path / "text").write_text("not a model at all, but longer than eight bytes")
     with pytest.raises(ValueError, match="not a skipstream model"):
         skipstream.Trainer.load(tmp_path / "text")
+
+
+def test_it_says_what_it_is() -> None:
+    assert repr(Trainer()) == "Trainer()"
+    assert repr(Trainer(window=3, lowercase=True)) == "Trainer(window=3, lowercase=True)"
+
+
+def test_only_so_many_and_never_fewer_than_none() -> None:
+    trainer = Trainer(dimensions=3)
+    trainer.train([["one", "two", "one"]])
+    assert [len(trainer.embeddings(top=top)) for top in (0, 1, 2, 10**30)] == [0, 1, 2, 2]
+    with pytest.raises(ValueError, match="top is -1; it must be 0 or more"):
+        trainer.embeddings(top=-1)
+    with pytest.raises(ValueError, match="replays is -1; it must be from 0 to 100"):
+        trainer.set_replays(-1)
+
+
+def test_replays_change_once_nothing_waits() -> None:
+    trainer = Trainer(dimensions=3)
+    trainer.train([["one", "two"]])
+    with pytest.raises(ValueError, match="finish it first"):
+        trainer.set_replays(3)
+    assert trainer.replays is None
+    trainer.finish()
+    trainer.set_replays(3)
+    assert trainer.train([["one", "two"]]).waiting == 6
+    assert trainer.get_params()["replays"] == 3

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import operator
 import os
+import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
@@ -48,6 +50,38 @@ class Trainer(Estimator):
 
     Several threads may use a trainer. One that trains lets the others in between two batches, so they wait for a
     fraction of a second while it learns from files or lists, and longer where its text comes slowly.
+
+    Args:
+        dimensions: Length of a vector.
+        window: Words to each side that are a word's contexts, at the most.
+        window_shape: `"shrinking"` draws the reach of each window from 1 to `window`; `"fixed"` does not.
+        negatives: Noise words for each pair.
+        noise_exponent: Noise words are drawn in proportion to their count to this power.
+        subsample: Words more frequent than this share of the text are dropped at random; 0 keeps all.
+        learning_rate: AdaGrad's rate, or the first rate of `word2vec`; None is 0.2 for rates by row, 0.1 for rates by
+            dimension, 0.025 for `word2vec`.
+        adagrad: What has a rate of its own, `"row"` or `"dimension"`; None is the row for `mini-batch`.
+        max_vocabulary: Words that are kept, at the most; the rarest leave for new ones.
+        table_size: Slots of the noise table of `incremental`.
+        batch_words: Words that `mini-batch` trains together.
+        blocks: Parts of the vocabulary that threads share out: a power of two, at least the threads.
+        replays: How often each word is trained again later, from a buffer of past text; None is 1 for `mini-batch`.
+        replay_words: Words in that buffer, at the most.
+        passes: Passes over the text of `batch` and `word2vec`.
+        strategy: `"mini-batch"` counts a batch of words and then trains it, on all threads; `"incremental"` does both
+            word by word. `"batch"` and `"word2vec"` count all text first and then pass over it, and cannot learn more.
+        tokenizer: What a token of a string is: `"whitespace"` or `"unicode"` (words without punctuation).
+        lowercase: Whether strings are put in lower case.
+        nfkc: Whether strings are brought into Unicode's normal form KC.
+        min_token_len: A token of fewer characters is left out and counted.
+        max_token_len: A token of more characters is left out and counted.
+        max_sentence_words: A sentence of more tokens is cut into pieces.
+        max_token_bytes: A token of more bytes is left out and counted.
+        invalid_utf8: What becomes of text that is not UTF-8: `"replace"`, `"skip"` or `"error"`.
+        memory: Memory that the engine never passes, in bytes or as `"2G"`: it decides on `max_vocabulary`.
+        init: A file of vectors with which words start.
+        threads: Threads that train; None is all cores. The model is the same for any number.
+        seed: Every random number follows from it.
     """
 
     def __init__(
@@ -127,7 +161,8 @@ class Trainer(Estimator):
         They are strings, which are cut into tokens as the settings say (a string may have several lines, and each is
         a sentence), or lists of tokens, which are taken as they are. Any iterable will do, also one that can be read
         only once; its first item tells which of the two it holds. Only the strategies `batch` and `word2vec` read it
-        several times.
+        several times. A column of pandas, polars or pyarrow is read from its buffers where it has them, and its missing
+        values are passed over.
 
         `progress=True` shows a bar (it needs tqdm). `callback` is called with a `Progress` about every `interval`
         seconds, and at the end. The trainer is at rest then, so that it may be asked for vectors, or saved.
@@ -197,6 +232,10 @@ class Trainer(Estimator):
 
         `vectors` is `"target"`, `"context"` or their `"sum"`. With `top`, only those of the most frequent words.
         """
+        if top is not None:
+            if operator.index(top) < 0:
+                raise ValueError(f"top is {top}; it must be 0 or more")
+            top = min(operator.index(top), sys.maxsize)
         return Embeddings(self._live().embeddings(vectors, top))
 
     def vector(self, word: str, vectors: str = "sum") -> NDArray[np.float32]:
@@ -245,15 +284,21 @@ class Trainer(Estimator):
     @classmethod
     def load(cls, path: StrPath, threads: int | None = None) -> Trainer:
         """The trainer in a file, as if training had never stopped. `threads` is not a part of a model."""
-        return cls._of(_engine.Trainer.load(path, threads), threads)
-
-    @classmethod
-    def _of(cls, engine: _engine.Trainer, threads: int | None) -> Trainer:
+        _engine.Settings(threads=threads)
+        engine = _engine.Trainer.load(path, threads)
         settings = json.loads(engine.settings())
         trainer = cls(**settings.pop("text"), **settings, threads=threads)
         trainer._trainer = engine
         trainer._made_with = trainer._params()
         return trainer
+
+    def __repr__(self) -> str:
+        """The settings that are not the default. (What was learned would have to wait for a training.)"""
+        changed = (f"{name}={getattr(self, name, None)!r}" for name in SETTINGS if not self._is_default(name))
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _is_default(self, name: str) -> bool:
+        return _same(getattr(self, name, None), DEFAULTS[name])
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name != "_trainer"}
@@ -276,7 +321,9 @@ class Trainer(Estimator):
 
     def set_replays(self, replays: int) -> None:
         """Changes how often text that comes from now on is trained again. No text may wait for it: see `finish`."""
-        self._ready().set_replays(replays)
+        trainer = self._ready()
+        _engine.Settings(replays=replays)
+        trainer.set_replays(replays)
         self.replays = self._made_with["replays"] = replays
 
     def _notes(self) -> dict[str, str]:

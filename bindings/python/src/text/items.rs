@@ -93,6 +93,8 @@ impl Items {
     }
 
     fn take_lines(&mut self, py: Python<'_>, lines: &mut Vec<u8>) -> PyResult<()> {
+        // What has no words in it never makes a batch, between which signals are looked for too.
+        py.check_signals()?;
         let deadline = Instant::now() + CHUNK_TIME;
         while let Some(item) = self.next(py)? {
             let start = lines.len();
@@ -119,6 +121,7 @@ impl Items {
     }
 
     fn take_lists(&mut self, py: Python<'_>, lists: &mut TokenLists) -> PyResult<bool> {
+        py.check_signals()?;
         let deadline = Instant::now() + CHUNK_TIME;
         while lists.waiting() < CHUNK_TOKENS && Instant::now() < deadline {
             let mut open = match self.open.take() {
