@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use skipstream::Error;
@@ -17,11 +17,11 @@ use crate::embeddings::{Embeddings, matrix, values};
 #[pyfunction]
 pub fn cosines<'py>(
     py: Python<'py>,
-    vector: PyReadonlyArray1<'_, f32>,
-    others: PyReadonlyArray2<'_, f32>,
+    vector: &Bound<'_, PyArray1<f32>>,
+    others: &Bound<'_, PyArray2<f32>>,
 ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-    let vector = values(&vector)?;
-    let (_, dimensions, others) = matrix(&others)?;
+    let vector = values(vector)?;
+    let (_, dimensions, others) = matrix(others)?;
     if dimensions != vector.len() {
         return Err(PyValueError::new_err(format!(
             "the vector has {} values and the others have {dimensions}",

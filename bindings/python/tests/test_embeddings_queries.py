@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import numpy as np
@@ -218,6 +219,30 @@ def test_the_odd_one(wv: Embeddings) -> None:
         wv.doesnt_match(["absent"])
     with pytest.raises(TypeError, match="words is of the type str"):
         wv.doesnt_match("king apple queen")
+
+
+def test_a_query_lets_other_threads_run() -> None:
+    wv = random_embeddings(20_000, 100)
+    asked = wv.index_to_key[:1_000]
+    started, finished = threading.Event(), threading.Event()
+
+    def query() -> None:
+        started.set()
+        wv.neighbors(asked)
+        finished.set()
+
+    # No thread is made to give way: this one runs before the other has finished only if that lets go by itself.
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1_000)
+    try:
+        thread = threading.Thread(target=query)
+        thread.start()
+        started.wait()
+        was_finished = finished.is_set()
+    finally:
+        sys.setswitchinterval(interval)
+    thread.join()
+    assert not was_finished
 
 
 def test_threads_query_while_one_trains() -> None:

@@ -16,7 +16,16 @@ from skipstream._arguments import keys as listed
 class Table:
     """What is read of embeddings without comparing anything."""
 
-    __slots__ = ("__weakref__", "_engine", "_key_to_index", "_source", "_vectors", "_words", "_words_array")
+    __slots__ = (
+        "__weakref__",
+        "_counts",
+        "_engine",
+        "_key_to_index",
+        "_source",
+        "_vectors",
+        "_words",
+        "_words_array",
+    )
 
     def __init__(self, engine: _engine.Embeddings, source: str | None = None) -> None:
         if not isinstance(engine, _engine.Embeddings):
@@ -28,6 +37,7 @@ class Table:
         self._words: list[str] | None = None
         self._words_array: NDArray[np.object_] | None = None
         self._key_to_index: dict[str, int] | None = None
+        self._counts: NDArray[np.int64] | None = None
         self._vectors: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
@@ -98,7 +108,9 @@ class Table:
     @property
     def counts(self) -> NDArray[np.int64]:
         """How often each word was seen. Where that is not known, numbers that keep the order: the last word has 1."""
-        return self._engine.counts()
+        if self._counts is None:
+            self._counts = self._engine.counts()
+        return self._counts
 
     def get_index(self, key: Key, default: int | None = None) -> int:
         """The row of a word; a number that is a row stands for itself.
@@ -126,7 +138,7 @@ class Table:
         """How often a word was seen, if `attr` is `"count"`; nothing else is kept of a word."""
         if attr != "count":
             raise ValueError(f"attr is {attr!r}; it must be 'count', which is all that is kept of a word")
-        return int(self.counts[self._engine.row(key)])
+        return self._engine.count(key)
 
     def get_mean_vector(
         self,

@@ -1,10 +1,7 @@
 //! Arrays of NumPy ↔ vectors.
 
-use numpy::ndarray::ArrayView2;
-use numpy::{
-    Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyUntypedArrayMethods,
-};
+use numpy::ndarray::{ArrayView2, Dimension};
+use numpy::{Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use skipstream::embeddings::Nearest;
@@ -12,17 +9,23 @@ use skipstream::embeddings::Nearest;
 use super::Embeddings;
 
 /// A copy of an array: the engine works without Python's lock, and somebody else may write into the array meanwhile.
-pub fn values(array: &PyReadonlyArray1<'_, f32>) -> PyResult<Vec<f32>> {
+pub fn values(array: &Bound<'_, PyArray1<f32>>) -> PyResult<Vec<f32>> {
+    let array = array.try_readonly().map_err(|_| written_to())?;
     Ok(array.as_array().iter().copied().collect())
 }
 
 /// The rows, the columns and a copy of an array.
-pub fn matrix(array: &PyReadonlyArray2<'_, f32>) -> PyResult<(usize, usize, Vec<f32>)> {
-    let [rows, columns] = [array.shape()[0], array.shape()[1]];
+pub fn matrix(array: &Bound<'_, PyArray2<f32>>) -> PyResult<(usize, usize, Vec<f32>)> {
+    let array = array.try_readonly().map_err(|_| written_to())?;
+    let (rows, columns) = array.as_array().dim();
     if columns == 0 {
         return Err(PyValueError::new_err("the vectors have 0 values; they must have at least 1"));
     }
     Ok((rows, columns, array.as_array().iter().copied().collect()))
+}
+
+fn written_to() -> PyErr {
+    PyValueError::new_err("another thread is writing into the array")
 }
 
 /// An array of values.
@@ -50,11 +53,11 @@ pub fn nearest(py: Python<'_>, nearest: Nearest, n_questions: usize) -> PyResult
 }
 
 /// The same array, which nobody can write into.
-pub fn frozen<T: Element, D: numpy::ndarray::Dimension>(
+pub fn frozen<T: Element, D: Dimension>(
     array: Bound<'_, PyArray<T, D>>,
-) -> Bound<'_, PyArray<T, D>> {
-    let _ = array.readwrite().make_nonwriteable();
-    array
+) -> PyResult<Bound<'_, PyArray<T, D>>> {
+    array.call_method1("setflags", (false,))?;
+    Ok(array)
 }
 
 /// Vectors of embeddings as an array that looks at them in place and keeps them alive.
@@ -69,5 +72,5 @@ pub fn view<'py>(
     // SAFETY: the values belong to the embeddings, which the array keeps alive, and which never change or move them.
     let array = unsafe { PyArray2::borrow_from_array(&view, embeddings.clone().into_any()) };
     // Nobody can write into it either: NumPy makes no array writable again whose owner has no buffer to write into.
-    Ok(frozen(array))
+    frozen(array)
 }

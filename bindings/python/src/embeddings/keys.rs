@@ -1,6 +1,6 @@
 //! What people name words by: themselves, or their rows.
 
-use numpy::PyReadonlyArray1;
+use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -71,8 +71,8 @@ impl OwnedTerm {
 
 /// Words and vectors.
 pub fn terms(embeddings: &Bound<'_, Embeddings>, terms: &[Bound<'_, PyAny>]) -> PyResult<Vec<OwnedTerm>> {
-    let term = |term: &Bound<'_, PyAny>| match term.extract::<PyReadonlyArray1<'_, f32>>() {
-        Ok(vector) => Ok(OwnedTerm::Vector(values(&vector)?)),
+    let term = |term: &Bound<'_, PyAny>| match term.cast::<PyArray1<f32>>() {
+        Ok(vector) => Ok(OwnedTerm::Vector(values(vector)?)),
         Err(_) => Ok(OwnedTerm::Row(row(embeddings, term)?)),
     };
     terms.iter().map(term).collect()

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -32,6 +32,11 @@ impl Embeddings {
     /// For Python.
     pub fn new(embeddings: skipstream::Embeddings) -> Embeddings {
         Embeddings { embeddings, made: OnceLock::new() }
+    }
+
+    /// As NumPy counts.
+    fn count_at(&self, row: usize) -> i64 {
+        i64::try_from(self.embeddings.count(row)).unwrap_or(i64::MAX)
     }
 
     /// For Rust.
@@ -92,11 +97,11 @@ impl Embeddings {
     fn from_arrays(
         py: Python<'_>,
         words: &Bound<'_, PyList>,
-        vectors: PyReadonlyArray2<'_, f32>,
+        vectors: &Bound<'_, PyArray2<f32>>,
         counts: Option<Vec<u64>>,
     ) -> PyResult<Embeddings> {
         let words = keys::words(words)?;
-        let (n_vectors, dimensions, vectors) = matrix(&vectors)?;
+        let (n_vectors, dimensions, vectors) = matrix(vectors)?;
         if n_vectors != words.len() {
             return Err(PyValueError::new_err(format!(
                 "there are {} words and {n_vectors} vectors; there must be as many of both",
@@ -149,10 +154,14 @@ impl Embeddings {
     }
 
     /// The counts, in the order of rows.
-    fn counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        let count = |row| i64::try_from(self.embeddings.count(row)).unwrap_or(i64::MAX);
-        let counts: Vec<i64> = (0..self.embeddings.len()).map(count).collect();
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let counts: Vec<i64> = (0..self.embeddings.len()).map(|row| self.count_at(row)).collect();
         frozen(counts.into_pyarray(py))
+    }
+
+    /// The count of a word.
+    fn count(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<i64> {
+        Ok(slf.get().count_at(keys::row(slf, key)?))
     }
 
     /// All vectors, in place.
@@ -195,7 +204,7 @@ impl Embeddings {
             let vector = embeddings.checked_vector(row)?;
             Ok(if unit { embeddings.unit_vector(row) } else { vector.into_owned() })
         })?;
-        Ok(frozen(vector.into_pyarray(slf.py())))
+        frozen(vector.into_pyarray(slf.py()))
     }
 
     /// The vectors of words, one below the other.
@@ -244,21 +253,21 @@ impl Embeddings {
     fn similarities<'py>(
         &self,
         py: Python<'py>,
-        vector: PyReadonlyArray1<'_, f32>,
+        vector: &Bound<'_, PyArray1<f32>>,
         start: usize,
         end: usize,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let vector = values(&vector)?;
+        let vector = values(vector)?;
         Ok(values_of(py, call(py, || self.embeddings.similarities(&vector, start..end))?))
     }
 
     /// The cosines between a vector and the words of some rows.
     fn similarities_to<'py>(
         slf: &Bound<'py, Self>,
-        vector: PyReadonlyArray1<'_, f32>,
+        vector: &Bound<'_, PyArray1<f32>>,
         keys: &Bound<'_, PyList>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let (vector, rows) = (values(&vector)?, keys::rows(slf, keys)?);
+        let (vector, rows) = (values(vector)?, keys::rows(slf, keys)?);
         let embeddings = &slf.get().embeddings;
         let similarities = call(slf.py(), || {
             let mut similarities = Vec::with_capacity(rows.len());
@@ -274,13 +283,13 @@ impl Embeddings {
     fn nearest(
         &self,
         py: Python<'_>,
-        vector: PyReadonlyArray1<'_, f32>,
+        vector: &Bound<'_, PyArray1<f32>>,
         n: usize,
         start: usize,
         end: usize,
         exclude: Vec<usize>,
     ) -> PyResult<Words> {
-        let vector = values(&vector)?;
+        let vector = values(vector)?;
         call(py, || Ok(owned(self.embeddings.neighbors_within(start..end, &vector, n, &exclude)?)))
     }
 
@@ -300,10 +309,10 @@ impl Embeddings {
     fn neighbors_of_vectors<'py>(
         &self,
         py: Python<'py>,
-        vectors: PyReadonlyArray2<'_, f32>,
+        vectors: &Bound<'_, PyArray2<f32>>,
         n: usize,
     ) -> PyResult<arrays::RowsAndSimilarities<'py>> {
-        let (n_vectors, dimensions, vectors) = matrix(&vectors)?;
+        let (n_vectors, dimensions, vectors) = matrix(vectors)?;
         if dimensions != self.embeddings.dimensions() {
             return Err(PyValueError::new_err(format!(
                 "the vectors have {dimensions} values; the embeddings have {} dimensions",
@@ -361,11 +370,11 @@ impl Embeddings {
     fn best_by_scores(
         &self,
         py: Python<'_>,
-        scores: PyReadonlyArray1<'_, f32>,
+        scores: &Bound<'_, PyArray1<f32>>,
         n: usize,
         exclude: Vec<usize>,
     ) -> PyResult<Words> {
-        let mut scores = values(&scores)?;
+        let mut scores = values(scores)?;
         scores.truncate(self.embeddings.len());
         call(py, || Ok(owned(self.embeddings.best_by_scores(&scores, n, &exclude))))
     }

@@ -54,6 +54,7 @@ pub fn read_counts(path: impl AsRef<Path>) -> Result<HashMap<String, u64>> {
 mod tests {
     use std::fs;
 
+    use proptest::prelude::*;
     use tempfile::TempDir;
 
     use super::super::super::testing::small;
@@ -79,6 +80,16 @@ mod tests {
             fs::write(&path, format!("the 9\n{line}\n")).unwrap();
             let message = read_counts(&path).unwrap_err().to_string();
             assert!(message.ends_with("line 2: not a word and how often it was seen"), "{line}: {message}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let folder = TempDir::new().unwrap();
+            let path = folder.path().join("vocabulary");
+            fs::write(&path, bytes).unwrap();
+            let _ = read_counts(&path);
         }
     }
 
