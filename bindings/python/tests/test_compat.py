@@ -367,6 +367,23 @@ def test_absent_parts_say_what_to_do_instead() -> None:
     assert not hasattr(model, "score")
 
 
+def test_attributes_that_are_set_are_honoured_or_refused() -> None:
+    model = Word2Vec(SENTENCES, **SMALL, epochs=1)
+    model.epochs = 4
+    model.train(SENTENCES, total_examples=100, epochs=model.epochs)
+    assert model.trainer.stats().replayed == 300 * 3
+    model.workers = 2
+    model.train(SENTENCES, epochs=1)
+    assert model.workers == 2
+    for name in ["alpha", "min_alpha", "window", "vector_size", "negative"]:
+        with pytest.raises(AttributeError):
+            setattr(model, name, 0.01)
+    for name in ["sg", "hs", "cbow_mean", "hashfxn", "null_word", "sorted_vocab", "batch_words"]:
+        setattr(model, name, getattr(model, name))
+        with pytest.raises(NotImplementedError, match=f"^{name} is 7; here it can only be"):
+            setattr(model, name, 7)
+
+
 def test_an_error_in_the_corpus_comes_through_and_what_came_before_is_learned() -> None:
     error = RuntimeError("the network is down")
 

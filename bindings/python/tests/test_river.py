@@ -147,7 +147,9 @@ def test_what_is_no_text_is_refused() -> None:
         WordVectors(wrong=1)
 
 
-@pytest.mark.parametrize("check", checks.yield_checks(WordVectors(**SMALL)), ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "check", list(checks.yield_checks(WordVectors(**SMALL))), ids=lambda check: check.__name__
+)
 def test_what_river_checks(check: Any) -> None:
     check(WordVectors(**SMALL))
 

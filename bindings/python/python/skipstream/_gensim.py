@@ -19,6 +19,17 @@ NAMES = {
     "workers": "threads",
 }
 
+# Settings of gensim that can have only one value, with what to say of others.
+FIXED: dict[str, tuple[Any, str]] = {
+    "sg": (1, "there is no CBOW: pass sg=1, or stay with gensim"),
+    "hs": (0, "there is no hierarchical softmax: leave it out and set negative"),
+    "cbow_mean": (1, "there is no CBOW: leave it out"),
+    "hashfxn": (hash, "random numbers follow from seed alone: leave it out"),
+    "null_word": (0, "there is no null word: leave it out"),
+    "sorted_vocab": (1, "words are always in order of frequency: leave it out"),
+    "batch_words": (10_000, "batches of the engine mean something else: leave it out"),
+}
+
 # Parts of gensim's class that have no counterpart, with what to do instead.
 ABSENT = {
     "add_lifecycle_event": "nothing is logged",

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skipstream._embeddings import Embeddings
-from skipstream._gensim import ABSENT, integer, only, replays_of, token_lists, trainer_by_gensim_names
+from skipstream._gensim import ABSENT, FIXED, integer, only, replays_of, token_lists, trainer_by_gensim_names
 from skipstream._stats import Stats
 from skipstream._trainer import Trainer
 
@@ -127,18 +127,14 @@ class Word2Vec:
                 "training skip-gram; gensim's default is CBOW, which skipstream does not have. Pass sg=1 to say that "
                 "skip-gram is meant"
             )
-        else:
-            only("sg", sg, 1, "there is no CBOW: pass sg=1, or stay with gensim")
-        only("hs", hs, 0, "there is no hierarchical softmax: leave it out and set negative")
+            sg = 1
+        # Those that can have only one value are attributes, too, which refuse any other.
+        self.sg, self.hs, self.cbow_mean, self.hashfxn = sg, hs, cbow_mean, hashfxn
+        self.null_word, self.sorted_vocab, self.batch_words = null_word, sorted_vocab, batch_words
         rates = "AdaGrad sets the learning rates: leave it out, or use skipstream.Trainer(learning_rate=...)"
         only("alpha", alpha, 0.025, rates)
         only("min_alpha", min_alpha, 0.0001, rates)
-        only("cbow_mean", cbow_mean, 1, "there is no CBOW: leave it out")
-        only("hashfxn", hashfxn, hash, "random numbers follow from seed alone: leave it out")
-        only("null_word", null_word, 0, "there is no null word: leave it out")
         only("trim_rule", trim_rule, None, "use min_count, or leave words out of the sentences")
-        only("sorted_vocab", sorted_vocab, 1, "words are always in order of frequency: leave it out")
-        only("batch_words", batch_words, 10_000, "batches of the engine mean something else: leave it out")
         only("callbacks", tuple(callbacks or ()), (), "use skipstream.Trainer.train(..., callback=...)")
         if negative == 0:
             raise ValueError(
@@ -176,19 +172,6 @@ class Word2Vec:
         self._wv: Embeddings | None = None
         if sentences is not None or corpus_file is not None:
             self.train(sentences, corpus_file=corpus_file, epochs=epochs, compute_loss=compute_loss)
-
-    # What can only be so.
-    sg = 1
-    hs = 0
-    cbow_mean = 1
-    null_word = 0
-    sorted_vocab = 1
-    batch_words = 10_000
-
-    @property
-    def hashfxn(self) -> Any:
-        """Python's own; random numbers do not depend on it."""
-        return hash
 
     @property
     def vector_size(self) -> int:
@@ -229,6 +212,10 @@ class Word2Vec:
     def workers(self) -> int:
         """Threads that train."""
         return self._trainer.stats().threads
+
+    @workers.setter
+    def workers(self, workers: int) -> None:
+        self._trainer.threads = integer("workers", workers, 1, 1000)
 
     @property
     def shrink_windows(self) -> bool:
@@ -335,12 +322,12 @@ class Word2Vec:
         only("callbacks", tuple(callbacks or ()), (), "use skipstream.Trainer.train(..., callback=...)")
         if (corpus_iterable is None) == (corpus_file is None):
             raise TypeError("give either the sentences or corpus_file")
-        if epochs is not None and epochs != self.epochs:
-            replays = replays_of(epochs)
+        replays = replays_of(self.epochs if epochs is None else epochs)
+        if replays != self._trainer.replays:
             # Text that waits, because an error ended the training before, has the replays that it was to have.
             self._trainer.finish()
             self._trainer.set_replays(replays)
-            self.epochs = replays + 1
+        self.epochs = replays + 1
         before = self._trainer.stats()
         start = time.perf_counter()
         try:
@@ -421,6 +408,8 @@ class Word2Vec:
         model = cls.__new__(cls)
         model._trainer = Trainer.load(fname, threads=workers)
         note = json.loads(model._trainer._notes().get(_NOTE, "{}"))
+        for name, (value, _) in FIXED.items():
+            setattr(model, name, value)
         for name, default in _NOTED.items():
             setattr(model, name, note.get(name, default))
         # A file has every setting spelled out.
@@ -436,6 +425,14 @@ class Word2Vec:
             raise AttributeError(f"{name} of gensim's Word2Vec is not here: {ABSENT[name]}")
         # Says what is wrong, also where a property failed.
         return self.__getattribute__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # gensim's names that mean nothing here must not be set in silence.
+        if name in ABSENT:
+            raise AttributeError(f"{name} of gensim's Word2Vec is not here: {ABSENT[name]}")
+        if name in FIXED:
+            only(name, value, *FIXED[name])
+        super().__setattr__(name, value)
 
     def __str__(self) -> str:
         return f"{type(self).__name__}<vocab={len(self.wv)}, vector_size={self.vector_size}>"
