@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from skipstream import Trainer
 
 pa = pytest.importorskip("pyarrow")
@@ -68,7 +67,9 @@ LISTS = [["tea", "with", "milk"], None, [], ["coffee", None, ""], ["New York"]]
 )
 def test_every_layout_of_lists_is_the_same_tokens(kind: Any, tmp_path: Path) -> None:
     trainer, expected = small(), small()
-    column = pa.array([["before"], *LISTS], pa.list_(pa.string())).cast(kind) if "dict" not in str(kind) else None
+    column = (
+        pa.array([["before"], *LISTS], pa.list_(pa.string())).cast(kind) if "dict" not in str(kind) else None
+    )
     column = pa.array([["before"], *LISTS], kind) if column is None else column
     summary = trainer.train(column[1:])
     expected.train([["tea", "with", "milk"], [], ["coffee", ""], ["New York"]])
@@ -80,7 +81,9 @@ def test_a_long_column_comes_in_pieces(tmp_path: Path) -> None:
     lines = [f"w{number % 91} w{number % 13} w{number % 7}" for number in range(60_000)]
     trainer, lists, expected = small(), small(), small()
     fractions: list[Any] = []
-    summary = trainer.train(pa.array(lines), callback=lambda progress: fractions.append(progress.fraction), interval=0)
+    summary = trainer.train(
+        pa.array(lines), callback=lambda progress: fractions.append(progress.fraction), interval=0
+    )
     lists.train(pa.array([line.split() for line in lines]))
     expected.train(lines)
     assert summary.words == 180_000
@@ -91,7 +94,11 @@ def test_a_long_column_comes_in_pieces(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "column",
-    [pa.array([], pa.string()), pa.array([None, None]), pa.array([None], pa.dictionary(pa.int8(), pa.string()))],
+    [
+        pa.array([], pa.string()),
+        pa.array([None, None]),
+        pa.array([None], pa.dictionary(pa.int8(), pa.string())),
+    ],
     ids=["empty", "nothing", "no values"],
 )
 def test_nothing_is_nothing(column: Any) -> None:
@@ -112,7 +119,7 @@ def test_nothing_is_nothing(column: Any) -> None:
     ids=lambda column: str(column.type),
 )
 def test_other_columns_are_refused_by_name(column: Any) -> None:
-    with pytest.raises(TypeError, match="sentences is a column of .*; it must be one of strings"):
+    with pytest.raises(TypeError, match=r"sentences is a column of .*; it must be one of strings"):
         small().train(column)
 
 
@@ -160,7 +167,11 @@ def test_polars(tmp_path: Path) -> None:
     polars = pytest.importorskip("polars")
     expected = small()
     expected.train([text for text in TEXTS if text is not None])
-    for column in (polars.Series(TEXTS), polars.DataFrame({"text": TEXTS})["text"], polars.Series(TEXTS, dtype=polars.Categorical)):
+    for column in (
+        polars.Series(TEXTS),
+        polars.DataFrame({"text": TEXTS})["text"],
+        polars.Series(TEXTS, dtype=polars.Categorical),
+    ):
         trainer = small()
         assert trainer.train(column).missing == 1
         assert saved(trainer, tmp_path / "a") == saved(expected, tmp_path / "b")
@@ -190,5 +201,5 @@ def test_what_only_looks_like_a_column_is_refused(given: Any) -> None:
 def test_bytes_that_are_not_utf_8_are_not_believed() -> None:
     offsets, text = pa.py_buffer(np.array([0, 2, 4], np.int32)), pa.py_buffer(b"\xff\xfe\xfd\xfc")
     column = pa.Array.from_buffers(pa.string(), 2, [None, offsets, text])
-    with pytest.raises(ValueError, match="(?i)utf-?8"):
+    with pytest.raises(ValueError, match=r"(?i)utf-?8"):
         small().train(column)

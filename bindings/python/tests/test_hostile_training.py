@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
 from skipstream import Trainer
 
 hypothesis = pytest.importorskip("hypothesis")
-from hypothesis import HealthCheck, given, settings  # noqa: E402
-from hypothesis import strategies as some  # noqa: E402
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
 
 # RuntimeError is not among them: it would say that the engine made a mistake.
 ERRORS = (TypeError, ValueError, KeyError, OSError, OverflowError, AttributeError)
@@ -51,7 +51,15 @@ anything = some.recursive(
 
 def small(**given: Any) -> Trainer:
     return Trainer(
-        **{"dimensions": 4, "subsample": 0, "threads": 1, "max_vocabulary": 50, "batch_words": 50, "table_size": 1000, **given}
+        **{
+            "dimensions": 4,
+            "subsample": 0,
+            "threads": 1,
+            "max_vocabulary": 50,
+            "batch_words": 50,
+            "table_size": 1000,
+            **given,
+        }
     )
 
 
@@ -76,7 +84,10 @@ def test_sentences_of_any_kind(sentences: Any, strategy: str) -> None:
 
 
 @often
-@given(some.lists(some.lists(texts.filter(lambda token: isinstance(token, str)), max_size=30), max_size=10), some.data())
+@given(
+    some.lists(some.lists(texts.filter(lambda token: isinstance(token, str)), max_size=30), max_size=10),
+    some.data(),
+)
 def test_tokens_of_any_letters(sentences: list[list[str]], data: Any) -> None:
     trainer = small(
         invalid_utf8=data.draw(some.sampled_from(["replace", "skip", "error"])),
@@ -111,7 +122,9 @@ def test_text_of_any_letters(lines: list[Any], data: Any) -> None:
 @given(some.dictionaries(some.sampled_from(sorted(Trainer().get_params())), atoms, max_size=3))
 def test_settings_of_any_value(given: dict[str, Any]) -> None:
     # Within the limits there are models that are larger than a test's memory.
-    given = {name: value for name, value in given.items() if name not in ("max_vocabulary", "table_size", "memory")}
+    given = {
+        name: value for name, value in given.items() if name not in ("max_vocabulary", "table_size", "memory")
+    }
     trainer = attempt(lambda: small(**given))
     if trainer is not None and trainer.dimensions < 1000 and trainer.init is None:
         attempt(lambda: trainer.train([["one", "two"]] * 5))
@@ -142,7 +155,8 @@ def test_files_of_any_name(paths: Any, format: Any, field: Any, bad_records: Any
     trainer = small()
     # Not the files of this machine.
     for asked in (f"/nowhere/{paths!r}", ["/nowhere", paths], 5):
-        attempt(lambda: trainer.train_file(asked, format=format, field=field, bad_records=bad_records))
+        options = {"format": format, "field": field, "bad_records": bad_records}
+        attempt(partial(trainer.train_file, asked, **options))
     attempt(lambda: Trainer.load(f"/nowhere/{paths!r}"))
     attempt(lambda: trainer.save(f"/nowhere/{paths!r}"))
     assert trainer.stats().words == 0
@@ -162,7 +176,7 @@ def hostile() -> dict[str, Any]:
 
     class LongAndShort(list):  # type: ignore[type-arg]
         def __len__(self) -> int:
-            return -5
+            return -5  # noqa: PLE0303
 
     class Attributes:
         def __getattr__(self, name: str) -> Any:
@@ -228,10 +242,18 @@ def test_a_list_that_changes_while_it_is_read() -> None:
 
 
 def test_errors_of_every_kind_come_through(tmp_path: Path) -> None:
-    for error in (SystemExit(3), GeneratorExit(), StopIteration(), KeyboardInterrupt(), MemoryError(), RecursionError()):
+    for error in (
+        SystemExit(3),
+        GeneratorExit(),
+        StopIteration(),
+        KeyboardInterrupt(),
+        MemoryError(),
+        RecursionError(),
+    ):
 
         class Failing:
             number = 0
+            error: BaseException = error
 
             def __iter__(self) -> Any:
                 return self
@@ -239,7 +261,7 @@ def test_errors_of_every_kind_come_through(tmp_path: Path) -> None:
             def __next__(self) -> Any:
                 self.number += 1
                 if self.number > 3:
-                    raise error
+                    raise self.error
                 return ["one", "two"]
 
         trainer = small()

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from skipstream import Trainer
 
 SENTENCES = [["tea", "with", "milk"], ["coffee", "with", "sugar"]] * 50
 
 
 def trained(**settings: Any) -> Trainer:
-    trainer = Trainer(**{"dimensions": 8, "subsample": 0, "max_vocabulary": 1000, "batch_words": 100, **settings})
+    trainer = Trainer(
+        **{"dimensions": 8, "subsample": 0, "max_vocabulary": 1000, "batch_words": 100, **settings}
+    )
     trainer.train(SENTENCES)
     return trainer
 

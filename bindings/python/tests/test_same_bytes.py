@@ -9,10 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from skipstream import Trainer
 
-SETTINGS: dict[str, Any] = {"dimensions": 16, "batch_words": 5_000, "max_vocabulary": 300, "subsample": 1e-3, "seed": 5}
+SETTINGS: dict[str, Any] = {
+    "dimensions": 16,
+    "batch_words": 5_000,
+    "max_vocabulary": 300,
+    "subsample": 1e-3,
+    "seed": 5,
+}
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +34,17 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Enough for several batches and evictions, with lines that try the reader."""
     random = np.random.default_rng(1)
     numbers = np.minimum(random.pareto(0.8, size=30_000) * 5, 600).astype(int)
-    lines = [" ".join(f"w{number}" for number in numbers[start : start + 15]) for start in range(0, 30_000, 15)]
-    lines[10:10] = ["", "  spaces  and\ttabs ", "naïve 日本 😀", "a" * 200 + " long", "with\rreturn", "Upper CASE"]
+    lines = [
+        " ".join(f"w{number}" for number in numbers[start : start + 15]) for start in range(0, 30_000, 15)
+    ]
+    lines[10:10] = [
+        "",
+        "  spaces  and\ttabs ",
+        "naïve 日本 😀",
+        "a" * 200 + " long",
+        "with\rreturn",
+        "Upper CASE",
+    ]
     path = tmp_path_factory.mktemp("text") / "text.txt"
     path.write_bytes("\n".join(lines).encode() + b"\nlast line without end")
     return path
@@ -53,7 +67,9 @@ def saved(trainer: Trainer, path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("strategy", ["mini-batch", "incremental", "batch", "word2vec"])
-def test_a_file_is_the_same_from_the_command_line(program: str, text: Path, tmp_path: Path, strategy: str) -> None:
+def test_a_file_is_the_same_from_the_command_line(
+    program: str, text: Path, tmp_path: Path, strategy: str
+) -> None:
     trainer = Trainer(**SETTINGS, strategy=strategy, lowercase=True, tokenizer="unicode")
     trainer.train_file(text)
     options = [f"--strategy={strategy}", "--lowercase", "--tokenizer=unicode"]
@@ -61,7 +77,9 @@ def test_a_file_is_the_same_from_the_command_line(program: str, text: Path, tmp_
     assert ours == command(program, tmp_path / "command", *options, str(text))
 
 
-def test_a_model_of_the_command_line_goes_on_in_python_and_back(program: str, text: Path, tmp_path: Path) -> None:
+def test_a_model_of_the_command_line_goes_on_in_python_and_back(
+    program: str, text: Path, tmp_path: Path
+) -> None:
     more = tmp_path / "more.txt"
     more.write_text("w1 w2 something new\n" * 500)
     command(program, tmp_path / "command", str(text))
@@ -75,7 +93,9 @@ def test_finish_is_the_same(program: str, text: Path, tmp_path: Path) -> None:
     trainer = Trainer(**SETTINGS)
     trainer.train_file(text)
     trainer.finish()
-    assert saved(trainer, tmp_path / "python") == command(program, tmp_path / "command", "--finish", str(text))
+    assert saved(trainer, tmp_path / "python") == command(
+        program, tmp_path / "command", "--finish", str(text)
+    )
 
 
 @pytest.mark.parametrize("options", [{}, {"lowercase": True, "nfkc": True, "tokenizer": "unicode"}])

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 import skipstream
 from skipstream import Trainer, _engine
 
@@ -90,7 +89,11 @@ def test_an_unknown_setting_is_refused() -> None:
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    numbers: dict[str, Any] = {"dimensions": np.int32(7), "subsample": np.float32(0), "seed": np.uint64(2**64 - 1)}
+    numbers: dict[str, Any] = {
+        "dimensions": np.int32(7),
+        "subsample": np.float32(0),
+        "seed": np.uint64(2**64 - 1),
+    }
     trainer = Trainer(**numbers)
     trainer.train([["one", "two"]])
     assert trainer.vector("one").shape == (7,)
@@ -111,7 +114,7 @@ def test_words_start_from_given_vectors(tmp_path: Any) -> None:
     trainer.train([["tea", "milk"]])
     np.testing.assert_allclose(trainer.vector("tea", "target"), [1, 2, 3], atol=1e-3)
     assert "stone" not in trainer
-    with pytest.raises(ValueError, match="dimensions is 4; it must be 3, as in start.txt"):
+    with pytest.raises(ValueError, match=r"dimensions is 4; it must be 3, as in start\.txt"):
         Trainer(dimensions=4, init=path).train([["tea"]])
     with pytest.raises(FileNotFoundError):
         Trainer(dimensions=3, init=tmp_path / "none.txt").train([["tea"]])
@@ -123,7 +126,9 @@ def test_settings_are_fixed_once_text_was_learned() -> None:
     trainer.train([["one", "two"]])
     assert json.loads(trainer._live().settings())["window"] == 3
     trainer.set_params(window=4, seed=9)
-    with pytest.raises(ValueError, match="window is 4, the model's is 3, seed is 9, the model's is 1; settings"):
+    with pytest.raises(
+        ValueError, match="window is 4, the model's is 3, seed is 9, the model's is 1; settings"
+    ):
         trainer.train([["three"]])
     with pytest.raises(ValueError, match="settings are fixed"):
         trainer.train_file("anything")
@@ -149,7 +154,9 @@ def test_loading_restores_the_settings(tmp_path: Any) -> None:
     trainer.save(path)
     loaded = Trainer.load(path, threads=1)
     assert isinstance(loaded, Trainer)
-    changed = {name: value for name, value in loaded.get_params().items() if value != Trainer().get_params()[name]}
+    changed = {
+        name: value for name, value in loaded.get_params().items() if value != Trainer().get_params()[name]
+    }
     assert changed == {
         "dimensions": 5,
         "window": 2,

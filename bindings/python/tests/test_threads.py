@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from skipstream import Progress, Trainer
 
 SENTENCES = [[f"w{number % 50}" for number in range(start, start + 20)] for start in range(100)]
 
 
 def small(**settings: Any) -> Trainer:
-    return Trainer(**{"dimensions": 32, "subsample": 0, "batch_words": 4000, "max_vocabulary": 1000, **settings})
+    return Trainer(
+        **{"dimensions": 32, "subsample": 0, "batch_words": 4000, "max_vocabulary": 1000, **settings}
+    )
 
 
 def saved(trainer: Trainer, path: Path) -> bytes:
@@ -112,7 +113,7 @@ def test_a_generator_that_asks_its_own_trainer_is_told_and_nothing_hangs() -> No
         lambda: trainer.mean_vectors(["w1"]),
     ):
 
-        def asking() -> Iterator[list[str]]:
+        def asking(ask: Any = ask) -> Iterator[list[str]]:
             yield SENTENCES[0]
             ask()
 
@@ -142,7 +143,11 @@ def test_a_trainer_can_be_dropped_while_others_wait() -> None:
     for _ in range(20):
         trainer = small()
         with ThreadPoolExecutor(3) as pool:
-            work = [pool.submit(trainer.train, SENTENCES), pool.submit(trainer.stats), pool.submit(trainer.finish)]
+            work = [
+                pool.submit(trainer.train, SENTENCES),
+                pool.submit(trainer.stats),
+                pool.submit(trainer.finish),
+            ]
             del trainer
             results.extend(future.result() for future in work)
     assert len(results) == 60

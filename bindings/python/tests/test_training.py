@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from skipstream import Progress, Summary, Trainer
 
 SENTENCES = [["tea", "with", "milk"], ["coffee", "with", "sugar"]] * 50
@@ -126,7 +125,7 @@ def test_what_came_before_an_error_is_learned_and_the_error_is_the_same_object()
     for items in (["tea milk"] * 10, [["tea", "milk"]] * 10):
         error = KeyError("mine")
 
-        def failing() -> Iterator[Any]:
+        def failing(items: Any = items, error: KeyError = error) -> Iterator[Any]:
             yield from items
             raise error
 
@@ -253,7 +252,9 @@ def test_passes_learn_all_or_nothing() -> None:
             self.items = self.items[:-1]
             return super().__iter__()
 
-    with pytest.raises(ValueError, match="must be the same in each pass; there were 99 at first and 98 later"):
+    with pytest.raises(
+        ValueError, match="must be the same in each pass; there were 99 at first and 98 later"
+    ):
         trainer.train(Shrinking(changing.items))
     assert trainer.stats().words == 0
     assert trainer.train(SENTENCES).words == 300

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from skipstream import Progress, Trainer
 
 TEXT = "tea with milk\ncoffee with sugar\n" * 50
@@ -70,7 +69,7 @@ def test_what_was_learned_is_skipped_and_what_grew_is_continued(news: Path, tmp_
     trainer.save(path)
     assert Trainer.load(path).train_file(news).words == 0
     news.write_text("another text of the same name, and so on and so on")
-    with pytest.raises(ValueError, match="has changed since.* use `again=True` to learn"):
+    with pytest.raises(ValueError, match=r"has changed since.* use `again=True` to learn"):
         trainer.train_file(news)
 
 
@@ -78,7 +77,9 @@ def test_records_need_a_field(tmp_path: Path) -> None:
     path = tmp_path / "news.jsonl"
     path.write_text('{"text": "tea with milk", "user": {"name": "Ada L"}}\n{"text": 5}\n')
     trainer = small()
-    with pytest.raises(ValueError, match='by its name this is jsonl; say which field is text with format="jsonl"'):
+    with pytest.raises(
+        ValueError, match='by its name this is jsonl; say which field is text with format="jsonl"'
+    ):
         trainer.train_file(path)
     with pytest.raises(ValueError, match='format="jsonl" needs field=NAME'):
         trainer.train_file(path, format="jsonl")
@@ -89,7 +90,7 @@ def test_records_need_a_field(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match='bad_records is "drop"; it must be error or skip'):
         trainer.train_file(path, format="jsonl", field="text", bad_records="drop")
     assert trainer.stats().words == 0
-    with pytest.raises(ValueError, match='line 2.*`bad_records="skip"`'):
+    with pytest.raises(ValueError, match=r'line 2.*`bad_records="skip"`'):
         trainer.train_file(path, format="jsonl", field="text")
     assert trainer.stats().words == 3, "what came before is learned"
     summary = trainer.train_file(path, format="jsonl", field="text", bad_records="skip")

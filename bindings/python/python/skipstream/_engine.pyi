@@ -5,6 +5,17 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Embeddings",
+    "Settings",
+    "Trainer",
+    "__version__",
+    "analogies",
+    "cosines",
+    "drift",
+    "word_pairs",
+]
+
 __version__: str
 
 @final

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Progress:
 Callback = Callable[[Progress], Any]
 
 
-def listener(callback: Callback | None, bar: Bar | None) -> Optional[Callable[[str], None]]:
+def listener(callback: Callback | None, bar: Bar | None) -> Callable[[str], None] | None:
     """What the engine calls, if anybody wants to know."""
     if callback is None and bar is None:
         return None
@@ -69,7 +72,7 @@ class Bar:
         self._bar.set_postfix(figures, refresh=False)
         self._bar.update(progress.words - self._bar.n)
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
