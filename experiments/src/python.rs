@@ -58,11 +58,7 @@ impl Environment {
 
     /// Builds the package in a folder and installs it, whether it is there or not: its sources may be newer.
     pub fn install_folder(&self, folder: &Path) -> Result<()> {
-        run_with_retries(
-            self.pip("install").args(["--quiet", "--force-reinstall", "--no-deps"]).arg(folder),
-        )?;
-        // What it needs, where that is not there yet.
-        run_with_retries(self.pip("install").arg("--quiet").arg(folder))
+        run_with_retries(self.pip("install").args(["--quiet", "--force-reinstall"]).arg(folder))
     }
 
     /// The packages' installer, with what to do.

@@ -317,7 +317,7 @@ impl Session {
             words,
             words_in_all: now.tokens,
             replayed: trained.replayed,
-            waiting: (now.tokens * u64::from(settings.replays())).saturating_sub(now.totals.replayed),
+            waiting: self.trainer.waiting(),
             seconds,
             words_per_second: words as f64 * f64::from(passes) / seconds,
             loss: trained.mean_loss(),
