@@ -399,6 +399,7 @@ def test_single_vectors_are_those_of_the_embeddings() -> None:
     with pytest.raises(TypeError):
         trainer.vectors_of("tea")
     assert 5 not in trainer and "tea" in trainer
+    assert "\ud800" not in trainer and trainer.count("\ud800") == 0
 
 
 def test_means_are_of_the_known_words() -> None:

@@ -262,10 +262,17 @@ class Trainer(Estimator):
 
     def count(self, word: str) -> int:
         """How often a word was seen; 0 if it is not known."""
-        return self._live().count(word) or 0
+        return self._count(word) or 0
 
     def __contains__(self, word: object) -> bool:
-        return isinstance(word, str) and self._live().count(word) is not None
+        return isinstance(word, str) and self._count(word) is not None
+
+    def _count(self, word: str) -> int | None:
+        try:
+            return self._live().count(word)
+        except UnicodeEncodeError:
+            # Half of a surrogate pair is in no word.
+            return None
 
     def stats(self) -> Stats:
         """How far training has come.
