@@ -20,9 +20,8 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> dict[str, Any]:
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_a_word_arrives_and_a_word_moves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seed: str) -> None:
     if seed != "1":
-        monkeypatch.setitem(
-            sys.modules, "gensim", None
-        )  # As if it were not installed: it takes most of the time.
+        # As if it were not installed: it takes most of the time.
+        monkeypatch.setitem(sys.modules, "gensim.models", None)
     picture = tmp_path / "ten_days.png"
     arguments = ["--plot", str(picture)] if seed == "1" else []
     story = run(monkeypatch, "--words-a-day", "12000", "--seed", seed, *arguments)
