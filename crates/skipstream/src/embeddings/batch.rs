@@ -9,8 +9,8 @@ use super::search::search_all;
 use crate::kernel::Kernel;
 use crate::{Error, Result};
 
-/// Questions that are answered by one pass over the vectors: a block of rows is compared with all of them while it is in
-/// the nearest cache.
+/// Questions that are answered by one pass over the vectors. A block of rows is compared with all of them while it is in
+/// the nearest cache, and of rows in a file, sums and norms are computed once for all of them.
 const QUESTIONS: usize = 8;
 
 /// The nearest rows of many questions: as many for each, the nearest first.
