@@ -25,7 +25,7 @@ def test_the_example_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     for module in re.findall(r"needs: (\w+)", code):
         pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, "example", "exec"), {"__name__": "example"})
+    exec(compile(code, "example", "exec"), {"__name__": "example"})  # noqa: S102
 
 
 def test_there_are_examples_in_both() -> None:
