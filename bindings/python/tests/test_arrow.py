@@ -67,10 +67,8 @@ LISTS = [["tea", "with", "milk"], None, [], ["coffee", None, ""], ["New York"]]
 )
 def test_every_layout_of_lists_is_the_same_tokens(kind: Any, tmp_path: Path) -> None:
     trainer, expected = small(), small()
-    column = (
-        pa.array([["before"], *LISTS], pa.list_(pa.string())).cast(kind) if "dict" not in str(kind) else None
-    )
-    column = pa.array([["before"], *LISTS], kind) if column is None else column
+    # Not by a cast: pyarrow 21 makes views of it whose buffers it cannot give out without a crash.
+    column = pa.array([["before"], *LISTS], kind)
     summary = trainer.train(column[1:])
     expected.train([["tea", "with", "milk"], [], ["coffee", ""], ["New York"]])
     assert (summary.words, summary.missing, summary.short_tokens) == (5, 2, 1)
