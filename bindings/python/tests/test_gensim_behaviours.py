@@ -65,7 +65,7 @@ def test_so_many_answers(vectors: Embeddings) -> None:
     assert len(vectors.most_similar("war", topn=5)) == 5
     assert len(vectors.most_similar("war")) == 10
     assert len(vectors.most_similar("war", topn=None)) == len(vectors)
-    assert vectors.most_similar("war", topn=0) == [] and vectors.most_similar("war", topn=np.uint8(0)) == []  # type: ignore[arg-type]
+    assert vectors.most_similar("war", topn=0) == [] and vectors.most_similar("war", topn=np.uint8(0)) == []  # type: ignore[call-overload]
     assert vectors.most_similar("war", topn=-3) == []
 
 

@@ -22,6 +22,9 @@ Vector = NDArray[np.float32]
 Term = Union[Key, Vector]
 """A word, its row, or a vector."""
 
+Terms = Union[Key, NDArray[Any], Iterable[Union[Key, NDArray[Any], "tuple[Any, float]"]], None]
+"""One of them, or several, with weights or without."""
+
 
 def whole(name: str, value: Any, least: int = 0) -> int:
     """A whole number that is not too small. One that is too large for any machine is as good as the largest."""

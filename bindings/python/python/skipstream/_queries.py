@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skipstream import _engine
-from skipstream._arguments import Key, Term, Vector, array, is_key, keys, optional, real, terms, whole
+from skipstream._arguments import Key, Term, Terms, Vector, array, is_key, keys, optional, real, terms, whole
 from skipstream._table import Table
 
 
@@ -57,16 +57,50 @@ class Queries(Table):
         )
         return Neighbors(self._words_at(rows), similarities)
 
+    @overload
     def most_similar(
         self,
-        positive: Any = None,
-        negative: Any = None,
+        positive: Terms = None,
+        negative: Terms = None,
+        topn: int = 10,
+        clip_start: int = 0,
+        clip_end: int | None = None,
+        restrict_vocab: int | None = None,
+        indexer: None = None,
+    ) -> list[tuple[str, float]]: ...
+    @overload
+    def most_similar(
+        self,
+        positive: Terms = None,
+        negative: Terms = None,
+        *,
+        topn: None,
+        clip_start: int = 0,
+        clip_end: int | None = None,
+        restrict_vocab: int | None = None,
+        indexer: None = None,
+    ) -> Vector: ...
+    @overload
+    def most_similar(
+        self,
+        positive: Terms = None,
+        negative: Terms = None,
         topn: int | None = 10,
         clip_start: int = 0,
         clip_end: int | None = None,
         restrict_vocab: int | None = None,
         indexer: None = None,
-    ) -> Any:
+    ) -> list[tuple[str, float]] | Vector: ...
+    def most_similar(
+        self,
+        positive: Terms = None,
+        negative: Terms = None,
+        topn: int | None = 10,
+        clip_start: int = 0,
+        clip_end: int | None = None,
+        restrict_vocab: int | None = None,
+        indexer: None = None,
+    ) -> list[tuple[str, float]] | Vector:
         """The words nearest to the mean of some words, away from others, as gensim has it.
 
         `positive` and `negative` are a word, a vector, or a list of words, vectors and pairs `(word or vector, weight)`;
@@ -106,15 +140,45 @@ class Queries(Table):
             return self._engine.similarities(mean, start, end)
         return self._engine.nearest(mean, topn, start, end, self._rows_of([term for term, _ in weighted]))
 
+    @overload
     def most_similar_cosmul(
         self,
-        positive: Any = None,
-        negative: Any = None,
+        positive: Terms = None,
+        negative: Terms = None,
+        topn: int = 10,
+        restrict_vocab: int | None = None,
+        *,
+        epsilon: float = 1e-6,
+    ) -> list[tuple[str, float]]: ...
+    @overload
+    def most_similar_cosmul(
+        self,
+        positive: Terms = None,
+        negative: Terms = None,
+        *,
+        topn: None,
+        restrict_vocab: int | None = None,
+        epsilon: float = 1e-6,
+    ) -> Vector: ...
+    @overload
+    def most_similar_cosmul(
+        self,
+        positive: Terms = None,
+        negative: Terms = None,
         topn: int | None = 10,
         restrict_vocab: int | None = None,
         *,
         epsilon: float = 1e-6,
-    ) -> Any:
+    ) -> list[tuple[str, float]] | Vector: ...
+    def most_similar_cosmul(
+        self,
+        positive: Terms = None,
+        negative: Terms = None,
+        topn: int | None = 10,
+        restrict_vocab: int | None = None,
+        *,
+        epsilon: float = 1e-6,
+    ) -> list[tuple[str, float]] | Vector:
         """The words with the highest product of cosines (3CosMul, Levy and Goldberg 2014), as gensim has it.
 
         Words and vectors are given as in `most_similar`, without weights; vectors are brought to length 1. `epsilon` is
@@ -157,11 +221,35 @@ class Queries(Table):
             raise ValueError(f"rule is {rule!r}; it must be 'add' or 'multiply'")
         return self._engine.analogy((a, b, c), whole("n", n), rule == "multiply")
 
-    def similar_by_word(self, word: Key, topn: int | None = 10, restrict_vocab: int | None = None) -> Any:
+    @overload
+    def similar_by_word(
+        self, word: Key, topn: int = 10, restrict_vocab: int | None = None
+    ) -> list[tuple[str, float]]: ...
+    @overload
+    def similar_by_word(self, word: Key, topn: None, restrict_vocab: int | None = None) -> Vector: ...
+    @overload
+    def similar_by_word(
+        self, word: Key, topn: int | None = 10, restrict_vocab: int | None = None
+    ) -> list[tuple[str, float]] | Vector: ...
+    def similar_by_word(
+        self, word: Key, topn: int | None = 10, restrict_vocab: int | None = None
+    ) -> list[tuple[str, float]] | Vector:
         """The words nearest to a word: `most_similar` of one word."""
         return self.similar_by_key(word, topn, restrict_vocab)
 
-    def similar_by_key(self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None) -> Any:
+    @overload
+    def similar_by_key(
+        self, key: Key, topn: int = 10, restrict_vocab: int | None = None
+    ) -> list[tuple[str, float]]: ...
+    @overload
+    def similar_by_key(self, key: Key, topn: None, restrict_vocab: int | None = None) -> Vector: ...
+    @overload
+    def similar_by_key(
+        self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None
+    ) -> list[tuple[str, float]] | Vector: ...
+    def similar_by_key(
+        self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None
+    ) -> list[tuple[str, float]] | Vector:
         """The words nearest to a word: `most_similar` of one word."""
         return self.most_similar([key], topn=topn, restrict_vocab=restrict_vocab)
 
