@@ -30,9 +30,16 @@ class MemoryBound:
     """All of it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stats:
-    """How far a trainer has come, since its first word."""
+    """How far a trainer has come, since its first word.
+
+    >>> import skipstream
+    >>> trainer = skipstream.Trainer(dimensions=20, replays=0)
+    >>> _ = trainer.train([["tea", "with", "milk"]] * 500)
+    >>> trainer.stats()  # doctest: +ELLIPSIS
+    <Stats: 1,500 words, 3 of 100,000 known, 0 evicted, ... pairs, loss ..., at most ... MB>
+    """
 
     words: int
     """Words that were learned."""
@@ -65,3 +72,11 @@ class Stats:
         total = values.pop("memory_bound_total")
         values["memory_bound"] = MemoryBound(**values["memory_bound"], total=total)
         return cls(**values)
+
+    def __repr__(self) -> str:
+        parts = [f"{self.words:,} words", f"{self.vocabulary:,} of {self.max_vocabulary:,} known"]
+        parts += [f"{self.evictions:,} evicted", f"{self.pairs:,} pairs", f"loss {self.loss:.4f}"]
+        if self.replayed or self.waiting:
+            parts.append(f"{self.replayed:,} replayed, {self.waiting:,} waiting")
+        parts.append(f"at most {self.memory_bound.total / 1e6:,.0f} MB")
+        return f"<Stats: {', '.join(parts)}>"

@@ -64,7 +64,7 @@ struct Stats {
     waiting: u64,
     dimensions: usize,
     threads: usize,
-    kernel: String,
+    kernel: &'static str,
     memory_bound: MemoryBound,
     memory_bound_total: u64,
 }
@@ -288,7 +288,7 @@ impl Trainer {
                 waiting: trainer.waiting(),
                 dimensions: settings.dimensions,
                 threads: settings.threads(),
-                kernel: format!("{:?}", trainer.kernel()),
+                kernel: trainer.kernel().name(),
                 memory_bound: bound,
                 memory_bound_total: bound.total(),
             };
