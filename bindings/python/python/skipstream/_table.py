@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, cast, overload
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,10 +50,6 @@ class Table:
         """The words, the most frequent first: what `in` finds."""
         return iter(self.index_to_key)
 
-    @overload
-    def __getitem__(self, key_or_keys: Key) -> Vector: ...
-    @overload
-    def __getitem__(self, key_or_keys: Iterable[Key]) -> Vector: ...
     def __getitem__(self, key_or_keys: Key | Iterable[Key]) -> Vector:
         """The vector of a word, or a matrix with a row for each of several words.
 
