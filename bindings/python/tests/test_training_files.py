@@ -164,6 +164,24 @@ def test_passes_read_files_again_and_pipes_not(news: Path, tmp_path: Path) -> No
         small(strategy="word2vec").train_file("/dev/null")
 
 
+def test_passes_over_files_that_an_error_ended_begin_anew(news: Path, tmp_path: Path) -> None:
+    class Enough(Exception):
+        pass
+
+    def callback(progress: Progress) -> None:
+        raise Enough
+
+    news.write_text(TEXT * 100)
+    whole = small(strategy="word2vec", passes=2)
+    whole.train_file(news)
+    trainer = small(strategy="word2vec", passes=2)
+    with pytest.raises(Enough):
+        trainer.train_file(news, callback=callback, interval=0)
+    assert trainer.stats().words == 0
+    assert trainer.train_file(news).words == 30_000
+    assert saved(trainer, tmp_path / "a") == saved(whole, tmp_path / "b")
+
+
 def test_files_without_words_are_named(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n")
     assert small().train_file(tmp_path / "empty.txt").files_without_words == (str(tmp_path / "empty.txt"),)

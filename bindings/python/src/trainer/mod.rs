@@ -27,7 +27,7 @@ use crate::embeddings::Embeddings;
 use crate::error::to_python;
 use crate::settings::Settings;
 use crate::text::{self, AskedFiles, Column, Items, Text};
-use run::Model;
+use run::{Model, Origin};
 use turns::Turns;
 use watch::Watch;
 
@@ -107,7 +107,7 @@ impl Trainer {
             }
             text::from_python(sentences, &model.options)
         };
-        self.run(py, run::Text::Sentences, &mut open, callback.as_ref(), interval)
+        self.run(py, Origin::Sentences, &mut open, callback.as_ref(), interval)
     }
 
     /// Learns files, folders and patterns.
@@ -129,7 +129,7 @@ impl Trainer {
         let mut open = |py: Python<'_>, model: &Model| {
             Ok(Box::new(files.open(py, &model.options, &model.ledger, model.in_passes)?) as _)
         };
-        self.run(py, run::Text::Files, &mut open, callback.as_ref(), interval)
+        self.run(py, Origin::Files, &mut open, callback.as_ref(), interval)
     }
 
     /// Trains what waits for its replay.

@@ -49,7 +49,7 @@ pub struct Model {
 
 /// Where a text comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Text {
+pub enum Origin {
     /// Files, which can be opened without being read.
     Files,
     /// Python, where to look at it is to take it.
@@ -64,7 +64,7 @@ impl Trainer {
     pub(super) fn run(
         &self,
         py: Python<'_>,
-        text: Text,
+        origin: Origin,
         open: &mut Open<'_>,
         callback: Option<&Py<PyAny>>,
         interval: Duration,
@@ -80,11 +80,11 @@ impl Trainer {
         let in_passes = model.in_passes;
         let mut open = |py: Python<'_>| open(py, &model);
         let mut watch = Watch::new(&self.turns, callback, interval, before);
-        let nothing_new = match text {
-            Text::Files if in_passes => {
+        let nothing_new = match origin {
+            Origin::Files if in_passes => {
                 Some(open(py)?).filter(|feed| feed.files().is_some_and(Files::is_empty))
             }
-            Text::Files | Text::Sentences => None,
+            Origin::Files | Origin::Sentences => None,
         };
         let (feed, result) = if let Some(feed) = nothing_new {
             drop(turn);
@@ -101,7 +101,11 @@ impl Trainer {
         let Some(feed) = feed else {
             return result.map(|()| String::new());
         };
-        let error = feed.feed().take_error();
+        let result = feed.feed().take_error().map_or(result, Err);
+        if in_passes && result.is_err() {
+            // Nothing was learned, so nothing is written down.
+            return result.map(|()| String::new());
+        }
         let turn = self.turns.wait_anyway(py, BUSY)?;
         let settled = call(py, || {
             let mut trainer = self.lock();
@@ -109,9 +113,6 @@ impl Trainer {
             Ok((trainer.progress(), trainer.waiting(), trainer.settings().passes, settled))
         });
         drop(turn);
-        if let Some(error) = error {
-            return Err(error);
-        }
         result?;
         let (now, waiting, passes, settled) = settled?;
         settled.map_err(|error| crate::error::to_python(py, error))?;
@@ -237,10 +238,12 @@ impl Passes {
 /// Forgets what was learned in part.
 fn start_anew(trainer: &mut skipstream::Trainer) -> skipstream::Result<()> {
     let config = (**trainer.settings()).clone();
+    let notes = std::mem::take(trainer.notes_mut());
     *trainer = match trainer.initial().cloned() {
         Some(initial) => skipstream::Trainer::starting_from(config, initial)?,
         None => skipstream::Trainer::new(config)?,
     };
+    *trainer.notes_mut() = notes;
     Ok(())
 }
 
