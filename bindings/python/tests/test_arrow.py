@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,14 @@ def test_pandas(tmp_path: Path) -> None:
     assert small().train(frame["text"].iloc[2:]).words == 6
     with pytest.raises(TypeError, match="item 1 of sentences is int"):
         small().train(pandas.Series([1, "a"], dtype=object))
+
+
+def test_pandas_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series(TEXTS, dtype="string[python]" if pandas.__version__ < "3" else "str")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    summary = small().train(column)
+    assert (summary.words, summary.missing) == (9, 1)
 
 
 def test_polars(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use skipstream::corpus::{
     Files, Input, Layout, Ledger, Sentence, Source, TextOptions, TextReport, TokenLists,
@@ -73,7 +74,11 @@ impl Source for Shared {
 pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyResult<Box<dyn Feed>> {
     let py = sentences.py();
     let supply: Box<dyn Supply> = match Column::of(sentences)? {
-        Column::Arrow => Box::new(Arrow::new(sentences)?),
+        Column::Arrow => match Arrow::new(sentences) {
+            // pandas gives out its buffers only by way of pyarrow.
+            Err(error) if error.is_instance_of::<PyImportError>(py) => Box::new(Items::new(sentences, true)?),
+            column => Box::new(column?),
+        },
         Column::Objects => Box::new(Items::new(sentences, true)?),
         Column::None => Box::new(Items::new(sentences, false)?),
     };
@@ -109,11 +114,6 @@ enum State {
 }
 
 impl Tap {
-    fn fail<T>(&mut self, error: PyErr) -> Result<T> {
-        self.state = State::Failed(Some(error));
-        Err(failed())
-    }
-
     fn shut(&mut self) {
         if matches!(self.state, State::Open) {
             self.state = State::Shut;
@@ -129,8 +129,10 @@ impl Tap {
 }
 
 /// What the engine is told when Python's own error is known to us.
+const RAISED: &str = "Python raised an error";
+
 fn failed() -> Error {
-    Error::Io { path: NAME.into(), source: io::Error::other("Python raised an error") }
+    Error::Io { path: NAME.into(), source: io::Error::other(RAISED) }
 }
 
 /// Lists of tokens.
@@ -248,15 +250,15 @@ impl Read for LineReader {
             match tap.state {
                 State::Open => {}
                 State::Shut => return Ok(0),
-                State::Failed(_) => return Err(io::Error::other("Python raised an error")),
+                State::Failed(_) => return Err(io::Error::other(RAISED)),
             }
             self.lines.clear();
             self.next = 0;
             if let Err(error) = tap.supply.fill_lines(&mut self.lines) {
                 // What came before the error is given out first.
-                tap.fail::<()>(error).ok();
+                tap.state = State::Failed(Some(error));
                 if self.lines.is_empty() {
-                    return Err(io::Error::other("Python raised an error"));
+                    return Err(io::Error::other(RAISED));
                 }
             } else if self.lines.is_empty() {
                 tap.state = State::Shut;

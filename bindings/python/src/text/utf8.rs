@@ -50,7 +50,7 @@ impl Utf8 {
         self.bytes.clear();
         append(token, &mut self.bytes)?;
         Ok(match std::str::from_utf8(&self.bytes) {
-            Ok(_) => Encoded::Text(std::str::from_utf8(&self.bytes).expect("it was just seen to be")),
+            Ok(text) => Encoded::Text(text),
             Err(_) => Encoded::Bytes(self.bytes.clone()),
         })
     }
