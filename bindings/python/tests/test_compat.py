@@ -406,3 +406,42 @@ def test_the_signatures_are_documented() -> None:
         for name in inspect.signature(method).parameters:
             if name != "self":
                 assert f"{name}:" in (method.__doc__ or ""), name
+
+
+def test_limits_hold_for_attributes_too() -> None:
+    model = Word2Vec([["a", "b"]] * 6 + [["z", "q"]], sg=1, min_count=1)
+    assert len(model.wv) == 4
+    model.min_count = 5
+    assert model.wv.index_to_key == ["a", "b"]
+    model.min_count = 1
+    model.max_final_vocab = 2
+    assert len(model.wv) == 2
+    with pytest.raises(TypeError, match="min_count is 'x'"):
+        model.min_count = "x"  # type: ignore[assignment]
+    with pytest.raises(ValueError, match="max_final_vocab is 0; it must be at least 1"):
+        model.max_final_vocab = 0
+
+
+def test_a_vocabulary_without_words_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="none of the words was seen min_count=5 times"):
+        model = Word2Vec([["a", "b"]], sg=1)
+    assert len(model.wv) == 0
+
+
+def test_workers_read_back() -> None:
+    model = Word2Vec([["a", "b"]], sg=1, min_count=1, workers=1)
+    model.workers = 2
+    assert model.workers == 2
+
+
+def test_a_number_is_no_file() -> None:
+    # It would be taken for an open file, and closed.
+    with pytest.raises(TypeError):
+        Word2Vec.load(1)  # type: ignore[arg-type]
+
+
+def test_predictions_are_counted() -> None:
+    model = Word2Vec([["a", "b"]] * 6, sg=1, min_count=1)
+    assert model.predict_output_word(["a"], topn=0) == []
+    with pytest.raises(ValueError, match="topn is -1; it must be at least 0"):
+        model.predict_output_word(["a"], topn=-1)

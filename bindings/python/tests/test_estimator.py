@@ -255,3 +255,18 @@ def test_the_official_check_passes() -> None:
 def test_documents_without_words_are_refused(documents: Any) -> None:
     with pytest.raises(ValueError, match="there is no word in the documents"):
         small().fit(documents)
+
+
+def test_settings_that_were_changed_hold_from_the_next_fit_on() -> None:
+    trainer = skipstream.Trainer(dimensions=3).fit(["tea with milk"] * 10)
+    trainer.set_params(dimensions=7)
+    assert trainer.n_features_out == len(trainer.get_feature_names_out()) == 3
+    assert trainer.transform(["tea"]).shape == (1, 3)
+    assert trainer.fit(["tea with milk"] * 10).transform(["tea"]).shape == (1, 7)
+
+
+def test_a_model_that_is_being_trained_is_not_thrown_away() -> None:
+    trainer = skipstream.Trainer(dimensions=3)
+    with pytest.raises(RuntimeError):
+        trainer.train([["a", "b"]] * 5, callback=lambda _: trainer.fit([["q", "r"]]) and None, interval=0)
+    assert "a" in trainer

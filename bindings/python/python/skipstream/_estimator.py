@@ -57,6 +57,10 @@ class Estimator(ABC):
     def mean_vectors(self, texts: Any, vectors: str = "sum") -> NDArray[np.float32]:
         """For each text the mean of the vectors of its known words."""
 
+    @abstractmethod
+    def _wait_for_training(self) -> None:
+        """Waits until nobody trains."""
+
     @classmethod
     def _param_names(cls) -> list[str]:
         """The names of the settings."""
@@ -94,7 +98,8 @@ class Estimator(ABC):
             X: Documents: strings or token lists.
             y: Nothing; pipelines pass it.
         """
-        # What was set since the last time is checked here, and a new model begins.
+        # What was set since the last time is checked here, and a new model begins. Nobody may train the old one meanwhile.
+        self._wait_for_training()
         cast(Any, self).__init__(**self.get_params(deep=False))
         self.train(X)
         if not self.__sklearn_is_fitted__():
@@ -141,7 +146,8 @@ class Estimator(ABC):
     @property
     def n_features_out(self) -> int:
         """How many columns `transform` gives."""
-        return self.dimensions
+        # Settings that were changed since hold from the next `fit` on.
+        return int(self.stats().dimensions)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Chooses what `transform` gives: `"default"` (an array), `"pandas"` or `"polars"`; None changes nothing."""

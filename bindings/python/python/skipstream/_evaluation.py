@@ -48,8 +48,8 @@ class Evaluation(Table):
     ) -> WordPairsResult:
         """The correlation of cosines with people's scores, from a file such as WordSim-353, MEN or SimLex-999.
 
-        A line is two words and a score, separated by tabs, semicolons, commas or spaces, which is told from the line. The
-        file may be compressed. `restrict_vocab` knows only so many words, the most frequent ones. Pairs with a word that is
+        A line is two words and a score, separated by tabs, semicolons, commas or spaces. Which of them is told from each
+        line: `delimiter` may name it and changes nothing. The file may be compressed. `restrict_vocab` knows only so many words, the most frequent ones. Pairs with a word that is
         not known are left out, or get the similarity 0 if `dummy4unknown` is true.
 
         >>> import pathlib, skipstream, tempfile

@@ -60,7 +60,12 @@ ABSENT = {
 
 def only(name: str, value: Any, allowed: Any, instead: str) -> None:
     """Refuses what cannot be honoured."""
-    if value != allowed:
+    try:
+        differs = bool(value != allowed)
+    except Exception:
+        # What cannot even be compared, as an array, is another value.
+        differs = True
+    if differs:
         raise NotImplementedError(f"{name} is {value!r}; here it can only be {allowed!r} ({instead})")
 
 

@@ -48,7 +48,7 @@ class Table:
 
     def __iter__(self) -> Iterator[str]:
         """The words, the most frequent first: what `in` finds."""
-        return iter(self.index_to_key)
+        return iter(self._engine.words())
 
     def __getitem__(self, key_or_keys: Key | Iterable[Key]) -> Vector:
         """The vector of a word, or a matrix with a row for each of several words.

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skipstream import _engine
+from skipstream._arguments import real
 from skipstream._embeddings import Embeddings
 from skipstream._estimator import Estimator
 from skipstream._progress import Bar, Callback, listener
@@ -171,8 +172,8 @@ class Trainer(Estimator):
         learned, and the trainer can be used, saved and trained further. (`batch` and `word2vec` learn all or nothing.)
         """
         trainer = self._ready()
-        with self._listening(progress, callback) as tell:
-            return Summary._from_json(trainer.train(sentences, tell, interval))
+        with self._listening(progress, callback, interval) as listening:
+            return Summary._from_json(trainer.train(sentences, *listening))
 
     def train_file(
         self,
@@ -208,9 +209,14 @@ class Trainer(Estimator):
         trainer = self._ready()
         if isinstance(paths, (str, bytes, os.PathLike)):
             paths = [paths]
-        with self._listening(progress, callback) as tell:
+        elif not isinstance(paths, Iterable):
+            raise TypeError(
+                f"paths is of the type {type(paths).__name__}; it must be a path or a list of them"
+            )
+        named = [os.fsdecode(path) for path in paths]
+        with self._listening(progress, callback, interval) as listening:
             return Summary._from_json(
-                trainer.train_file(list(paths), format, field, bad_records, again, tell, interval)
+                trainer.train_file(named, format, field, bad_records, again, *listening)
             )
 
     def finish(
@@ -224,8 +230,8 @@ class Trainer(Estimator):
         >>> trainer.finish().replayed
         1500
         """
-        with self._listening(progress, callback) as tell:
-            return Summary._from_json(self._ready().finish(tell, interval))
+        with self._listening(progress, callback, interval) as listening:
+            return Summary._from_json(self._ready().finish(*listening))
 
     def embeddings(self, vectors: str = "sum", top: int | None = None) -> Embeddings:
         """The vectors as they are now, which later training does not change.
@@ -387,10 +393,19 @@ class Trainer(Estimator):
         return trainer
 
     @contextlib.contextmanager
-    def _listening(self, progress: bool, callback: Callback | None) -> Iterator[Any]:
+    def _listening(
+        self, progress: bool, callback: Callback | None, interval: float
+    ) -> Iterator[tuple[Any, float]]:
+        """Who is told how it goes, and after how many seconds."""
+        seconds = real("interval", interval)
         with contextlib.ExitStack() as stack:
             bar = stack.enter_context(Bar()) if progress else None
-            yield listener(callback, bar)
+            yield listener(callback, bar), seconds
+
+    def _wait_for_training(self) -> None:
+        """Waits until nobody trains. A thread that does so itself cannot wait for it: that is an error."""
+        if self._trainer is not None:
+            self._trainer.wait_for_training()
 
 
 def _same(one: Any, other: Any) -> bool:

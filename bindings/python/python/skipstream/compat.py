@@ -15,6 +15,9 @@ What differs from gensim, because the engine learns from a stream:
 - There is no pass that counts words first. `build_vocab` does nothing, and never reads its argument; new words come in
   whenever they are seen. A generator that can be read only once is enough for any number of epochs: each word is trained
   again later, from memory.
+- Each `train` is more text of one stream. Where the same sentences are trained twice, their words are counted twice, and
+  `min_count` is held against that; gensim keeps the counts of `build_vocab`. To train a text longer, pass `epochs`.
+- `wv` never changes. gensim's is always up to date; here it is asked for again after more training: `model.wv`.
 - Only skip-gram with negative sampling is there. AdaGrad sets the learning rates, so that `alpha` has no meaning.
 - Words below `min_count` are not in `wv`. gensim drops them from the text before training; here they were contexts of
   their neighbours.
@@ -41,7 +44,6 @@ from numpy.typing import NDArray
 
 from skipstream._embeddings import Embeddings
 from skipstream._gensim import ABSENT, FIXED, integer, only, replays_of, token_lists, trainer_by_gensim_names
-from skipstream._stats import Stats
 from skipstream._trainer import Trainer
 
 __all__ = ["Word2Vec"]
@@ -142,11 +144,9 @@ class Word2Vec:
             )
         if comment is not None and not isinstance(comment, str):
             raise TypeError(f"comment is of type {type(comment).__name__}; it must be a string")
-        self.min_count = integer("min_count", min_count, 0, 2**60)
-        self.max_vocab_size = None if max_vocab_size is None else integer("max_vocab_size", max_vocab_size, 2)
-        self.max_final_vocab = (
-            None if max_final_vocab is None else integer("max_final_vocab", max_final_vocab, 1)
-        )
+        self.min_count = min_count
+        self.max_vocab_size = max_vocab_size
+        self.max_final_vocab = max_final_vocab
         self.epochs = replays_of(epochs) + 1
         self._trainer = trainer_by_gensim_names(
             vector_size=vector_size,
@@ -211,7 +211,8 @@ class Word2Vec:
     @property
     def workers(self) -> int:
         """Threads that train."""
-        return self._trainer.stats().threads
+        threads = self._trainer.threads
+        return self._trainer.stats().threads if threads is None else threads
 
     @workers.setter
     def workers(self, workers: int) -> None:
@@ -353,6 +354,8 @@ class Word2Vec:
         left_out = summary.short_tokens + summary.long_tokens
         if summary.words == 0:
             _warn("the corpus has no words, so nothing was learned; a generator can be read only once")
+        elif len(self.wv) == 0:
+            _warn(f"none of the words was seen min_count={self.effective_min_count} times, so wv is empty")
         if left_out:
             _warn(
                 f"{left_out:,} tokens were left out: they are empty, or have more than {_MAX_TOKEN_BYTES:,} bytes"
@@ -377,6 +380,7 @@ class Word2Vec:
         As in gensim: the mean of the given words' vectors, times each word's vector as a context, through a softmax.
         Where no given word is known, None.
         """
+        topn = integer("topn", topn, 0)
         wv = self.wv
         known = [
             wv.get_index(word) if isinstance(word, str) else word for word in context_words_list if word in wv
@@ -387,7 +391,8 @@ class Word2Vec:
         weights = np.exp(scores - scores.max(), dtype=np.float64)
         probabilities = weights / weights.sum()
         best = np.argsort(-probabilities, kind="stable")[:topn]
-        return [(wv.index_to_key[row], float(probabilities[row])) for row in best]
+        words = wv.index_to_key
+        return [(words[row], float(probabilities[row])) for row in best]
 
     def save(self, fname: str | os.PathLike[str]) -> None:
         """Writes the whole state to one file, which skipstream's other programs read, too."""
@@ -398,16 +403,22 @@ class Word2Vec:
     @classmethod
     def load(cls, fname: str | os.PathLike[str], workers: int | None = None) -> Word2Vec:
         """The model in a file that `save` wrote, or any other model of skipstream (then `min_count` is 1)."""
+        fname = os.fspath(fname)
         with open(fname, "rb") as file:
             if file.read(2)[:1] == b"\x80":
                 raise ValueError(
-                    f"{os.fspath(fname)} is a pickle, as gensim saves its models; it cannot be trained further here. "
+                    f"{fname} is a pickle, as gensim saves its models; it cannot be trained further here. "
                     "Load it with gensim, save its vectors with model.wv.save_word2vec_format, and start from them "
                     "with skipstream.Trainer(init=...)"
                 )
         model = cls.__new__(cls)
         model._trainer = Trainer.load(fname, threads=workers)
-        note = json.loads(model._trainer._notes().get(_NOTE, "{}"))
+        try:
+            note = dict(json.loads(model._trainer._notes().get(_NOTE, "{}")))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{fname}: what it says for gensim's look-alike cannot be read: {error}"
+            ) from None
         for name, (value, _) in FIXED.items():
             setattr(model, name, value)
         for name, default in _NOTED.items():
@@ -432,6 +443,10 @@ class Word2Vec:
             raise AttributeError(f"{name} of gensim's Word2Vec is not here: {ABSENT[name]}")
         if name in FIXED:
             only(name, value, *FIXED[name])
+        if name in _LIMITS and not (value is None and name != "min_count"):
+            value = integer(name, value, *_LIMITS[name])
+        if name in ("min_count", "max_final_vocab"):
+            super().__setattr__("_wv", None)
         super().__setattr__(name, value)
 
     def __str__(self) -> str:
@@ -440,6 +455,13 @@ class Word2Vec:
     def __repr__(self) -> str:
         return f"<skipstream.compat.{self}>"
 
+
+# The limits of what is an attribute too.
+_LIMITS: dict[str, tuple[int, int | None]] = {
+    "min_count": (0, 2**60),
+    "max_vocab_size": (2, None),
+    "max_final_vocab": (1, None),
+}
 
 # What a model's file keeps for this class, with the value where the file does not say.
 _NOTED: dict[str, Any] = {
@@ -462,8 +484,3 @@ def _warn(message: str) -> None:
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         frame, depth = frame.f_back, depth + 1
     warnings.warn(message, UserWarning, stacklevel=depth)
-
-
-def _summed_loss(stats: Stats) -> float:
-    """gensim adds up what the engine gives as a mean."""
-    return stats.pairs * stats.loss

@@ -132,6 +132,11 @@ impl Trainer {
         self.run(py, Origin::Files, &mut open, callback.as_ref(), interval)
     }
 
+    /// Waits until nobody trains.
+    fn wait_for_training(&self, py: Python<'_>) -> PyResult<()> {
+        self.trainings.wait(py, TRAINS).map(drop)
+    }
+
     /// Trains what waits for its replay.
     #[pyo3(signature = (callback = None, interval = 1.0))]
     fn finish(&self, py: Python<'_>, callback: Option<Py<PyAny>>, interval: f64) -> PyResult<String> {
