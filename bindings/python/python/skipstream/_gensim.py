@@ -62,7 +62,7 @@ def only(name: str, value: Any, allowed: Any, instead: str) -> None:
     """Refuses what cannot be honoured."""
     try:
         differs = bool(value != allowed)
-    except Exception:
+    except (TypeError, ValueError):
         # What cannot even be compared, as an array, is another value.
         differs = True
     if differs:

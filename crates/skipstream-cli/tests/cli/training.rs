@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use skipstream::corpus::{Files, Layout};
+use skipstream::{Config, Trainer};
+
 use crate::desk::{Desk, text, train};
 
 #[test]
@@ -160,4 +163,27 @@ fn what_is_left_out_is_counted() {
     ] {
         assert!(answer.out.contains(note), "{answer:?}");
     }
+}
+
+#[test]
+fn the_library_makes_the_same_bytes() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(20_000, 1));
+    let path = desk.path("a.txt");
+    desk.train("m", &[path.to_str().unwrap()]);
+    // The settings of the desk.
+    let config = Config {
+        dimensions: 16,
+        max_vocabulary: 300,
+        batch_words: 4_000,
+        replay_words: 20_000,
+        subsample: 0.0,
+        ..Config::default()
+    };
+    let mut trainer = Trainer::new(config.clone()).unwrap();
+    let mut files = Files::plan([&path], trainer.ledger(), false, &config.text, &Layout::Text).unwrap();
+    trainer.train(&mut files, &mut ()).unwrap();
+    files.settle(trainer.ledger_mut()).unwrap();
+    trainer.save(desk.path("library")).unwrap();
+    assert!(desk.bytes("library") == desk.bytes("m"));
 }
