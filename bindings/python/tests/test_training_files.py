@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +187,16 @@ def test_passes_over_files_that_an_error_ended_begin_anew(news: Path, tmp_path: 
 def test_files_without_words_are_named(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n")
     assert small().train_file(tmp_path / "empty.txt").files_without_words == (str(tmp_path / "empty.txt"),)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text there")
+def test_a_name_need_not_be_utf_8(tmp_path: Path) -> None:
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/news\xff.txt")
+    empty = os.fsdecode(os.fsencode(tmp_path) + b"/empty\xff.txt")
+    Path(name).write_text(TEXT)
+    Path(empty).touch()
+    trainer = small()
+    summary = trainer.train_file([name, empty])
+    assert (summary.words, summary.files_without_words) == (300, (empty,))
+    trainer.save(tmp_path / "model")
+    assert Trainer.load(tmp_path / "model").train_file(name).skipped_files == (name,)

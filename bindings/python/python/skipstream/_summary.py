@@ -48,11 +48,11 @@ class Summary:
     """Files that were read to their end and have no words in them."""
 
     @classmethod
-    def _from_json(cls, text: str) -> Summary:
-        values = json.loads(text)
-        for name in ("skipped_files", "files_without_words"):
-            values[name] = tuple(values[name])
-        return cls(**values)
+    def _told(cls, figures: str, skipped: list[str], without_words: list[str]) -> Summary:
+        """What the engine tells: JSON, and beside it the names of files, which need not be UTF-8."""
+        return cls(
+            **json.loads(figures), skipped_files=tuple(skipped), files_without_words=tuple(without_words)
+        )
 
     def __repr__(self) -> str:
         parts = [f"{_counted(self.words, 'word')} in {_counted(self.sentences, 'sentence')}"]

@@ -173,7 +173,7 @@ class Trainer(Estimator):
         """
         trainer = self._ready()
         with self._listening(progress, callback, interval) as listening:
-            return Summary._from_json(trainer.train(sentences, *listening))
+            return Summary._told(*trainer.train(sentences, *listening))
 
     def train_file(
         self,
@@ -215,8 +215,8 @@ class Trainer(Estimator):
             )
         named = [os.fsdecode(path) for path in paths]
         with self._listening(progress, callback, interval) as listening:
-            return Summary._from_json(
-                trainer.train_file(named, format, field, bad_records, again, *listening)
+            return Summary._told(
+                *trainer.train_file(named, format, field, bad_records, again, *listening)
             )
 
     def finish(
@@ -231,7 +231,7 @@ class Trainer(Estimator):
         1500
         """
         with self._listening(progress, callback, interval) as listening:
-            return Summary._from_json(self._ready().finish(*listening))
+            return Summary._told(*self._ready().finish(*listening))
 
     def embeddings(self, vectors: str = "sum", top: int | None = None) -> Embeddings:
         """The vectors as they are now, which later training does not change.

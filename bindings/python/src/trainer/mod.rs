@@ -27,7 +27,7 @@ use crate::embeddings::Embeddings;
 use crate::error::to_python;
 use crate::settings::Settings;
 use crate::text::{self, AskedFiles, Column, Items, Text};
-use run::{Model, Origin};
+use run::{Model, Origin, Told};
 use turns::Turns;
 use watch::Watch;
 
@@ -97,7 +97,7 @@ impl Trainer {
         sentences: Py<PyAny>,
         callback: Option<Py<PyAny>>,
         interval: f64,
-    ) -> PyResult<String> {
+    ) -> PyResult<Told> {
         text::refuse_one_string(sentences.bind(py))?;
         let interval = checked_interval(interval)?;
         let mut open = |py: Python<'_>, model: &Model| {
@@ -123,7 +123,7 @@ impl Trainer {
         again: bool,
         callback: Option<Py<PyAny>>,
         interval: f64,
-    ) -> PyResult<String> {
+    ) -> PyResult<Told> {
         let interval = checked_interval(interval)?;
         let files = AskedFiles::find(py, &paths, format, field, bad_records, again)?;
         let mut open = |py: Python<'_>, model: &Model| {
@@ -139,7 +139,7 @@ impl Trainer {
 
     /// Trains what waits for its replay.
     #[pyo3(signature = (callback = None, interval = 1.0))]
-    fn finish(&self, py: Python<'_>, callback: Option<Py<PyAny>>, interval: f64) -> PyResult<String> {
+    fn finish(&self, py: Python<'_>, callback: Option<Py<PyAny>>, interval: f64) -> PyResult<Told> {
         let interval = checked_interval(interval)?;
         let _training = self.trainings.wait(py, TRAINS)?;
         let before = self.with(py, |trainer| Ok(trainer.progress()))?;
@@ -159,7 +159,7 @@ impl Trainer {
             watch.tell(py, &now, Some(1.0))?;
             let text = Default::default();
             let summary = run::Summary::of_text(&before, &now, waiting, watch.elapsed(), 1, &text);
-            return Ok(serde_json::to_string(&summary).expect("it is plain data"));
+            return Ok(summary.tell());
         }
     }
 

@@ -1,6 +1,7 @@
 //! One call of `train`: learns, and rests when somebody else wants the trainer.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
@@ -33,9 +34,15 @@ pub struct Summary {
     nul_lines: u64,
     bad_records: u64,
     missing: u64,
-    skipped_files: Vec<PathBuf>,
-    files_without_words: Vec<PathBuf>,
+    /// JSON has no names that are not UTF-8, and a file may have one.
+    #[serde(skip)]
+    skipped_files: Vec<OsString>,
+    #[serde(skip)]
+    files_without_words: Vec<OsString>,
 }
+
+/// A summary as JSON, the files that were skipped and those without words.
+pub type Told = (String, Vec<OsString>, Vec<OsString>);
 
 /// What has to be known of a model to open a text for it.
 pub struct Model {
@@ -68,7 +75,7 @@ impl Trainer {
         open: &mut Open<'_>,
         callback: Option<&Py<PyAny>>,
         interval: Duration,
-    ) -> PyResult<String> {
+    ) -> PyResult<Told> {
         let _training = self.trainings.wait(py, TRAINS)?;
         let turn = self.turns.wait(py, BUSY)?;
         // The turn is ours, so nobody who could wait for Python's lock has the trainer.
@@ -99,12 +106,12 @@ impl Trainer {
             (Some(feed), result)
         };
         let Some(feed) = feed else {
-            return result.map(|()| String::new());
+            return result.map(|()| Told::default());
         };
         let result = feed.feed().take_error().map_or(result, Err);
         if in_passes && result.is_err() {
             // Nothing was learned, so nothing is written down.
-            return result.map(|()| String::new());
+            return result.map(|()| Told::default());
         }
         let turn = self.turns.wait_anyway(py, BUSY)?;
         let settled = call(py, || {
@@ -120,7 +127,7 @@ impl Trainer {
         watch.tell(py, &now, feed.fraction().map(|_| 1.0))?;
         let passes = if in_passes { passes } else { 1 };
         let summary = Summary::new(&before, &now, waiting, watch.elapsed(), passes, &**feed);
-        Ok(serde_json::to_string(&summary).expect("it is plain data"))
+        Ok(summary.tell())
     }
 
     fn run_stream(
@@ -260,7 +267,9 @@ impl Summary {
         let missing = feed.missing();
         let (skipped_files, files_without_words) = match feed.files() {
             Some(files) => {
-                (files.skipped().to_vec(), files.without_words().map(|path| path.to_owned()).collect())
+                let name = |path: &Path| path.as_os_str().to_owned();
+                let skipped = files.skipped().iter().map(|path| name(path)).collect();
+                (skipped, files.without_words().map(name).collect())
             }
             None => (Vec::new(), Vec::new()),
         };
@@ -304,6 +313,12 @@ impl Summary {
             skipped_files: Vec::new(),
             files_without_words: Vec::new(),
         }
+    }
+
+    /// As Python takes it.
+    pub fn tell(self) -> Told {
+        let figures = serde_json::to_string(&self).expect("it is nothing but numbers");
+        (figures, self.skipped_files, self.files_without_words)
     }
 }
 
