@@ -16,6 +16,8 @@ mod trainer;
 /// The engine of skipstream. Private: use the package `skipstream`.
 #[pyo3::pymodule(gil_used = false)]
 mod _engine {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::embeddings::Embeddings;
     #[pymodule_export]
@@ -28,4 +30,9 @@ mod _engine {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "it is a name of Python")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn prepare(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::embeddings::prepare_arrays(module.py())
+    }
 }

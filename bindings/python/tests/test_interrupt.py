@@ -192,3 +192,26 @@ def test_a_handler_that_raises_something_else() -> None:
             print(raised is error, trainer.stats().words % 3)
     """)
     assert out == "True 0\n"
+
+
+def test_the_first_array_looks_for_nothing() -> None:
+    program = """
+        import builtins
+        import numpy, skipstream
+        trainer = skipstream.Trainer(dimensions=4)
+        trainer.train(["tea with milk"])
+        one, two = numpy.ones(4, numpy.float32), numpy.ones((2, 4), numpy.float32)
+        def interrupt(*_):
+            raise KeyboardInterrupt
+        # Where Python code runs, Ctrl-C may come.
+        builtins.__import__ = interrupt
+        print(trainer.vector("tea").shape, skipstream._engine.cosines(one, two).shape)
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.stdout == "(4,) (2,)\n", run.stderr

@@ -215,9 +215,7 @@ class Trainer(Estimator):
             )
         named = [os.fsdecode(path) for path in paths]
         with self._listening(progress, callback, interval) as listening:
-            return Summary._told(
-                *trainer.train_file(named, format, field, bad_records, again, *listening)
-            )
+            return Summary._told(*trainer.train_file(named, format, field, bad_records, again, *listening))
 
     def finish(
         self, *, progress: bool = False, callback: Callback | None = None, interval: float = 1.0

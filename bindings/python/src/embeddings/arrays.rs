@@ -8,6 +8,15 @@ use skipstream::embeddings::Nearest;
 
 use super::Embeddings;
 
+/// Finds what makes arrays, and what tells who reads and writes them.
+///
+/// Otherwise both are looked for at the first array, and when Ctrl-C comes then, that is a panic.
+pub fn prepare_arrays(py: Python<'_>) -> PyResult<()> {
+    // If it is missing or cannot be used, Python says so.
+    py.import("numpy")?;
+    values(&values_of(py, vec![0.0])).map(drop)
+}
+
 /// A copy of an array: the engine works without Python's lock, and somebody else may write into the array meanwhile.
 pub fn values(array: &Bound<'_, PyArray1<f32>>) -> PyResult<Vec<f32>> {
     let array = array.try_readonly().map_err(|_| written_to())?;

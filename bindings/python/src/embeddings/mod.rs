@@ -17,7 +17,7 @@ use skipstream::formats::{self, FirstLine, Format, LoadOptions, Word2vecOptions}
 
 use crate::call::call;
 use arrays::{frozen, matrix_of, values_of};
-pub use arrays::{matrix, values};
+pub use arrays::{matrix, prepare_arrays, values};
 use keys::Keys;
 
 /// Words with their counts and vectors; never changes.
