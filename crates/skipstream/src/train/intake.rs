@@ -117,6 +117,11 @@ impl Intake {
         Ok(true)
     }
 
+    /// The error that would come with the next call.
+    pub fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
     /// Makes a batch of old text alone, until at most `due` words of it are due; false where there is none.
     pub fn fill_from_replay(&mut self, due: usize, vocabulary: &Vocabulary, batch: &mut Batch) -> bool {
         if self.replay.due() <= due {

@@ -51,7 +51,8 @@ impl MiniBatch {
             });
             self.count(trained, stream);
             if rest {
-                return Ok(Outcome::Rested);
+                // The next call may have another source, to which this error does not belong.
+                return self.intake.take_failure().map_or(Ok(Outcome::Rested), Err);
             }
             more = read?;
             std::mem::swap(&mut self.current, &mut self.next);
@@ -113,8 +114,8 @@ impl MiniBatch {
 
 #[cfg(test)]
 mod tests {
-    use crate::corpus::Lines;
-    use crate::{Config, Trainer};
+    use crate::corpus::{Lines, Sentence, Source};
+    use crate::{Config, Error, Outcome, Progress, Result, Trainer, Wish};
 
     fn learn(trainer: &mut Trainer, text: &str) {
         let options = trainer.settings().text.clone();
@@ -154,5 +155,28 @@ mod tests {
             trainer.finish(&mut ());
         }
         assert_eq!(changed.progress().totals, same.progress().totals);
+    }
+
+    /// One sentence, and then an error.
+    struct Broken(bool);
+
+    impl Source for Broken {
+        fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+            if std::mem::replace(&mut self.0, true) {
+                return Err(Error::Unsupported("broken".to_owned()));
+            }
+            Lines::new(&b"one two"[..], "text", &Default::default())?.read(sentence)
+        }
+    }
+
+    #[test]
+    fn an_error_behind_the_batch_of_a_rest_is_not_kept_for_another_source() {
+        let mut trainer = Trainer::new(Config { dimensions: 4, ..Config::default() }).unwrap();
+        let mut rest = |_: &Progress| Wish::Rest;
+        let error = trainer.train(&mut Broken(false), &mut rest).unwrap_err().to_string();
+        assert_eq!((error.as_str(), trainer.progress().tokens), ("broken", 2));
+        let mut other = Lines::new(&b"three four five"[..], "text", &Default::default()).unwrap();
+        assert_eq!(trainer.train(&mut other, &mut ()).unwrap(), Outcome::Ended);
+        assert_eq!(trainer.progress().tokens, 5);
     }
 }
