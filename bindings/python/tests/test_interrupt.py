@@ -215,3 +215,27 @@ def test_the_first_array_looks_for_nothing() -> None:
         timeout=60,
     )
     assert run.stdout == "(4,) (2,)\n", run.stderr
+
+
+def test_a_handler_that_asks_while_its_thread_waits_for_another() -> None:
+    out = interrupted("""
+        import signal
+        stop = threading.Event()
+        def slow():
+            yield SENTENCES[0]
+            started.set()
+            stop.wait()
+        started = threading.Event()
+        other = threading.Thread(target=trainer.train, args=(slow(),))
+        other.start()
+        started.wait()
+        asked = []
+        def handler(*_):
+            threading.Timer(0.2, stop.set).start()
+            asked.append(trainer.stats().words)
+        signal.signal(signal.SIGINT, handler)
+        threading.Timer(0.3, ready).start()
+        print(trainer.stats().words, asked)
+        other.join()
+    """)
+    assert out == "20 [20]\n"

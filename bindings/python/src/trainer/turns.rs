@@ -44,11 +44,10 @@ impl Turns {
             if let Some(turn) = py.detach(|| self.wait_for(ticket)) {
                 return Ok(turn);
             }
-            if let Err(interrupt) = py.check_signals() {
-                self.state().waiting.retain(|&other| other != ticket);
-                self.changed.notify_all();
-                return Err(interrupt);
-            }
+            // A handler may ask for a turn as well, in this thread: it must not stand behind the one that it interrupts.
+            self.leave_queue(ticket);
+            py.check_signals()?;
+            self.return_to_queue(ticket);
         }
     }
 
@@ -85,6 +84,18 @@ impl Turns {
         state.next_ticket += 1;
         state.waiting.push_back(ticket);
         Ok(Err(ticket))
+    }
+
+    fn leave_queue(&self, ticket: u64) {
+        self.state().waiting.retain(|&other| other != ticket);
+        self.changed.notify_all();
+    }
+
+    /// Takes the old place again, before all who came later.
+    fn return_to_queue(&self, ticket: u64) {
+        let mut state = self.state();
+        let place = state.waiting.partition_point(|&other| other < ticket);
+        state.waiting.insert(place, ticket);
     }
 
     fn wait_for(&self, ticket: u64) -> Option<Turn<'_>> {
