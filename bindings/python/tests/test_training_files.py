@@ -200,3 +200,61 @@ def test_a_name_need_not_be_utf_8(tmp_path: Path) -> None:
     assert (summary.words, summary.files_without_words) == (300, (empty,))
     trainer.save(tmp_path / "model")
     assert Trainer.load(tmp_path / "model").train_file(name).skipped_files == (name,)
+
+
+def test_a_save_in_the_middle_knows_how_far_the_file_was_learned(tmp_path: Path) -> None:
+    text, middle = tmp_path / "text.txt", tmp_path / "middle"
+    text.write_text(TEXT * 20)
+    trainer = small(batch_words=500)
+    seen: list[int] = []
+
+    def callback(progress: Progress) -> None:
+        seen.append(progress.words)
+        if len(seen) == 3:
+            trainer.save(middle)
+
+    trainer.train_file(text, callback=callback, interval=0)
+    resumed = Trainer.load(middle, threads=1)
+    assert resumed.stats().words == seen[2] < 6000
+    assert resumed.train_file(text).words == 6000 - seen[2]
+    assert saved(resumed, tmp_path / "resumed") == saved(trainer, tmp_path / "whole")
+
+
+def test_a_save_in_the_middle_of_strings_knows_them(tmp_path: Path) -> None:
+    middle = tmp_path / "middle"
+    trainer = small(batch_words=500)
+
+    def callback(progress: Progress) -> None:
+        if not middle.exists():
+            trainer.save(middle)
+
+    trainer.train(TEXT.splitlines() * 20, callback=callback, interval=0)
+    words = Trainer.load(middle).stats().words
+    assert 0 < words < 6000
+    assert f'piped_words\\":{words}'.encode() in middle.read_bytes()
+
+
+def test_a_file_that_goes_away_does_not_keep_the_others_from_being_learned(tmp_path: Path) -> None:
+    first, second = tmp_path / "1.txt", tmp_path / "2.txt"
+    for path in (first, second):
+        path.write_text(TEXT * 10)
+    trainer = small(batch_words=500)
+
+    def callback(progress: Progress) -> None:
+        if progress.words < 3000:
+            first.unlink(missing_ok=True)
+
+    with pytest.raises(FileNotFoundError):
+        trainer.train_file([first, second], callback=callback, interval=0)
+    assert trainer.stats().words == 6000
+    assert len(trainer.train_file(second).skipped_files) == 1
+
+
+def test_an_error_of_one_file_does_not_come_up_in_another_training(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(b"tea with milk\n" * 100 + b"\xff\xfe\n")
+    trainer = small(invalid_utf8="error")
+    with pytest.raises(UnicodeError, match="line 101"):
+        trainer.train_file(bad, callback=lambda _: None, interval=0)
+    sentences = iter([["a", "b"], ["c", "d"]])
+    assert trainer.train(sentences).words == 4

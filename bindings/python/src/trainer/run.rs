@@ -8,11 +8,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use skipstream::corpus::{Files, Ledger, Source, TextOptions, TextReport};
-use skipstream::{Error, Outcome, Progress};
+use skipstream::{Error, Observer, Outcome, Progress};
 
 use super::watch::{PassWatch, Watch};
 use super::{BUSY, TRAINS, Trainer};
 use crate::call::call;
+use crate::error::to_python;
 use crate::text::{Feed, Shared};
 
 /// What came of a training, for Python.
@@ -122,7 +123,7 @@ impl Trainer {
         drop(turn);
         result?;
         let (now, waiting, passes, settled) = settled?;
-        settled.map_err(|error| crate::error::to_python(py, error))?;
+        settled.map_err(|error| to_python(py, error))?;
         let feed = feed.feed();
         watch.tell(py, &now, feed.fraction().map(|_| 1.0))?;
         let passes = if in_passes { passes } else { 1 };
@@ -138,6 +139,7 @@ impl Trainer {
         watch: &mut Watch<'_>,
     ) -> PyResult<()> {
         let mut turn = Some(turn);
+        let mut put_off = None;
         let result = loop {
             let held = match turn.take().map_or_else(|| self.turns.wait(py, BUSY), Ok) {
                 Ok(held) => held,
@@ -145,14 +147,16 @@ impl Trainer {
             };
             let rested = call(py, || {
                 let mut trainer = self.lock();
-                let outcome = trainer.train(&mut feed.clone(), watch)?;
-                Ok((outcome, trainer.progress()))
+                let (outcome, settled) = train_and_settle(&mut trainer, feed, watch);
+                // A file that is gone cannot be written down; the rest is still worth learning.
+                put_off = put_off.take().or(settled.err());
+                Ok((outcome?, trainer.progress()))
             });
             drop(held);
             let now = match rested {
                 Ok((Outcome::Rested, now)) => now,
-                Ok((Outcome::Ended, _)) => break Ok(()),
-                Err(error) => return Err(error),
+                Ok((Outcome::Ended, _)) => break put_off.map_or(Ok(()), |error| Err(to_python(py, error))),
+                Err(error) => return Err(watch.take_error().unwrap_or(error)),
             };
             if let Some(error) = watch.take_error() {
                 break Err(error);
@@ -167,7 +171,7 @@ impl Trainer {
             feed.feed().stop();
             let _turn = self.turns.wait_anyway(py, BUSY)?;
             if feed.feed().files().is_none() {
-                call(py, || self.lock().train(&mut feed.clone(), &mut ()))?;
+                call(py, || train_and_settle(&mut self.lock(), feed, &mut ()).0)?;
             }
         }
         result
@@ -202,6 +206,17 @@ impl Trainer {
         };
         (passes.feed, result)
     }
+}
+
+/// Learns until the next rest, and writes down in the same turn what was learned: who has the next one may save.
+fn train_and_settle(
+    trainer: &mut skipstream::Trainer,
+    feed: &Shared,
+    observer: &mut dyn Observer,
+) -> (skipstream::Result<Outcome>, skipstream::Result<()>) {
+    let outcome = trainer.train(&mut feed.clone(), observer);
+    let settled = feed.feed().settle(trainer.ledger_mut());
+    (outcome, settled)
 }
 
 /// The passes over a corpus so far.
