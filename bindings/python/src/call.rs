@@ -12,12 +12,16 @@ use crate::error::to_python;
 ///
 /// A panic is a mistake of ours. It must not be a `PanicException`, which `except Exception` does not catch.
 pub fn call<T: Send>(py: Python<'_>, work: impl FnOnce() -> skipstream::Result<T> + Send) -> PyResult<T> {
-    py.detach(|| catch_unwind(AssertUnwindSafe(work)))
-        .map_err(|panic| {
-            let reason = message(&*panic);
+    py.detach(|| caught(work))
+        .map_err(|reason| {
             PyRuntimeError::new_err(format!("skipstream made a mistake, please report it: {reason}"))
         })?
         .map_err(|error| to_python(py, error))
+}
+
+/// Does some work, or says why it panicked.
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| message(&*panic).to_owned())
 }
 
 fn message(panic: &(dyn Any + Send)) -> &str {

@@ -84,8 +84,13 @@ def test_a_long_column_comes_in_pieces(tmp_path: Path) -> None:
         pa.array(lines), callback=lambda progress: fractions.append(progress.fraction), interval=0
     )
     lists.train(pa.array([line.split() for line in lines]))
+    encoded = small()
+    encoded.train(
+        pa.array([line.split() for line in lines], pa.list_(pa.dictionary(pa.int32(), pa.string())))
+    )
     expected.train(lines)
     assert summary.words == 180_000
+    assert saved(encoded, tmp_path / "a") == saved(lists, tmp_path / "b")
     assert fractions[-1] == 1.0 and all(0 < fraction <= 1 for fraction in fractions)
     assert saved(trainer, tmp_path / "a") == saved(expected, tmp_path / "b")
     np.testing.assert_array_equal(lists.vectors_of(["w1", "w90"]), expected.vectors_of(["w1", "w90"]))
@@ -203,6 +208,43 @@ def test_what_only_looks_like_a_column_is_refused(given: Any) -> None:
     with pytest.raises((TypeError, ValueError)):
         wrong = type("Wrong", (), {"__arrow_c_stream__": lambda self: pa.array(TEXTS).__arrow_c_array__()[1]})
         small().train(wrong())
+
+
+@pytest.mark.parametrize("name", ["__arrow_c_stream__", "__arrow_c_array__"])
+def test_buffers_can_be_given_out_only_once(name: str) -> None:
+    column = pa.chunked_array([TEXTS]) if name == "__arrow_c_stream__" else pa.array(TEXTS)
+    given = getattr(column, name)()
+    trainer = small()
+    again = type("Again", (), {name: lambda self, schema=None: given})()
+    assert trainer.train(again).words == 9
+    with pytest.raises(ValueError, match=r"sentences: .*(released|given out before)"):
+        trainer.train(again)
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_a_column_is_two_capsules(number: int) -> None:
+    given = (pa.array(TEXTS).__arrow_c_array__() * 2)[:number]
+    with pytest.raises(ValueError, match="length 2"):
+        small().train(type("Other", (), {"__arrow_c_array__": lambda self, schema=None: given})())
+
+
+@pytest.mark.parametrize(
+    ("named", "is_really"),
+    [
+        (pa.array(TEXTS), pa.array([1, 2, 3])),
+        (pa.array(TEXTS), pa.array([["tea"], ["milk"]])),
+        (pa.array(TEXTS, pa.string_view()), pa.array([1, 2])),
+        (pa.array([["tea"], ["milk"]]), pa.array(TEXTS)),
+        (pa.array([["tea"], ["milk"]]), pa.array([[1], [2]])),
+        (pa.array(TEXTS).dictionary_encode(), pa.array([1, 2])),
+        (pa.array(TEXTS), pa.array(TEXTS).dictionary_encode()),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_a_column_of_another_type_than_it_says_is_refused(named: Any, is_really: Any) -> None:
+    given = (named.__arrow_c_array__()[0], is_really.__arrow_c_array__()[1])
+    with pytest.raises(ValueError, match=r"sentences: .*the array is not one of"):
+        small().train(type("Lying", (), {"__arrow_c_array__": lambda self, schema=None: given})())
 
 
 def test_bytes_that_are_not_utf_8_are_not_believed() -> None:

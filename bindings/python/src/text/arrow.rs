@@ -2,17 +2,18 @@
 
 use arrow_array::array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray, make_array};
 use arrow_array::cast::AsArray;
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{ArrayReader, OffsetSizeTrait};
 use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::PyCapsule;
 use skipstream::corpus::TokenLists;
 
 use super::column::choose_column;
 use super::{Kind, Supply};
+use crate::call::caught;
 
 /// What is taken at once.
 const CHUNK_TOKENS: usize = 50_000;
@@ -41,26 +42,14 @@ impl Arrow {
     /// Takes over the buffers of a column.
     pub fn new(column: &Bound<'_, PyAny>) -> PyResult<Arrow> {
         let length = column.len().ok();
-        let (data_type, batches): (_, Box<dyn Iterator<Item = _> + Send>) =
+        let (kind, batches): (_, Box<dyn Iterator<Item = _> + Send>) =
             if column.hasattr("__arrow_c_stream__")? {
                 let stream = stream(&column.call_method0("__arrow_c_stream__")?)?;
-                (stream.field().data_type().clone(), Box::new(stream))
+                (kind_of(stream.field().data_type())?, Box::new(stream.map(checked)))
             } else {
-                let array = array(&column.call_method0("__arrow_c_array__")?)?;
-                (array.data_type().clone(), Box::new(std::iter::once(Ok(array))))
+                let (kind, array) = array(&column.call_method0("__arrow_c_array__")?)?;
+                (kind, Box::new(std::iter::once(Ok(array))))
             };
-        let kind = match &data_type {
-            DataType::List(item) | DataType::LargeList(item) if is_string(item.data_type()) => Kind::Lists,
-            DataType::Struct(_) => return Err(choose_column("table")),
-            data_type if is_string(data_type) => Kind::Strings,
-            // A column of nothing but missing values has no type of its own.
-            DataType::Null => Kind::Strings,
-            data_type => {
-                return Err(PyTypeError::new_err(format!(
-                    "sentences is a column of {data_type}; it must be one of strings or of lists of strings"
-                )));
-            }
-        };
         Ok(Arrow { batches, kind, current: None, taken: 0, length, missing: 0 })
     }
 
@@ -69,8 +58,8 @@ impl Arrow {
         loop {
             let batch = match self.current.take() {
                 Some(batch) => batch,
-                None => match self.batches.next() {
-                    Some(array) => Batch::new(array.map_err(to_python)?)?,
+                None => match believed(|| self.batches.next().transpose())? {
+                    Some(array) => Batch::new(array),
                     None => return Ok(None),
                 },
             };
@@ -134,11 +123,14 @@ impl Supply for Arrow {
 }
 
 impl Batch {
-    /// Believes the buffers only once they were looked through: they are another program's.
-    fn new(array: ArrayRef) -> PyResult<Batch> {
-        array.to_data().validate_full().map_err(to_python)?;
-        let keys = keys(&array);
-        Ok(Batch { array, next: 0, keys })
+    fn new(array: ArrayRef) -> Batch {
+        // Once for all that is taken of it: it looks at every row.
+        let keys = match array.data_type() {
+            DataType::List(_) => keys(array.as_list::<i32>().values()),
+            DataType::LargeList(_) => keys(array.as_list::<i64>().values()),
+            _ => keys(&array),
+        };
+        Batch { array, next: 0, keys }
     }
 }
 
@@ -156,8 +148,7 @@ fn keys(array: &ArrayRef) -> Vec<usize> {
 fn take_lists<O: OffsetSizeTrait>(batch: &mut Batch, lists: &mut TokenLists) -> u64 {
     let mut missing = 0;
     let array = batch.array.as_list::<O>();
-    let keys = keys(array.values());
-    let strings = Strings::of(array.values(), &keys);
+    let strings = Strings::of(array.values(), &batch.keys);
     while batch.next < array.len() && lists.waiting() < CHUNK_TOKENS {
         if array.is_null(batch.next) {
             missing += 1;
@@ -212,6 +203,20 @@ impl<'a> Strings<'a> {
     }
 }
 
+/// What a column of this type consists of.
+fn kind_of(data_type: &DataType) -> PyResult<Kind> {
+    match data_type {
+        DataType::List(item) | DataType::LargeList(item) if is_string(item.data_type()) => Ok(Kind::Lists),
+        DataType::Struct(_) => Err(choose_column("table")),
+        data_type if is_string(data_type) => Ok(Kind::Strings),
+        // A column of nothing but missing values has no type of its own.
+        DataType::Null => Ok(Kind::Strings),
+        data_type => Err(PyTypeError::new_err(format!(
+            "sentences is a column of {data_type}; it must be one of strings or of lists of strings"
+        ))),
+    }
+}
+
 fn is_string(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
@@ -225,23 +230,64 @@ fn is_string(data_type: &DataType) -> bool {
 fn stream(capsule: &Bound<'_, PyAny>) -> PyResult<ArrayStreamReader> {
     let capsule = capsule.cast::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
-    // SAFETY: by its name, the capsule holds a stream of Arrow's C interface, which may be moved out of it once.
-    unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) }.map_err(to_python)
+    // SAFETY: by its name, the capsule holds a stream of Arrow's C interface. It is moved out; a stream that was moved
+    // out before says so, and is refused.
+    believed(|| unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) })
 }
 
-fn array(capsules: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
-    let capsules = capsules.cast::<PyTuple>()?;
-    let [schema, array] = [capsules.get_item(0)?, capsules.get_item(1)?];
-    let (schema, array) = (schema.cast::<PyCapsule>()?, array.cast::<PyCapsule>()?);
+fn array(capsules: &Bound<'_, PyAny>) -> PyResult<(Kind, ArrayRef)> {
+    let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
-    // SAFETY: by its name, the capsule holds a schema of Arrow's C interface, which may be moved out of it once.
+    // SAFETY: by its name, the capsule holds a schema of Arrow's C interface, which is moved out.
     let schema = unsafe { FFI_ArrowSchema::from_raw(schema.as_ptr()) };
     // SAFETY: the same for an array.
     let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
-    // SAFETY: the two belong together, as they were given out together.
-    let data = unsafe { from_ffi(array, &schema) }.map_err(to_python)?;
-    Ok(make_array(data))
+    if schema.release().is_none() || array.is_released() {
+        return Err(to_python(ArrowError::CDataInterface("the array was given out before".to_owned())));
+    }
+    let data_type = believed(|| DataType::try_from(&schema))?;
+    let kind = kind_of(&data_type)?;
+    let array = believed(|| {
+        if !fits(&array, &data_type) {
+            return Err(ArrowError::CDataInterface(format!("the array is not one of {data_type}")));
+        }
+        // SAFETY: the two belong together, as they were given out together, and have the same shape.
+        let data = unsafe { from_ffi_and_data_type(array, data_type) }?;
+        data.validate_full()?;
+        Ok(make_array(data))
+    })?;
+    Ok((kind, array))
+}
+
+/// Whether an array has the parts of such a column. How long its buffers are, only its owner knows.
+fn fits(array: &FFI_ArrowArray, data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 => array.num_buffers() == 3,
+        DataType::Utf8View => array.num_buffers() >= 3,
+        DataType::List(item) | DataType::LargeList(item) => {
+            array.num_buffers() == 2 && array.num_children() == 1 && fits(array.child(0), item.data_type())
+        }
+        DataType::Dictionary(_, values) => {
+            array.num_buffers() == 2 && array.dictionary().is_some_and(|array| fits(array, values))
+        }
+        _ => true,
+    }
+}
+
+/// Looks the buffers through: they are another program's.
+fn checked(array: Result<ArrayRef, ArrowError>) -> Result<ArrayRef, ArrowError> {
+    let array = array?;
+    array.to_data().validate_full()?;
+    Ok(array)
+}
+
+/// Reads what another program gave out. Arrow panics where that is not as it should be.
+fn believed<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> PyResult<T> {
+    match caught(read) {
+        Ok(result) => result.map_err(to_python),
+        Err(reason) => Err(to_python(ArrowError::CDataInterface(reason))),
+    }
 }
 
 fn to_python(error: ArrowError) -> PyErr {
