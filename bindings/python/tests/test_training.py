@@ -234,6 +234,23 @@ def test_passes_refuse_what_can_be_read_only_once() -> None:
     assert trainer.train(SENTENCES).words == 300
 
 
+@pytest.mark.parametrize("strategy", ["batch", "word2vec"])
+@pytest.mark.parametrize("items", [SENTENCES, [" ".join(sentence) for sentence in SENTENCES]])
+def test_a_last_pass_without_text_is_an_error(strategy: str, items: list[Any]) -> None:
+    class Once:
+        def __init__(self) -> None:
+            self.iterator = iter(items)
+
+        def __iter__(self) -> Iterator[Any]:
+            return self.iterator
+
+    trainer = small(strategy=strategy)
+    with pytest.raises(ValueError, match="there were 100 at first and 0 later"):
+        trainer.train(Once())
+    assert trainer.stats().words == 0
+    assert trainer.train(items).pairs > 0
+
+
 def test_passes_learn_all_or_nothing() -> None:
     class Failing(Again):
         def __iter__(self) -> Iterator[Any]:

@@ -194,7 +194,10 @@ impl Trainer {
                 let opened = Python::try_attach(&mut *open);
                 current.borrow_mut().begin(opened)
             };
-            let outcome = trainer.train_passes(&mut open, &mut PassWatch { watch, fraction: &fraction });
+            let mut outcome = trainer.train_passes(&mut open, &mut PassWatch { watch, fraction: &fraction });
+            if matches!(outcome, Ok(Outcome::Ended)) {
+                outcome = current.borrow_mut().compare().map(|()| Outcome::Ended);
+            }
             if was_empty && !matches!(outcome, Ok(Outcome::Ended)) {
                 start_anew(&mut trainer)?;
             }
@@ -230,17 +233,7 @@ struct Passes {
 impl Passes {
     /// Begins another pass, if the last one was like those before it.
     fn begin(&mut self, opened: Option<PyResult<Box<dyn Feed>>>) -> skipstream::Result<Box<dyn Source>> {
-        let stopped = || Error::Unsupported("Python raised an error".to_owned());
-        if let Some(feed) = &self.feed {
-            let read = feed.feed().report().sentences;
-            let before = *self.sentences.get_or_insert(read);
-            if read != before {
-                self.error = Some(PyValueError::new_err(format!(
-                    "the sentences must be the same in each pass; there were {before} at first and {read} later"
-                )));
-                return Err(stopped());
-            }
-        }
+        self.compare()?;
         match opened {
             Some(Ok(feed)) => {
                 let feed = Shared::new(feed);
@@ -255,6 +248,25 @@ impl Passes {
             None => Err(stopped()),
         }
     }
+
+    /// Whether the last pass was like those before it.
+    fn compare(&mut self) -> skipstream::Result<()> {
+        let Some(feed) = &self.feed else { return Ok(()) };
+        let read = feed.feed().report().sentences;
+        let before = *self.sentences.get_or_insert(read);
+        if read == before {
+            return Ok(());
+        }
+        self.error = Some(PyValueError::new_err(format!(
+            "the sentences must be the same in each pass; there were {before} at first and {read} later"
+        )));
+        Err(stopped())
+    }
+}
+
+/// What the engine is told when Python's own error is known to us.
+fn stopped() -> Error {
+    Error::Unsupported("Python raised an error".to_owned())
 }
 
 /// Forgets what was learned in part.
