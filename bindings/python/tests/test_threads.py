@@ -151,3 +151,49 @@ def test_a_trainer_can_be_dropped_while_others_wait() -> None:
             del trainer
             results.extend(future.result() for future in work)
     assert len(results) == 60
+
+
+@pytest.mark.parametrize("strategy", ["mini-batch", "incremental"])
+@pytest.mark.parametrize("sentence", [SENTENCES[0], " ".join(SENTENCES[0])])
+def test_text_that_comes_slowly_does_not_keep_others_out(sentence: Any, strategy: str) -> None:
+    trainer, stopped = small(strategy=strategy), threading.Event()
+    taken = 0
+
+    def live() -> Iterator[Any]:
+        nonlocal taken
+        # It would never fill a batch while we look on.
+        while not stopped.wait(0.1):
+            taken += 1
+            yield sentence
+
+    with ThreadPoolExecutor() as pool:
+        training = pool.submit(trainer.train, live())
+        try:
+            while taken < 2:
+                time.sleep(0.01)
+            asking = pool.submit(trainer.stats)
+            words = asking.result(timeout=30).words
+            assert words > 0 and words % 20 == 0
+            assert not training.done()
+        finally:
+            stopped.set()
+        assert training.result().words == trainer.stats().words == 20 * taken
+        assert training.result().sentences == taken
+
+
+def test_nobody_waits_for_the_first_item() -> None:
+    trainer, started, stopped = small(), threading.Event(), threading.Event()
+
+    def late() -> Iterator[list[str]]:
+        started.set()
+        stopped.wait()
+        yield SENTENCES[0]
+
+    with ThreadPoolExecutor() as pool:
+        training = pool.submit(trainer.train, late())
+        try:
+            started.wait()
+            assert pool.submit(trainer.stats).result(timeout=30).words == 0
+        finally:
+            stopped.set()
+        assert training.result().words == 20

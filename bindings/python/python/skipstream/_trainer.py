@@ -49,8 +49,9 @@ class Trainer(Estimator):
     ...
     ValueError: window is -5; it must be from 1 to 1000
 
-    Several threads may use a trainer. One that trains lets the others in between two batches, so they wait for a
-    fraction of a second while it learns from files or lists, and longer where its text comes slowly.
+    Several threads may use a trainer. One that trains lets the others in between two batches. Where its text comes
+    slowly, a batch for which the iterator took more than about a second ends early for those who wait, as soon as the
+    next item is there. So an iterator must not wait for a thread that waits for the trainer.
 
     Args:
         dimensions: Length of a vector.

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
@@ -32,6 +33,11 @@ pub trait Feed: Source + Send {
     /// How many values were missing.
     fn missing(&self) -> u64 {
         0
+    }
+
+    /// How long it has waited for Python's text in all.
+    fn waited(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// Takes no more from Python: what was taken is given out, and then it ends. Nothing where nothing is taken ahead.
@@ -82,7 +88,7 @@ pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyRes
         Column::Objects => Box::new(Items::new(sentences, true)?),
         Column::None => Box::new(Items::new(sentences, false)?),
     };
-    let supply = Tap { supply, state: State::Open };
+    let supply = Tap { supply, state: State::Open, waited: Duration::ZERO };
     let to_python = |error| crate::error::to_python(py, error);
     Ok(match supply.supply.kind() {
         Kind::Lists => {
@@ -103,6 +109,8 @@ pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyRes
 struct Tap {
     supply: Box<dyn Supply>,
     state: State,
+    /// How long the supply has taken in all.
+    waited: Duration,
 }
 
 enum State {
@@ -114,6 +122,14 @@ enum State {
 }
 
 impl Tap {
+    /// Takes from the supply, and sees how long that takes.
+    fn fill<T>(&mut self, fill: impl FnOnce(&mut dyn Supply) -> PyResult<T>) -> PyResult<T> {
+        let began = Instant::now();
+        let filled = fill(&mut *self.supply);
+        self.waited += began.elapsed();
+        filled
+    }
+
     fn shut(&mut self) {
         if matches!(self.state, State::Open) {
             self.state = State::Shut;
@@ -152,7 +168,7 @@ impl Source for ListFeed {
                 State::Shut => return Ok(false),
                 State::Failed(_) => return Err(failed()),
             }
-            match self.tap.supply.fill_lists(&mut self.lists) {
+            match self.tap.fill(|supply| supply.fill_lists(&mut self.lists)) {
                 Ok(true) => {}
                 Ok(false) => self.tap.state = State::Shut,
                 // What came before the error is given out first.
@@ -178,6 +194,10 @@ impl Feed for ListFeed {
 
     fn missing(&self) -> u64 {
         self.tap.supply.missing()
+    }
+
+    fn waited(&self) -> Duration {
+        self.tap.waited
     }
 
     fn stop(&mut self) {
@@ -227,6 +247,10 @@ impl Feed for LineFeed {
         self.tap().supply.missing()
     }
 
+    fn waited(&self) -> Duration {
+        self.tap().waited
+    }
+
     fn stop(&mut self) {
         self.tap().shut();
     }
@@ -254,7 +278,7 @@ impl Read for LineReader {
             }
             self.lines.clear();
             self.next = 0;
-            if let Err(error) = tap.supply.fill_lines(&mut self.lines) {
+            if let Err(error) = tap.fill(|supply| supply.fill_lines(&mut self.lines)) {
                 // What came before the error is given out first.
                 tap.state = State::Failed(Some(error));
                 if self.lines.is_empty() {

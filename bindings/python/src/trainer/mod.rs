@@ -1,10 +1,12 @@
 //! The trainer.
 //!
-//! `turns.rs` lets one thread after the other use it, `run.rs` is a call of `train`, and `watch.rs` looks on meanwhile.
+//! `turns.rs` lets one thread after the other use it, `run.rs` is a call of `train`, `watch.rs` looks on meanwhile, and
+//! `polite.rs` gives way where the text comes slowly.
 //!
 //! Invariant: who waits for a trainer does not hold Python's lock, and nobody has one without a turn. So a training
 //! that needs Python's lock, to take more text, always gets it.
 
+mod polite;
 mod run;
 mod turns;
 mod watch;

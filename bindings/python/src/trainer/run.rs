@@ -10,6 +10,7 @@ use serde::Serialize;
 use skipstream::corpus::{Files, Ledger, Source, TextOptions, TextReport};
 use skipstream::{Error, Observer, Outcome, Progress};
 
+use super::polite::Polite;
 use super::watch::{PassWatch, Watch};
 use super::{BUSY, TRAINS, Trainer};
 use crate::call::call;
@@ -102,8 +103,10 @@ impl Trainer {
             drop(turn);
             (feed, result)
         } else {
+            // Others need not wait for the first item.
+            drop(turn);
             let feed = Shared::new(open(py)?);
-            let result = self.run_stream(py, turn, &feed, &mut watch);
+            let result = self.run_stream(py, &feed, &mut watch);
             (Some(feed), result)
         };
         let Some(feed) = feed else {
@@ -131,30 +134,25 @@ impl Trainer {
         Ok(summary.tell())
     }
 
-    fn run_stream(
-        &self,
-        py: Python<'_>,
-        turn: super::turns::Turn<'_>,
-        feed: &Shared,
-        watch: &mut Watch<'_>,
-    ) -> PyResult<()> {
-        let mut turn = Some(turn);
+    fn run_stream(&self, py: Python<'_>, feed: &Shared, watch: &mut Watch<'_>) -> PyResult<()> {
         let mut put_off = None;
         let result = loop {
-            let held = match turn.take().map_or_else(|| self.turns.wait(py, BUSY), Ok) {
-                Ok(held) => held,
+            let turn = match self.turns.wait(py, BUSY) {
+                Ok(turn) => turn,
                 Err(interrupt) => break Err(interrupt),
             };
+            let mut polite = Polite::new(feed, &self.turns, watch.border());
             let rested = call(py, || {
                 let mut trainer = self.lock();
-                let (outcome, settled) = train_and_settle(&mut trainer, feed, watch);
+                let (outcome, settled) = train_and_settle(&mut trainer, feed, &mut polite, watch);
                 // A file that is gone cannot be written down; the rest is still worth learning.
                 put_off = put_off.take().or(settled.err());
                 Ok((outcome?, trainer.progress()))
             });
-            drop(held);
+            drop(turn);
             let now = match rested {
                 Ok((Outcome::Rested, now)) => now,
+                Ok((Outcome::Ended, now)) if polite.gave_way() => now,
                 Ok((Outcome::Ended, _)) => break put_off.map_or(Ok(()), |error| Err(to_python(py, error))),
                 Err(error) => return Err(watch.take_error().unwrap_or(error)),
             };
@@ -171,7 +169,7 @@ impl Trainer {
             feed.feed().stop();
             let _turn = self.turns.wait_anyway(py, BUSY)?;
             if feed.feed().files().is_none() {
-                call(py, || train_and_settle(&mut self.lock(), feed, &mut ()).0)?;
+                call(py, || train_and_settle(&mut self.lock(), feed, &mut feed.clone(), &mut ()).0)?;
             }
         }
         result
@@ -215,9 +213,10 @@ impl Trainer {
 fn train_and_settle(
     trainer: &mut skipstream::Trainer,
     feed: &Shared,
+    source: &mut dyn Source,
     observer: &mut dyn Observer,
 ) -> (skipstream::Result<Outcome>, skipstream::Result<()>) {
-    let outcome = trainer.train(&mut feed.clone(), observer);
+    let outcome = trainer.train(source, observer);
     let settled = feed.feed().settle(trainer.ledger_mut());
     (outcome, settled)
 }

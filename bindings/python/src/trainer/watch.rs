@@ -1,5 +1,7 @@
 //! Looks on while a trainer learns, and says when it should rest.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
@@ -35,6 +37,7 @@ pub struct Watch<'a> {
     earlier: Progress,
     signals: Instant,
     error: Option<PyErr>,
+    border: Arc<AtomicBool>,
 }
 
 impl<'a> Watch<'a> {
@@ -51,7 +54,13 @@ impl<'a> Watch<'a> {
             earlier: now,
             signals: began,
             error: None,
+            border: Arc::default(),
         }
+    }
+
+    /// What is set whenever a batch is complete and another one is to be read.
+    pub fn border(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.border)
     }
 
     /// What a signal or the callback raised.
@@ -105,6 +114,7 @@ impl<'a> Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn progress(&mut self, _: &Progress) -> Wish {
+        self.border.store(true, Ordering::Relaxed);
         if self.is_interrupted() || self.is_due() || self.turns.is_wanted() { Wish::Rest } else { Wish::GoOn }
     }
 }

@@ -1,0 +1,53 @@
+//! Text that comes slowly must not keep others from the trainer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use skipstream::Result;
+use skipstream::corpus::{Sentence, Source};
+
+use super::turns::Turns;
+use crate::text::Shared;
+
+/// How long Python may take for the text of a batch while somebody waits for the trainer.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// A feed that ends a batch early where its text comes slowly and somebody waits for the trainer.
+///
+/// A batch of a live stream may take hours. Only for those who wait does a batch's border depend on time: where nobody
+/// does, the same text is the same model.
+pub struct Polite<'a> {
+    feed: Shared,
+    turns: &'a Turns,
+    /// Whether another batch has begun.
+    border: Arc<AtomicBool>,
+    /// How long the feed had waited for Python when the batch began.
+    earlier: Duration,
+    gave_way: bool,
+}
+
+impl<'a> Polite<'a> {
+    /// Begins a turn.
+    pub fn new(feed: &Shared, turns: &'a Turns, border: Arc<AtomicBool>) -> Polite<'a> {
+        let earlier = feed.feed().waited();
+        Polite { feed: feed.clone(), turns, border, earlier, gave_way: false }
+    }
+
+    /// Whether it ended only for others, and has more.
+    pub fn gave_way(&self) -> bool {
+        self.gave_way
+    }
+}
+
+impl Source for Polite<'_> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        let mut feed = self.feed.feed();
+        let waited = feed.waited();
+        if self.border.swap(false, Ordering::Relaxed) {
+            self.earlier = waited;
+        }
+        self.gave_way = waited - self.earlier > SLOW && self.turns.is_wanted();
+        if self.gave_way { Ok(false) } else { feed.read(sentence) }
+    }
+}
