@@ -239,3 +239,16 @@ def test_a_handler_that_asks_while_its_thread_waits_for_another() -> None:
         other.join()
     """)
     assert out == "20 [20]\n"
+
+
+def test_a_handler_that_asks_the_trainer_of_its_own_thread_is_told_what_to_do() -> None:
+    out = interrupted("""
+        import itertools, signal
+        signal.signal(signal.SIGINT, lambda *_: trainer.stats())
+        threading.Timer(0.3, ready).start()
+        try:
+            trainer.train(itertools.repeat(SENTENCES[0]))
+        except RuntimeError as error:
+            print("set a flag" in str(error), trainer.stats().words % 20)
+    """)
+    assert out == "True 0\n"

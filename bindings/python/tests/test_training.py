@@ -303,6 +303,22 @@ def test_a_callback_is_told_how_it_goes_and_may_use_the_trainer(tmp_path: Path) 
     assert set(fractions) == {None}
 
 
+@pytest.mark.parametrize("strategy", ["batch", "word2vec"])
+def test_a_callback_within_passes_is_told_that_there_is_no_model_yet(strategy: str, tmp_path: Path) -> None:
+    trainer = small(strategy=strategy, passes=3)
+    refused = 0
+
+    def callback(progress: Progress) -> None:
+        nonlocal refused
+        if progress.fraction != 1.0:
+            with pytest.raises(RuntimeError, match="only when it has come back"):
+                trainer.save(tmp_path / "model")
+            refused += 1
+
+    trainer.train(SENTENCES * 200, callback=callback, interval=0)
+    assert refused > 0
+
+
 def test_callbacks_do_not_change_the_model(tmp_path: Path) -> None:
     models = []
     for callback in (None, lambda progress: None):

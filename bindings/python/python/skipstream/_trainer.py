@@ -167,7 +167,9 @@ class Trainer(Estimator):
         values are passed over.
 
         `progress=True` shows a bar (it needs tqdm). `callback` is called with a `Progress` about every `interval`
-        seconds, and at the end. The trainer is at rest then, so that it may be asked for vectors, or saved.
+        seconds, and at the end. The trainer is at rest then, so that it may be asked for vectors, or saved; but not
+        with `batch` and `word2vec`, which have no model before the end. A signal's handler cannot ask the trainer that
+        its thread trains: it should set a flag, and the callback do the rest.
 
         Ctrl-C, or an error of the iterable or of the callback, ends the training: what was taken from the iterable is
         learned, and the trainer can be used, saved and trained further. (`batch` and `word2vec` learn all or nothing.)

@@ -33,9 +33,14 @@ use run::{Model, Origin, Told};
 use turns::Turns;
 use watch::Watch;
 
-/// What a thread is told that asks for a trainer while it feeds it.
-const BUSY: &str =
-    "this trainer is learning now, and asks for more text; call it from a callback, or from another thread";
+/// What a thread is told that asks for a trainer while it feeds it, or in a signal's handler.
+const BUSY: &str = "this trainer is learning now, and asks for more text; call it from a callback, or from another \
+    thread. The handler of a signal should set a flag only, for a callback to see";
+
+/// The same where even a callback cannot ask.
+const BUSY_IN_PASSES: &str = "this trainer is learning now, and with the strategies batch and word2vec it can be asked \
+    only when it has come back: what it has learned before the end of the last pass is no model yet. To end it, raise an \
+    error in a callback";
 
 /// What a thread is told that asks for a training within a training.
 const TRAINS: &str = "this trainer is learning now; it cannot learn something else before it has come back";
@@ -47,6 +52,8 @@ const TEXTS_AT_ONCE: usize = 1_000;
 #[pyclass(frozen, module = "skipstream._engine")]
 pub struct Trainer {
     trainer: Mutex<skipstream::Trainer>,
+    /// What a thread is told that asks for it out of its turn.
+    busy: &'static str,
     /// Who may use it now.
     turns: Turns,
     /// Who may train it, in several turns.
@@ -313,7 +320,12 @@ impl Trainer {
 
 impl From<skipstream::Trainer> for Trainer {
     fn from(trainer: skipstream::Trainer) -> Trainer {
-        Trainer { trainer: Mutex::new(trainer), turns: Turns::default(), trainings: Turns::default() }
+        Trainer {
+            busy: if trainer.is_in_passes() { BUSY_IN_PASSES } else { BUSY },
+            trainer: Mutex::new(trainer),
+            turns: Turns::default(),
+            trainings: Turns::default(),
+        }
     }
 }
 
@@ -324,7 +336,7 @@ impl Trainer {
         py: Python<'_>,
         work: impl FnOnce(&mut skipstream::Trainer) -> skipstream::Result<T> + Send,
     ) -> PyResult<T> {
-        let _turn = self.turns.wait(py, BUSY)?;
+        let _turn = self.turns.wait(py, self.busy)?;
         call(py, || work(&mut self.lock()))
     }
 

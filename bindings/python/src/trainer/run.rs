@@ -12,7 +12,7 @@ use skipstream::{Error, Observer, Outcome, Progress};
 
 use super::polite::Polite;
 use super::watch::{PassWatch, Watch};
-use super::{BUSY, TRAINS, Trainer};
+use super::{TRAINS, Trainer};
 use crate::call::call;
 use crate::error::to_python;
 use crate::text::{Feed, Shared};
@@ -79,7 +79,7 @@ impl Trainer {
         interval: Duration,
     ) -> PyResult<Told> {
         let _training = self.trainings.wait(py, TRAINS)?;
-        let turn = self.turns.wait(py, BUSY)?;
+        let turn = self.turns.wait(py, self.busy)?;
         // The turn is ours, so nobody who could wait for Python's lock has the trainer.
         let (before, model) = {
             let trainer = self.lock();
@@ -117,7 +117,7 @@ impl Trainer {
             // Nothing was learned, so nothing is written down.
             return result.map(|()| Told::default());
         }
-        let turn = self.turns.wait_anyway(py, BUSY)?;
+        let turn = self.turns.wait_anyway(py, self.busy)?;
         let settled = call(py, || {
             let mut trainer = self.lock();
             let settled = feed.feed().settle(trainer.ledger_mut());
@@ -137,7 +137,7 @@ impl Trainer {
     fn run_stream(&self, py: Python<'_>, feed: &Shared, watch: &mut Watch<'_>) -> PyResult<()> {
         let mut put_off = None;
         let result = loop {
-            let turn = match self.turns.wait(py, BUSY) {
+            let turn = match self.turns.wait(py, self.busy) {
                 Ok(turn) => turn,
                 Err(interrupt) => break Err(interrupt),
             };
@@ -167,7 +167,7 @@ impl Trainer {
         if result.is_err() {
             // What was taken from Python would be lost otherwise.
             feed.feed().stop();
-            let _turn = self.turns.wait_anyway(py, BUSY)?;
+            let _turn = self.turns.wait_anyway(py, self.busy)?;
             if feed.feed().files().is_none() {
                 call(py, || train_and_settle(&mut self.lock(), feed, &mut feed.clone(), &mut ()).0)?;
             }
