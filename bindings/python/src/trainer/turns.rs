@@ -1,6 +1,8 @@
 //! Who may use a trainer now.
 
 use std::collections::VecDeque;
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
@@ -16,8 +18,10 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// A plain mutex would not do: the thread that trains gives it back at each rest and would mostly be the first to have
 /// it again. Who waits here does so without Python's lock and hears Ctrl-C, and a thread that is let in already is told
 /// so instead of waiting for itself.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Turns {
+    /// The process whose threads these are.
+    process: AtomicU32,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -32,6 +36,12 @@ struct State {
 /// A turn, until it is dropped.
 #[derive(Debug)]
 pub struct Turn<'a>(&'a Turns);
+
+impl Default for Turns {
+    fn default() -> Turns {
+        Turns { process: process::id().into(), state: Mutex::default(), changed: Condvar::new() }
+    }
+}
 
 impl Turns {
     /// Waits for a turn. `busy` is what this thread is told if it has one already.
@@ -71,6 +81,7 @@ impl Turns {
 
     /// A turn at once, or a place in the queue.
     fn take_or_queue(&self, busy: &'static str) -> PyResult<Result<Turn<'_>, u64>> {
+        self.take_over()?;
         let this_thread = thread::current().id();
         let mut state = self.state();
         if state.holder == Some(this_thread) {
@@ -84,6 +95,25 @@ impl Turns {
         state.next_ticket += 1;
         state.waiting.push_back(ticket);
         Ok(Err(ticket))
+    }
+
+    /// Takes over after a fork, which copies what a trainer has in memory, and none of the other threads. One that was
+    /// working has left it as it stood, and its turn would never end.
+    fn take_over(&self) -> PyResult<()> {
+        let here = process::id();
+        if self.process.load(Ordering::Acquire) == here {
+            return Ok(());
+        }
+        // A thread that is gone may have held the lock.
+        let Ok(mut state) = self.state.try_lock() else { return Err(forked()) };
+        if self.process.load(Ordering::Acquire) != here {
+            if state.holder.is_some() {
+                return Err(forked());
+            }
+            state.waiting.clear();
+            self.process.store(here, Ordering::Release);
+        }
+        Ok(())
     }
 
     fn leave_queue(&self, ticket: u64) {
@@ -113,6 +143,13 @@ impl Turns {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn forked() -> PyErr {
+    PyRuntimeError::new_err(
+        "this process was forked while the trainer was in use, so it cannot be used here; save it and load it in the \
+         new process, or start that one with multiprocessing's method spawn",
+    )
 }
 
 impl Drop for Turn<'_> {
