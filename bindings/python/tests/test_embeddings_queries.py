@@ -50,6 +50,16 @@ def test_neighbors_of_many_words_are_those_of_each() -> None:
         np.testing.assert_array_equal([similarity for _, similarity in alone], similarities)
 
 
+def test_questions_that_are_asked_in_pieces_have_the_same_answers() -> None:
+    wv = random_embeddings(30, 5)
+    expected = np.resize(wv.neighbors(list(wv), n=2).words, (2500, 2))
+    asked = np.resize(list(wv), 2500).tolist()
+    np.testing.assert_array_equal(wv.neighbors(asked, n=2).words, expected)
+    by_vector = wv.similar_by_vector(wv[asked], topn=3).words
+    np.testing.assert_array_equal(by_vector[:, 0], asked)
+    np.testing.assert_array_equal(by_vector[:, 1:], expected)
+
+
 def test_many_words_have_no_more_columns_than_others(wv: Embeddings) -> None:
     assert wv.neighbors(["man", "king"], n=99).words.shape == (2, 6)
     assert wv.neighbors(["man"], n=0).words.shape == (1, 0)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
+from typing import Callable
 
+import numpy as np
 import pytest
+import skipstream
 
 PROLOGUE = """
 import sys, time, threading
@@ -252,3 +259,47 @@ def test_a_handler_that_asks_the_trainer_of_its_own_thread_is_told_what_to_do() 
             print("set a flag" in str(error), trainer.stats().words % 20)
     """)
     assert out == "True 0\n"
+
+
+class HeardThrice(Exception):
+    """Two signals may be heard on the way into a call and out of it, the third one only within."""
+
+
+@pytest.fixture
+def signals() -> Iterator[Callable[[], None]]:
+    """Sends signals all the time, of which the third is an error."""
+    heard = []
+
+    def handler(_number: int, _frame: FrameType | None) -> None:
+        heard.append(1)
+        if len(heard) == 3:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            raise HeardThrice
+
+    before = signal.signal(signal.SIGALRM, handler)
+    yield lambda: signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005) and None
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_means_of_texts(signals: Callable[[], None]) -> None:
+    trainer = skipstream.Trainer(dimensions=4)
+    trainer.train(["tea with milk"])
+    texts = itertools.repeat("tea", 10_000_000)
+    signals()
+    with pytest.raises(HeardThrice):
+        trainer.mean_vectors(texts)
+    assert operator.length_hint(texts) > 0
+
+
+@pytest.mark.parametrize("asked", ["rows", "vectors"])
+def test_many_questions(asked: str, signals: Callable[[], None]) -> None:
+    vectors = np.random.default_rng(1).normal(size=(20_000, 50)).astype(np.float32)
+    engine = skipstream.Embeddings.from_arrays([f"w{row}" for row in range(20_000)], vectors)._engine
+    rows = list(range(20_000))
+    signals()
+    with pytest.raises(HeardThrice):
+        if asked == "rows":
+            engine.neighbors_of_rows(rows, 1)
+        else:
+            engine.neighbors_of_vectors(vectors, 1)

@@ -1,12 +1,15 @@
 //! Arrays of NumPy ↔ vectors.
 
+use std::ops::Range;
+
 use numpy::ndarray::{ArrayView2, Dimension};
 use numpy::{Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use skipstream::embeddings::Nearest;
 
 use super::Embeddings;
+use crate::call::call;
 
 /// Finds what makes arrays, and what tells who reads and writes them.
 ///
@@ -54,11 +57,44 @@ pub fn matrix_of<T: Element>(
 /// Rows, and beside them similarities.
 pub type RowsAndSimilarities<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>);
 
-/// The rows and the similarities that were found for so many questions.
-pub fn nearest(py: Python<'_>, nearest: Nearest, n_questions: usize) -> PyResult<RowsAndSimilarities<'_>> {
-    let shape = [n_questions, nearest.n];
-    let rows = nearest.rows.into_iter().map(|row| row as i64).collect();
-    Ok((matrix_of(py, rows, shape)?, matrix_of(py, nearest.similarities, shape)?))
+/// Products of numbers between two looks for Ctrl-C: some hundredths of a second.
+const PRODUCTS_AT_ONCE: usize = 1 << 28;
+
+/// Asks for the rows nearest to each of so many questions, in pieces: Ctrl-C is heard between them.
+pub fn nearest<'py>(
+    py: Python<'py>,
+    embeddings: &skipstream::Embeddings,
+    n_questions: usize,
+    ask: impl Fn(Range<usize>) -> skipstream::Result<Nearest> + Sync,
+) -> PyResult<RowsAndSimilarities<'py>> {
+    let products = (embeddings.len() * embeddings.dimensions()).max(1);
+    // The engine answers eight questions together.
+    let at_once = (PRODUCTS_AT_ONCE / products).next_multiple_of(8).clamp(8, 1024);
+    let (mut rows, mut similarities) = (Vec::new(), Vec::new());
+    let mut start = 0;
+    loop {
+        let end = n_questions.min(start + at_once);
+        let found = call(py, || ask(start..end))?;
+        if start == 0 {
+            let n_answers = n_questions.saturating_mul(found.n);
+            let reserved =
+                rows.try_reserve_exact(n_answers).and_then(|()| similarities.try_reserve_exact(n_answers));
+            reserved.map_err(|_| {
+                PyMemoryError::new_err(format!(
+                    "{} answers to {n_questions} questions do not fit into memory",
+                    found.n
+                ))
+            })?;
+        }
+        rows.extend(found.rows.into_iter().map(|row| row as i64));
+        similarities.extend(found.similarities);
+        start = end;
+        if start == n_questions {
+            let shape = [n_questions, found.n];
+            return Ok((matrix_of(py, rows, shape)?, matrix_of(py, similarities, shape)?));
+        }
+        py.check_signals()?;
+    }
 }
 
 /// The same array, which nobody can write into.

@@ -301,8 +301,9 @@ impl Embeddings {
     ) -> PyResult<arrays::RowsAndSimilarities<'py>> {
         let rows = keys::rows(slf, keys)?;
         let embeddings = &slf.get().embeddings;
-        let nearest = call(slf.py(), || embeddings.neighbors_of_rows(&rows, n))?;
-        arrays::nearest(slf.py(), nearest, rows.len())
+        arrays::nearest(slf.py(), embeddings, rows.len(), |piece| {
+            embeddings.neighbors_of_rows(rows.get(piece).unwrap_or_default(), n)
+        })
     }
 
     /// The rows nearest to each of some vectors, and their similarities.
@@ -319,8 +320,10 @@ impl Embeddings {
                 self.embeddings.dimensions()
             )));
         }
-        let nearest = call(py, || self.embeddings.neighbors_of_vectors(&vectors, n))?;
-        arrays::nearest(py, nearest, n_vectors)
+        arrays::nearest(py, &self.embeddings, n_vectors, |piece| {
+            let piece = piece.start * dimensions..piece.end * dimensions;
+            self.embeddings.neighbors_of_vectors(vectors.get(piece).unwrap_or_default(), n)
+        })
     }
 
     /// The similarity of each word of one list with that at the same place of another.

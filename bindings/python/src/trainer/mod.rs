@@ -229,6 +229,8 @@ impl Trainer {
         let mut items = Items::new(texts, column != Column::None)?;
         let mut rows: Vec<f32> = Vec::new();
         loop {
+            // Nothing else may hear of Ctrl-C here, as neither lists nor the engine run code of Python.
+            py.check_signals()?;
             let chunk = items.take_texts(py, TEXTS_AT_ONCE, &options)?;
             if chunk.is_empty() {
                 let n_texts = rows.len() / dimensions;
