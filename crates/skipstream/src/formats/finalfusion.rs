@@ -10,7 +10,7 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 use super::input::Input;
-use super::rows::{MAX_WORD_BYTES, Rows};
+use super::rows::{MAX_WORD_BYTES, Rows, check_word};
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
 
@@ -32,8 +32,11 @@ const CONVERT: &str =
 
 /// Writes words, vectors of unit length, and norms.
 ///
-/// It is an error if a norm is too large or too small for an `f32`.
+/// It is an error if a norm is too large or too small for an `f32`, or if a word could not be read again.
 pub(super) fn write(embeddings: &Embeddings, writer: impl Write, name: &Path) -> Result<()> {
+    embeddings.words().try_for_each(check_word).map_err(|reason| {
+        Error::Unsupported(format!("{reason}; it would not be read from such a file (safetensors holds it)"))
+    })?;
     let norms = norms(embeddings)?;
     let mut writer = Output { writer, offset: 0 };
     let mut write_all = || {
@@ -310,6 +313,18 @@ mod tests {
     fn a_word_with_white_space_makes_a_round_trip() {
         let embeddings = Embeddings::new(1, [("new\tyork city", 1)], vec![0.0]).unwrap();
         assert_eq!(read(&written(&embeddings)).unwrap().vector("new\tyork city").unwrap(), [0.0].as_slice());
+    }
+
+    #[test]
+    fn a_word_that_could_not_be_read_again_is_not_written() {
+        let long = "a".repeat(MAX_WORD_BYTES + 1);
+        for (word, reason) in
+            [("new\nyork", "`new\\nyork` is not a word"), (&long, "a word is longer than 65536 bytes")]
+        {
+            let embeddings = Embeddings::new(1, [(word, 1)], vec![0.0]).unwrap();
+            let message = write(&embeddings, Vec::new(), Path::new("v.fifu")).unwrap_err().to_string();
+            assert!(message.starts_with(reason) && message.contains("safetensors"), "{message}");
+        }
     }
 
     #[test]

@@ -45,12 +45,7 @@ impl Rows {
     }
 
     pub(super) fn push_word(&mut self, word: &str) -> Checked<()> {
-        if word.is_empty() || word.contains('\n') {
-            return Err(format!("`{}` is not a word", word.escape_debug()));
-        }
-        if word.len() > MAX_WORD_BYTES {
-            return Err(format!("a word is longer than {MAX_WORD_BYTES} bytes"));
-        }
+        check_word(word)?;
         self.words.push(word).map_err(|earlier| {
             format!("`{word}` stands twice, first as word {}; remove one of the two", earlier + 1)
         })
@@ -110,6 +105,17 @@ impl Rows {
             n_counts => Err(Error::invalid_vectors(format!("{n_counts} counts for {n_words} words"))),
         }
     }
+}
+
+/// Whether the readers accept a word.
+pub(super) fn check_word(word: &str) -> Checked<()> {
+    if word.is_empty() || word.contains('\n') {
+        return Err(format!("`{}` is not a word", word.escape_debug()));
+    }
+    if word.len() > MAX_WORD_BYTES {
+        return Err(format!("a word is longer than {MAX_WORD_BYTES} bytes"));
+    }
+    Ok(())
 }
 
 fn parse(place: usize, field: &str) -> Checked<f32> {

@@ -10,7 +10,7 @@ pub(super) fn check_words(embeddings: &Embeddings) -> Result<()> {
     match embeddings.words().find(|word| word.trim_ascii().is_empty() || word.contains(['\t', '\n', '\r'])) {
         Some(word) => Err(Error::Unsupported(format!(
             "`{}` is empty or contains a tab or the end of a line; a list with tabs cannot hold such a word \
-             (finalfusion and safetensors can)",
+             (safetensors can)",
             word.escape_debug()
         ))),
         None => Ok(()),

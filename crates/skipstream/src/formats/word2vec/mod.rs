@@ -87,8 +87,8 @@ fn check_words(embeddings: &Embeddings, prefix: &str) -> Result<()> {
     }
     if let Some(word) = embeddings.words().find(|word| !is_writable(word)) {
         return Err(Error::Unsupported(format!(
-            "`{}` is empty or contains white space; word2vec files cannot hold such a word (npy, finalfusion and \
-             safetensors can)",
+            "`{}` is empty or contains white space; word2vec files cannot hold such a word \
+             (safetensors can)",
             word.escape_debug()
         )));
     }
