@@ -199,7 +199,7 @@ def test_a_name_need_not_be_utf_8(tmp_path: Path) -> None:
     summary = trainer.train_file([name, empty])
     assert (summary.words, summary.files_without_words) == (300, (empty,))
     trainer.save(tmp_path / "model")
-    assert Trainer.load(tmp_path / "model").train_file(name).skipped_files == (name,)
+    assert Trainer.load(tmp_path / "model").train_file(tmp_path / "n*.txt").skipped_files == (name,)
 
 
 def test_a_save_in_the_middle_knows_how_far_the_file_was_learned(tmp_path: Path) -> None:

@@ -51,28 +51,68 @@ fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
 
+/// The walk is ours, and only the names are compared by `glob`: its own walk panics at a name that is not UTF-8.
 fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
-    let options = glob::MatchOptions {
-        require_literal_separator: true,
-        require_literal_leading_dot: true,
-        ..glob::MatchOptions::new()
+    let compiled = |part: &str| {
+        let no_pattern = |error| Error::malformed(pattern, format!("this is no pattern: {error}"));
+        glob::Pattern::new(part).map_err(no_pattern)
     };
-    let paths = glob::glob_with(pattern, options)
-        .map_err(|error| Error::malformed(pattern, format!("this is no pattern: {error}")))?;
-    let mut files = Vec::new();
-    for path in paths {
-        let path = path.map_err(|error| {
-            let path = error.path().to_owned();
-            Error::io(path)(error.into())
-        })?;
-        if !path.is_dir() {
-            files.push(path);
+    compiled(pattern)?;
+    let mut found = vec![PathBuf::new()];
+    for component in Path::new(pattern).components() {
+        let part = component.as_os_str().to_string_lossy();
+        let mut next = Vec::new();
+        for path in found {
+            if part == "**" {
+                below(path, &mut next)?;
+            } else if is_pattern(&part) {
+                let part = compiled(&part)?;
+                let options = glob::MatchOptions::new();
+                next.extend(children(&path)?.into_iter().filter(|child| {
+                    let name = child.file_name().unwrap_or_default().to_string_lossy();
+                    part.matches_with(&name, options)
+                }));
+            } else {
+                next.push(path.join(component));
+            }
         }
+        found = next;
     }
-    if files.is_empty() {
+    // A name behind the last star may lead nowhere, and two times two stars lead to a file in several ways.
+    found.retain(|path| path.symlink_metadata().is_ok() && !path.is_dir());
+    found.sort();
+    found.dedup();
+    if found.is_empty() {
         return Err(Error::malformed(pattern, "no file matches this pattern"));
     }
-    Ok(files)
+    Ok(found)
+}
+
+/// Adds a folder and all folders below it.
+fn below(folder: PathBuf, folders: &mut Vec<PathBuf>) -> Result<()> {
+    let mut waiting = vec![folder];
+    while let Some(folder) = waiting.pop() {
+        waiting.extend(children(&folder)?.into_iter().filter(|child| child.is_dir()));
+        folders.push(folder);
+    }
+    Ok(())
+}
+
+/// What is in a folder and not hidden; nothing if it is no folder.
+fn children(folder: &Path) -> Result<Vec<PathBuf>> {
+    let is_here = folder.as_os_str().is_empty();
+    let opened = if is_here { Path::new(".") } else { folder };
+    if !opened.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut children = Vec::new();
+    for entry in fs::read_dir(opened).map_err(Error::io(opened))? {
+        let name = entry.map_err(Error::io(opened))?.file_name();
+        if !name.as_encoded_bytes().starts_with(b".") {
+            children.push(folder.join(name));
+        }
+    }
+    Ok(children)
 }
 
 fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -161,6 +201,26 @@ mod tests {
         assert_eq!(found(&folder, "?.[gt]*").unwrap(), ["a.gz", "b.txt"]);
         assert_eq!(found(&folder, "n*").unwrap_err(), "n*: no file matches this pattern");
         assert!(found(&folder, "a***").unwrap_err().starts_with("a***: this is no pattern: "));
+        assert_eq!(found(&folder, "n/**/m/*.gz").unwrap(), ["n/m/d.gz"]);
+        assert_eq!(found(&folder, "**/m/**/*.gz").unwrap(), ["n/m/d.gz"]);
+        assert_eq!(found(&folder, "**/**/d.gz").unwrap(), ["n/m/d.gz"]);
+        assert_eq!(found(&folder, "?/c.gz").unwrap(), ["n/c.gz"]);
+        assert_eq!(found(&folder, "n/../*.gz").unwrap(), ["n/../a.gz"]);
+        assert_eq!(found(&folder, "*/*/*/*").unwrap_err(), "*/*/*/*: no file matches this pattern");
+        assert_eq!(found(&folder, "**").unwrap_err(), "**: no file matches this pattern");
+        assert_eq!(found(&folder, "n/.*").unwrap_err(), "n/.*: no file matches this pattern");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_name_need_not_be_utf_8() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let folder = folder(&["a.txt"]);
+        let name = folder.path().join(std::ffi::OsStr::from_bytes(b"n\xff.txt"));
+        fs::write(&name, "text").unwrap();
+        assert_eq!(find(folder.path().join("*.txt")).unwrap(), [folder.path().join("a.txt"), name.clone()]);
+        assert_eq!(find(folder.path().join("n?.txt")).unwrap(), [name]);
     }
 
     #[test]
