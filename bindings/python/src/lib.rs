@@ -7,6 +7,7 @@
 
 mod call;
 mod embeddings;
+mod ending;
 mod error;
 mod evaluation;
 mod settings;
@@ -33,6 +34,7 @@ mod _engine {
 
     #[pymodule_init]
     fn prepare(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::embeddings::prepare_arrays(module.py())
+        crate::embeddings::prepare_arrays(module.py())?;
+        crate::ending::register(module)
     }
 }

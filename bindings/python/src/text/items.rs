@@ -9,6 +9,7 @@ use skipstream::corpus::{TextOptions, TokenLists};
 
 use super::utf8::{Encoded, Utf8, append};
 use super::{Kind, Supply, refuse_one_string};
+use crate::ending;
 use crate::error::to_python;
 
 /// What is taken at once, under one hold of Python's lock: enough that taking the lock costs nothing, and so little that
@@ -94,6 +95,7 @@ impl Items {
 
     fn take_lines(&mut self, py: Python<'_>, lines: &mut Vec<u8>) -> PyResult<()> {
         // What has no words in it never makes a batch, between which signals are looked for too.
+        ending::check()?;
         py.check_signals()?;
         let deadline = Instant::now() + CHUNK_TIME;
         while let Some(item) = self.next(py)? {
@@ -121,6 +123,7 @@ impl Items {
     }
 
     fn take_lists(&mut self, py: Python<'_>, lists: &mut TokenLists) -> PyResult<bool> {
+        ending::check()?;
         py.check_signals()?;
         let deadline = Instant::now() + CHUNK_TIME;
         while lists.waiting() < CHUNK_TOKENS && Instant::now() < deadline {
@@ -246,6 +249,7 @@ impl Items {
     pub fn take_texts(&mut self, py: Python<'_>, most: usize, options: &TextOptions) -> PyResult<Vec<Text>> {
         let mut texts = Vec::new();
         while texts.len() < most {
+            ending::check()?;
             let item = match self.first.take() {
                 Some(first) => first.into_bound(py),
                 None => match self.iterator.bind(py).clone().next().transpose()? {

@@ -26,6 +26,7 @@ use skipstream::{Outcome, Vectors};
 
 use crate::call::call;
 use crate::embeddings::Embeddings;
+use crate::ending::Inside;
 use crate::error::to_python;
 use crate::settings::Settings;
 use crate::text::{self, AskedFiles, Column, Items, Text};
@@ -149,6 +150,7 @@ impl Trainer {
     /// Trains what waits for its replay.
     #[pyo3(signature = (callback = None, interval = 1.0))]
     fn finish(&self, py: Python<'_>, callback: Option<Py<PyAny>>, interval: f64) -> PyResult<Told> {
+        let _inside = Inside::enter()?;
         let interval = checked_interval(interval)?;
         let _training = self.trainings.wait(py, TRAINS)?;
         let before = self.with(py, |trainer| Ok(trainer.progress()))?;
@@ -217,6 +219,7 @@ impl Trainer {
         texts: &Bound<'py, PyAny>,
         vectors: &str,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let _inside = Inside::enter()?;
         let vectors: Vectors = vectors.parse().map_err(|error| to_python(py, error))?;
         let (dimensions, options) =
             self.with(py, |trainer| Ok((trainer.settings().dimensions, trainer.settings().text.clone())))?;

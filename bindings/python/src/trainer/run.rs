@@ -14,6 +14,7 @@ use super::polite::Polite;
 use super::watch::{PassWatch, Watch};
 use super::{TRAINS, Trainer};
 use crate::call::call;
+use crate::ending::Inside;
 use crate::error::to_python;
 use crate::text::{Feed, Shared};
 
@@ -78,6 +79,7 @@ impl Trainer {
         callback: Option<&Py<PyAny>>,
         interval: Duration,
     ) -> PyResult<Told> {
+        let _inside = Inside::enter()?;
         let _training = self.trainings.wait(py, TRAINS)?;
         let turn = self.turns.wait(py, self.busy)?;
         // The turn is ours, so nobody who could wait for Python's lock has the trainer.

@@ -10,6 +10,8 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::ending;
+
 /// How long to wait before we look whether Ctrl-C was pressed.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -56,6 +58,7 @@ impl Turns {
             }
             // A handler may ask for a turn as well, in this thread: it must not stand behind the one that it interrupts.
             self.leave_queue(ticket);
+            ending::check()?;
             py.check_signals()?;
             self.return_to_queue(ticket);
         }
@@ -70,6 +73,10 @@ impl Turns {
         loop {
             if let Some(turn) = py.detach(|| self.wait_for(ticket)) {
                 return Ok(turn);
+            }
+            if let Err(end) = ending::check() {
+                self.leave_queue(ticket);
+                return Err(end);
             }
         }
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use skipstream::{Observer, Progress, Wish};
 
 use super::turns::Turns;
+use crate::ending;
 
 /// How often to look whether Ctrl-C was pressed.
 const SIGNALS_EVERY: Duration = Duration::from_millis(50);
@@ -102,8 +103,11 @@ impl<'a> Watch<'a> {
         self.callback.is_some() && self.since.elapsed() >= self.interval
     }
 
-    /// Whether a signal came whose handler raised an error. Only the main thread hears of signals.
+    /// Whether Python ends, or a signal came whose handler raised an error. Only the main thread hears of signals.
     fn is_interrupted(&mut self) -> bool {
+        if self.error.is_none() {
+            self.error = ending::check().err();
+        }
         if self.error.is_none() && self.signals.elapsed() >= SIGNALS_EVERY {
             self.signals = Instant::now();
             self.error = Python::try_attach(|py| py.check_signals().err()).flatten();
