@@ -56,7 +56,7 @@ class FloorPoint:
 class Drift:
     """What changed from one snapshot to another: words that came, words that left, words that moved.
 
-    Shown in a session it is a summary; its fields hold all of it. Words are ranked by how far they moved for their
+    Shown at a prompt it is a summary; its fields hold all of it. Words are ranked by how far they moved for their
     frequency, because a rare word moves far by chance alone.
     """
 
