@@ -33,6 +33,8 @@ def plot(words: list[str], vectors: NDArray[np.float32], ax: Any, **style: Any) 
     for word, (x, y) in zip(words, points):
         # A word may have dollars in it, which are not meant as a formula.
         ax.annotate(word, (x, y), xytext=(4, 3), textcoords="offset points", parse_math=False)
+    # Room for the words, which stand to the right of their points.
+    ax.margins(x=0.15)
     ax.set_xlabel("first principal component")
     ax.set_ylabel("second principal component")
     return ax
