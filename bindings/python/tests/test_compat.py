@@ -206,6 +206,7 @@ def test_a_file_is_the_same_as_its_lines(tmp_path: Path) -> None:
         Word2Vec(corpus_file=tmp_path / "missing", **SMALL)
 
 
+@pytest.mark.filterwarnings("ignore:none of the words")
 def test_min_count_and_max_final_vocab_decide_what_is_shown() -> None:
     sentences = [["a"] * 6 + ["b"] * 5 + ["c"] * 4 + ["d"] * 3 + ["e"] * 3 + ["f"]]
 
