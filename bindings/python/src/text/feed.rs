@@ -144,10 +144,10 @@ impl Tap {
     }
 }
 
-/// What the engine is told when Python's own error is known to us.
 const RAISED: &str = "Python raised an error";
 
-fn failed() -> Error {
+/// What the engine is told when Python's own error is known to us.
+pub fn raised() -> Error {
     Error::Io { path: NAME.into(), source: io::Error::other(RAISED) }
 }
 
@@ -166,7 +166,7 @@ impl Source for ListFeed {
             match self.tap.state {
                 State::Open => {}
                 State::Shut => return Ok(false),
-                State::Failed(_) => return Err(failed()),
+                State::Failed(_) => return Err(raised()),
             }
             match self.tap.fill(|supply| supply.fill_lists(&mut self.lists)) {
                 Ok(true) => {}

@@ -16,7 +16,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyString};
 use skipstream::corpus::TokenLists;
 
 pub use column::Column;
-pub use feed::{Feed, Shared, from_python};
+pub use feed::{Feed, Shared, from_python, raised};
 pub use items::{Items, Text};
 pub use layout::AskedFiles;
 

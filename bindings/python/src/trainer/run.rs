@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use skipstream::corpus::{Files, Ledger, Source, TextOptions, TextReport};
-use skipstream::{Error, Observer, Outcome, Progress};
+use skipstream::{Observer, Outcome, Progress};
 
 use super::polite::Polite;
 use super::watch::{PassWatch, Watch};
@@ -16,7 +16,7 @@ use super::{TRAINS, Trainer};
 use crate::call::call;
 use crate::ending::Inside;
 use crate::error::to_python;
-use crate::text::{Feed, Shared};
+use crate::text::{Feed, Shared, raised};
 
 /// What came of a training, for Python.
 #[derive(Debug, Serialize)]
@@ -243,10 +243,10 @@ impl Passes {
             }
             Some(Err(error)) => {
                 self.error = Some(error);
-                Err(stopped())
+                Err(raised())
             }
             // The interpreter is about to end.
-            None => Err(stopped()),
+            None => Err(raised()),
         }
     }
 
@@ -261,13 +261,8 @@ impl Passes {
         self.error = Some(PyValueError::new_err(format!(
             "the sentences must be the same in each pass; there were {before} at first and {read} later"
         )));
-        Err(stopped())
+        Err(raised())
     }
-}
-
-/// What the engine is told when Python's own error is known to us.
-fn stopped() -> Error {
-    Error::Unsupported("Python raised an error".to_owned())
 }
 
 /// Forgets what was learned in part.

@@ -48,6 +48,21 @@ impl Default for Turns {
 impl Turns {
     /// Waits for a turn. `busy` is what this thread is told if it has one already.
     pub fn wait(&self, py: Python<'_>, busy: &'static str) -> PyResult<Turn<'_>> {
+        self.wait_and(py, busy, || py.check_signals())
+    }
+
+    /// Waits for a turn and hears no signals: to bring to its end what was begun.
+    pub fn wait_anyway(&self, py: Python<'_>, busy: &'static str) -> PyResult<Turn<'_>> {
+        self.wait_and(py, busy, || Ok(()))
+    }
+
+    /// Waits for a turn, and listens now and then.
+    fn wait_and(
+        &self,
+        py: Python<'_>,
+        busy: &'static str,
+        listen: impl Fn() -> PyResult<()>,
+    ) -> PyResult<Turn<'_>> {
         let ticket = match self.take_or_queue(busy)? {
             Ok(turn) => return Ok(turn),
             Err(ticket) => ticket,
@@ -59,25 +74,8 @@ impl Turns {
             // A handler may ask for a turn as well, in this thread: it must not stand behind the one that it interrupts.
             self.leave_queue(ticket);
             ending::check()?;
-            py.check_signals()?;
+            listen()?;
             self.return_to_queue(ticket);
-        }
-    }
-
-    /// Waits for a turn whatever happens: to bring to its end what was begun.
-    pub fn wait_anyway(&self, py: Python<'_>, busy: &'static str) -> PyResult<Turn<'_>> {
-        let ticket = match self.take_or_queue(busy)? {
-            Ok(turn) => return Ok(turn),
-            Err(ticket) => ticket,
-        };
-        loop {
-            if let Some(turn) = py.detach(|| self.wait_for(ticket)) {
-                return Ok(turn);
-            }
-            if let Err(end) = ending::check() {
-                self.leave_queue(ticket);
-                return Err(end);
-            }
         }
     }
 
