@@ -221,6 +221,15 @@ impl Settings {
         self.replays
     }
 
+    /// So many words of new text close a batch, at the end of the sentence that brings the last of them; the strategies
+    /// that learn sentence by sentence take each as it comes.
+    pub fn new_words_per_batch(&self) -> usize {
+        match self.strategy {
+            Strategy::MiniBatch => self.batch_words.div_ceil(1 + self.replays as usize),
+            _ => 1,
+        }
+    }
+
     /// Threads that train.
     pub fn threads(&self) -> usize {
         self.threads

@@ -1,5 +1,7 @@
 //! Rows of floats in memory of their own.
 
+use std::ops::Range;
+
 use memmap2::{MmapMut, MmapOptions};
 
 use crate::error::{Error, Result};
@@ -37,6 +39,12 @@ impl Matrix {
 
     pub fn lanes_mut(&mut self) -> &mut [Lanes] {
         bytemuck::cast_slice_mut(&mut self.map)
+    }
+
+    /// Takes over some rows of another matrix of the same shape.
+    pub fn copy_rows(&mut self, other: &Matrix, rows: Range<usize>) {
+        let lanes = rows.start * self.lanes_per_row..rows.end * self.lanes_per_row;
+        self.lanes_mut()[lanes.clone()].copy_from_slice(&other.lanes()[lanes]);
     }
 
     #[inline]

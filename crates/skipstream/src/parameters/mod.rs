@@ -8,6 +8,8 @@
 
 mod matrix;
 
+use std::ops::Range;
+
 use crate::config::{AdaGrad, Settings, Strategy};
 use crate::error::Result;
 use crate::random::{Purpose, Random};
@@ -122,6 +124,18 @@ impl Parameters {
         self.layout
     }
 
+    /// Takes over the rows of the first `slots` words. Both must be of the same settings.
+    pub(crate) fn copy_from(&mut self, other: &Parameters, slots: usize) {
+        assert_eq!(self.layout, other.layout, "parameters of other settings cannot be taken over");
+        let layout = self.layout;
+        let used = slots.div_ceil(layout.blocks).min(layout.rows_per_block);
+        for block in 0..layout.blocks {
+            let first = block * layout.rows_per_block;
+            self.target.copy_rows(&other.target, first..first + used);
+            self.context.copy_rows(&other.context, first..first + used);
+        }
+    }
+
     /// The word's vector as a center.
     pub fn target(&self, id: WordId) -> &[f32] {
         self.row(&self.target.rows, id)
@@ -183,6 +197,16 @@ impl Side {
                 (_, AdaGrad::Dimension) => Accumulators::Dimension(Matrix::new(rows, layout.lanes_per_row)?),
             },
         })
+    }
+
+    fn copy_rows(&mut self, other: &Side, rows: Range<usize>) {
+        self.rows.copy_rows(&other.rows, rows.clone());
+        match (&mut self.accumulators, &other.accumulators) {
+            (Accumulators::Row(to), Accumulators::Row(from)) => to[rows.clone()].copy_from_slice(&from[rows]),
+            (Accumulators::Dimension(to), Accumulators::Dimension(from)) => to.copy_rows(from, rows),
+            (Accumulators::None, Accumulators::None) => {}
+            _ => unreachable!("the settings decide on the accumulators, and they are the same"),
+        }
     }
 
     /// The blocks, one for each thread that asks; rates must be by row.

@@ -76,6 +76,10 @@ impl ModelFile {
         Err(self.damaged(format!("`{name}` has {length} values instead of {expected}")))
     }
 
+    pub fn has(&self, name: &str) -> bool {
+        self.header.info(name).is_some()
+    }
+
     /// What the header says of a tensor of this type.
     pub fn info(&self, name: &str, dtype: Dtype) -> Result<&TensorInfo> {
         let info = self.header.info(name).ok_or_else(|| self.damaged(format!("`{name}` is missing")))?;

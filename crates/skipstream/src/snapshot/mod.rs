@@ -14,7 +14,7 @@
 //! | `vectors` | n × dimensions, f32 | the rows of a file of vectors |
 //! | `target`, `context` | n × dimensions, f32 | the rows of a trainer, and all that follows |
 //! | `target_squares`, `context_squares` | n, or n × dimensions, f32 | AdaGrad's sums |
-//! | `slots`, `counters`, `births` | n, u32 and u64 | the vocabulary |
+//! | `slots`, `counters`, `births`, `latest` | n, u32 and u64 | the vocabulary: Misra–Gries counters, the numbers of the first and the last token |
 //! | `free_slots` | u32 | slots without a word, the next to be used last |
 //! | `noise_slots`, `noise_generations` | τ × 2, slots, u32 | the adaptive table (`incremental`) |
 //! | `replay_words`, `replay_ends`, `replay_segments` | u32, u32, segments × 4 u64 | old text that waits |

@@ -81,9 +81,14 @@ impl ModelFile {
     ) -> Result<(Vocabulary, Vec<WordId>)> {
         let (words, ends) = self.words()?;
         let slots: Vec<u32> = self.tensor("slots", Dtype::U32)?;
-        let mut columns = Vec::new();
-        for name in ["counters", "counts", "births"] {
-            let column: Vec<u64> = self.tensor(name, Dtype::U64)?;
+        let mut columns: Vec<Vec<u64>> = Vec::new();
+        for name in ["counters", "counts", "births", "latest"] {
+            if name == "latest" && !self.has(name) {
+                // The first models had none. A word was seen last when it was seen first, or later.
+                columns.push(columns[2].clone());
+                continue;
+            }
+            let column = self.tensor(name, Dtype::U64)?;
             self.expect_length(name, column.len(), ends.len())?;
             columns.push(column);
         }
@@ -96,6 +101,7 @@ impl ModelFile {
             counter: columns[0][row],
             count: columns[1][row],
             birth: columns[2][row],
+            latest: columns[3][row],
         });
         let free = free.into_iter().map(WordId::from_saved).collect();
         let (max_vocabulary, seed) = (settings.max_vocabulary, settings.seed);

@@ -86,7 +86,8 @@ impl Trainer {
             ("slots", Tensor::list(Dtype::U32, indices(ids))),
             ("counts", Tensor::list(Dtype::U64, saved.clone().map(|saved| saved.count))),
             ("counters", Tensor::list(Dtype::U64, saved.clone().map(|saved| saved.counter))),
-            ("births", Tensor::list(Dtype::U64, saved.map(|saved| saved.birth))),
+            ("births", Tensor::list(Dtype::U64, saved.clone().map(|saved| saved.birth))),
+            ("latest", Tensor::list(Dtype::U64, saved.map(|saved| saved.latest))),
             ("free_slots", Tensor::list(Dtype::U32, indices(vocabulary.free_slots()))),
         ]);
         let layout = parameters.layout();

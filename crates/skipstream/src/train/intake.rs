@@ -91,7 +91,7 @@ impl Intake {
     /// How often new text is trained again, and what follows from it.
     pub fn set_replays(&mut self, settings: &Settings) {
         self.replays = settings.replays();
-        self.new_words = settings.batch_words.div_ceil(1 + settings.replays() as usize);
+        self.new_words = settings.new_words_per_batch();
         self.due_words = settings.replay_words * settings.replays() as usize;
     }
 

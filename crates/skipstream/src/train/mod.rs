@@ -2,9 +2,11 @@
 //!
 //! `sentences.rs` is the page that reads like the paper's Algorithm 1, and serves all pair-by-pair strategies.
 //! Algorithm 2 takes three steps: `intake.rs` reads and counts a batch, `replay.rs` adds old text to it, and
-//! `grid.rs` trains it on all threads while the next one is read. `initial.rs` has the vectors with which words may start, `live.rs` gives out single ones.
+//! `grid.rs` trains it on all threads while the next one is read. `initial.rs` has the vectors with which words may start, `live.rs` gives out single ones, and `fork.rs`
+//! makes a second trainer that may try text out.
 
 mod cell;
+mod fork;
 mod grid;
 mod initial;
 mod intake;

@@ -17,7 +17,7 @@ use crate::random::{Purpose, Random};
 use crate::vocabulary::{FreshWord, Observed, Recycle, WordId};
 
 /// The state of the strategies `incremental`, `batch` and `word2vec`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sentences {
     /// q(w), where it moves with the stream.
     pub noise: AdaptiveTable,
@@ -193,7 +193,7 @@ fn admit(fresh: FreshWord, word: &str, parameters: &mut Parameters, initial: Opt
 }
 
 /// The update of one pair.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct PairStep {
     kernel: Kernel,
     optimizer: Optimizer,

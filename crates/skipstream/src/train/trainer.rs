@@ -34,7 +34,7 @@ pub struct Trainer {
     pub(crate) method: Method,
     pub(crate) ledger: Ledger,
     pub(crate) notes: BTreeMap<String, String>,
-    kernel: Kernel,
+    pub(super) kernel: Kernel,
 }
 
 /// What every strategy works on.

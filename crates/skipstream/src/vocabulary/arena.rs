@@ -21,7 +21,7 @@ impl Place {
 
 /// Words behind one another. Bytes of words that left are reclaimed when they pass a third of the whole, so the
 /// arena never holds more than 1.5 times the live bytes (and [`SLACK`]).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Arena {
     bytes: String,
     dead: usize,

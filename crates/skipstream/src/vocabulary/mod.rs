@@ -79,7 +79,7 @@ pub trait Recycle {
 }
 
 /// The words that are known, at most as many as there are slots.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Vocabulary {
     capacity: usize,
     hasher: FixedState,
@@ -109,6 +109,8 @@ struct Entry {
     count: u64,
     /// The number of the token that admitted the word; `NEVER` where the slot is free.
     birth: u64,
+    /// The number of the word's last token.
+    latest: u64,
     place: Place,
 }
 
@@ -122,6 +124,7 @@ pub(crate) struct SavedWord<'a> {
     pub counter: u64,
     pub count: u64,
     pub birth: u64,
+    pub latest: u64,
 }
 
 /// The numbers of a vocabulary as they are saved.
@@ -174,16 +177,17 @@ impl Vocabulary {
     /// Counts a token.
     #[inline]
     pub fn observe(&mut self, word: &str) -> Observed<'_> {
-        let birth = self.tokens;
+        let number = self.tokens;
         self.tokens += 1;
         let hash = self.hasher.hash_one(word.as_bytes());
         if let Some(id) = self.find(hash, word) {
             let entry = &mut self.entries[id.index()];
             entry.counter += 1;
             entry.count += 1;
+            entry.latest = number;
             return Observed::Known(id);
         }
-        self.observe_new(hash, word, birth)
+        self.observe_new(hash, word, number)
     }
 
     #[cold]
@@ -196,7 +200,7 @@ impl Vocabulary {
             self.cancel();
             return Observed::Rejected { evicted: &self.evicted };
         };
-        let entry = Entry { counter: 1, count: 1, birth, place: self.arena.add(word) };
+        let entry = Entry { counter: 1, count: 1, birth, latest: birth, place: self.arena.add(word) };
         self.insert(id, hash, entry);
         Observed::Admitted(FreshWord { id, birth })
     }
@@ -282,6 +286,16 @@ impl Vocabulary {
         self.entries[id.index()].birth <= token
     }
 
+    /// The number of the token that brought the word into the vocabulary, from 0.
+    pub fn first_token(&self, id: WordId) -> u64 {
+        self.entries[id.index()].birth
+    }
+
+    /// The number of its last token, from 0.
+    pub fn last_token(&self, id: WordId) -> u64 {
+        self.entries[id.index()].latest
+    }
+
     /// Whether the id was given to the word that it has now at this birth.
     #[inline]
     pub(crate) fn was_born(&self, id: WordId, birth: u64) -> bool {
@@ -334,8 +348,8 @@ impl Vocabulary {
 
     /// All that is saved of a word.
     pub(crate) fn saved(&self, id: WordId) -> SavedWord<'_> {
-        let Entry { counter, count, birth, place } = self.entries[id.index()];
-        SavedWord { id, word: self.arena.get(place), counter, count, birth }
+        let Entry { counter, count, birth, latest, place } = self.entries[id.index()];
+        SavedWord { id, word: self.arena.get(place), counter, count, birth, latest }
     }
 
     /// The free slots, the next to be used last.
@@ -356,14 +370,17 @@ impl Vocabulary {
             return Err(format!("{slots} slots where {capacity} are possible"));
         }
         let mut vocabulary = Vocabulary::new(capacity, seed);
-        let empty = Entry { counter: 0, count: 0, birth: NEVER, place: vocabulary.arena.add("") };
+        let empty =
+            Entry { counter: 0, count: 0, birth: NEVER, latest: NEVER, place: vocabulary.arena.add("") };
         vocabulary.entries.resize(slots, empty);
         for saved in words {
             let Some(entry) = vocabulary.entries.get(saved.id.index()) else {
                 return Err(format!("`{}` has slot {} of {slots}", saved.word, saved.id.0));
             };
-            let in_order =
-                saved.counter <= saved.count && saved.count <= totals.tokens && saved.birth < totals.tokens;
+            let in_order = saved.counter <= saved.count
+                && saved.count <= totals.tokens
+                && saved.birth <= saved.latest
+                && saved.latest < totals.tokens;
             if !in_order || totals.tokens >= 1 << 60 {
                 return Err(format!("the numbers of `{}` contradict each other", saved.word));
             }
@@ -378,6 +395,7 @@ impl Vocabulary {
                 counter: saved.counter,
                 count: saved.count,
                 birth: saved.birth,
+                latest: saved.latest,
                 place: vocabulary.arena.add(saved.word),
             };
             vocabulary.insert(saved.id, hash, entry);

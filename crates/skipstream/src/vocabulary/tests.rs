@@ -133,7 +133,7 @@ fn the_arena_does_not_leak_over_evictions() {
 
 #[test]
 fn saved_slots_that_contradict_each_other_are_refused() {
-    let word = |id, word| SavedWord { id: WordId(id), word, counter: 1, count: 1, birth: 0 };
+    let word = |id, word| SavedWord { id: WordId(id), word, counter: 1, count: 1, birth: 0, latest: 0 };
     let totals = VocabularyTotals { tokens: 9, ..VocabularyTotals::default() };
     let restore = |words: Vec<SavedWord<'static>>, free: Vec<u32>, slots| {
         let free = free.into_iter().map(WordId).collect();

@@ -65,7 +65,9 @@ fn text_is_not_a_model() {
 
 #[test]
 fn a_flipped_bit_in_any_tensor_is_found() {
-    for tensor in ["target", "context", "target_squares", "words", "word_ends", "slots", "counts", "births"] {
+    for tensor in
+        ["target", "context", "target_squares", "words", "word_ends", "slots", "counts", "births", "latest"]
+    {
         let message = complaint(|bytes| flip_a_bit(bytes, tensor));
         assert!(message.contains(&format!("the checksum of `{tensor}` is wrong")), "{message}");
     }

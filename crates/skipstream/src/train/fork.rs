@@ -1,0 +1,113 @@
+//! A second trainer in the same state.
+
+use super::{Method, Stream, Trainer};
+use crate::error::Result;
+
+/// For text that is to be seen at once, though it does not fill a batch: a fork learns it and shows what comes of it, and
+/// the trainer itself stays where it was.
+impl Trainer {
+    /// A second trainer in the state of this one, which takes as much memory again.
+    ///
+    /// ```
+    /// use skipstream::corpus::Lines;
+    /// use skipstream::{Config, Trainer};
+    ///
+    /// let config = Config { dimensions: 16, ..Config::default() };
+    /// let mut trainer = Trainer::new(config.clone())?;
+    /// trainer.train(&mut Lines::new("tea with milk".as_bytes(), "monday", &config.text)?, &mut ())?;
+    ///
+    /// let mut fork = trainer.fork()?;
+    /// fork.train(&mut Lines::new("cocoa".as_bytes(), "maybe", &config.text)?, &mut ())?;
+    /// assert_eq!((fork.vocabulary().len(), trainer.vocabulary().len()), (4, 3));
+    ///
+    /// fork.catch_up_with(&trainer);
+    /// assert_eq!(fork.vocabulary().len(), 3);
+    /// # Ok::<(), skipstream::Error>(())
+    /// ```
+    pub fn fork(&self) -> Result<Trainer> {
+        let mut fork = Trainer::with_kernel((*self.settings).clone(), self.kernel)?;
+        fork.catch_up_with(self);
+        Ok(fork)
+    }
+
+    /// Brings a fork to the state of another trainer, in the memory that it has.
+    ///
+    /// # Panics
+    /// If the settings of the two differ.
+    pub fn catch_up_with(&mut self, other: &Trainer) {
+        assert_eq!(
+            self.settings, other.settings,
+            "only a trainer of the same settings can be caught up with"
+        );
+        let Stream { vocabulary, parameters, totals, initial } = &other.stream;
+        self.stream.parameters.copy_from(parameters, vocabulary.slots());
+        self.stream.vocabulary = vocabulary.clone();
+        self.stream.totals = *totals;
+        self.stream.initial = initial.clone();
+        match (&mut self.method, &other.method) {
+            (Method::MiniBatch(method), Method::MiniBatch(other)) => {
+                method.restore(other.batches(), other.replay().clone());
+            }
+            (Method::Sentences(method), Method::Sentences(other)) => method.clone_from(other),
+            _ => unreachable!("the settings decide on the method, and they are the same"),
+        }
+        self.ledger = other.ledger.clone();
+        self.notes = other.notes.clone();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::corpus::Lines;
+    use crate::{Config, Strategy, Trainer};
+
+    fn learn(trainer: &mut Trainer, text: &str) {
+        let options = trainer.settings().text.clone();
+        trainer.train(&mut Lines::new(text.as_bytes(), "text", &options).unwrap(), &mut ()).unwrap();
+    }
+
+    fn bytes(trainer: &Trainer) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        trainer.save(&path).unwrap();
+        std::fs::read(path).unwrap()
+    }
+
+    #[test]
+    fn a_fork_learns_what_the_trainer_would_and_does_not_touch_it() {
+        for strategy in [Strategy::MiniBatch, Strategy::Incremental] {
+            // So few words may stay that some leave, and slots are used again.
+            let config = Config { dimensions: 5, max_vocabulary: 7, strategy, ..Config::default() };
+            let mut trainer = Trainer::new(config.clone()).unwrap();
+            let mut fork = trainer.fork().unwrap();
+            let mut alone = Trainer::new(config).unwrap();
+            let texts =
+                ["one two three four\n", "four five six seven eight nine\n", "ten two three four one\n"];
+            for text in texts {
+                let before = bytes(&trainer);
+                learn(&mut fork, "maybe eleven twelve one two\n");
+                assert_eq!(bytes(&trainer), before);
+                fork.catch_up_with(&trainer);
+                assert_eq!(bytes(&fork), before);
+                learn(&mut fork, text);
+                learn(&mut trainer, text);
+                learn(&mut alone, text);
+                assert_eq!(bytes(&fork), bytes(&alone));
+                assert_eq!(bytes(&trainer), bytes(&alone));
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_is_closed_by_the_sentence_that_brings_its_last_word() {
+        let config = Config { dimensions: 4, batch_words: 10, ..Config::default() };
+        let mut trainer = Trainer::new(config).unwrap();
+        assert_eq!(trainer.settings().new_words_per_batch(), 5);
+        let (first, second) = ("one two three\nfour five six\n", "seven eight nine ten eleven\n");
+        let mut at_once = trainer.fork().unwrap();
+        learn(&mut at_once, &format!("{first}{second}"));
+        learn(&mut trainer, first);
+        learn(&mut trainer, second);
+        assert_eq!(bytes(&trainer), bytes(&at_once));
+    }
+}
