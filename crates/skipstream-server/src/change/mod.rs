@@ -1,0 +1,1 @@
+//! Published models → kept ones; words that moved, came and rose.

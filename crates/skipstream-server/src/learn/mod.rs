@@ -1,0 +1,1 @@
+//! Numbered lines → a model, with checkpoints that say how far it came.

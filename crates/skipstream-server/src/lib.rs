@@ -1,0 +1,47 @@
+//! A service that learns word vectors while it answers from them.
+//!
+//! Text comes in over HTTP (`http/text`), from files that grow and from commands (`sources`), is made safe in a log on disk
+//! (`log`), and is learned by one thread (`learn`), which now and then publishes what it knows (`published`). Questions are
+//! answered from what was published last (`search`, `http`), and never wait for training. What was published is also kept
+//! now and then (`change`), so that one can ask what moved and what is new; what happens is told to whoever listens
+//! (`events`).
+//!
+//! # The modules, in the order of the data
+//!
+//! | module | from → to |
+//! |---|---|
+//! | [`settings`], `error` | what a person asks for, what can go wrong |
+//! | [`log`] | lines → numbered lines on disk |
+//! | [`sources`] | files that grow, commands → the log |
+//! | [`learn`] | numbered lines → a model, with checkpoints that say how far it came |
+//! | [`published`] | the model as it was at one moment, for reading |
+//! | [`search`] | questions → answers |
+//! | [`change`] | published models → kept ones; words that moved, came and rose |
+//! | [`events`] | what happened → whoever listens |
+//! | [`service`] | all of this together |
+//! | [`http`] | requests → answers |
+//! | `page` | the page, from the program itself |
+
+pub mod error;
+pub mod settings;
+
+pub mod log;
+
+pub mod published;
+
+pub mod events;
+
+pub mod change;
+pub mod search;
+
+pub mod service;
+
+pub mod learn;
+pub mod sources;
+
+pub mod http;
+mod page;
+
+pub use error::{Error, Result};
+pub use service::Service;
+pub use settings::ServeSettings;

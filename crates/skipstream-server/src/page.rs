@@ -1,0 +1,1 @@
+//! The page, from the program itself.

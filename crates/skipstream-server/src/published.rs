@@ -1,0 +1,74 @@
+//! What the model knew at one moment, for reading.
+
+use std::sync::OnceLock;
+
+use jiff::Timestamp;
+use skipstream::{Embeddings, Progress};
+
+/// The number of a line: 1 for the first that the service ever accepted.
+pub type Seq = u64;
+
+/// The model as it was at one moment. Questions are answered from it.
+#[derive(Debug)]
+pub struct Published {
+    /// Its number since the service started; 0 for what it started with.
+    pub number: u64,
+    /// All lines up to this one are learned in it.
+    pub seq: Seq,
+    /// When it was published.
+    pub time: Timestamp,
+    /// The vectors, the most frequent word first: the row is the rank.
+    pub embeddings: Embeddings,
+    /// When the word of each row was seen.
+    pub seen: Vec<Seen>,
+    /// How far training had come.
+    pub progress: Progress,
+    by_word: OnceLock<Vec<u32>>,
+}
+
+/// When a word was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// When the line came that brought it into the vocabulary.
+    pub first: Timestamp,
+    /// When its last line came.
+    pub last: Timestamp,
+}
+
+impl Published {
+    /// What was learned up to a line.
+    pub fn new(
+        number: u64,
+        seq: Seq,
+        time: Timestamp,
+        embeddings: Embeddings,
+        seen: Vec<Seen>,
+        progress: Progress,
+    ) -> Published {
+        assert_eq!(embeddings.len(), seen.len(), "every word was seen");
+        Published { number, seq, time, embeddings, seen, progress, by_word: OnceLock::new() }
+    }
+
+    /// The words that start with a prefix, the most frequent first, at most `n`.
+    pub fn complete(&self, prefix: &str, n: usize) -> Vec<usize> {
+        let by_word = self.by_word.get_or_init(|| {
+            let mut rows: Vec<u32> = (0..self.embeddings.len() as u32).collect();
+            rows.sort_unstable_by(|&one, &other| self.word(one).cmp(self.word(other)));
+            rows
+        });
+        let start = by_word.partition_point(|&row| self.word(row) < prefix);
+        let rest = &by_word[start..];
+        let end = rest.partition_point(|&row| self.word(row).starts_with(prefix));
+        let mut rows: Vec<usize> = rest[..end].iter().map(|&row| row as usize).collect();
+        if n < rows.len() {
+            rows.select_nth_unstable(n);
+            rows.truncate(n);
+        }
+        rows.sort_unstable();
+        rows
+    }
+
+    fn word(&self, row: u32) -> &str {
+        self.embeddings.word(row as usize)
+    }
+}

@@ -1,0 +1,1 @@
+//! Files that grow and commands → the log.
