@@ -28,6 +28,7 @@ pub mod settings;
 pub mod log;
 
 pub mod published;
+pub mod status;
 
 pub mod events;
 

@@ -10,6 +10,7 @@ use crate::events::Events;
 use crate::log::Log;
 use crate::published::Published;
 use crate::settings::ServeSettings;
+use crate::status::Status;
 
 /// What all parts of the service share.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Service {
     pub log: Log,
     /// What happens.
     pub events: Events,
+    /// How learning goes.
+    pub status: ArcSwap<Status>,
     published: ArcSwap<Published>,
     publications: watch::Sender<Arc<Published>>,
     stopping: AtomicBool,
@@ -33,6 +36,7 @@ impl Service {
             settings,
             log,
             events: Events::default(),
+            status: ArcSwap::default(),
             published: ArcSwap::from(first.clone()),
             publications: watch::Sender::new(first),
             stopping: AtomicBool::new(false),
