@@ -1,6 +1,10 @@
 //! Requests → answers.
+#![allow(unused_qualifications, reason = "utoipa's macros write them, at our places in the code")]
 
+pub mod answer;
+mod ask;
 mod error;
+pub mod extract;
 mod health;
 
 use std::sync::Arc;
@@ -10,7 +14,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use error::ApiError;
+pub use error::{Accepted, ApiError, ErrorBody, ErrorDetail};
 
 use crate::service::Service;
 
@@ -23,7 +27,21 @@ struct Document;
 pub fn router(service: Arc<Service>) -> Router {
     let (router, _document) = OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(health::healthz))
+        .merge(questions())
         .with_state(service)
         .split_for_parts();
     router
+}
+
+fn questions() -> OpenApiRouter<Arc<Service>> {
+    OpenApiRouter::new()
+        .routes(routes!(ask::words::complete))
+        .routes(routes!(ask::words::word))
+        .routes(routes!(ask::neighbors::of_word))
+        .routes(routes!(ask::neighbors::of_many))
+        .routes(routes!(ask::analogy::one, ask::analogy::many))
+        .routes(routes!(ask::similarity::one, ask::similarity::many))
+        .routes(routes!(ask::odd_one_out::one, ask::odd_one_out::many))
+        .routes(routes!(ask::vectors::one))
+        .routes(routes!(ask::vectors::many))
 }

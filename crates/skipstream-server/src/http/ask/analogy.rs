@@ -1,0 +1,188 @@
+//! a is to b as c is to what?
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use skipstream::embeddings::AnalogyRule;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{Answers, MAX_QUESTIONS, Outcome, answers};
+use crate::http::ApiError;
+use crate::http::answer::{NeighborInfo, SnapshotInfo, compute, row_of};
+use crate::http::extract::{Json as Body, List, Parameters, Word};
+use crate::published::Published;
+use crate::service::Service;
+
+/// Answers to many questions at once, all together.
+const MAX_ANSWERS: usize = 100_000;
+
+/// How an analogy is answered
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// The word nearest to b − a + c
+    #[default]
+    Add,
+    /// The word with the highest cos(b) · cos(c) / cos(a)
+    Multiply,
+}
+
+impl From<Rule> for AnalogyRule {
+    fn from(rule: Rule) -> AnalogyRule {
+        match rule {
+            Rule::Add => AnalogyRule::Add,
+            Rule::Multiply => AnalogyRule::Multiply,
+        }
+    }
+}
+
+/// a is to b as c is to what?
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Question {
+    /// The word that is to b
+    #[param(inline)]
+    a: Word,
+    /// as this word
+    #[param(inline)]
+    b: Word,
+    /// as this one is to the answer
+    #[param(inline)]
+    c: Word,
+    /// How many answers; 10 by default
+    #[param(inline)]
+    n: Option<Answers>,
+    /// How the answer is found; `add` by default
+    #[serde(default)]
+    #[param(inline)]
+    rule: Rule,
+}
+
+/// Answers to an analogy
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Analogy {
+    /// What the answer was made of
+    pub snapshot: SnapshotInfo,
+    /// The rule
+    #[schema(inline)]
+    pub rule: Rule,
+    /// The answers
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+/// a is to b as c is to one of the answers
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Found {
+    /// As it was asked
+    pub a: String,
+    /// As it was asked
+    pub b: String,
+    /// As it was asked
+    pub c: String,
+    /// The answers, the best first, without the three words
+    pub answers: Vec<NeighborInfo>,
+}
+
+/// a is to b as c is to what?
+#[utoipa::path(
+    get, path = "/v1/analogy", tag = "questions", params(Question),
+    responses((status = 200, body = Analogy), (status = 404, description = "One of the words is not known")),
+    security(("token" = ["read"]))
+)]
+pub async fn one(
+    State(service): State<Arc<Service>>,
+    Parameters(Question { a, b, c, n, rule }): Parameters<Question>,
+) -> Result<Json<Analogy>, ApiError> {
+    let published = service.published();
+    compute(move || {
+        for word in [&a, &b, &c] {
+            row_of(&published, word.as_str())?;
+        }
+        let found = solve(&published, Terms { a, b, c }, answers(n), rule)?;
+        Ok(Json(Analogy { snapshot: (&*published).into(), rule, found }))
+    })
+    .await
+}
+
+/// Analogies
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Questions {
+    /// The questions
+    #[schema(inline)]
+    questions: Several,
+    /// How many answers to each; 10 by default
+    #[schema(inline)]
+    n: Option<Answers>,
+    /// How the answers are found; `add` by default
+    #[serde(default)]
+    #[schema(inline)]
+    rule: Rule,
+}
+
+// A name, because the macro that writes the schema does not see through numbers among the types' parameters.
+type Several = List<Terms, 0, MAX_QUESTIONS>;
+
+/// a is to b as c is to what?
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Terms {
+    /// The word that is to b
+    #[schema(inline)]
+    a: Word,
+    /// as this word
+    #[schema(inline)]
+    b: Word,
+    /// as this one is to the answer
+    #[schema(inline)]
+    c: Word,
+}
+
+/// Answers to many analogies
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Analogies {
+    /// What the answers were made of
+    pub snapshot: SnapshotInfo,
+    /// The rule
+    #[schema(inline)]
+    pub rule: Rule,
+    /// An answer for each question, in their order
+    pub results: Vec<Outcome<Found>>,
+}
+
+/// Many analogies at once
+///
+/// At most 100,000 answers altogether. A question with a word that is not known has an error of its own among the results.
+#[utoipa::path(
+    post, path = "/v1/analogy", tag = "questions", request_body = Questions,
+    responses((status = 200, body = Analogies)), security(("token" = ["read"]))
+)]
+pub async fn many(
+    State(service): State<Arc<Service>>,
+    Body(Questions { questions: List(questions), n, rule }): Body<Questions>,
+) -> Result<Json<Analogies>, ApiError> {
+    let n = answers(n);
+    if questions.len() * n > MAX_ANSWERS {
+        return Err(ApiError::bad_request(format!(
+            "{} questions with {n} answers each; all together they may have at most {MAX_ANSWERS}",
+            questions.len()
+        )));
+    }
+    let published = service.published();
+    compute(move || {
+        let solved = questions.into_iter().map(|terms| solve(&published, terms, n, rule).into());
+        Ok(Json(Analogies { snapshot: (&*published).into(), rule, results: solved.collect() }))
+    })
+    .await
+}
+
+fn solve(published: &Published, terms: Terms, n: usize, rule: Rule) -> Result<Found, ApiError> {
+    let [a, b, c] = [terms.a, terms.b, terms.c].map(Word::into_string);
+    let found = published.embeddings.analogy(&a, &b, &c, n, rule.into())?;
+    let answers = NeighborInfo::list(published, &found);
+    Ok(Found { a, b, c, answers })
+}

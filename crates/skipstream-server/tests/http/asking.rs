@@ -1,0 +1,189 @@
+//! Questions: the answers are the library's.
+
+use axum::body::Body;
+use axum::http::{Method, header};
+use serde::Serialize;
+use serde_json::{Value, json};
+use skipstream::embeddings::{AnalogyRule, Neighbor};
+
+use crate::client::{Client, TIME, WORDS, embeddings, request};
+
+/// A value that went through text, as an answer did: as JSON, 0.1 of 32 bits is not that of 64.
+fn as_sent(value: impl Serialize) -> Value {
+    serde_json::from_str(&serde_json::to_string(&value).unwrap()).unwrap()
+}
+
+/// Neighbours as the service must show them.
+fn shown(found: &[Neighbor<'_>]) -> Value {
+    let rank = |word: &str| WORDS.iter().position(|known| known.0 == word).unwrap() + 1;
+    found
+        .iter()
+        .map(|neighbor| {
+            json!({
+                "word": neighbor.word,
+                "similarity": as_sent(neighbor.similarity),
+                "count": neighbor.count,
+                "rank": rank(neighbor.word),
+                "first_seen": format!("1970-01-01T00:00:0{}Z", rank(neighbor.word) - 1),
+            })
+        })
+        .collect()
+}
+
+fn snapshot() -> Value {
+    json!({"seq": 7, "time": TIME, "vocabulary": 6, "words": 200})
+}
+
+#[tokio::test]
+async fn neighbors_are_the_librarys() {
+    let client = Client::new();
+    let answer = client.get("/v1/words/king/neighbors?n=3").await.good();
+    let expected = embeddings();
+    let found = shown(&expected.neighbors("king", 3).unwrap());
+    assert_eq!(answer, json!({"snapshot": snapshot(), "word": "king", "neighbors": found}));
+    let all = client.get("/v1/words/king/neighbors").await.good();
+    assert_eq!(all["neighbors"].as_array().unwrap().len(), 5);
+}
+
+#[tokio::test]
+async fn a_word_in_a_path_may_have_any_letters() {
+    let client = Client::new();
+    let answer = client.get("/v1/words/a%2Fb%3Fc%3D%C3%BC%25%23").await.good();
+    assert_eq!(answer["word"], "a/b?c=ü%#");
+    let answer = client.get("/v1/words/a%2Fb%3Fc%3D%C3%BC%25%23/neighbors?n=1").await.good();
+    assert_eq!(answer["neighbors"][0]["word"], "bread");
+}
+
+#[tokio::test]
+async fn an_unknown_word_comes_with_suggestions() {
+    let client = Client::new();
+    for path in [
+        "/v1/words/quene",
+        "/v1/words/quene/neighbors",
+        "/v1/words/quene/vector",
+        "/v1/similarity?a=king&b=quene",
+        "/v1/analogy?a=quene&b=king&c=man",
+        "/v1/odd-one-out?word=king&word=quene&word=man",
+    ] {
+        let answer = client.get(path).await;
+        answer.assert_refused(404, "unknown-word", "`quene` is not in the vocabulary");
+        assert_eq!(answer.json()["error"]["suggestions"], json!(["queen"]));
+    }
+}
+
+#[tokio::test]
+async fn many_questions_have_an_answer_or_an_error_each() {
+    let client = Client::new();
+    let answer = client.post("/v1/neighbors", r#"{"words": ["king", "nobody", "man"], "n": 2}"#).await.good();
+    let expected = embeddings();
+    assert_eq!(answer["snapshot"], snapshot());
+    assert_eq!(
+        answer["results"][0],
+        json!({"word": "king", "neighbors": shown(&expected.neighbors("king", 2).unwrap())})
+    );
+    assert_eq!(answer["results"][2]["neighbors"], shown(&expected.neighbors("man", 2).unwrap()));
+    assert_eq!(
+        answer["results"][1],
+        json!({"word": "nobody", "error": {"code": "unknown-word", "message": "`nobody` is not in the vocabulary"}})
+    );
+
+    let answer = client.post("/v1/neighbors", r#"{"vectors": [[1, 0], [1], [0, 1]], "n": 1}"#).await.good();
+    assert_eq!(answer["results"][0]["neighbors"][0]["word"], "king");
+    let message = "the vector has 1 values; the model has 2 dimensions";
+    assert_eq!(answer["results"][1], json!({"error": {"code": "bad-request", "message": message}}));
+    assert_eq!(answer["results"][2]["neighbors"][0]["word"], "bread");
+    let answer = client.post("/v1/neighbors", r#"{"vectors": [[1, 0], [1e39, 0]]}"#).await;
+    answer.assert_refused(400, "bad-json", "the body, vectors[1][0]: number out of range");
+}
+
+#[tokio::test]
+async fn analogies_are_the_librarys() {
+    let client = Client::new();
+    let expected = embeddings();
+    for (name, rule) in [("add", AnalogyRule::Add), ("multiply", AnalogyRule::Multiply)] {
+        let found = shown(&expected.analogy("man", "king", "woman", 2, rule).unwrap());
+        let answer = client.get(&format!("/v1/analogy?a=man&b=king&c=woman&n=2&rule={name}")).await.good();
+        let one = json!({"a": "man", "b": "king", "c": "woman", "answers": found});
+        let mut whole = one.clone();
+        whole["snapshot"] = snapshot();
+        whole["rule"] = name.into();
+        assert_eq!(answer, whole);
+        let questions = json!({
+            "questions": [{"a": "man", "b": "king", "c": "woman"}, {"a": "nobody", "b": "king", "c": "man"}],
+            "n": 2,
+            "rule": name,
+        });
+        let answer = client.post("/v1/analogy", questions.to_string()).await.good();
+        assert_eq!(answer["results"][0], one);
+        assert_eq!(answer["results"][1]["error"]["code"], "unknown-word");
+    }
+}
+
+#[tokio::test]
+async fn similarities_and_the_odd_one_are_the_librarys() {
+    let client = Client::new();
+    let expected = embeddings();
+    let similarity = as_sent(expected.similarity("king", "bread").unwrap());
+    let answer = client.get("/v1/similarity?a=king&b=bread").await.good();
+    assert_eq!(answer, json!({"snapshot": snapshot(), "a": "king", "b": "bread", "similarity": similarity}));
+    let answer =
+        client.post("/v1/similarity", r#"{"pairs": [["king", "bread"], ["king", "nobody"]]}"#).await.good();
+    assert_eq!(answer["results"][0], json!({"a": "king", "b": "bread", "similarity": similarity}));
+    assert_eq!(answer["results"][1]["error"]["code"], "unknown-word");
+
+    let fits = expected.odd_one_out(&["king", "bread", "queen"]).unwrap();
+    let words: Value =
+        fits.iter().map(|fit| json!({"word": fit.word, "similarity": as_sent(fit.similarity)})).collect();
+    let answer = client.get("/v1/odd-one-out?word=king&word=bread&word=queen").await.good();
+    assert_eq!(answer, json!({"snapshot": snapshot(), "odd": "bread", "words": words}));
+    let questions = r#"{"questions": [["king", "bread", "queen"], ["king", "man", "nobody"]]}"#;
+    let answer = client.post("/v1/odd-one-out", questions).await.good();
+    assert_eq!(answer["results"][0], json!({"odd": "bread", "words": words}));
+    assert_eq!(answer["results"][1]["error"]["code"], "unknown-word");
+}
+
+#[tokio::test]
+async fn words_are_completed_and_described() {
+    let client = Client::new();
+    let king = json!({
+        "word": "king", "count": 50, "rank": 1, "first_seen": "1970-01-01T00:00:00Z", "last_seen": TIME
+    });
+    assert_eq!(
+        client.get("/v1/words?prefix=ki").await.good(),
+        json!({"snapshot": snapshot(), "words": [king]})
+    );
+    let words = client.get("/v1/words?n=2").await.good()["words"].clone();
+    assert_eq!((&words[0]["word"], &words[1]["word"]), (&json!("king"), &json!("queen")));
+    assert_eq!(client.get("/v1/words?prefix=zz").await.good()["words"], json!([]));
+    let mut whole = king.clone();
+    whole["snapshot"] = snapshot();
+    whole["share"] = json!(0.25);
+    assert_eq!(client.get("/v1/words/king").await.good(), whole);
+}
+
+#[tokio::test]
+async fn vectors_are_json_or_bytes() {
+    let client = Client::new();
+    let answer = client.get("/v1/words/queen/vector").await.good();
+    assert_eq!(answer, json!({"snapshot": snapshot(), "word": "queen", "vector": as_sent([0.9f32, 0.3])}));
+    let answer =
+        client.post("/v1/vectors", r#"{"words": ["king", "nobody"], "normalize": true}"#).await.good();
+    assert_eq!(answer["dimensions"], 2);
+    assert_eq!(answer["results"][0]["vector"], as_sent(embeddings().unit_vector(0)));
+    assert_eq!(answer["results"][1]["error"]["code"], "unknown-word");
+
+    let mut question = request(Method::POST, "/v1/vectors", Body::from(r#"{"words": ["king", "bread"]}"#));
+    question.headers_mut().insert(header::CONTENT_TYPE, "application/json".parse().unwrap());
+    question.headers_mut().insert(header::ACCEPT, "application/octet-stream".parse().unwrap());
+    let answer = client.send(question).await;
+    let values = [1.0f32, 0.1, -0.2, 1.0].map(f32::to_le_bytes).concat();
+    assert_eq!((answer.status.as_u16(), answer.body), (200, values));
+    assert_eq!(answer.headers["x-skipstream-seq"], "7");
+    assert_eq!(answer.headers["x-skipstream-time"], TIME);
+    assert_eq!(answer.headers["x-skipstream-dimensions"], "2");
+
+    let mut question = request(Method::POST, "/v1/vectors", Body::from(r#"{"words": ["nobody"]}"#));
+    question.headers_mut().insert(header::CONTENT_TYPE, "application/json".parse().unwrap());
+    question.headers_mut().insert(header::ACCEPT, "application/octet-stream".parse().unwrap());
+    client.send(question).await.assert_refused(404, "unknown-word", "nobody");
+}

@@ -1,0 +1,5 @@
+//! Requests and their answers, without sockets.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod asking;
+mod client;
