@@ -16,6 +16,7 @@ use utoipa_axum::routes;
 
 pub use error::{Accepted, ApiError, ErrorBody, ErrorDetail};
 
+use crate::page;
 use crate::service::Service;
 
 /// What `/openapi.json` says of the service as a whole.
@@ -30,7 +31,7 @@ pub fn router(service: Arc<Service>) -> Router {
         .merge(questions())
         .with_state(service)
         .split_for_parts();
-    router
+    router.merge(page::router())
 }
 
 fn questions() -> OpenApiRouter<Arc<Service>> {

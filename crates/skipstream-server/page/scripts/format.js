@@ -1,0 +1,56 @@
+// Numbers and times as people read them.
+
+const whole = new Intl.NumberFormat("en");
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+const precise = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const longAgo = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+
+/** 12,345 */
+export const number = (value) => whole.format(value);
+
+/** 12.3K; up to 9,999 as it is. */
+export const short = (value) => (Math.abs(value) < 10_000 ? whole.format(Math.round(value)) : compact.format(value));
+
+/** 0.873 */
+export const similarity = (value) => value.toFixed(3).replace("-", "−");
+
+/** 3.1 MB */
+export function bytes(value) {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let unit = 0;
+  for (; value >= 1000 && unit < units.length - 1; unit += 1) value /= 1000;
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** 0.012 % */
+export function share(value) {
+  const percent = value * 100;
+  if (percent === 0) return "0 %";
+  return percent < 0.0001 ? "< 0.0001 %" : `${Number(percent.toPrecision(2))} %`;
+}
+
+/** 1 line, 2 lines */
+export const many = (n, one, more = `${one}s`) => `${number(n)} ${n === 1 ? one : more}`;
+
+/** How long before now: "12 s ago". */
+export function ago(time, now = Date.now()) {
+  const seconds = Math.max(0, (now - Date.parse(time)) / 1000);
+  if (seconds < 2) return "now";
+  if (seconds < 60) return `${Math.floor(seconds)} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 36 * 3600) return `${Math.floor(seconds / 3600)} h ago`;
+  if (seconds < 60 * 86400) return `${Math.floor(seconds / 86400)} d ago`;
+  return longAgo.format(Date.parse(time));
+}
+
+/** A moment, as short as it can be said today. */
+export function moment(time, now = Date.now()) {
+  const date = Date.parse(time);
+  if (now - date < 20 * 3600 * 1000) return clock.format(date);
+  return now - date < 200 * 86400 * 1000 ? day.format(date) : longAgo.format(date);
+}
+
+/** A moment, in full: for titles. */
+export const exact = (time) => precise.format(Date.parse(time));

@@ -1,0 +1,45 @@
+// Which labels of a map can be shown without one covering another, and where.
+
+const longest = 26;
+
+/** A word as it fits on a map. */
+export function shortened(word) {
+  const letters = [...word];
+  return letters.length > longest ? `${letters.slice(0, longest - 1).join("")}…` : word;
+}
+
+/**
+ * Places labels, the most important first. Each `{ x, y, width, height, radius }` is a dot with the size of its text; the
+ * answer has for each the box of the text, or null where there is no room.
+ */
+export function place(dots, view) {
+  const taken = [];
+  return dots.map((dot) => {
+    for (const box of around(dot)) {
+      const isInside = box.right > 0 && box.left < view.width && box.bottom > 0 && box.top < view.height;
+      if (!isInside || taken.some((other) => overlap(box, other))) continue;
+      taken.push(box);
+      return box;
+    }
+    return null;
+  });
+}
+
+/** The places of a text beside its dot, the best first. */
+function around({ x, y, width, height, radius }) {
+  const gap = radius + 3;
+  return [
+    boxAt(x + gap, y - height / 2, width, height),
+    boxAt(x - gap - width, y - height / 2, width, height),
+    boxAt(x - width / 2, y - gap - height, width, height),
+    boxAt(x - width / 2, y + gap, width, height),
+  ];
+}
+
+function boxAt(left, top, width, height) {
+  return { left, top, right: left + width, bottom: top + height };
+}
+
+function overlap(one, other) {
+  return one.left < other.right + 4 && other.left < one.right + 4 && one.top < other.bottom && other.top < one.bottom;
+}
