@@ -1,18 +1,17 @@
 //! One process at a time writes a model.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use skipstream::bytes::Lock;
 
 /// The right to write a model, until it is dropped or the process ends, however it ends.
 ///
 /// The lock is on `.NAME.lock` beside the model, because each save replaces the model itself.
 #[derive(Debug)]
 pub struct ModelLock {
-    path: PathBuf,
-    _file: File,
+    _lock: Lock,
 }
 
 impl ModelLock {
@@ -24,56 +23,21 @@ impl ModelLock {
         let mut lock_name = OsString::from(".");
         lock_name.push(name);
         lock_name.push(".lock");
-        let path = model.with_file_name(lock_name);
-        loop {
-            let file = OpenOptions::new()
-                .create(true)
-                .truncate(false)
-                .write(true)
-                .open(&path)
-                .with_context(|| format!("{}: cannot be written here", model.display()))?;
-            match file.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => bail!(
-                    "{}: another process is training this model; wait for it, or stop it",
-                    model.display()
-                ),
-                Err(TryLockError::Error(error)) => {
-                    return Err(error).with_context(|| format!("{}: cannot be locked", path.display()));
-                }
+        match Lock::take(model.with_file_name(lock_name))
+            .with_context(|| format!("{}: cannot be written here", model.display()))?
+        {
+            Some(lock) => Ok(ModelLock { _lock: lock }),
+            None => {
+                bail!("{}: another process is training this model; wait for it, or stop it", model.display())
             }
-            if is_still_at(&file, &path) {
-                return Ok(ModelLock { path, _file: file });
-            }
-            // Its last owner removed it between our opening and our locking.
         }
     }
 }
 
-impl Drop for ModelLock {
-    fn drop(&mut self) {
-        // While it is still locked. What cannot be removed does no harm: the lock ends with the process.
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
-#[cfg(unix)]
-fn is_still_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), fs::metadata(path)) {
-        (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
-        _ => false,
-    }
-}
-
-/// Elsewhere a file that is open cannot be removed.
-#[cfg(not(unix))]
-fn is_still_at(_: &File, _: &Path) -> bool {
-    true
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -1,12 +1,14 @@
-//! Files as bytes: how they are compressed, replaced and looked at in place.
+//! Files as bytes: how they are compressed, replaced, locked and looked at in place.
 //!
 //! Invariant: nothing here knows what the bytes mean.
 
 mod compression;
+mod lock;
 mod map;
 mod replace;
 
 pub use compression::Compression;
 pub(crate) use compression::{BUFFER_BYTES, read_error, read_magic};
+pub use lock::Lock;
 pub(crate) use map::MappedFloats;
 pub use replace::replace;

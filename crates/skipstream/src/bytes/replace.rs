@@ -75,7 +75,7 @@ fn claim(file: File, temporary: &Path) -> Result<Option<File>> {
 }
 
 #[cfg(unix)]
-fn is_still_at(file: &File, path: &Path) -> bool {
+pub(super) fn is_still_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), fs::metadata(path)) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
@@ -85,7 +85,7 @@ fn is_still_at(file: &File, path: &Path) -> bool {
 
 /// Elsewhere a file that is open cannot be renamed.
 #[cfg(not(unix))]
-fn is_still_at(_: &File, _: &Path) -> bool {
+pub(super) fn is_still_at(_: &File, _: &Path) -> bool {
     true
 }
 
