@@ -1,5 +1,6 @@
 //! What can go wrong, and what a caller can do about it.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What can go wrong.
@@ -19,9 +20,34 @@ pub enum Error {
     /// The disk is full: what was sent is not accepted. Questions are still answered.
     #[error("there is no room on the disk for more text")]
     DiskFull,
-    /// The log on disk cannot be used.
-    #[error("the log: {0}")]
-    Log(#[source] rusqlite::Error),
+    /// The database says no to what was asked of the log.
+    #[error("{}: {source}", path.display())]
+    LogFile {
+        /// The log's file.
+        path: PathBuf,
+        /// What the database says.
+        source: rusqlite::Error,
+    },
+    /// A file or folder of the service is not what it should be.
+    #[error("{}: {reason}", path.display())]
+    Data {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        reason: String,
+    },
+    /// A request with the same key is being sent now.
+    #[error("a request with the idempotency key `{key}` is being sent now")]
+    KeyInUse {
+        /// The key.
+        key: String,
+    },
+    /// Other lines were sent under the same key.
+    #[error("other lines than these were sent with the idempotency key `{key}` before")]
+    KeyConflict {
+        /// The key.
+        key: String,
+    },
     /// The engine says no.
     #[error(transparent)]
     Engine(#[from] skipstream::Error),

@@ -109,6 +109,8 @@ impl From<Error> for ApiError {
             Error::Stopping => {
                 ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message).retry_after(5)
             }
+            Error::KeyInUse { .. } => ApiError::new(StatusCode::CONFLICT, "key-in-use", message),
+            Error::KeyConflict { .. } => ApiError::new(StatusCode::CONFLICT, "key-conflict", message),
             Error::Engine(error) => error.into(),
             error => ApiError::internal(error),
         }

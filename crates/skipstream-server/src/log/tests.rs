@@ -1,0 +1,430 @@
+//! The laws of the log: numbers are dense, order is kept, nothing that was accepted is lost, whatever happens between.
+
+#[cfg(target_os = "linux")]
+use std::path::Path;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+
+const QUEUE: u64 = 1 << 20;
+
+fn chunk(lines: &[&str]) -> Chunk {
+    let mut chunk = Chunk::default();
+    lines.iter().for_each(|line| chunk.push(line.as_bytes(), None));
+    chunk
+}
+
+fn key(name: &str) -> Option<IdempotencyKey> {
+    Some(IdempotencyKey::new(name).unwrap())
+}
+
+/// All lines from a number on.
+fn read(log: &Log, next: Seq) -> Vec<(Seq, String)> {
+    let mut reader = log.reader(next).unwrap();
+    let mut lines = Vec::new();
+    while let Some(logged) = reader.read().unwrap() {
+        let texts = logged.chunk.iter().map(|(line, _)| String::from_utf8(line.to_vec()).unwrap());
+        lines.extend((logged.first..).zip(texts).filter(|(seq, _)| *seq >= next));
+    }
+    lines
+}
+
+fn numbered(lines: &[&str], first: Seq) -> Vec<(Seq, String)> {
+    (first..).zip(lines.iter().map(|line| (*line).to_owned())).collect()
+}
+
+/// Waits until the thread of the log has done what it was asked to in the background.
+fn wait_until(condition: impl Fn() -> bool) {
+    while !condition() {
+        thread::yield_now();
+    }
+}
+
+#[tokio::test]
+async fn lines_are_numbered_from_one_and_come_back_in_order() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    assert_eq!(log.last(), 0);
+    assert_eq!(log.append(chunk(&["one", "", "three"])).await.unwrap(), 1..=3);
+    assert_eq!(log.append(chunk(&["four"])).await.unwrap(), 4..=4);
+    assert_eq!((log.last(), log.waiting_lines(), log.waiting_bytes()), (4, 4, 16));
+    assert_eq!(read(&log, 1), numbered(&["one", "", "three", "four"], 1));
+    assert_eq!((log.waiting_lines(), log.waiting_bytes()), (0, 0));
+    assert_eq!(read(&log, 3), numbered(&["three", "four"], 3));
+    assert_eq!(read(&log, 5), []);
+}
+
+#[tokio::test]
+async fn times_come_back_to_the_microsecond() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    let before = Timestamp::now();
+    let times = [None, Some(Timestamp::from_microsecond(-1_234_567).unwrap()), Some(Timestamp::MAX)];
+    let mut sent = Chunk::default();
+    times.iter().for_each(|time| sent.push(b"line", *time));
+    log.append(sent.clone()).await.unwrap();
+    let logged = log.reader(1).unwrap().read().unwrap().unwrap();
+    assert!(logged.arrived.as_microsecond() >= before.as_microsecond() && logged.arrived <= Timestamp::now());
+    let microseconds = |chunk: &Chunk| -> Vec<Option<i64>> {
+        chunk.iter().map(|(_, time)| time.map(Timestamp::as_microsecond)).collect()
+    };
+    assert_eq!(microseconds(&logged.chunk), microseconds(&sent));
+}
+
+#[tokio::test]
+async fn many_senders_at_once_get_numbers_without_gaps_and_share_transactions() {
+    let folder = TempDir::new().unwrap();
+    let log = Arc::new(Log::open(folder.path(), QUEUE).unwrap());
+    let mut senders = tokio::task::JoinSet::new();
+    for sender in 0..100 {
+        let log = log.clone();
+        senders.spawn(async move {
+            let line = format!("sender {sender}");
+            (*log.append(chunk(&[&line])).await.unwrap().start(), line)
+        });
+    }
+    let mut answers: Vec<(Seq, String)> = senders.join_all().await;
+    answers.sort();
+    assert_eq!(answers, read(&log, 1));
+    assert_eq!(answers.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), (1..=100).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_until_lines_are_taken() {
+    let folder = TempDir::new().unwrap();
+    let log = Arc::new(Log::open(folder.path(), 10).unwrap());
+    log.append(chunk(&["larger than the whole queue"])).await.unwrap();
+    let refused = log.append(chunk(&["x"])).await.unwrap_err();
+    assert_eq!(refused.to_string(), "the queue is full: 28 bytes of text wait to be learned, of at most 10");
+    let waiting = tokio::spawn({
+        let log = log.clone();
+        async move {
+            let sending = log.send(None).await.unwrap();
+            sending.finish(chunk(&["waits"]), Duration::from_secs(60)).await.unwrap()
+        }
+    });
+    assert_eq!(read(&log, 1).len(), 1);
+    assert_eq!(waiting.await.unwrap(), Some(Accepted { first: 2, last: 2, lines: 1 }));
+    let mut sending = log.send(None).await.unwrap();
+    let full = sending.append(chunk(&["too much"]), Duration::from_millis(1)).await.unwrap_err();
+    assert!(matches!(full, Error::QueueFull { waiting: 6, limit: 10, .. }), "{full}");
+}
+
+#[tokio::test]
+async fn numbers_go_on_after_everything_was_forgotten() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    log.append(chunk(&["one", "two"])).await.unwrap();
+    log.append(chunk(&["three", "four"])).await.unwrap();
+    log.forget(3);
+    wait_until(|| log.kept_bytes() == 11);
+    let message = log.reader(1).unwrap().read().unwrap_err().to_string();
+    assert!(
+        message.ends_with("log.sqlite: line 1 is missing; the first that is there is line 3"),
+        "{message}"
+    );
+    assert_eq!(read(&log, 3), numbered(&["three", "four"], 3));
+    log.forget(4);
+    wait_until(|| log.kept_bytes() == 0);
+    drop(log);
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    assert_eq!((log.last(), log.waiting_lines(), log.waiting_bytes()), (4, 0, 0));
+    assert_eq!(log.append(chunk(&["five"])).await.unwrap(), 5..=5);
+    assert_eq!(read(&log, 5), numbered(&["five"], 5));
+}
+
+#[tokio::test]
+async fn the_file_does_not_stay_large_when_lines_are_forgotten() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), 1 << 30).unwrap();
+    let line = "x".repeat(1 << 20);
+    for _ in 0..100 {
+        log.append(chunk(&[&line])).await.unwrap();
+    }
+    log.forget(100);
+    let store = Store::connect(&log.path).unwrap();
+    wait_until(|| log.kept_bytes() == 0 && store.number("freelist_count") * (8 << 10) <= 32 << 20);
+    assert!(store.number("page_count") * (8 << 10) < 40 << 20);
+    drop((store, log));
+    let size: u64 =
+        fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
+    assert!(size < 40 << 20, "{size} bytes are left");
+}
+
+#[tokio::test]
+async fn a_request_that_is_sent_again_is_logged_once() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    let patience = Duration::ZERO;
+    let mut sending = log.send(key("a")).await.unwrap();
+    sending.append(chunk(&["one", "two"]), patience).await.unwrap();
+    log.append(chunk(&["another's"])).await.unwrap();
+    assert_eq!(sending.accepted(), Some(Accepted { first: 1, last: 2, lines: 2 }));
+    // The connection broke here.
+    drop(sending);
+    drop(log);
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    for again in 0..2 {
+        // In other pieces than the first time.
+        let mut sending = log.send(key("a")).await.unwrap();
+        sending.append(chunk(&["one"]), patience).await.unwrap();
+        assert_eq!(sending.accepted(), None);
+        sending.append(chunk(&["two", "three"]), patience).await.unwrap();
+        let accepted = sending.finish(Chunk::default(), patience).await.unwrap();
+        assert_eq!(accepted, Some(Accepted { first: 1, last: 4, lines: 3 }), "{again}");
+    }
+    assert_eq!(read(&log, 1), numbered(&["one", "two", "another's", "three"], 1));
+}
+
+#[tokio::test]
+async fn other_lines_under_the_same_key_are_a_conflict_and_change_nothing() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    let time = Timestamp::from_second(9).ok();
+    let sending = log.send(key("a")).await.unwrap();
+    sending.finish(chunk(&["one", "", "two"]), Duration::ZERO).await.unwrap();
+    let mut with_time = chunk(&["one", ""]);
+    with_time.push(b"two", time);
+    for other in
+        [chunk(&["one", "", "TWO"]), chunk(&["one", ""]), chunk(&["one", "", "two", "three"]), with_time]
+    {
+        let sending = log.send(key("a")).await.unwrap();
+        let conflict = sending.finish(other, Duration::ZERO).await.unwrap_err();
+        assert_eq!(
+            conflict.to_string(),
+            "other lines than these were sent with the idempotency key `a` before"
+        );
+    }
+    assert_eq!(log.last(), 3);
+}
+
+#[tokio::test]
+async fn a_key_that_is_in_use_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    let first = log.send(key("a")).await.unwrap();
+    let refused = log.send(key("a")).await.unwrap_err();
+    assert_eq!(refused.to_string(), "a request with the idempotency key `a` is being sent now");
+    log.send(key("b")).await.unwrap();
+    drop(first);
+    log.send(key("a")).await.unwrap();
+}
+
+#[tokio::test]
+async fn who_takes_over_a_key_is_told_of_lines_that_were_still_on_their_way() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    for attempt in 0..50 {
+        let name = format!("key {attempt}").replace(' ', "-");
+        let mut sending = log.send(key(&name)).await.unwrap();
+        {
+            // Polled once: handed over, and nobody waits for the answer.
+            let mut append = Box::pin(sending.append(chunk(&["one"]), Duration::ZERO));
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            let _ = append.as_mut().poll(&mut context);
+        }
+        drop(sending);
+        let sending = log.send(key(&name)).await.unwrap();
+        let accepted = sending.finish(chunk(&["one", "two"]), Duration::ZERO).await.unwrap().unwrap();
+        assert_eq!((accepted.lines, accepted.last), (2, 2 * (attempt + 1)));
+    }
+    assert_eq!(log.last(), 100);
+}
+
+#[test]
+fn keys_are_visible_and_short() {
+    assert_eq!(IdempotencyKey::new("3f-9").unwrap().as_str(), "3f-9");
+    for bad in ["", " ", "a b", "é", "a\n", &"x".repeat(256)] {
+        assert!(IdempotencyKey::new(bad).is_none(), "{bad}");
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_whole_groups_and_works_again_when_there_is_room() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("log.sqlite");
+    let store = Store::open(&path).unwrap();
+    let small = chunk(&["small"]);
+    let large = chunk(&[&"x".repeat(1 << 20)]);
+    let append = |chunk: &Chunk| store.transaction(|store| store.append(chunk, Timestamp::now()));
+    assert_eq!(append(&small).unwrap(), (1, 1));
+    store.limit_pages(store.number("page_count") + 10);
+    let together = store.transaction(|store| {
+        store.append(&small, Timestamp::now())?;
+        store.append(&large, Timestamp::now())
+    });
+    assert!(matches!(together, Err(Error::DiskFull)), "{together:?}");
+    assert!(matches!(append(&large), Err(Error::DiskFull)));
+    assert_eq!(append(&small).unwrap(), (2, 2), "nothing of what was refused is there");
+    store.limit_pages(1_000_000);
+    assert_eq!(append(&large).unwrap(), (3, 3));
+}
+
+/// With a file system of its own, which only root can mount: `cargo test -p skipstream-server -- --ignored real_full_disk`.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+#[ignore = "mounts a file system, by name"]
+async fn a_real_full_disk_refuses_lines_and_works_again_when_there_is_room() {
+    use std::process::Command;
+    let folder = TempDir::new().unwrap();
+    let mount =
+        Command::new("mount").args(["-t", "tmpfs", "-o", "size=8m", "tmpfs"]).arg(folder.path()).status();
+    if !mount.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: a file system can be mounted only by root");
+        return;
+    }
+    struct Mounted<'a>(&'a Path);
+    impl Drop for Mounted<'_> {
+        fn drop(&mut self) {
+            let _ = Command::new("umount").arg(self.0).status();
+        }
+    }
+    let mounted = Mounted(folder.path());
+    let data = mounted.0.join("data");
+    let log = Log::open(&data, 1 << 30).unwrap();
+    let line = "x".repeat(100 << 10);
+    let mut accepted = 0;
+    let refused = loop {
+        match log.append(chunk(&[&line])).await {
+            Ok(numbers) => accepted = *numbers.end(),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(refused, Error::DiskFull), "{refused:?}");
+    assert!(accepted > 10, "{accepted} lines");
+    let refused = log.append(chunk(&[&line])).await.unwrap_err();
+    assert!(matches!(refused, Error::DiskFull), "{refused:?}");
+    assert_eq!(read(&log, 1).len() as u64, accepted);
+    let remount = Command::new("mount").args(["-o", "remount,size=64m"]).arg(mounted.0).status().unwrap();
+    assert!(remount.success());
+    assert_eq!(log.append(chunk(&[&line])).await.unwrap(), accepted + 1..=accepted + 1);
+    drop(log);
+    let log = Log::open(&data, 1 << 30).unwrap();
+    assert_eq!(read(&log, 1).len() as u64, accepted + 1);
+    drop(log);
+}
+
+#[test]
+fn the_folder_has_one_owner() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    let message = Log::open(folder.path(), QUEUE).unwrap_err().to_string();
+    assert_eq!(message, format!("{}: another process serves this folder", folder.path().display()));
+    drop(log);
+    Log::open(folder.path(), QUEUE).unwrap();
+}
+
+#[test]
+fn a_file_that_is_no_log_is_named_and_left_alone() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("log.sqlite");
+    let text = "this is not a database, though it is long enough to be taken for one".repeat(200);
+    fs::write(&path, &text).unwrap();
+    let message = Log::open(folder.path(), QUEUE).unwrap_err().to_string();
+    assert!(message.starts_with(&format!("{}: ", path.display())), "{message}");
+    assert!(message.contains("not a database"), "{message}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+
+    fs::remove_file(&path).unwrap();
+    rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+    let message = Log::open(folder.path(), QUEUE).unwrap_err().to_string();
+    assert!(message.ends_with("log.sqlite: this is a database of another program"), "{message}");
+}
+
+#[tokio::test]
+async fn lines_that_were_damaged_on_disk_are_not_learned() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    log.append(chunk(&["one", "two"])).await.unwrap();
+    drop(log);
+    let connection = rusqlite::Connection::open(folder.path().join("log.sqlite")).unwrap();
+    connection.execute("UPDATE chunks SET text = CAST('one\ntwO\n' AS BLOB)", []).unwrap();
+    drop(connection);
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    let message = log.reader(1).unwrap().read().unwrap_err().to_string();
+    assert!(message.ends_with("log.sqlite: the lines from number 1 on are damaged"), "{message}");
+}
+
+#[test]
+fn a_log_of_a_later_version_is_refused() {
+    let folder = TempDir::new().unwrap();
+    drop(Log::open(folder.path(), QUEUE).unwrap());
+    let connection = rusqlite::Connection::open(folder.path().join("log.sqlite")).unwrap();
+    connection.pragma_update(None, "user_version", 2).unwrap();
+    drop(connection);
+    let message = Log::open(folder.path(), QUEUE).unwrap_err().to_string();
+    assert!(message.ends_with("the log has version 2; this program reads version 1"), "{message}");
+}
+
+/// What may happen to a log.
+#[derive(Clone, Debug)]
+enum Act {
+    Append(Vec<String>),
+    /// A part of what was logged, in hundredths.
+    Forget(u64),
+    Reopen,
+    /// What was on disk at this moment is all that is left, as after a power cut.
+    Crash,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let lines = prop::collection::vec("[a-c ]{0,8}", 1..5);
+    let act = prop_oneof![
+        6 => lines.prop_map(Act::Append),
+        2 => (0u64..=100).prop_map(Act::Forget),
+        1 => Just(Act::Reopen),
+        1 => Just(Act::Crash),
+    ];
+    prop::collection::vec(act, 1..20)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn what_was_accepted_is_there_until_it_is_forgotten(acts in acts()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let folder = TempDir::new().unwrap();
+        let mut data = folder.path().join("0");
+        let mut log = Log::open(&data, QUEUE).unwrap();
+        let mut lines: Vec<String> = Vec::new();
+        let mut forgotten = 0;
+        for (step, act) in acts.into_iter().enumerate() {
+            match act {
+                Act::Append(new) => {
+                    let texts: Vec<&str> = new.iter().map(String::as_str).collect();
+                    let numbers = runtime.block_on(log.append(chunk(&texts))).unwrap();
+                    prop_assert_eq!(numbers.clone().count(), new.len());
+                    prop_assert_eq!(*numbers.start(), lines.len() as u64 + 1);
+                    lines.extend(new);
+                }
+                Act::Forget(hundredths) => {
+                    forgotten = forgotten.max(lines.len() as u64 * hundredths / 100);
+                    log.forget(forgotten);
+                }
+                Act::Reopen => {
+                    drop(log);
+                    log = Log::open(&data, QUEUE).unwrap();
+                }
+                Act::Crash => {
+                    let copy = folder.path().join(format!("{}", step + 1));
+                    fs::create_dir(&copy).unwrap();
+                    // The file of changes first: what is moved into the other one meanwhile is in both.
+                    for name in ["log.sqlite-wal", "log.sqlite"] {
+                        if data.join(name).exists() {
+                            fs::copy(data.join(name), copy.join(name)).unwrap();
+                        }
+                    }
+                    drop(log);
+                    data = copy;
+                    log = Log::open(&data, QUEUE).unwrap();
+                }
+            }
+            let expected: Vec<(Seq, String)> = (1..).zip(lines.iter().cloned()).skip(forgotten as usize).collect();
+            prop_assert_eq!(log.last(), lines.len() as u64);
+            prop_assert_eq!(read(&log, forgotten + 1), expected);
+        }
+    }
+}
