@@ -11,7 +11,27 @@ use crate::{Error, Result};
 
 /// Questions that are answered by one pass over the vectors. A block of rows is compared with all of them while it is in
 /// the nearest cache, and of rows in a file, sums and norms are computed once for all of them.
-const QUESTIONS: usize = 8;
+pub const QUESTIONS_IN_A_PASS: usize = 8;
+
+/// A question: which rows are nearest to a vector?
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The vector, of as many dimensions as the embeddings have.
+    pub vector: &'a [f32],
+    /// So many rows at the most.
+    pub n: usize,
+    /// None of these.
+    pub exclude: &'a [usize],
+}
+
+/// A row that was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// The row.
+    pub row: usize,
+    /// Its cosine with what was asked for, from -1 to 1.
+    pub similarity: f32,
+}
 
 /// The nearest rows of many questions: as many for each, the nearest first.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +81,37 @@ impl Embeddings {
         self.nearest(vectors, &[], n.min(self.len()))
     }
 
+    /// The answers to some questions, in their order, from one pass over the vectors for every
+    /// [eight](QUESTIONS_IN_A_PASS) of them. Only the thread that asks is used: the other cores are left to others.
+    ///
+    /// The answers are those of [`Embeddings::neighbors_of_vector`].
+    ///
+    /// ```
+    /// # use skipstream::embeddings::{Embeddings, Question};
+    /// let words = [("king", 5), ("queen", 4), ("apple", 3)];
+    /// let embeddings = Embeddings::new(2, words, vec![1.0, 0.0, 0.8, 0.6, -1.0, 0.2])?;
+    /// let questions = [
+    ///     Question { vector: &[1.0, 0.1], n: 1, exclude: &[0] },
+    ///     Question { vector: &[-1.0, 0.0], n: 2, exclude: &[] },
+    /// ];
+    /// let answers = embeddings.answer(&questions)?;
+    /// assert_eq!((answers[0][0].row, answers[1][0].row, answers[1].len()), (1, 2, 2));
+    /// # Ok::<(), skipstream::Error>(())
+    /// ```
+    pub fn answer(&self, questions: &[Question<'_>]) -> Result<Vec<Vec<Found>>> {
+        let mut answers = Vec::with_capacity(questions.len());
+        for questions in questions.chunks(QUESTIONS_IN_A_PASS) {
+            let pass = Pass::new(self, questions)?;
+            let mut best = pass.nothing_yet();
+            pass.search(0..self.len(), &mut best);
+            answers.extend(best.into_iter().map(|best| {
+                let found = |Candidate { row, similarity }| Found { row, similarity };
+                best.into_sorted().into_iter().map(found).collect()
+            }));
+        }
+        Ok(answers)
+    }
+
     /// Of each vector the nearest rows, without its own row, if it has one.
     fn nearest(&self, vectors: &[f32], own: &[usize], n: usize) -> Result<Nearest> {
         let n_questions = vectors.len() / self.dimensions();
@@ -72,53 +123,79 @@ impl Embeddings {
         nearest.rows.try_reserve_exact(n_answers).map_err(too_many)?;
         nearest.similarities.try_reserve_exact(n_answers).map_err(too_many)?;
 
-        let kernel = Kernel::best();
-        let mut questions = Vec::with_capacity(n_questions);
-        for (place, vector) in vectors.chunks_exact(self.dimensions()).enumerate() {
-            self.check_query(vector)?;
-            let inverse_norm = inverse_norm(kernel.dot(vector, vector));
-            questions.push(Question { vector, inverse_norm, own: own.get(place).copied() });
-        }
-        let (full, rest) = questions.as_chunks::<QUESTIONS>();
-        for questions in full {
-            nearest.extend(self.answer(questions, n));
-        }
-        for question in rest {
-            nearest.extend(self.answer(&[*question], n));
+        let question = |(place, vector)| Question {
+            vector,
+            n,
+            exclude: own.get(place).map_or(&[], std::slice::from_ref),
+        };
+        let questions: Vec<Question<'_>> =
+            vectors.chunks_exact(self.dimensions()).enumerate().map(question).collect();
+        for questions in questions.chunks(QUESTIONS_IN_A_PASS) {
+            let pass = Pass::new(self, questions)?;
+            let search = |rows: Range<usize>, best: &mut [Best]| pass.search(rows, best);
+            for best in search_all(0..self.len(), self.dimensions(), search, || pass.nothing_yet()) {
+                for found in best.into_sorted() {
+                    nearest.rows.push(found.row);
+                    nearest.similarities.push(found.similarity);
+                }
+            }
         }
         Ok(nearest)
     }
+}
 
-    fn answer<const N: usize>(&self, questions: &[Question<'_>; N], n: usize) -> [Best; N] {
-        let vectors = questions.map(|question| (question.vector, question.inverse_norm));
-        let search = |rows: Range<usize>, best: &mut [Best; N]| {
-            self.table.rows.compare(rows, vectors, |row, cosines| {
-                for ((best, question), similarity) in best.iter_mut().zip(questions).zip(cosines) {
-                    let candidate = Candidate { similarity, row };
-                    if best.wants(candidate) && question.own != Some(row) {
-                        best.take(candidate);
-                    }
+/// A few questions, ready to be answered together.
+struct Pass<'a> {
+    embeddings: &'a Embeddings,
+    questions: &'a [Question<'a>],
+    /// The vectors, with one divided by their norm.
+    vectors: Vec<(&'a [f32], f32)>,
+}
+
+impl<'a> Pass<'a> {
+    fn new(embeddings: &'a Embeddings, questions: &'a [Question<'a>]) -> Result<Pass<'a>> {
+        let kernel = Kernel::best();
+        let mut vectors = Vec::with_capacity(questions.len());
+        for &Question { vector, .. } in questions {
+            embeddings.check_query(vector)?;
+            vectors.push((vector, inverse_norm(kernel.dot(vector, vector))));
+        }
+        Ok(Pass { embeddings, questions, vectors })
+    }
+
+    /// What is known of each question before any row was looked at.
+    fn nothing_yet(&self) -> Vec<Best> {
+        self.questions.iter().map(|question| Best::new(question.n.min(self.embeddings.len()))).collect()
+    }
+
+    /// Compares some rows with all questions.
+    fn search(&self, rows: Range<usize>, best: &mut [Best]) {
+        self.embeddings.table.rows.compare_with_each(rows, &self.vectors, |number, first, cosines| {
+            let (best, exclude) = (&mut best[number], self.questions[number].exclude);
+            // Nearly always the whole block is too far away, which one comparison of its nearest row tells.
+            if !best.wants(Candidate { similarity: greatest(cosines), row: first }) {
+                return;
+            }
+            for (row, &similarity) in (first..).zip(cosines) {
+                let candidate = Candidate { similarity, row };
+                if best.wants(candidate) && !exclude.contains(&row) {
+                    best.take(candidate);
                 }
-            });
-        };
-        search_all(0..self.len(), self.dimensions(), search, || std::array::from_fn(|_| Best::new(n)))
+            }
+        });
     }
 }
 
-#[derive(Clone, Copy)]
-struct Question<'a> {
-    vector: &'a [f32],
-    inverse_norm: f32,
-    own: Option<usize>,
-}
-
-impl Nearest {
-    fn extend<const N: usize>(&mut self, answers: [Best; N]) {
-        for found in answers.into_iter().flat_map(Best::into_sorted) {
-            self.rows.push(found.row);
-            self.similarities.push(found.similarity);
+/// The greatest of some cosines, eight of them compared at a time.
+fn greatest(cosines: &[f32]) -> f32 {
+    let mut greatest = [f32::MIN; 8];
+    let (eights, rest) = cosines.as_chunks::<8>();
+    for eight in eights.iter().map(|eight| &eight[..]).chain([rest]) {
+        for (greatest, &cosine) in greatest.iter_mut().zip(eight) {
+            *greatest = if cosine > *greatest { cosine } else { *greatest };
         }
     }
+    greatest.into_iter().fold(f32::MIN, f32::max)
 }
 
 #[cfg(test)]
@@ -163,6 +240,24 @@ mod tests {
                 let place = question * of_vectors.n..(question + 1) * of_vectors.n;
                 let words = of_vectors.rows[place].iter().map(|&row| embeddings.word(row));
                 prop_assert!(words.eq(alone.iter().map(|neighbor| neighbor.word)));
+            }
+
+            // Every question with its own number of answers and its own exceptions.
+            let excluded: Vec<Vec<usize>> = rows.iter().map(|&row| vec![row, row / 2]).collect();
+            let questions: Vec<Question<'_>> = vectors
+                .chunks(dimensions)
+                .zip(&excluded)
+                .enumerate()
+                .map(|(question, (vector, exclude))| Question { vector, n: n + question, exclude })
+                .collect();
+            for (question, answer) in questions.iter().zip(embeddings.answer(&questions).unwrap()) {
+                let Question { vector, n, exclude } = *question;
+                let alone = embeddings.neighbors_of_vector(vector, n, exclude).unwrap();
+                let answer: Vec<(&str, f32)> =
+                    answer.iter().map(|found| (embeddings.word(found.row), found.similarity)).collect();
+                let alone: Vec<(&str, f32)> =
+                    alone.iter().map(|neighbor| (neighbor.word, neighbor.similarity)).collect();
+                prop_assert_eq!(answer, alone);
             }
         }
     }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 pub use analogy::AnalogyRule;
 pub(crate) use analogy::EPSILON;
-pub use batch::Nearest;
+pub use batch::{Found, Nearest, QUESTIONS_IN_A_PASS, Question};
 pub use cosine::cosines;
 pub use mean::{Lengths, Term};
 pub use origin::Origin;

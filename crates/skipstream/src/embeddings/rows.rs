@@ -72,10 +72,47 @@ impl Rows {
         mut visit: impl FnMut(usize, [f32; N]),
     ) {
         let kernel = Kernel::best();
-        let dimensions = vectors[0].0.len();
+        let mut cosines = [[0.0; BLOCK]; N];
+        self.visit_blocks(kernel, rows, vectors[0].0.len(), |block, values, norms| {
+            for (&vector, cosines) in vectors.iter().zip(&mut cosines) {
+                block_cosines(kernel, vector, values, norms, cosines);
+            }
+            for (place, row) in block.enumerate() {
+                visit(row, std::array::from_fn(|n| cosines[n][place]));
+            }
+        });
+    }
+
+    /// Shows the cosines of blocks of rows with each of the vectors: the number of the vector, the first row, and the
+    /// cosines of this row and those behind it. The blocks are in the order of rows.
+    ///
+    /// The vectors have as many dimensions as the rows, and come with one divided by their norm.
+    pub fn compare_with_each(
+        &self,
+        rows: Range<usize>,
+        vectors: &[(&[f32], f32)],
+        mut visit: impl FnMut(usize, usize, &[f32]),
+    ) {
+        let Some(&(first, _)) = vectors.first() else { return };
+        let kernel = Kernel::best();
+        let mut cosines = [0.0; BLOCK];
+        self.visit_blocks(kernel, rows, first.len(), |block, values, norms| {
+            for (number, &vector) in vectors.iter().enumerate() {
+                visit(number, block.start, block_cosines(kernel, vector, values, norms, &mut cosines));
+            }
+        });
+    }
+
+    /// Shows blocks of rows, their values, and one divided by their norms.
+    fn visit_blocks(
+        &self,
+        kernel: Kernel,
+        rows: Range<usize>,
+        dimensions: usize,
+        mut visit: impl FnMut(Range<usize>, &[f32], &[f32]),
+    ) {
         let mut sums = Vec::new();
         let mut norms = [0.0; BLOCK];
-        let mut dots = [[0.0; BLOCK]; N];
         for start in rows.clone().step_by(BLOCK) {
             let block = start..rows.end.min(start + BLOCK);
             let place = block.start * dimensions..block.end * dimensions;
@@ -93,15 +130,26 @@ impl Rows {
                 Rows::Mapped(_) | Rows::MappedSum(_) => {
                     kernel.squares(dimensions, values, &mut norms);
                     norms.iter_mut().for_each(|value| *value = inverse_norm(*value));
-                    &norms
+                    &norms[..block.len()]
                 }
             };
-            for ((vector, _), dots) in vectors.iter().zip(&mut dots) {
-                kernel.dots(vector, values, dots);
-            }
-            for (place, row) in block.enumerate() {
-                visit(row, std::array::from_fn(|n| cosine(dots[n][place], [vectors[n].1, norms[place]])));
-            }
+            visit(block, values, norms);
         }
     }
+}
+
+/// The cosines of a vector, which comes with one divided by its norm, with the rows of a block.
+fn block_cosines<'a>(
+    kernel: Kernel,
+    (vector, inverse_norm): (&[f32], f32),
+    values: &[f32],
+    norms: &[f32],
+    cosines: &'a mut [f32; BLOCK],
+) -> &'a [f32] {
+    let cosines = &mut cosines[..norms.len()];
+    kernel.dots(vector, values, cosines);
+    for (value, &norm) in cosines.iter_mut().zip(norms) {
+        *value = cosine(*value, [inverse_norm, norm]);
+    }
+    cosines
 }

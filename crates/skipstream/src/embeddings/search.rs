@@ -100,7 +100,8 @@ impl Embeddings {
     ) -> Vec<Neighbor<'_>> {
         let rows = self.existing(rows);
         let n = n.min(rows.len());
-        let search = |rows: Range<usize>, [best]: &mut [Best; 1]| {
+        let search = |rows: Range<usize>, best: &mut [Best]| {
+            let [best] = best else { unreachable!("there is one question") };
             self.table.rows.compare(rows, vectors, |row, cosines| {
                 let candidate = Candidate { similarity: score(cosines), row };
                 if best.wants(candidate) && !exclude.contains(&row) {
@@ -108,8 +109,8 @@ impl Embeddings {
                 }
             });
         };
-        let [best] = search_all(rows, self.dimensions(), search, || [Best::new(n)]);
-        best.into_sorted().into_iter().map(|found| self.neighbor(found)).collect()
+        let best = search_all(rows, self.dimensions(), search, || vec![Best::new(n)]);
+        best.into_iter().flat_map(Best::into_sorted).map(|found| self.neighbor(found)).collect()
     }
 
     /// Those of the rows that there are.
@@ -118,7 +119,8 @@ impl Embeddings {
         rows.start.min(end)..end
     }
 
-    pub(super) fn check_query(&self, vector: &[f32]) -> Result<()> {
+    /// An error if a vector cannot be asked about: it must have as many dimensions as the embeddings, all of them finite.
+    pub fn check_query(&self, vector: &[f32]) -> Result<()> {
         if vector.len() != self.dimensions() {
             return Err(Error::invalid_vectors(format!(
                 "the vector has {} values; the embeddings have {} dimensions",
@@ -150,13 +152,13 @@ const VALUES_AT_A_TIME: usize = 1 << 19;
 
 /// Searches rows for the best of one or several questions, on all cores where there are many rows. Which thread searches
 /// what makes no difference to the best.
-pub(super) fn search_all<const N: usize>(
+pub(super) fn search_all(
     rows: Range<usize>,
     dimensions: usize,
-    search: impl Fn(Range<usize>, &mut [Best; N]) + Sync,
-    none: impl Fn() -> [Best; N] + Sync,
-) -> [Best; N] {
-    let rows_at_a_time = (VALUES_AT_A_TIME / dimensions / N).max(1);
+    search: impl Fn(Range<usize>, &mut [Best]) + Sync,
+    none: impl Fn() -> Vec<Best> + Sync,
+) -> Vec<Best> {
+    let rows_at_a_time = (VALUES_AT_A_TIME / dimensions).max(1);
     let parts = rows.len().div_ceil(rows_at_a_time);
     let next = AtomicUsize::new(rows.start);
     let work = || {

@@ -12,6 +12,13 @@ pub(super) trait Instructions: Copy {
 
     fn splat(self, value: f32) -> Self::Vector;
     fn load(self, from: &Lanes) -> Self::Vector;
+    /// Fewer than sixteen floats, with zeros behind them.
+    #[inline(always)]
+    fn load_part(self, from: &[f32]) -> Self::Vector {
+        let mut lanes = [0.0; LANES];
+        lanes[..from.len()].copy_from_slice(from);
+        self.load(&lanes)
+    }
     fn store(self, vector: Self::Vector, to: &mut Lanes);
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn subtract(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;

@@ -42,6 +42,17 @@ impl Avx2 {
     pub fn detect() -> Option<Avx2> {
         (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Avx2(()))
     }
+
+    /// At most eight floats, with zeros behind them.
+    #[inline(always)]
+    fn load_eight(self, from: &[f32]) -> __m256 {
+        /// Eight lanes that are read and eight that are not: a window on them is a mask.
+        const MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+        let mask = &MASKS[8 - from.len()..16 - from.len()];
+        // SAFETY: the machine has the instructions, as the value `self` proves; the mask has eight numbers, and lanes
+        // beyond the slice are not read.
+        unsafe { _mm256_maskload_ps(from.as_ptr(), _mm256_loadu_si256(mask.as_ptr().cast())) }
+    }
 }
 
 impl Instructions for Avx512 {
@@ -55,6 +66,15 @@ impl Instructions for Avx512 {
     #[inline(always)]
     fn load(self, from: &Lanes) -> __m512 {
         proven!(_mm512_loadu_ps(from.as_ptr()))
+    }
+
+    /// By a mask: a copy would be loaded while it is still being stored, which stalls for longer than the row takes.
+    #[inline(always)]
+    fn load_part(self, from: &[f32]) -> __m512 {
+        assert!(from.len() < LANES, "a part is shorter than a vector");
+        let mask = (1u16 << from.len()) - 1;
+        // SAFETY: the machine has the instructions, as the value `self` proves; lanes beyond the slice are not read.
+        unsafe { _mm512_maskz_loadu_ps(mask, from.as_ptr()) }
     }
 
     #[inline(always)]
@@ -190,6 +210,13 @@ impl Instructions for Avx2 {
     fn load(self, from: &Lanes) -> [__m256; 2] {
         let (low, high) = from.split_at(8);
         [proven!(_mm256_loadu_ps(low.as_ptr())), proven!(_mm256_loadu_ps(high.as_ptr()))]
+    }
+
+    /// By masks, for the reason that AVX-512 has.
+    #[inline(always)]
+    fn load_part(self, from: &[f32]) -> [__m256; 2] {
+        let (low, high) = from.split_at(from.len().min(8));
+        [self.load_eight(low), self.load_eight(high)]
     }
 
     #[inline(always)]
