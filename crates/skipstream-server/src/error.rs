@@ -51,6 +51,14 @@ pub enum Error {
     /// The engine says no.
     #[error(transparent)]
     Engine(#[from] skipstream::Error),
+    /// Too many questions wait for an answer.
+    #[error("{waiting} questions wait for an answer, of at most {limit}")]
+    Busy {
+        /// Questions that wait.
+        waiting: usize,
+        /// Questions that may wait.
+        limit: usize,
+    },
     /// The service is going down.
     #[error("the service is stopping")]
     Stopping,

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use crate::events::Events;
 use crate::log::Log;
 use crate::published::Published;
+use crate::search::Desk;
 use crate::settings::ServeSettings;
 use crate::status::Status;
 
@@ -19,6 +20,8 @@ pub struct Service {
     pub settings: ServeSettings,
     /// The text.
     pub log: Log,
+    /// Where questions about nearest words are asked.
+    pub desk: Desk,
     /// What happens.
     pub events: Events,
     /// How learning goes.
@@ -35,6 +38,7 @@ impl Service {
         Arc::new(Service {
             settings,
             log,
+            desk: Desk::default(),
             events: Events::default(),
             status: ArcSwap::default(),
             published: ArcSwap::from(first.clone()),

@@ -106,6 +106,9 @@ impl From<Error> for ApiError {
                     .retry_after(retry_after.as_secs())
             }
             Error::DiskFull => ApiError::new(StatusCode::INSUFFICIENT_STORAGE, "disk-full", message),
+            Error::Busy { .. } => {
+                ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).retry_after(1)
+            }
             Error::Stopping => {
                 ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message).retry_after(5)
             }

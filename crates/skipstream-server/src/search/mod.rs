@@ -1,1 +1,32 @@
 //! Questions → answers.
+//!
+//! A question is held against all vectors, and what takes time is to bring them from memory. So questions that come close
+//! together share a pass: `queue.rs` collects them, the thread of the [`Desk`] answers them, and `cache.rs` remembers the
+//! answers as long as the vectors are published.
+
+mod cache;
+mod desk;
+mod queue;
+
+pub use desk::{Desk, Question};
+
+#[cfg(test)]
+mod testing {
+    use std::sync::Arc;
+
+    use jiff::Timestamp;
+    use skipstream::{Config, Embeddings, Random, Trainer};
+
+    use crate::published::{Published, Seen};
+
+    /// Random vectors.
+    pub fn published(n_words: usize, dimensions: usize) -> Arc<Published> {
+        let mut random = Random::new(7);
+        let values = (0..n_words * dimensions).map(|_| random.uniform() as f32 - 0.5).collect();
+        let words = (0..n_words).map(|row| (format!("w{row}"), (n_words - row) as u64));
+        let embeddings = Embeddings::new(dimensions, words, values).unwrap();
+        let seen = vec![Seen { first: Timestamp::UNIX_EPOCH, last: Timestamp::UNIX_EPOCH }; n_words];
+        let progress = Trainer::new(Config::default()).unwrap().progress();
+        Arc::new(Published::new(1, 1, Timestamp::UNIX_EPOCH, embeddings, seen, progress))
+    }
+}

@@ -1,0 +1,168 @@
+//! Where questions about nearest words are asked, and the thread that answers them.
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use skipstream::embeddings::{self, Found};
+use tokio::sync::oneshot;
+
+use super::cache::Cache;
+use super::queue::{Group, Pass, Queue, Waiting};
+use crate::error::{Error, Result};
+use crate::published::Published;
+
+/// Questions that may wait at the same time: some seconds of work on a hundred thousand words.
+const MAX_WAITING: usize = 4_096;
+
+/// A question: which words are nearest?
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// To this vector.
+    pub(super) vector: Vec<f32>,
+    /// So many at the most.
+    pub(super) n: usize,
+    /// None of these rows.
+    pub(super) exclude: Vec<usize>,
+    /// The row whose neighbours are asked for, if that is the question: the answer may be known already.
+    pub(super) row: Option<usize>,
+}
+
+/// Where questions are asked. A thread of its own answers them, so that they hold up nobody but one another; and it answers
+/// those that come close together in one pass over the vectors.
+///
+/// On a hundred thousand words of a hundred dimensions, a pass with one question took 2.6 ms, with two 4.0, with four 6.5
+/// and with eight 11.6 (one core of an EPYC, `dev` profile).
+#[derive(Debug)]
+pub struct Desk {
+    queue: Arc<Queue>,
+    cache: Cache,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Question {
+    /// The nearest of a row, itself excluded.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn about_row(published: &Published, row: usize, n: usize) -> Question {
+        let vector = published.embeddings.vector_at(row).into_owned();
+        Question { vector, n, exclude: vec![row], row: Some(row) }
+    }
+
+    /// The nearest of a vector.
+    pub fn about_vector(vector: Vec<f32>, n: usize) -> Question {
+        Question { vector, n, exclude: Vec::new(), row: None }
+    }
+
+    /// "a is to b as c is to ?" by 3CosAdd: the nearest of b − a + c, of vectors of length 1, without the three.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn analogy(published: &Published, rows: [usize; 3], n: usize) -> Question {
+        let [a, b, c] = rows.map(|row| published.embeddings.unit_vector(row));
+        let vector = a.iter().zip(&b).zip(&c).map(|((a, b), c)| b - a + c).collect();
+        Question { vector, n, exclude: rows.to_vec(), row: None }
+    }
+
+    /// As the library asks it.
+    fn borrow(&self) -> embeddings::Question<'_> {
+        embeddings::Question { vector: &self.vector, n: self.n, exclude: &self.exclude }
+    }
+}
+
+impl Default for Desk {
+    fn default() -> Desk {
+        Desk::with_limit(MAX_WAITING)
+    }
+}
+
+impl Desk {
+    fn with_limit(max_waiting: usize) -> Desk {
+        let queue = Arc::new(Queue::new(max_waiting));
+        let answering = {
+            let queue = queue.clone();
+            move || while queue.next().map(answer).is_some() {}
+        };
+        let thread = thread::Builder::new().name("search".to_owned()).spawn(answering);
+        if let Err(error) = &thread {
+            // The desk refuses questions then, and the rest of the service goes on.
+            tracing::error!(%error, "there is no thread for searching");
+            queue.close();
+        }
+        Desk { queue, cache: Cache::default(), thread: thread.ok() }
+    }
+
+    /// The answers to some questions, in their order: rows with their similarities, the nearest first. They are those
+    /// that the embeddings give to each question alone.
+    ///
+    /// It is an error if a vector is not finite or does not have the model's dimensions, or if too many questions wait.
+    /// Who drops the future takes the questions back.
+    pub async fn ask(&self, published: &Arc<Published>, questions: Vec<Question>) -> Result<Vec<Vec<Found>>> {
+        enum Answer {
+            Known(Vec<Found>),
+            Awaited { row: Option<usize>, n: usize, reply: oneshot::Receiver<Vec<Found>> },
+        }
+        let mut answers = Vec::with_capacity(questions.len());
+        let mut group = Group::new(published.clone());
+        for question in questions {
+            published.embeddings.check_query(&question.vector)?;
+            let (row, n) = (question.row, question.n);
+            match row.and_then(|row| self.cache.look_up(published, row, n)) {
+                Some(known) => answers.push(Answer::Known(known)),
+                None => {
+                    let (sender, reply) = oneshot::channel();
+                    group.push(Waiting { question, reply: sender });
+                    answers.push(Answer::Awaited { row, n, reply });
+                }
+            }
+        }
+        self.queue.push(group)?;
+        let mut found = Vec::with_capacity(answers.len());
+        for answer in answers {
+            found.push(match answer {
+                Answer::Known(known) => known,
+                Answer::Awaited { row, n, reply } => {
+                    let answer = reply.await.map_err(|_| Error::Stopping)?;
+                    if let Some(row) = row {
+                        self.cache.remember(published, row, n, &answer);
+                    }
+                    answer
+                }
+            });
+        }
+        Ok(found)
+    }
+
+    /// Questions that wait.
+    pub fn waiting(&self) -> usize {
+        self.queue.waiting()
+    }
+}
+
+/// Questions that still wait are refused.
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.queue.close();
+        if let Some(thread) = self.thread.take() {
+            // A panic there was told by the panic itself.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn answer(pass: Pass) {
+    let questions: Vec<_> = pass.waiting.iter().map(|waiting| waiting.question.borrow()).collect();
+    match pass.published.embeddings.answer(&questions) {
+        Ok(answers) => {
+            for (waiting, answer) in pass.waiting.into_iter().zip(answers) {
+                // Who asked may have gone away.
+                let _ = waiting.reply.send(answer);
+            }
+        }
+        // The questions were checked when they were asked; who waits is told by the reply that never comes.
+        Err(error) => tracing::error!(%error, "questions that cannot be answered"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
