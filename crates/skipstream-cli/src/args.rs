@@ -1,7 +1,7 @@
 //! The commands. What can be typed after each stands in the file of its name.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde::de::DeserializeOwned;
 
 use crate::analogy::AnalogyArgs;
@@ -14,6 +14,7 @@ use crate::inspect::InspectArgs;
 use crate::man::ManArgs;
 use crate::neighbors::NeighborsArgs;
 use crate::odd_one_out::OddOneOutArgs;
+use crate::serve::ServeArgs;
 use crate::similarity::SimilarityArgs;
 use crate::train::{Log, Reader, TrainArgs};
 use crate::vector::VectorArgs;
@@ -114,6 +115,14 @@ pub enum Command {
     /// Such a model opens at once and has all its vectors verified, where text would be parsed each time. `train` cannot
     /// continue it, but `train --init` lets a new model start from it.
     Import(ImportArgs),
+    /// Learn text that comes over HTTP, and answer from the vectors while they learn
+    ///
+    /// What is sent to `/v1/text` is safe on disk when the answer comes, and is learned in the background. Questions are
+    /// answered from what was learned a few seconds ago, and never wait. A page shows what is going on.
+    ///
+    /// The service can be stopped and killed at any time: started again with the same folder it goes on where it was, with
+    /// every line that it had accepted learned once, and with the model that `train` would make of the same lines.
+    Serve(Box<ServeArgs>),
     /// Print a script that lets a shell complete commands and options
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands
@@ -127,6 +136,25 @@ impl Command {
             Command::Train(args) if args.log_json => Some(Log::new(Reader::Program)),
             _ => None,
         }
+    }
+}
+
+impl Cli {
+    /// What was typed, or stands in the environment. Does not come back from what cannot be understood, or from `--help`.
+    pub fn from_line() -> Cli {
+        let matches = Cli::with_environment().get_matches();
+        Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
+    /// The command line. Each option of `serve`, which is started by other programs, may also stand in the environment.
+    pub fn with_environment() -> clap::Command {
+        Cli::command().mut_subcommand("serve", |serve| {
+            serve.mut_args(|option| {
+                let Some(name) = option.get_long() else { return option };
+                let variable = format!("SKIPSTREAM_{}", name.replace('-', "_").to_uppercase());
+                option.env(variable).hide_env(true)
+            })
+        })
     }
 }
 

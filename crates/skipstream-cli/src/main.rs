@@ -17,6 +17,7 @@ mod model;
 mod neighbors;
 mod odd_one_out;
 mod output;
+mod serve;
 mod settings;
 mod similarity;
 mod table;
@@ -26,8 +27,6 @@ mod vector;
 use std::io;
 use std::panic;
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use args::{Cli, Command};
 use output::note;
@@ -60,7 +59,7 @@ impl Ending {
 
 fn main() -> ExitCode {
     silence_parquet();
-    let command = Cli::parse().command;
+    let command = Cli::from_line().command;
     let log = command.log();
     let result = match command {
         Command::Train(args) => train::run(*args),
@@ -74,6 +73,7 @@ fn main() -> ExitCode {
         Command::Diff(args) => diff::run(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
+        Command::Serve(args) => serve::run(*args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     };

@@ -43,6 +43,9 @@ pub mod sources;
 pub mod http;
 mod page;
 
+pub mod server;
+
 pub use error::{Error, Result};
+pub use server::Server;
 pub use service::Service;
 pub use settings::ServeSettings;

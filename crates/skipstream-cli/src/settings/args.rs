@@ -6,6 +6,7 @@ use skipstream::corpus::{InvalidUtf8, Tokenizer};
 use skipstream::{AdaGrad, Strategy, WindowShape};
 
 use crate::args::one_of;
+use crate::serve::ServiceArgs;
 use skipstream::units::Bytes;
 
 /// Settings that were typed or stand in a file; the others are taken from the model, or from the defaults if it is new.
@@ -103,6 +104,10 @@ pub struct SettingArgs {
     /// What becomes of a line with bytes that are not UTF-8 [default: replace]
     #[arg(long, value_name = "POLICY", value_parser = one_of::<InvalidUtf8>(&["replace", "skip", "error"]))]
     pub invalid_utf8: Option<InvalidUtf8>,
+    /// What stands in the table `[serve]` of a file, for `serve` alone.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    pub serve: ServiceArgs,
     /// Threads that train; the model is the same for any number [default: all cores]
     #[arg(long, value_name = "N", help_heading = "This run")]
     pub threads: Option<usize>,

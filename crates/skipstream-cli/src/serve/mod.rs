@@ -1,0 +1,45 @@
+//! `skipstream serve`.
+//!
+//! What was typed, the environment and a file become the settings of the service (`args.rs`) and of its model; the service
+//! itself is the crate `skipstream-server`.
+
+mod args;
+mod log;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use skipstream::Trainer;
+use skipstream_server::Server;
+use tracing::info;
+
+use crate::Ending;
+use crate::settings::{Asked, SettingsFile};
+pub use args::{ServeArgs, ServiceArgs};
+
+/// Serves until it is told to stop.
+pub fn run(args: ServeArgs) -> Result<Ending> {
+    let file = args.settings_file.as_deref().map(SettingsFile::read).transpose()?;
+    let in_file = file.as_ref().map(|file| file.settings.serve.clone()).unwrap_or_default();
+    let service = args.service.above(in_file);
+    log::begin(service.log_format);
+    let asked = Asked::new(args.settings, file)?;
+    let settings = service.settings(args.data);
+
+    let server = Server::open(settings, &|| asked.config(0), &|trainer: &Trainer| asked.agree_with(trainer))?;
+    let stopper = server.stopper();
+    let was_asked = AtomicBool::new(false);
+    ctrlc::set_handler(move || {
+        if was_asked.swap(true, Ordering::SeqCst) {
+            std::process::exit(Ending::Interrupted.code().into());
+        }
+        info!("stopping: what is under way is finished, and the model is saved");
+        stopper.stop();
+    })
+    .context("listening to signals")?;
+    let address = server.address()?;
+    info!("listening on http://{address}/; text goes to http://{address}/v1/text");
+    server.run()?;
+    info!("stopped: the model is saved");
+    Ok(Ending::Done)
+}

@@ -1,0 +1,100 @@
+//! The service from its start to its end.
+//!
+//! At the end, in this order: no new connections and no new text; answers that are under way go out; what feeds the log
+//! stops; the thread that learns finishes its batch and saves the model. A process that is killed instead loses nothing
+//! but time: see [`learn`](crate::learn).
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use skipstream::{Config, Trainer};
+use tokio::sync::watch;
+
+use crate::http;
+use crate::log::Log;
+use crate::published::Published;
+use crate::service::Service;
+use crate::settings::ServeSettings;
+
+/// Answers that are under way when the service stops may take so long.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A service that listens, and does not answer yet.
+#[derive(Debug)]
+pub struct Server {
+    service: Arc<Service>,
+    listener: TcpListener,
+    stop: watch::Sender<bool>,
+}
+
+/// Ends a service from any thread.
+#[derive(Clone, Debug)]
+pub struct Stopper(watch::Sender<bool>);
+
+impl Stopper {
+    /// Asks the service to come to its end.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Server {
+    /// Opens the folder, begins to learn what waits in the log, and listens. A new model is made of `config`; one that is
+    /// there must `agree`.
+    pub fn open(
+        settings: ServeSettings,
+        config: &dyn Fn() -> Result<Config>,
+        agree: &dyn Fn(&Trainer) -> Result<()>,
+    ) -> Result<Server> {
+        let listener = TcpListener::bind(settings.listen)
+            .with_context(|| format!("{}: cannot be listened on", settings.listen))?;
+        let log = Log::open(&settings.data, settings.queue_bytes)?;
+        let trainer = Trainer::new(config()?)?;
+        agree(&trainer)?;
+        let embeddings = trainer.embeddings(settings.vectors)?;
+        let first = Published::new(0, 0, Timestamp::now(), embeddings, Vec::new(), trainer.progress());
+        let service = Service::new(settings, log, first);
+        Ok(Server { service, listener, stop: watch::Sender::new(false) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> Result<SocketAddr> {
+        Ok(self.listener.local_addr()?)
+    }
+
+    /// What ends it.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.stop.clone())
+    }
+
+    /// Answers until it is stopped.
+    pub fn run(self) -> Result<()> {
+        let Server { service, listener, stop } = self;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let answered = runtime.block_on(async {
+            listener.set_nonblocking(true)?;
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            let router = http::router(service.clone()).into_make_service_with_connect_info::<SocketAddr>();
+            let (mut asked, stopping) = (stop.subscribe(), service.clone());
+            let serving = axum::serve(listener, router).with_graceful_shutdown(async move {
+                // An error would mean that nobody can ask any more, and we hold a sender.
+                let _ = asked.wait_for(|stop| *stop).await;
+                stopping.stop();
+            });
+            let mut asked = stop.subscribe();
+            tokio::select! {
+                served = serving => served,
+                () = async {
+                    let _ = asked.wait_for(|stop| *stop).await;
+                    tokio::time::sleep(GRACE).await;
+                } => Ok(()),
+            }
+        });
+        service.stop();
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        answered.context("the service cannot answer")
+    }
+}
