@@ -1,4 +1,4 @@
-//! The chores of the project: `cargo xtask demo | bench | figures | check | compatibility | python | ci`.
+//! The chores of the project: `cargo xtask demo | bench | figures | check | compatibility | python | service | ci`.
 
 mod bench;
 mod check;
@@ -6,6 +6,7 @@ mod compatibility;
 mod demo;
 mod figures;
 mod python;
+mod service;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -34,6 +35,8 @@ enum Chore {
     Compatibility,
     /// Install the Python package in a fresh environment and test it there (needs Python and network)
     Python,
+    /// Try the service in a real browser and against its own description (needs Chromium, Python and network)
+    Service,
     /// What the project's CI runs, as it runs it
     Ci,
     /// One update, timed within: what the experiment `update-time` starts in a session of its own
@@ -49,6 +52,7 @@ fn main() -> Result<()> {
         Chore::Check => check::check(),
         Chore::Compatibility => compatibility::run_tests(),
         Chore::Python => python::run_tests(),
+        Chore::Service => service::run_tests(),
         Chore::Ci => check::ci(),
         Chore::Live(update) => print_live_seconds(&update),
     }

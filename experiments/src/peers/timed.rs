@@ -68,7 +68,8 @@ pub fn run(command: &Command, log: &Path) -> Result<Measured> {
     Ok(Measured { seconds, peak_kilobytes })
 }
 
-fn in_own_session(command: &Command) -> Command {
+/// The same command in a session of its own, with the highest priority that we may give it.
+pub fn in_own_session(command: &Command) -> Command {
     let mut session = if exists("setsid") && exists("setpriv") {
         let mut session = Command::new(IN_OWN_SESSION[0]);
         session.args(&IN_OWN_SESSION[1..]).arg(command.get_program());
@@ -92,7 +93,8 @@ fn watch_memory(id: u32, done: &AtomicBool) -> Option<u64> {
     peak
 }
 
-fn high_water_mark(status: &str) -> Option<u64> {
+/// The most memory that a process held, in kilobytes, by its status file.
+pub fn high_water_mark(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }

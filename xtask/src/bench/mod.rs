@@ -5,6 +5,7 @@ mod instructions;
 mod opening;
 mod peers;
 mod reading;
+mod serve;
 mod stages;
 
 use anyhow::Result;
@@ -25,6 +26,11 @@ pub enum Bench {
     Opening(opening::Options),
     /// Read and count a text without training, next to `wc -w`
     Reading(reading::Options),
+    /// Ask a service while it learns at full speed: how soon it answers, and what is left of the speed of `train`
+    Serve(serve::Options),
+    /// Ask a service at a steady rate until standard input ends: what `serve` starts in a session of its own
+    #[command(hide = true)]
+    Questions(serve::Load),
 }
 
 /// Measures.
@@ -36,5 +42,7 @@ pub fn run(bench: &Bench) -> Result<()> {
         Bench::Evaluation(options) => evaluation::run_benchmark(options),
         Bench::Opening(options) => opening::run(options),
         Bench::Reading(options) => reading::run(options),
+        Bench::Serve(options) => serve::run(options),
+        Bench::Questions(load) => serve::ask(load),
     }
 }

@@ -1,0 +1,135 @@
+//! `cargo xtask bench serve`: questions at a steady rate while the service learns at full speed.
+//!
+//! `skipstream train` on the same text, in the same round and from the same state, is the named peer: both first learn the
+//! text once, which fills the vocabulary, and are timed while they learn it again. Questions are asked on schedule, whether
+//! or not earlier ones were answered, and a question's time runs from the moment when it was due.
+
+mod load;
+mod process;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use experiments::circumstances;
+use experiments::command::{build_skipstream, target_folder};
+use experiments::data::enwik8;
+use experiments::peers::timed;
+
+pub use load::{Answered, Load, ask};
+use process::{Questioner, Server};
+
+/// What was typed after `cargo xtask bench serve`.
+#[derive(Args)]
+pub struct Options {
+    /// Text to learn, not compressed, with more words than the vocabulary holds [default: the demo's]
+    #[arg(long, value_name = "FILE")]
+    corpus: Option<PathBuf>,
+    /// Words of the vocabulary, of 100 dimensions
+    #[arg(long, default_value_t = 100_000)]
+    max_vocabulary: usize,
+    /// Questions a second
+    #[arg(long, default_value_t = 200)]
+    rate: u32,
+    /// How often all is measured
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+}
+
+/// What one round gave.
+struct Round {
+    /// Seconds that `train` takes for the text.
+    train: f64,
+    /// Seconds that the service takes for it, from the first byte sent until all of it is published.
+    alone: f64,
+    /// And while it answers questions.
+    asked: f64,
+    answered: Answered,
+    peak_kilobytes: u64,
+    bound_bytes: u64,
+}
+
+/// Measures in rounds and prints a table.
+pub fn run(options: &Options) -> Result<()> {
+    let text = match &options.corpus {
+        Some(corpus) => corpus.clone(),
+        None => enwik8::prepare(Path::new("demo"))
+            .context("could not get a text; --corpus FILE takes one of yours")?,
+    };
+    let program = build_skipstream()?;
+    let folder = target_folder()?.join("bench-serve");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    let mut rounds = Vec::new();
+    for number in 1..=options.rounds {
+        eprintln!("round {number} of {}", options.rounds);
+        let folder = folder.join(number.to_string());
+        fs::create_dir(&folder)?;
+        rounds.push(round(options, &program, &text, &folder)?);
+    }
+
+    println!("## Questions while the service learns\n\n{}", circumstances::list());
+    println!("- text: {} bytes, learned once before the clock runs", fs::metadata(&text)?.len());
+    println!(
+        "- {} words of 100 dimensions; {} neighbour questions a second",
+        options.max_vocabulary, options.rate
+    );
+    println!(
+        "- ingest: `train`'s time divided by the service's, from the first byte sent until all is published\n"
+    );
+    println!(
+        "| round | train, s | ingest alone | ingest, asked | asked | failed | p50, ms | p99, ms | longest, ms | peak, MB | bound, MB |"
+    );
+    println!("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    for (number, round) in rounds.iter().enumerate() {
+        let Answered { asked, failed, p50, p99, longest } = round.answered;
+        println!(
+            "| {} | {:.2} | {:.0} % | {:.0} % | {asked} | {failed} | {p50:.1} | {p99:.1} | {longest:.1} | {:.0} | {:.0} |",
+            number + 1,
+            round.train,
+            100.0 * round.train / round.alone,
+            100.0 * round.train / round.asked,
+            round.peak_kilobytes as f64 * 1024.0 / 1e6,
+            round.bound_bytes as f64 / 1e6,
+        );
+    }
+    Ok(())
+}
+
+fn round(options: &Options, program: &Path, text: &Path, folder: &Path) -> Result<Round> {
+    let model = folder.join("model.safetensors");
+    let settings = ["--max-vocabulary".to_owned(), options.max_vocabulary.to_string()];
+    let train = |again: &[&str]| {
+        let mut command = Command::new(program);
+        command.arg("train").arg("--model").arg(&model).args(again).arg("--quiet").args(&settings).arg(text);
+        timed::run(&command, &folder.join("train.log"))
+    };
+    train(&[])?;
+    let train = train(&["--again"])?.seconds;
+
+    let server = Server::start(program, folder, &settings)?;
+    server.learn(text)?;
+    let vocabulary = server.stats()?["vocabulary"].as_u64().context("stats without a vocabulary")?;
+    ensure!(
+        vocabulary as usize == options.max_vocabulary,
+        "the text has only {vocabulary} words: too few for a vocabulary of {}",
+        options.max_vocabulary
+    );
+    let begin = Instant::now();
+    server.learn(text)?;
+    let alone = begin.elapsed().as_secs_f64();
+
+    let questioner = Questioner::start(server.address(), &model, options.rate)?;
+    let begin = Instant::now();
+    server.learn(text)?;
+    let asked = begin.elapsed().as_secs_f64();
+    let answered = questioner.stop()?;
+    let bound_bytes = server.stats()?["memory"]["bound_bytes"].as_u64().context("stats without a bound")?;
+    let peak_kilobytes = server.stop()?;
+    Ok(Round { train, alone, asked, answered, peak_kilobytes, bound_bytes })
+}

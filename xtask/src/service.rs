@@ -1,0 +1,39 @@
+//! The service as a browser meets it, and as a machine that reads its description does.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use experiments::command::{cargo, program, root, run, target_folder};
+use experiments::python::Environment;
+
+/// Builds the command, and runs the tests in a real browser and those that are made from the service's own description.
+pub fn run_tests() -> Result<()> {
+    let browser = browser()?;
+    // The profile of tests: after `cargo test` it is there.
+    run(cargo().args(["build", "--package", "skipstream-cli", "--locked"]))?;
+    for name in ["schemathesis", "browser"] {
+        let tests = root().join("crates/skipstream-server/tests").join(name);
+        let python = Environment::prepare(target_folder()?.join(name))?;
+        python.install_all(&tests.join("requirements.txt"))?;
+        let mut pytest = Command::new(python.program("python"));
+        // Nothing is left beside the tests.
+        pytest.args(["-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(&tests);
+        run(pytest.env("SKIPSTREAM", program("debug")?).env("CHROMIUM", &browser))?;
+    }
+    Ok(())
+}
+
+/// Debian's Chromium, under one of its names.
+fn browser() -> Result<PathBuf> {
+    if let Some(named) = env::var_os("CHROMIUM") {
+        return Ok(named.into());
+    }
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let places = env::split_paths(&folders)
+        .flat_map(|folder| ["chromium", "chromium-browser"].map(|name| folder.join(name)));
+    let browser = places.into_iter().find(|place| place.exists());
+    browser.context("there is no Chromium: install it (`apt-get install chromium`), or name one by CHROMIUM")
+}
