@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
-use crate::events::Events;
+use crate::events::{Event, Events};
 use crate::log::Log;
 use crate::published::Published;
 use crate::search::Desk;
@@ -56,6 +56,7 @@ impl Service {
     pub fn publish(&self, published: Published) {
         let published = Arc::new(published);
         self.published.store(published.clone());
+        self.events.tell(Event::from(&*published));
         self.publications.send_replace(published);
     }
 
@@ -68,6 +69,7 @@ impl Service {
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
         self.log.wake();
+        self.events.close();
     }
 
     /// Whether the service is coming to an end.

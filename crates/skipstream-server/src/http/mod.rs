@@ -4,6 +4,7 @@
 pub mod answer;
 mod ask;
 mod error;
+mod events;
 pub mod extract;
 mod health;
 
@@ -29,6 +30,7 @@ pub fn router(service: Arc<Service>) -> Router {
     let (router, _document) = OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(health::healthz))
         .merge(questions())
+        .merge(changes())
         .with_state(service)
         .split_for_parts();
     router.merge(page::router())
@@ -45,4 +47,8 @@ fn questions() -> OpenApiRouter<Arc<Service>> {
         .routes(routes!(ask::odd_one_out::one, ask::odd_one_out::many))
         .routes(routes!(ask::vectors::one))
         .routes(routes!(ask::vectors::many))
+}
+
+fn changes() -> OpenApiRouter<Arc<Service>> {
+    OpenApiRouter::new().routes(routes!(events::listen))
 }

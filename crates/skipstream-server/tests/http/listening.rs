@@ -1,0 +1,137 @@
+//! What happens, as it goes over the wire.
+
+use axum::body::{Body, BodyDataStream};
+use axum::http::{Method, StatusCode, header};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use skipstream_server::events::Event;
+use tower::ServiceExt;
+
+use crate::client::{Client, request};
+
+/// Somebody who listens.
+struct Stream {
+    body: BodyDataStream,
+    text: String,
+}
+
+/// An event as a browser would see it.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    name: String,
+    id: Option<String>,
+    data: Value,
+}
+
+impl Stream {
+    async fn new(client: &Client, last: Option<&str>) -> Stream {
+        let mut request = request(Method::GET, "/v1/events", Body::empty());
+        if let Some(last) = last {
+            request.headers_mut().insert("last-event-id", last.parse().unwrap());
+        }
+        let response = client.router.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream");
+        Stream { body: response.into_body().into_data_stream(), text: String::new() }
+    }
+
+    /// The next event of another kind than `progress`; nothing at the end.
+    async fn next(&mut self) -> Option<Seen> {
+        loop {
+            let seen = self.next_of_any_kind().await?;
+            if seen.name != "progress" {
+                return Some(seen);
+            }
+        }
+    }
+
+    async fn next_of_any_kind(&mut self) -> Option<Seen> {
+        loop {
+            while let Some((block, rest)) = self.text.split_once("\n\n") {
+                let field = |name: &str| {
+                    let line = block.lines().find_map(|line| line.strip_prefix(name));
+                    line.and_then(|line| line.strip_prefix(':')).map(|value| value.trim().to_owned())
+                };
+                let seen = field("event").map(|name| Seen {
+                    name,
+                    id: field("id"),
+                    data: serde_json::from_str(&field("data").unwrap()).unwrap(),
+                });
+                self.text = rest.to_owned();
+                if seen.is_some() {
+                    return seen;
+                }
+            }
+            let bytes = self.body.next().await?.unwrap();
+            self.text.push_str(std::str::from_utf8(&bytes).unwrap());
+        }
+    }
+}
+
+fn problem(message: &str) -> Event {
+    Event::Problem { message: message.to_owned() }
+}
+
+#[tokio::test]
+async fn events_come_with_names_identities_and_json() {
+    let client = Client::new();
+    let mut stream = Stream::new(&client, None).await;
+    client.service.events.tell(problem("one\ntwo"));
+    let seen = stream.next().await.unwrap();
+    assert_eq!((seen.name.as_str(), seen.data), ("problem", json!({"message": "one\ntwo"})));
+    assert!(seen.id.is_some());
+}
+
+#[tokio::test]
+async fn how_learning_goes_is_told_at_once() {
+    let client = Client::new();
+    let seen = Stream::new(&client, None).await.next_of_any_kind().await.unwrap();
+    assert_eq!((seen.name.as_str(), &seen.id), ("progress", &None));
+    assert_eq!(seen.data["learned"], 7);
+    assert_eq!(seen.data["queue"]["bytes"], 0);
+    assert_eq!(seen.data["snapshot"]["vocabulary"], 6);
+}
+
+#[tokio::test]
+async fn who_comes_back_hears_what_was_missed() {
+    let client = Client::new();
+    let mut stream = Stream::new(&client, None).await;
+    client.service.events.tell(problem("heard"));
+    let heard = stream.next().await.unwrap();
+    drop(stream);
+    client.service.events.tell(problem("missed"));
+    let mut stream = Stream::new(&client, heard.id.as_deref()).await;
+    assert_eq!(stream.next().await.unwrap().data["message"], "missed");
+
+    let mut stream = Stream::new(&client, Some("1-5")).await;
+    assert_eq!(
+        stream.next().await,
+        Some(Seen { name: "missed".to_owned(), id: None, data: json!({"n": null}) })
+    );
+    // What is no identity of ours is passed over.
+    let mut stream = Stream::new(&client, Some("../../etc/passwd")).await;
+    client.service.events.tell(problem("new"));
+    assert_eq!(stream.next().await.unwrap().data["message"], "new");
+}
+
+#[tokio::test]
+async fn the_stream_ends_with_the_service() {
+    let client = Client::new();
+    let mut stream = Stream::new(&client, None).await;
+    client.service.stop();
+    assert_eq!(stream.next().await, None);
+}
+
+#[tokio::test]
+async fn too_many_listeners_are_refused() {
+    let client = Client::new();
+    let mut streams = Vec::new();
+    for _ in 0..256 {
+        streams.push(Stream::new(&client, None).await);
+    }
+    let refused = client.get("/v1/events").await;
+    refused.assert_refused(503, "busy", "at most 256");
+    assert!(refused.headers.contains_key(header::RETRY_AFTER));
+    drop(streams);
+    Stream::new(&client, None).await;
+}
