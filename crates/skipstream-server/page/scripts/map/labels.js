@@ -9,8 +9,8 @@ export function shortened(word) {
 }
 
 /**
- * Places labels, the most important first. Each `{ x, y, width, height, radius }` is a dot with the size of its text; the
- * answer has for each the box of the text, or null where there is no room.
+ * Places labels, the most important first. Each `{ x, y, width, height, radius, isNeeded }` is a dot with the size of its
+ * text; the answer has for each the box of the text, or null where there is no room. One that is needed may cover dots.
  */
 export function place(dots, view) {
   const taken = [];
@@ -18,6 +18,7 @@ export function place(dots, view) {
     for (const box of around(dot)) {
       const isInside = box.right > 0 && box.left < view.width && box.bottom > 0 && box.top < view.height;
       if (!isInside || taken.some((other) => overlap(box, other))) continue;
+      if (!dot.isNeeded && dots.some((other) => other !== dot && covers(box, other))) continue;
       taken.push(box);
       return box;
     }
@@ -38,6 +39,11 @@ function around({ x, y, width, height, radius }) {
 
 function boxAt(left, top, width, height) {
   return { left, top, right: left + width, bottom: top + height };
+}
+
+/** Whether a text would hide the dot of another. */
+function covers(box, { x, y, radius }) {
+  return x + radius > box.left && x - radius < box.right && y + radius / 2 > box.top && y - radius / 2 < box.bottom;
 }
 
 function overlap(one, other) {

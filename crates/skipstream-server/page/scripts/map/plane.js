@@ -165,7 +165,7 @@ export class Plane {
     const shown = this.#dots.map((dot) => {
       const { x, y } = this.#position(dot);
       const at = { x: (x - this.#center.x) * scale.x + width / 2, y: (y - this.#center.y) * scale.y + height / 2 };
-      return { dot, ...at, radius: dot.radius, height: dot.size + 2, width: this.#widthOf(dot) };
+      return { dot, ...at, isNeeded: dot === lit || dot.isCenter, radius: dot.radius, height: dot.size + 2, width: this.#widthOf(dot) };
     }).filter(({ x, y }) => x > -20 && y > -20 && x < width + 20 && y < height + 20);
 
     for (const { dot, x, y } of shown) {

@@ -22,7 +22,7 @@ function analogy({ query, signal }) {
     return { input: box.input, root: h("div", { class: "field" }, h("label", { "aria-hidden": "true" }, label), box.root) };
   };
   const [a, b, c] = [field("a", "First"), field("b", "is to"), field("c", "as")];
-  const answers = h("div", { "aria-live": "polite" });
+  const answers = h("div", { class: "answers", "aria-live": "polite" });
   const form = h("form", { class: "equation" },
     a.root, h("span", { class: "sign", "aria-hidden": "true" }, ":"), b.root,
     h("span", { class: "sign", "aria-hidden": "true" }, "="), c.root, h("span", { class: "sign", "aria-hidden": "true" }, ": ?"),
@@ -32,11 +32,10 @@ function analogy({ query, signal }) {
     examples.map((words) => h("a", { href: to("analogies", null, { a: words[0], b: words[1], c: words[2] }), onclick: (event) => {
       event.preventDefault();
       fill(words);
-      form.requestSubmit();
+      solve();
     } }, `${words[0]} : ${words[1]} = ${words[2]} : ?`)));
 
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  async function solve() {
     const words = { a: a.input.value.trim(), b: b.input.value.trim(), c: c.input.value.trim() };
     const missing = [a, b, c].find(({ input }) => input.value.trim() === "");
     if (missing) return missing.input.focus();
@@ -46,9 +45,14 @@ function analogy({ query, signal }) {
       if (found.answers.length === 0) return h("p", { class: "note" }, "There is no other word yet.");
       return neighborTable(found.answers, `${words.a} is to ${words.b} as ${words.c} is to`);
     });
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    solve();
   });
-  if (query.get("a") && query.get("b") && query.get("c")) form.requestSubmit();
-  return h("section", {}, h("h1", {}, "Analogies"), h("p", { class: "soft" }, "What is to the third word as the second is to the first?"), h("br", {}), form, hint, answers);
+  if (query.get("a") && query.get("b") && query.get("c")) solve();
+  return h("section", {}, h("h1", {}, "Analogies"), h("p", { class: "lead" }, "What is to the third word as the second is to the first?"), form, hint, answers);
 }
 
 function pair({ signal }) {

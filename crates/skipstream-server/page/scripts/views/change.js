@@ -71,7 +71,7 @@ function moversTable({ movers, since }) {
   if (movers.length === 0) return h("p", { class: "note" }, "No word has moved beyond chance.");
   const list = (words) => words.slice(0, 5).map((one) => wordLink(one.word ?? one));
   return [
-    h("table", { "aria-label": "Words that moved" },
+    h("table", { class: "moved", "aria-label": "Words that moved" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Word"), h("th", { scope: "col" }, "Before, then now"), h("th", { scope: "col", class: "number" }, "Moved"))),
       h("tbody", {}, movers.map((one) => h("tr", {},
         h("td", {}, wordLink(one.word)),

@@ -20,7 +20,7 @@ export function mapView({ root, argument, query, signal }) {
     h("div", { class: "head" },
       h("h1", {}, around === null ? "Map of the most frequent words" : ["Map around ", h("bdi", {}, around)]),
       around !== null && h("a", { href: to("map", null, { method: method === "pca" ? "" : method }) }, "Most frequent words")),
-    h("div", { class: "controls" }, find.root, size, methods, h("label", {}, follow, " Follow as it learns")),
+    h("div", { class: "controls" }, find.root, size, methods, h("label", {}, follow, "Follow as it learns")),
     map);
 
   const refresh = atlas({ root: map, signal, settings: () => ({ n: size.value, around, method }), isLive: () => follow.checked });

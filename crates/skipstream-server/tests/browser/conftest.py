@@ -1,0 +1,91 @@
+"""What the tests share: services, a browser, and pages that are watched."""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from planted import sentences
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from service import Service
+
+# A small model learns the planted text in seconds.
+MODEL = ("--dimensions", "24", "--window", "3", "--threads", "1")
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service that knows the planted text and keeps one snapshot of its first part. Tests may add to it."""
+    service = Service(tmp_path_factory.mktemp("service"), *MODEL)
+    service.start()
+    service.learn(sentences(4000, seed=1))
+    service.keep("first-part")
+    service.learn(sentences(4000, seed=2))
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Callable[..., Service]]:
+    """Makes services that know nothing yet."""
+    made: list[Service] = []
+
+    def make(*options: str, token: str | None = None) -> Service:
+        made.append(Service(tmp_path, *MODEL, *options, token=token))
+        made[-1].start()
+        return made[-1]
+
+    yield make
+    for service in made:
+        service.kill()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens pages, in a browser profile of their own. All of them are watched until the end of the test: no page may ask
+    another host, and none may complain."""
+    complaints: list[str] = []
+    contexts = []
+
+    def watch(page: Page) -> Page:
+        def request(url: str) -> None:
+            if not re.match(r"http://127\.0\.0\.1:\d+/", url):
+                complaints.append(f"asked {url}")
+
+        def console(message: ConsoleMessage) -> None:
+            # The browser itself notes each answer that is an error; what the page makes of it is tested.
+            if message.type in ("error", "warning") and not message.text.startswith("Failed to load resource"):
+                complaints.append(f"{message.type}: {message.text}")
+
+        page.on("request", lambda sent: request(sent.url))
+        page.on("console", console)
+        page.on("pageerror", lambda error: complaints.append(f"threw {error}"))
+        page.set_default_timeout(20_000)
+        return page
+
+    def make(address: str, **options) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 860}, **options})
+        contexts.append(context)
+        page = watch(context.new_page())
+        page.goto(address)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def page(service: Service, open_page: Callable[..., Page]) -> Page:
+    """The page of the service that knows the planted text."""
+    return open_page(service.address)
