@@ -14,9 +14,9 @@ from pathlib import Path
 def program() -> str:
     """The program that is tested."""
     try:
-        return os.environ["SKIPSTREAM_BIN"]
+        return os.environ["SKIPSTREAM"]
     except KeyError:
-        raise SystemExit("SKIPSTREAM_BIN must be the path of the skipstream program") from None
+        raise SystemExit("SKIPSTREAM must be the path of the skipstream program") from None
 
 
 class Service:

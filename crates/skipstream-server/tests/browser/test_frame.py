@@ -1,0 +1,124 @@
+"""What all views have in common: addresses, themes, narrow screens, keys, and what a screen reader meets."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+from service import Service
+
+VIEWS = ["#/", "#/word/berlin", "#/word/no-such-word", "#/map", "#/map/berlin", "#/analogies?a=cat&b=dog&c=red", "#/change", "#/text"]
+
+
+def settled(page: Page) -> None:
+    expect(page.locator("#link")).to_have_attribute("data-state", "open")
+    page.wait_for_load_state("load")
+    expect(page.locator("main h1").first).to_be_attached()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_rule_of_accessibility_is_broken(service: Service, open_page: Callable[..., Page], view: str, scheme: str) -> None:
+    page = open_page(f"{service.address}/{view}", color_scheme=scheme, reduced_motion="reduce")
+    settled(page)
+    page.wait_for_timeout(300)
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("width", [360, 390])
+def test_nothing_scrolls_sideways_on_a_phone(service: Service, open_page: Callable[..., Page], view: str, width: int) -> None:
+    page = open_page(f"{service.address}/{view}", viewport={"width": width, "height": 740}, has_touch=True)
+    settled(page)
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # What is cut off by the edge would not widen the page; no text may end outside.
+    outside = page.evaluate(
+        """width => [...document.querySelectorAll("body *")].filter((element) => element.checkVisibility() && !element.closest(".unseen, .skip, svg"))
+            .filter((element) => element.getBoundingClientRect().right > width + 1).map((element) => element.outerHTML.slice(0, 80))""",
+        width,
+    )
+    assert outside == []
+
+
+def test_the_theme_follows_the_system_and_then_the_button(service: Service, open_page: Callable[..., Page]) -> None:
+    page = open_page(service.address, color_scheme="dark")
+    settled(page)
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    page.get_by_role("button", name="Theme: automatic. Change to light.").click()
+    light = page.evaluate(background)
+    assert dark != light
+    page.reload()
+    assert page.evaluate(background) == light
+    page.get_by_role("button", name="Theme: light. Change to dark.").click()
+    assert page.evaluate(background) == dark
+
+
+def test_every_view_has_an_address_and_back_works(page: Page) -> None:
+    settled(page)
+    for name, title in [("Map", "Map"), ("Analogies", "Analogies"), ("Change", "Change"), ("Add text", "Add text")]:
+        page.get_by_role("navigation").get_by_role("link", name=name).click()
+        expect(page).to_have_title(f"{title} · skipstream")
+        expect(page.get_by_role("navigation").get_by_role("link", name=name)).to_have_attribute("aria-current", "page")
+    page.go_back()
+    expect(page).to_have_title("Change · skipstream")
+    page.go_back()
+    expect(page).to_have_title("Analogies · skipstream")
+
+
+def test_a_word_with_any_letters_has_an_address(page: Page, service: Service) -> None:
+    words = ["東京", "القاهرة", "a/b?c#d%25", "größe"]
+    service.learn((" ".join(words) + "\n") * 30)
+    for word in words:
+        page.goto(service.address + "/#/word/" + page.evaluate("word => encodeURIComponent(word)", word))
+        expect(page.get_by_role("heading", level=1, name=word, exact=True)).to_be_visible()
+        expect(page.locator(".facts")).to_contain_text("times")
+
+
+def test_all_can_be_reached_and_seen_by_keyboard(page: Page) -> None:
+    page.goto(page.url.split("#")[0] + "#/word/berlin")
+    expect(page.get_by_role("table", name="The words nearest to berlin")).to_be_visible()
+    page.evaluate("document.activeElement.blur()")
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("(document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent).trim()"))
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none" or reached[-1] == "" or page.evaluate("document.activeElement === document.body"), reached[-1]
+    for name in ["Skip to the content", "skipstream, start", "Search a word", "Map", "Watch", "How many neighbours", "Zoom in"]:
+        assert any(name in one for one in reached), (name, reached)
+    assert any(one.startswith("Map of") for one in reached)
+
+
+def test_after_a_change_of_view_the_focus_is_in_it(page: Page) -> None:
+    settled(page)
+    page.get_by_role("navigation").get_by_role("link", name="Change").press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Since")).to_be_focused()
+
+
+def test_the_documentation_has_every_route_and_can_be_tried(service: Service, open_page: Callable[..., Page]) -> None:
+    page = open_page(f"{service.address}/docs")
+    paths = service.ask("/openapi.json")["paths"]
+    routes = page.locator(".route")
+    expect(routes).to_have_count(sum(len([name for name in item if name in ("get", "post", "put", "delete")]) for item in paths.values()))
+    route = page.locator("#get-v1-words-word-neighbors, #get-v1-words-w-neighbors")
+    route.locator("summary").click()
+    route.locator("input").first.fill("berlin")
+    route.get_by_role("button", name="Ask").click()
+    expect(route.locator("pre")).to_contain_text('"neighbors"')
+    expect(route.get_by_role("status")).to_contain_text(re.compile(r"200 in \d+ ms"))
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
+
+
+def test_the_documentation_fits_on_a_phone(service: Service, open_page: Callable[..., Page]) -> None:
+    page = open_page(f"{service.address}/docs", viewport={"width": 360, "height": 740})
+    expect(page.locator(".route").first).to_be_visible()
+    for route in page.locator(".route summary").all():
+        route.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

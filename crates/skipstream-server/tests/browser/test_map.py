@@ -1,0 +1,106 @@
+"""The map: click, pan, zoom, keys, and the list beside it."""
+
+from planted import TOPICS
+from playwright.sync_api import Locator, Page, expect
+from service import Service
+
+
+def open_map(page: Page, address: str = "#/map") -> Locator:
+    page.goto(page.url.split("#")[0] + address)
+    canvas = page.get_by_role("application")
+    page.wait_for_function("word => document.querySelector('canvas')?.whereIs?.(word)", arg="berlin")
+    # What is on the map must not move between the moment it is measured and the click.
+    page.get_by_label("Follow as it learns").uncheck()
+    return canvas
+
+
+def place(canvas: Locator, word: str) -> dict[str, float]:
+    return canvas.evaluate("(canvas, word) => canvas.whereIs(word)", word)
+
+
+def test_a_click_on_a_word_opens_it(page: Page) -> None:
+    canvas = open_map(page)
+    canvas.click(position=place(canvas, "berlin"))
+    expect(page.get_by_role("heading", level=1)).not_to_contain_text("Map")
+    # Words of a topic lie close together, so the one that was hit may be a neighbour.
+    assert page.get_by_role("heading", level=1).inner_text() in TOPICS["cities"]
+
+
+def test_a_word_under_the_pointer_can_be_clicked_after_zooming_in(page: Page) -> None:
+    canvas = open_map(page)
+    before = place(canvas, "horse")
+    canvas.hover(position=before)
+    for _ in range(6):
+        page.mouse.wheel(0, -400)
+    page.wait_for_function("word => document.querySelector('canvas').whereIs('horse')")
+    after = place(canvas, "horse")
+    assert abs(after["x"] - before["x"]) < 2 and abs(after["y"] - before["y"]) < 2
+    canvas.click(position=after)
+    expect(page.get_by_role("heading", level=1, name="horse")).to_be_visible()
+
+
+def test_dragging_moves_the_map_and_opens_nothing(page: Page) -> None:
+    canvas = open_map(page)
+    before = place(canvas, "berlin")
+    box = canvas.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + before["x"], box["y"] + before["y"])
+    page.mouse.down()
+    page.mouse.move(box["x"] + before["x"] + 80, box["y"] + before["y"] + 30, steps=4)
+    page.mouse.up()
+    after = place(canvas, "berlin")
+    assert abs(after["x"] - before["x"] - 80) < 1 and abs(after["y"] - before["y"] - 30) < 1
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Map")
+
+
+def test_keys_move_zoom_and_open(page: Page) -> None:
+    canvas = open_map(page)
+    canvas.focus()
+    before = place(canvas, "berlin")
+    page.keyboard.press("ArrowLeft")
+    assert place(canvas, "berlin")["x"] > before["x"] + 30
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("+")
+    assert place(canvas, "berlin") != before
+    page.keyboard.press("0")
+    assert abs(place(canvas, "berlin")["x"] - before["x"]) < 1
+    page.keyboard.press("ArrowDown")
+    aimed = page.locator("#announcer")
+    expect(aimed).not_to_be_empty()
+    word = aimed.inner_text()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1, name=word)).to_be_visible()
+
+
+def test_topics_lie_apart(page: Page) -> None:
+    canvas = open_map(page)
+    middle = {topic: center([place(canvas, word) for word in words]) for topic, words in TOPICS.items()}
+    for topic, words in TOPICS.items():
+        for word in words:
+            distances = {other: distance(place(canvas, word), at) for other, at in middle.items()}
+            assert min(distances, key=distances.__getitem__) == topic, word
+
+
+def test_the_words_around_one_by_both_methods(page: Page, service: Service) -> None:
+    canvas = open_map(page, "#/map/berlin")
+    expect(page.get_by_role("heading", level=1, name="Map around berlin")).to_be_visible()
+    with page.expect_response("**/v1/map?*method=tsne*") as answer:
+        page.get_by_label("t-SNE").check()
+    assert answer.value.ok
+    expect(canvas).to_have_attribute("aria-label", "Map of 40 words around berlin. Arrow keys move it, plus and minus zoom, Enter opens the word in the middle.")
+    assert page.url.endswith("#/map/berlin?method=tsne")
+
+
+def test_the_words_are_also_a_list(page: Page) -> None:
+    open_map(page)
+    page.get_by_text("These words as a list").click()
+    page.locator("details").get_by_role("link", name="donkey").click()
+    expect(page.get_by_role("heading", level=1, name="donkey")).to_be_visible()
+
+
+def center(places: list[dict[str, float]]) -> dict[str, float]:
+    return {axis: sum(one[axis] for one in places) / len(places) for axis in ("x", "y")}
+
+
+def distance(one: dict[str, float], other: dict[str, float]) -> float:
+    return ((one["x"] - other["x"]) ** 2 + (one["y"] - other["y"]) ** 2) ** 0.5
