@@ -59,6 +59,9 @@ pub enum Error {
         /// Questions that may wait.
         limit: usize,
     },
+    /// What others asked for as well has failed.
+    #[error("{0}")]
+    Failed(String),
     /// The service is going down.
     #[error("the service is stopping")]
     Stopping,
@@ -66,3 +69,14 @@ pub enum Error {
 
 /// A result of the service.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// The same error for another one who waited for the same thing.
+    pub(crate) fn again(&self) -> Error {
+        match self {
+            Error::DiskFull => Error::DiskFull,
+            Error::Stopping => Error::Stopping,
+            error => Error::Failed(error.to_string()),
+        }
+    }
+}

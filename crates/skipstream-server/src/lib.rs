@@ -30,6 +30,8 @@ pub mod log;
 pub mod published;
 pub mod status;
 
+mod orders;
+
 pub mod events;
 
 pub mod change;

@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
+use crate::error::{Error, Result};
 use crate::events::{Event, Events};
 use crate::log::Log;
-use crate::published::Published;
+use crate::orders::Orders;
+use crate::published::{Published, Seq};
 use crate::search::Desk;
 use crate::settings::ServeSettings;
-use crate::status::Status;
+use crate::status::{Checkpoint, Status};
 
 /// What all parts of the service share.
 #[derive(Debug)]
@@ -26,6 +28,8 @@ pub struct Service {
     pub events: Events,
     /// How learning goes.
     pub status: ArcSwap<Status>,
+    /// What the thread that learns is asked to do.
+    pub(crate) orders: Orders,
     published: ArcSwap<Published>,
     publications: watch::Sender<Arc<Published>>,
     stopping: AtomicBool,
@@ -41,6 +45,7 @@ impl Service {
             desk: Desk::default(),
             events: Events::default(),
             status: ArcSwap::default(),
+            orders: Orders::default(),
             published: ArcSwap::from(first.clone()),
             publications: watch::Sender::new(first),
             stopping: AtomicBool::new(false),
@@ -63,6 +68,23 @@ impl Service {
     /// What is published from now on; some may be passed over.
     pub fn publications(&self) -> watch::Receiver<Arc<Published>> {
         self.publications.subscribe()
+    }
+
+    /// Waits until a line is learned and what came of it is published. It may be a line that was never logged: who asks sees
+    /// to the time.
+    pub async fn learned(&self, seq: Seq) -> Arc<Published> {
+        let mut publications = self.publications();
+        let _awaiting = self.orders.await_line(seq);
+        self.log.wake();
+        let learned = publications.wait_for(|published| published.seq >= seq).await;
+        learned.expect("the sender is a part of the service").clone()
+    }
+
+    /// Saves the model now, or as soon as the batch in hand is learned.
+    pub async fn checkpoint(&self) -> Result<Checkpoint> {
+        let answered = self.orders.order_checkpoint()?;
+        self.log.wake();
+        answered.await.map_err(|_| Error::Stopping)?
     }
 
     /// Asks all parts to come to an end.

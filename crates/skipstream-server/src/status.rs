@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use skipstream::Progress;
+use skipstream::{Config, Progress};
 
+use crate::learn::MemoryBound;
 use crate::published::Seq;
 
 /// How learning goes. The thread that learns replaces it about once a second.
@@ -23,6 +24,10 @@ pub struct Status {
     pub checkpoint: Option<Checkpoint>,
     /// Why learning cannot go on as it should, if so: a full disk, a model that diverged.
     pub problem: Option<String>,
+    /// The settings of the model, with every choice spelled out.
+    pub model: Option<Config>,
+    /// Bytes that the service takes at the most.
+    pub memory: Option<MemoryBound>,
 }
 
 /// A point of the loss curve.

@@ -40,6 +40,7 @@ use skipstream::bytes::Lock;
 use tokio::sync::{mpsc, oneshot};
 
 pub use chunk::Chunk;
+pub(crate) use chunk::from_microseconds;
 pub use key::IdempotencyKey;
 pub use reader::LogReader;
 pub use sending::{Accepted, Sending};
@@ -60,6 +61,8 @@ const REQUESTS: usize = 32;
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
+    /// The first line that was there when it was opened.
+    first: Seq,
     shared: Arc<Shared>,
     open_keys: OpenKeys,
     /// Nothing once the log is being closed.
@@ -78,7 +81,8 @@ impl Log {
         let lock = lock.ok_or_else(|| data("another process serves this folder".to_owned()))?;
         let path = folder.join("log.sqlite");
         let store = Store::open(&path)?;
-        let shared = Arc::new(Shared::new(store.contents()?, queue_bytes));
+        let contents = store.contents()?;
+        let shared = Arc::new(Shared::new(contents, queue_bytes));
         let (requests, receiver) = mpsc::channel(REQUESTS);
         let writer = thread::Builder::new().name("log".to_owned()).spawn({
             let shared = shared.clone();
@@ -87,6 +91,7 @@ impl Log {
         let writer = writer.map_err(|error| data(format!("no thread for the log: {error}")))?;
         Ok(Log {
             path,
+            first: contents.first,
             shared,
             open_keys: OpenKeys::default(),
             requests: Some(requests),
@@ -111,6 +116,11 @@ impl Log {
     /// The last line that is safe on disk; 0 before the first.
     pub fn last(&self) -> Seq {
         self.shared.last.load(Ordering::Acquire)
+    }
+
+    /// The first line that is still there, or the next one; lines before it were forgotten when the log was opened.
+    pub fn first(&self) -> Seq {
+        self.first
     }
 
     /// Bytes of text that wait to be learned.

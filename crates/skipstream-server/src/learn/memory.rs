@@ -1,0 +1,77 @@
+//! How much memory a service may take.
+
+use serde::Serialize;
+use skipstream::{Embeddings, Trainer};
+
+use crate::log::Chunk;
+use crate::settings::ServeSettings;
+
+/// Bytes that a service takes at the most, whatever is sent to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MemoryBound {
+    /// The trainer, with what saving takes.
+    pub trainer: u64,
+    /// Its fork, for text that does not fill a batch.
+    pub fork: u64,
+    /// What is published, what was published before and is still being read, and what is being made.
+    pub published: u64,
+    /// Text that was read from the log and is not learned.
+    pub read_ahead: u64,
+    /// Text on its way into the log, and what the database keeps in memory.
+    pub log: u64,
+    /// Bodies of requests that are being read, and answers.
+    pub requests: u64,
+}
+
+/// Of a request, two chunks may be in memory: one that is filled and one that is logged.
+const CHUNKS_PER_REQUEST: u64 = 2;
+
+impl MemoryBound {
+    /// The bound of a trainer in a service.
+    pub fn new(trainer: &Trainer, settings: &ServeSettings) -> MemoryBound {
+        let model = trainer.memory_bound();
+        let config = trainer.settings();
+        let words = config.max_vocabulary as u64;
+        // Beside words and vectors, when each word was seen (32 bytes) and its place in the alphabet.
+        let published =
+            Embeddings::max_bytes(config.max_vocabulary, config.dimensions, config.text.max_token_bytes)
+                + 36 * words;
+        let chunk = (Chunk::BYTES + settings.max_line_bytes) as u64;
+        let queued_words = (config.new_words_per_batch() + config.text.max_sentence_words) as u64;
+        // Of a chunk, at worst every other byte is a word: eight bytes for its place.
+        let queued = queued_words * (config.text.max_token_bytes as u64 + 8) + chunk * 5;
+        // The times of words: two numbers a slot, twice while they are settled, and the places that wait.
+        let times = 2 * 16 * words + (32 << 20);
+        MemoryBound {
+            trainer: model.total(),
+            fork: model.total() - model.saving - model.program,
+            published: 3 * published,
+            read_ahead: queued + times,
+            // Requests that wait and those in one transaction; the caches of three connections.
+            log: 32 * chunk + (8 << 20) + chunk + 3 * (4 << 20),
+            requests: settings.max_requests as u64 * CHUNKS_PER_REQUEST * Chunk::BYTES as u64,
+        }
+    }
+
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        let MemoryBound { trainer, fork, published, read_ahead, log, requests } = self;
+        trainer + fork + published + read_ahead + log + requests
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skipstream::Config;
+
+    #[test]
+    fn the_bound_holds_the_trainer_twice_and_grows_with_the_vocabulary() {
+        let bound = |max_vocabulary| {
+            let trainer = Trainer::new(Config { max_vocabulary, ..Config::default() }).unwrap();
+            (MemoryBound::new(&trainer, &ServeSettings::default()).total(), trainer.memory_bound().parameters)
+        };
+        let ((small, _), (large, parameters)) = (bound(1_000), bound(100_000));
+        assert!(large > small && large > 2 * parameters);
+    }
+}

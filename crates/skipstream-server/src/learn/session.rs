@@ -1,0 +1,357 @@
+//! The work of the thread that learns.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use skipstream::{Outcome, Progress, Trainer, Wish};
+
+use super::memory::MemoryBound;
+use super::meter::Meter;
+use super::model::{Model, publication};
+use super::queue::Queue;
+use super::source::{Tail, WholeBatches};
+use crate::error::{Error, Result};
+use crate::published::{Published, Seq};
+use crate::service::Service;
+use crate::status::{Checkpoint, Status};
+
+/// The status is told so often.
+const STATUS_EVERY: Duration = Duration::from_secs(1);
+
+/// After a failure, the next attempt is made so much later.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Where a checkpoint failed, the next attempt is made so much later, at the most.
+const CHECKPOINT_PAUSE: Duration = Duration::from_secs(10);
+
+/// So many places in the text may wait for their words' times to be settled: 16 MiB.
+const MARKS: usize = 1 << 20;
+
+/// All that the thread works with.
+pub struct Session {
+    service: Arc<Service>,
+    model: Model,
+    queue: Queue,
+    /// Learns the text behind the last whole batch, where it is to be seen.
+    fork: Option<Trainer>,
+    /// What the last fork took, and when it was done.
+    fork_cost: Duration,
+    fork_end: Instant,
+    meter: Meter,
+    /// The last publication.
+    number: u64,
+    published_at: Instant,
+    /// When the model is saved next.
+    checkpoint_at: Instant,
+    checkpoint: Option<Checkpoint>,
+    told_at: Instant,
+    learning_problem: Option<String>,
+    saving_problem: Option<String>,
+}
+
+/// What is to be done after a step.
+enum Next {
+    /// More at once.
+    GoOn,
+    /// Nothing, unless somebody rings, until then.
+    Wait(Instant),
+}
+
+impl Session {
+    /// Goes on where the model is.
+    pub fn new(service: Arc<Service>, model: Model) -> Result<Session> {
+        let (trainer, position) = (&model.trainer, model.position);
+        let reader = service.log.reader(position.line)?;
+        let queue = Queue::new(reader, position, trainer.vocabulary().tokens(), &trainer.settings().text);
+        let now = Instant::now();
+        let seq = model.saved_line();
+        let session = Session {
+            meter: Meter::new(trainer.progress(), now),
+            number: 0,
+            // Text that waits is shown as soon as it is learned.
+            published_at: now.checked_sub(service.settings.publish_every).unwrap_or(now),
+            checkpoint_at: now + service.settings.checkpoint_every,
+            checkpoint: (seq > 0).then(|| Checkpoint { seq, time: Timestamp::now() }),
+            told_at: now,
+            fork: None,
+            fork_cost: Duration::ZERO,
+            fork_end: now,
+            learning_problem: None,
+            saving_problem: None,
+            service,
+            model,
+            queue,
+        };
+        session.tell(0.0);
+        Ok(session)
+    }
+
+    /// Learns until the service stops, and saves what was learned.
+    pub fn run(mut self) {
+        while !self.service.is_stopping() {
+            let rings = self.service.log.rings();
+            match self.step() {
+                Ok(Next::GoOn) => self.learning_problem = None,
+                Ok(Next::Wait(until)) => {
+                    self.learning_problem = None;
+                    self.tell_if_due();
+                    self.service.log.wait(rings, until.saturating_duration_since(Instant::now()));
+                }
+                Err(error) => {
+                    let is_over = is_diverged(&error);
+                    self.fail(&error);
+                    if is_over {
+                        // To learn on would be in vain, and to save would put this in the place of a good model.
+                        self.wait_for_stop();
+                        self.service.orders.close();
+                        return;
+                    }
+                    self.pause();
+                }
+            }
+        }
+        self.service.orders.close();
+        if let Err(error) = self.save() {
+            tracing::error!(%error, "the model could not be saved at the end; its text stays in the log");
+        }
+    }
+
+    /// Learns what there is, saves and publishes if it is time.
+    fn step(&mut self) -> Result<Next> {
+        let outcome = self.learn()?;
+        self.serve_checkpoints();
+        let next = self.publish_if_due(outcome)?;
+        self.tell_if_due();
+        Ok(next)
+    }
+
+    /// Trains whole batches until there are no more, or until something else is due.
+    fn learn(&mut self) -> Result<Outcome> {
+        let Session { service, model, queue, meter, .. } = self;
+        let Model { trainer, times, .. } = model;
+        let publish_at = self.published_at + service.settings.publish_every;
+        let checkpoint_at = self.checkpoint_at;
+        let mut before = trainer.progress().totals;
+        let mut told_at = self.told_at;
+        let mut observer = |progress: &Progress| {
+            let now = Instant::now();
+            meter.note(progress, &before, now);
+            before = progress.totals;
+            if now.duration_since(told_at) >= STATUS_EVERY {
+                told_at = now;
+                let speed = meter.words_per_second(now);
+                let status = Status { words_per_second: speed, ..(**service.status.load()).clone() };
+                service.status.store(Arc::new(with_meter(status, meter)));
+            }
+            let is_due = now >= publish_at
+                || now >= checkpoint_at
+                || service.is_stopping()
+                || service.orders.is_checkpoint_ordered();
+            if is_due { Wish::Rest } else { Wish::GoOn }
+        };
+        let batch_words = trainer.settings().new_words_per_batch() as u64;
+        let mut source = WholeBatches::new(queue, times, batch_words);
+        let outcome = trainer.train(&mut source, &mut observer);
+        let failure = source.failure.take();
+        // The observer was told of all batches but the last.
+        self.meter.note(&self.model.trainer.progress(), &before, Instant::now());
+        self.told_at = told_at;
+        // All that was taken is learned, also where something failed.
+        self.model.position = self.queue.start();
+        if self.model.times.marks() > MARKS {
+            self.model.times.settle(self.model.trainer.vocabulary());
+        }
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(outcome?),
+        }
+    }
+
+    /// Publishes what was learned, if there is something new and it is time for it.
+    fn publish_if_due(&mut self, outcome: Outcome) -> Result<Next> {
+        let now = Instant::now();
+        let is_dry = outcome == Outcome::Ended;
+        let published = self.service.published();
+        let seq = if is_dry { self.queue.end() } else { self.queue.start() }.learned();
+        let idle = |session: &Session| {
+            if is_dry { Next::Wait(session.checkpoint_at.min(now + STATUS_EVERY)) } else { Next::GoOn }
+        };
+        if seq <= published.seq {
+            return Ok(idle(self));
+        }
+        let is_awaited = is_dry && self.service.orders.is_awaited(published.seq, seq);
+        let needs_fork = is_dry && !self.queue.is_empty();
+        let mut due_at =
+            if is_awaited { now } else { self.published_at + self.service.settings.publish_every };
+        if needs_fork {
+            // Forks take at most a quarter of the time, or half of it where somebody waits.
+            due_at = due_at.max(self.fork_end + self.fork_cost * if is_awaited { 1 } else { 3 });
+        }
+        if now < due_at {
+            return Ok(match idle(self) {
+                Next::Wait(until) => Next::Wait(until.min(due_at)),
+                Next::GoOn => Next::GoOn,
+            });
+        }
+        let publication =
+            if needs_fork { self.learn_tail(seq)? } else { self.publish_base(seq, &published)? };
+        self.service.publish(publication);
+        self.published_at = Instant::now();
+        self.tell(self.published_speed());
+        Ok(idle(self))
+    }
+
+    /// What the trainer knows.
+    fn publish_base(&mut self, seq: Seq, published: &Published) -> Result<Published> {
+        self.number += 1;
+        let Model { trainer, times, .. } = &mut self.model;
+        if trainer.progress().tokens == published.progress.tokens {
+            // Lines without words: nothing but the number has changed.
+            let Published { embeddings, seen, progress, .. } = published;
+            let (embeddings, seen) = (embeddings.clone(), seen.clone());
+            return Ok(Published::new(self.number, seq, Timestamp::now(), embeddings, seen, *progress));
+        }
+        times.settle(trainer.vocabulary());
+        publication(trainer, times, self.number, seq, self.service.settings.vectors)
+    }
+
+    /// What a fork of the trainer knows that has learned the rest of the text too.
+    fn learn_tail(&mut self, seq: Seq) -> Result<Published> {
+        let start = Instant::now();
+        let trainer = &self.model.trainer;
+        let fork = match &mut self.fork {
+            Some(fork) => {
+                fork.catch_up_with(trainer);
+                fork
+            }
+            empty => empty.insert(trainer.fork()?),
+        };
+        let before = fork.progress().totals;
+        fork.train(&mut Tail(self.queue.sentences()), &mut ())?;
+        self.meter.note(&fork.progress(), &before, Instant::now());
+        self.number += 1;
+        let publication =
+            publication(fork, &self.model.times, self.number, seq, self.service.settings.vectors);
+        self.fork_end = Instant::now();
+        self.fork_cost = self.fork_end - start;
+        publication
+    }
+
+    /// Saves the model if it is time for it, or if somebody wants it.
+    fn serve_checkpoints(&mut self) {
+        let ordered = self.service.orders.take_checkpoints();
+        // What is learned but not saved takes room in the log, which must not grow without bound.
+        let log_is_long = self.service.log.kept_bytes().saturating_sub(self.service.log.waiting_bytes())
+            > self.service.settings.queue_bytes
+            && self.saving_problem.is_none();
+        if ordered.is_empty() && Instant::now() < self.checkpoint_at && !log_is_long {
+            return;
+        }
+        let saved = self.save();
+        if let Err(error) = &saved {
+            tracing::warn!(%error, "the model could not be saved; its text stays in the log");
+        }
+        for answer in ordered {
+            // Who asked may have gone away.
+            let _ = answer.send(match &saved {
+                Ok(checkpoint) => Ok(*checkpoint),
+                Err(error) => Err(error.again()),
+            });
+        }
+    }
+
+    /// Saves the model, if it has changed, and lets the log forget what is in it.
+    fn save(&mut self) -> Result<Checkpoint> {
+        let every = self.service.settings.checkpoint_every;
+        if self.model.is_saved() {
+            self.checkpoint_at = Instant::now() + every;
+            let seq = self.model.saved_line();
+            return Ok(*self.checkpoint.get_or_insert(Checkpoint { seq, time: Timestamp::now() }));
+        }
+        let saved = self.model.save();
+        let now = Instant::now();
+        match saved {
+            Ok(seq) => {
+                self.service.log.forget(seq);
+                self.saving_problem = None;
+                self.checkpoint_at = now + every;
+                let checkpoint = Checkpoint { seq, time: Timestamp::now() };
+                self.checkpoint = Some(checkpoint);
+                self.tell(self.published_speed());
+                Ok(checkpoint)
+            }
+            Err(error) => {
+                self.saving_problem = Some(format!("the model could not be saved: {error}"));
+                self.checkpoint_at = now + every.min(CHECKPOINT_PAUSE);
+                self.tell(self.published_speed());
+                Err(error)
+            }
+        }
+    }
+
+    fn published_speed(&self) -> f64 {
+        self.service.status.load().words_per_second
+    }
+
+    fn tell_if_due(&mut self) {
+        let now = Instant::now();
+        if now.duration_since(self.told_at) >= STATUS_EVERY {
+            self.told_at = now;
+            let speed = self.meter.words_per_second(now);
+            self.tell(speed);
+        }
+    }
+
+    /// Tells how learning goes.
+    fn tell(&self, words_per_second: f64) {
+        let problem = self.learning_problem.as_ref().or(self.saving_problem.as_ref());
+        let trainer = &self.model.trainer;
+        let status = Status {
+            words_per_second,
+            checkpoint: self.checkpoint,
+            problem: problem.cloned(),
+            model: Some(trainer.settings().resolved()),
+            memory: Some(MemoryBound::new(trainer, &self.service.settings)),
+            ..Status::default()
+        };
+        self.service.status.store(Arc::new(with_meter(status, &self.meter)));
+    }
+
+    fn fail(&mut self, error: &Error) {
+        tracing::error!(%error, "text could not be learned; it stays in the log");
+        self.learning_problem = Some(format!("text could not be learned: {error}"));
+        self.tell(0.0);
+    }
+
+    /// Waits a moment, whoever rings meanwhile, unless the service stops.
+    fn pause(&self) {
+        let until = Instant::now() + PAUSE;
+        while !self.service.is_stopping() && Instant::now() < until {
+            let rings = self.service.log.rings();
+            self.service.log.wait(rings, until.saturating_duration_since(Instant::now()));
+        }
+    }
+
+    fn wait_for_stop(&self) {
+        while !self.service.is_stopping() {
+            for answer in self.service.orders.take_checkpoints() {
+                let _ = answer.send(Err(Error::Stopping));
+            }
+            self.pause();
+        }
+    }
+}
+
+/// Adds what the meter shows.
+fn with_meter(status: Status, meter: &Meter) -> Status {
+    Status { progress: Some(meter.progress()), loss: meter.loss(), losses: meter.losses(), ..status }
+}
+
+/// Whether the model has values that are no numbers: more text does not help.
+fn is_diverged(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Engine(skipstream::Error::InvalidVectors { .. } | skipstream::Error::Unsupported(_))
+    )
+}

@@ -1,0 +1,62 @@
+//! Sentences of the queue, as a trainer reads them.
+
+use skipstream::corpus::{Sentence, Source};
+
+use super::queue::Queue;
+use super::times::Times;
+use crate::error::Error;
+
+/// Gives the sentences of whole batches, and ends where there is not enough text for another one. It reads on while the
+/// trainer is at work on the batch before.
+pub struct WholeBatches<'a> {
+    queue: &'a mut Queue,
+    times: &'a mut Times,
+    /// Words that close a batch.
+    batch_words: u64,
+    /// Words of the open batch.
+    words: u64,
+    /// Why the log could not be read.
+    pub failure: Option<Error>,
+}
+
+impl<'a> WholeBatches<'a> {
+    /// Begins with a batch.
+    pub fn new(queue: &'a mut Queue, times: &'a mut Times, batch_words: u64) -> WholeBatches<'a> {
+        WholeBatches { queue, times, batch_words, words: 0, failure: None }
+    }
+}
+
+impl Source for WholeBatches<'_> {
+    fn read(&mut self, sentence: &mut Sentence) -> skipstream::Result<bool> {
+        if self.words >= self.batch_words {
+            self.words = 0;
+        }
+        if self.words == 0 {
+            match self.queue.fill(self.batch_words, self.times) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                // A batch has not begun: what was read is learned, and the error is told behind it.
+                Err(error) => {
+                    self.failure = Some(error);
+                    return Ok(false);
+                }
+            }
+        }
+        let is_taken = self.queue.take(sentence);
+        assert!(is_taken, "as many words as close a batch are in the queue");
+        self.words += sentence.len() as u64;
+        Ok(true)
+    }
+}
+
+/// Gives the sentences of the queue and leaves them there: for a fork.
+pub struct Tail<I>(pub I);
+
+impl<'a, I: Iterator<Item = &'a Sentence>> Source for Tail<I> {
+    fn read(&mut self, sentence: &mut Sentence) -> skipstream::Result<bool> {
+        sentence.clear();
+        let Some(next) = self.0.next() else { return Ok(false) };
+        next.tokens().for_each(|token| sentence.push(token));
+        Ok(true)
+    }
+}
