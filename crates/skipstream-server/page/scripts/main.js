@@ -71,6 +71,14 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   main.focus();
 });
 
+// A problem that is told once is shown for a while; one that stays is in the statistics.
+let passing = null;
+live.addEventListener("problem", ({ detail }) => {
+  passing = detail.message;
+  showBanner();
+  setTimeout(() => (passing = null), 30_000);
+});
+
 /** The connection: in the head for a glance, and as a banner when it is lost. */
 function showState() {
   const link = byId("link");
@@ -85,7 +93,7 @@ function showState() {
 
 function showBanner() {
   const banner = byId("banner");
-  const problem = live.state === "open" ? live.stats?.problem : null;
+  const problem = live.state === "open" ? live.stats?.problem ?? passing : null;
   const kind = live.state === "lost" || live.state === "token" ? live.state : problem ?? "";
   if (banner.dataset.kind === kind) return;
   banner.dataset.kind = kind;
@@ -96,7 +104,7 @@ function showBanner() {
   } else if (kind === "token") {
     const give = h("button", { type: "button", onclick: () => askForToken(false) }, "Give a token");
     banner.replaceChildren(h("div", {}, h("span", {}, "This service shows nothing without a token."), give));
-  } else if (kind) banner.replaceChildren(h("div", {}, `Learning has a problem: ${problem}`));
+  } else if (kind) banner.replaceChildren(h("div", {}, `The service has a problem: ${problem}`));
 }
 
 function showSnapshot() {

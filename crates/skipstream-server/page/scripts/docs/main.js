@@ -2,6 +2,7 @@
 
 import { ask, explain } from "../api.js";
 import { h } from "../dom.js";
+import { markdown } from "./markdown.js";
 import { describe, resolve } from "./schema.js";
 import { trial } from "./trial.js";
 
@@ -35,7 +36,7 @@ function route(one, api) {
   details.addEventListener("toggle", () => {
     if (!details.open || details.children.length > 1) return;
     details.append(h("div", { class: "inside" },
-      operation.description && h("p", { class: "about" }, operation.description),
+      operation.description && h("div", { class: "about" }, markdown(operation.description)),
       parameters.length > 0 && h("section", {}, h("h3", {}, "Parameters"), parameterTable(parameters, api)),
       body && h("section", {}, h("h3", {}, "Body"), contents(body, api)),
       h("section", {}, h("h3", {}, "Answers"), responseTable(operation.responses ?? {}, api)),
@@ -47,12 +48,12 @@ function route(one, api) {
 function parameterTable(parameters, api) {
   return h("table", {}, h("tbody", {}, parameters.map((one) => h("tr", {},
     h("td", {}, h("code", {}, one.name), " ", one.required && h("span", { class: "required" }, "required"), h("div", { class: "hint" }, one.in)),
-    h("td", {}, one.description && h("p", {}, one.description), h("p", { class: "type" }, describe(one.schema, api)))))));
+    h("td", {}, one.description && markdown(one.description), h("p", { class: "type" }, describe(one.schema, api)))))));
 }
 
 function contents({ content = {}, description }, api) {
   return [
-    description && h("p", {}, description),
+    description && markdown(description),
     Object.entries(content).map(([type, { schema }]) => h("div", {}, h("p", { class: "hint" }, type), schema && h("p", { class: "type" }, describe(schema, api)))),
   ];
 }
@@ -64,7 +65,7 @@ function responseTable(responses, api) {
     return h("tr", {},
       h("td", {}, h("code", {}, status)),
       // All errors have the same shape; it is said once, with the first route that succeeds.
-      h("td", {}, isError ? h("p", {}, answer.description) : contents(answer, api)));
+      h("td", {}, isError ? markdown(answer.description) : contents(answer, api)));
   })));
 }
 
@@ -73,7 +74,7 @@ function show(api) {
   document.getElementById("contents").replaceChildren(...tags.map(([tag, list]) => h("div", {}, h("h2", {}, tag), h("ul", {}, list.map((one) =>
     h("li", {}, h("a", { href: `#${idOf(one)}`, onclick: () => (document.getElementById(idOf(one)).open = true) }, h("span", { class: `method ${one.method}` }, one.method.toUpperCase()), one.path.replace("/v1", ""))))))));
   routes.replaceChildren(
-    h("div", { class: "intro" }, h("h1", {}, `${api.info.title} ${api.info.version ?? ""}`.trim()), api.info.description && h("p", { class: "soft about" }, api.info.description)),
+    h("div", { class: "intro" }, h("h1", {}, `${api.info.title} ${api.info.version ?? ""}`.trim()), api.info.description && h("div", { class: "soft about" }, markdown(api.info.description))),
     ...tags.map(([tag, list]) => h("section", { "aria-labelledby": `tag-${tag}` }, h("h2", { id: `tag-${tag}` }, tag), list.map((one) => route(one, api)))));
   const target = document.getElementById(location.hash.slice(1));
   if (target) {

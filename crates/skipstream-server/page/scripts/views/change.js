@@ -9,6 +9,13 @@ import { isNamed } from "./timeline.js";
 
 const spans = { "1h": "the last hour", "24h": "the last 24 hours", "7d": "the last 7 days", "30d": "the last 30 days" };
 
+// What was told of watched words since the page was opened, the newest first.
+const drifts = [];
+live.addEventListener("drift", ({ detail }) => {
+  drifts.unshift({ ...detail, heard: new Date().toISOString() });
+  drifts.length = Math.min(drifts.length, 20);
+});
+
 export function change({ root, query, signal }) {
   let since = query.get("since") ?? "24h";
   const choice = h("select", { id: "since" });
@@ -42,7 +49,9 @@ export function change({ root, query, signal }) {
     load();
   });
   live.addEventListener("kept", loadKept, { signal });
-  fill(watched, signal, async () => watchedWords(await ask("/v1/watch", { signal })));
+  const loadWatched = () => fill(watched, signal, async () => watchedWords(await ask("/v1/watch", { signal })));
+  live.addEventListener("drift", loadWatched, { signal });
+  loadWatched();
   load();
   loadKept();
 }
@@ -136,7 +145,13 @@ function keepForm(signal) {
 
 function watchedWords({ words }) {
   if (words.length === 0) return h("p", { class: "hint" }, "None. Open a word and press Watch: the service then tells when it moves.");
-  return h("ul", { class: "chips" }, words.map((word) => h("li", {}, wordLink(word))));
+  return [
+    h("ul", { class: "chips" }, words.map((word) => h("li", {}, wordLink(word)))),
+    drifts.length > 0 && h("ul", { class: "drifts" }, drifts.map((one) => h("li", {},
+      h("p", {}, wordLink(one.word), " moved", h("span", { class: "soft" }, `, ${ago(one.heard)}, against ${one.since}`)),
+      h("p", { class: "listed soft" }, one.neighbors_before.map((word) => wordLink(word))),
+      h("p", { class: "listed" }, h("span", { class: "arrow", "aria-hidden": "true" }, "→ "), one.neighbors_after.map((word) => wordLink(word)))))),
+  ].filter(Boolean);
 }
 
 async function fill(element, signal, make) {

@@ -14,7 +14,7 @@ let arrivedInAll = 0;
 
 live.addEventListener("arrived", ({ detail }) => {
   arrivedInAll += detail.n;
-  arrived.unshift(...[...detail.words].reverse().filter((word) => !arrived.includes(word)));
+  arrived.unshift(...detail.words.filter((word) => !arrived.includes(word)));
   arrived.length = Math.min(arrived.length, mostChips);
 });
 live.addEventListener("evicted", ({ detail }) => {
