@@ -9,13 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use jiff::Timestamp;
 use skipstream::{Config, Trainer};
 use tokio::sync::watch;
 
 use crate::http;
+use crate::learn::{Learner, MemoryBound, Model};
 use crate::log::Log;
-use crate::published::Published;
 use crate::service::Service;
 use crate::settings::ServeSettings;
 
@@ -26,6 +25,8 @@ const GRACE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Server {
     service: Arc<Service>,
+    learner: Learner,
+    memory_bound: MemoryBound,
     listener: TcpListener,
     stop: watch::Sender<bool>,
 }
@@ -46,18 +47,31 @@ impl Server {
     /// there must `agree`.
     pub fn open(
         settings: ServeSettings,
+        threads: Option<usize>,
         config: &dyn Fn() -> Result<Config>,
         agree: &dyn Fn(&Trainer) -> Result<()>,
     ) -> Result<Server> {
         let listener = TcpListener::bind(settings.listen)
             .with_context(|| format!("{}: cannot be listened on", settings.listen))?;
         let log = Log::open(&settings.data, settings.queue_bytes)?;
-        let trainer = Trainer::new(config()?)?;
-        agree(&trainer)?;
-        let embeddings = trainer.embeddings(settings.vectors)?;
-        let first = Published::new(0, 0, Timestamp::now(), embeddings, Vec::new(), trainer.progress());
+        let model = if Model::exists(&settings.data) {
+            let model = Model::load(&settings.data, threads, &log)?;
+            let name = || Model::path(&settings.data).display().to_string();
+            agree(model.trainer()).with_context(name)?;
+            model
+        } else {
+            Model::create(&settings.data, Trainer::new(config()?)?, &log)?
+        };
+        let memory_bound = MemoryBound::new(model.trainer(), &settings);
+        let first = model.published(settings.vectors)?;
         let service = Service::new(settings, log, first);
-        Ok(Server { service, listener, stop: watch::Sender::new(false) })
+        let learner = Learner::start(service.clone(), model)?;
+        Ok(Server { service, learner, memory_bound, listener, stop: watch::Sender::new(false) })
+    }
+
+    /// Bytes that it takes at the most.
+    pub fn memory_bound(&self) -> MemoryBound {
+        self.memory_bound
     }
 
     /// Where it listens.
@@ -72,7 +86,7 @@ impl Server {
 
     /// Answers until it is stopped.
     pub fn run(self) -> Result<()> {
-        let Server { service, listener, stop } = self;
+        let Server { service, learner, listener, stop, .. } = self;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let answered = runtime.block_on(async {
             listener.set_nonblocking(true)?;
@@ -95,6 +109,7 @@ impl Server {
         });
         service.stop();
         runtime.shutdown_timeout(Duration::from_secs(1));
+        learner.join();
         answered.context("the service cannot answer")
     }
 }

@@ -9,6 +9,7 @@ mod log;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
+use indicatif::DecimalBytes;
 use skipstream::Trainer;
 use skipstream_server::Server;
 use tracing::info;
@@ -26,7 +27,9 @@ pub fn run(args: ServeArgs) -> Result<Ending> {
     let asked = Asked::new(args.settings, file)?;
     let settings = service.settings(args.data);
 
-    let server = Server::open(settings, &|| asked.config(0), &|trainer: &Trainer| asked.agree_with(trainer))?;
+    let server = Server::open(settings, asked.threads, &|| asked.config(0), &|trainer: &Trainer| {
+        asked.agree_with(trainer)
+    })?;
     let stopper = server.stopper();
     let was_asked = AtomicBool::new(false);
     ctrlc::set_handler(move || {
@@ -38,7 +41,8 @@ pub fn run(args: ServeArgs) -> Result<Ending> {
     })
     .context("listening to signals")?;
     let address = server.address()?;
-    info!("listening on http://{address}/; text goes to http://{address}/v1/text");
+    let bound = DecimalBytes(server.memory_bound().total());
+    info!("listening on http://{address}/; text goes to http://{address}/v1/text; memory: at most {bound}");
     server.run()?;
     info!("stopped: the model is saved");
     Ok(Ending::Done)

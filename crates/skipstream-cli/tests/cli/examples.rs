@@ -17,6 +17,7 @@ fn desk() -> Desk {
     desk.write("news/monday.txt.gz", gzip(&(countries.clone() + &text(5_000, 2))));
     desk.write("news/tuesday.txt.gz", gzip(&(countries + &text(5_000, 3))));
     desk.write("posts.jsonl", "{\"id\": 1, \"user\": {\"text\": \"berlin is in germany\"}}\n".repeat(100));
+    desk.write("tokens.txt", "read to-be-shared-by-all\nwrite known-to-a-few-only\n");
     let train = ["train", "--model", "m.safetensors", "--dimensions", "16", "--quiet", "corpus.txt"];
     let answer = desk.run(&train);
     assert_eq!(answer.code, Some(0), "{answer:?}");
@@ -47,6 +48,11 @@ fn examples(help: &str) -> Vec<String> {
 }
 
 fn run(desk: &Desk, line: &str) {
+    // A service runs until it is stopped. The port may be in use here, by a service that a person runs.
+    let line = &match line.strip_prefix("skipstream serve") {
+        Some(rest) => format!("timeout --preserve-status 1 skipstream serve{}", rest.replace(":8321", ":0")),
+        None => line.to_owned(),
+    };
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_skipstream"));
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", program.parent().unwrap().display());
@@ -54,6 +60,7 @@ fn run(desk: &Desk, line: &str) {
         .args(["-euo", "pipefail", "-c", line])
         .current_dir(desk.path("."))
         .env("PATH", path)
+        .env("SKIPSTREAM_LISTEN", "127.0.0.1:0")
         .stdin(Stdio::null())
         .output()
         .unwrap();

@@ -19,6 +19,7 @@ mod questions;
 mod records;
 mod refusals;
 mod scoring;
+mod serve;
 mod settings;
 mod shell;
 mod stopping;

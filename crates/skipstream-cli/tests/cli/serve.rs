@@ -1,0 +1,164 @@
+//! `skipstream serve`: a process that is started, asked, stopped and killed.
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::desk::{Desk, SMALL, assert_refused, text};
+
+/// A service that is running.
+struct Serving {
+    child: Child,
+    log: BufReader<ChildStderr>,
+    address: String,
+}
+
+/// The arguments that serve a small model on a free port.
+fn serve<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&["serve", "--data", "data", "--listen", "127.0.0.1:0"], &SMALL[..], args].concat()
+}
+
+impl Serving {
+    fn start(desk: &Desk, args: &[&str]) -> Serving {
+        Serving::of(desk.start(&serve(args)))
+    }
+
+    /// Waits until a service listens.
+    fn of(mut child: Child) -> Serving {
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let address = loop {
+            let mut line = String::new();
+            assert!(log.read_line(&mut line).unwrap() > 0, "the service ended before it listened");
+            if let Some((_, rest)) = line.split_once("listening on http://") {
+                break rest.split('/').next().unwrap().to_owned();
+            }
+        };
+        Serving { child, log, address }
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let mut answer = ureq::get(format!("http://{}{path}", self.address)).call().unwrap();
+        serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap()
+    }
+
+    fn bytes(&self, path: &str) -> Vec<u8> {
+        ureq::get(format!("http://{}{path}", self.address)).call().unwrap().body_mut().read_to_vec().unwrap()
+    }
+
+    /// Sends text, and waits until it is learned.
+    fn learn(&self, text: &str) -> Value {
+        let url = format!("http://{}/v1/text?wait=learned", self.address);
+        let mut answer = ureq::post(url).content_type("text/plain").send(text).unwrap();
+        serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap()
+    }
+
+    /// Sends a signal, and gives the exit code and what was told.
+    fn end(mut self, signal: &str) -> (Option<i32>, String) {
+        let kill = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        let mut told = String::new();
+        while self.log.read_line(&mut told).unwrap() > 0 {}
+        (self.child.wait().unwrap().code(), told)
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // After a failed assertion; one that has ended cannot be killed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_service_learns_answers_and_ends_with_0_after_sigterm() {
+    let desk = Desk::new();
+    let serving = Serving::start(&desk, &[]);
+    let logged = serving.learn(&text(10_000, 1));
+    assert_eq!(
+        (&logged["first"], &logged["last"], &logged["learned"]),
+        (&1.into(), &1_000.into(), &true.into())
+    );
+    let answer = serving.get("/v1/words/moon/neighbors?n=3");
+    assert_eq!(answer["snapshot"]["seq"], 1_000);
+    let stars = ["comet", "galaxy", "orbit", "planet", "star"];
+    for neighbor in answer["neighbors"].as_array().unwrap() {
+        assert!(stars.contains(&neighbor["word"].as_str().unwrap()), "{answer}");
+    }
+    let (code, told) = serving.end("-TERM");
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("the model is saved"), "{told}");
+    // The folder holds a model like any other.
+    let answer = desk.run(&["inspect", "data/model.safetensors"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+}
+
+#[test]
+fn a_service_that_was_killed_has_the_vectors_that_train_makes_of_the_same_lines() {
+    let desk = Desk::new();
+    let (first, second) = (text(9_000, 1), text(7_000, 2));
+    let serving = Serving::start(&desk, &["--checkpoint-every", "10ms"]);
+    serving.learn(&first);
+    serving.end("-KILL");
+    let serving = Serving::start(&desk, &[]);
+    assert_eq!(serving.learn(&second)["last"], 1_600);
+    let vectors = serving.bytes("/v1/export?format=word2vec-text");
+    assert_eq!(serving.end("-INT").0, Some(0));
+    let serving = Serving::start(&desk, &[]);
+    serving.get("/v1/text/1600/wait");
+    assert_eq!(serving.bytes("/v1/export?format=word2vec-text"), vectors);
+
+    desk.write("all.txt", first + &second);
+    desk.train("m", &["all.txt"]);
+    let answer = desk.run(&["export", "--model", "m", "--to", "word2vec-text", "vectors.txt"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert_eq!(String::from_utf8(vectors).unwrap(), String::from_utf8(desk.bytes("vectors.txt")).unwrap());
+}
+
+#[test]
+fn a_flag_stands_above_the_environment_and_both_above_the_file() {
+    let desk = Desk::new();
+    desk.write(
+        "s.toml",
+        "window = 3\nnegatives = 7\nseed = 9\n\n[serve]\nqueue_size = '3Mi'\nmax_requests = 9\n",
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skipstream"));
+    command.args(serve(&["--settings", "s.toml", "--window", "4"])).current_dir(desk.path(""));
+    command.envs([
+        ("SKIPSTREAM_WINDOW", "8"),
+        ("SKIPSTREAM_NEGATIVES", "6"),
+        ("SKIPSTREAM_QUEUE_SIZE", "2Mi"),
+    ]);
+    let serving = Serving::of(command.stderr(Stdio::piped()).spawn().unwrap());
+    let stats = serving.get("/v1/stats");
+    let settings = &stats["settings"];
+    let of = |name: &str| settings[name].as_u64();
+    assert_eq!((of("window"), of("negatives"), of("seed")), (Some(4), Some(6), Some(9)), "{stats}");
+    assert_eq!(stats["queue"]["limit_bytes"], 2 << 20, "{stats}");
+}
+
+#[test]
+fn what_cannot_be_served_is_refused() {
+    let desk = Desk::new();
+    let answer = desk.run(&serve(&["--publish-every", "soon"]));
+    assert_refused(&answer, &["`soon` is not a time such as 2s or 5m"]);
+    desk.write("s.toml", "window = 3\n[serve]\nlisten_on = 'all'\n");
+    let answer = desk.run(&serve(&["--settings", "s.toml"]));
+    assert_refused(&answer, &["s.toml, line 3: unknown field `listen_on`, expected one of `listen`"]);
+    let answer = desk.run(&["serve", "--listen", "0.0.0.0:0"]);
+    assert_refused(&answer, &["0.0.0.0", "tokens"]);
+    let answer = desk.run(&serve(&["--strategy", "batch"]));
+    assert_refused(&answer, &["batch"]);
+
+    let serving = Serving::start(&desk, &[]);
+    serving.learn("one two three\n");
+    let answer = desk.run(&serve(&[]));
+    assert_refused(&answer, &["data: another process serves this folder"]);
+    let answer = desk.run(&["serve", "--data", "elsewhere", "--listen", &serving.address]);
+    assert_refused(&answer, &[&serving.address, "cannot be listened on"]);
+    assert_eq!(serving.end("-TERM").0, Some(0));
+    let other = ["serve", "--data", "data", "--listen", "127.0.0.1:0", "--dimensions", "17"];
+    assert_refused(&desk.run(&other), &["--dimensions is 17, the model's is 16"]);
+}
