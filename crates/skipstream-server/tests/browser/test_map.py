@@ -31,7 +31,7 @@ def test_a_word_under_the_pointer_can_be_clicked_after_zooming_in(page: Page) ->
     canvas = open_map(page)
     before = place(canvas, "horse")
     canvas.hover(position=before)
-    for _ in range(6):
+    for _ in range(3):
         page.mouse.wheel(0, -400)
     page.wait_for_function("word => document.querySelector('canvas').whereIs('horse')")
     after = place(canvas, "horse")

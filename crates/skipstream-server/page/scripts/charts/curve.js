@@ -1,14 +1,14 @@
 // Curves in SVG, drawn to the size that they have on the page.
 
-import { s } from "../dom.js";
+import { h, s } from "../dom.js";
 
 /**
  * Draws a curve with axes into an element, and anew whenever the element changes its size. Gives a function that takes
- * the points `{ x, y }`.
+ * the points `{ x, y }`; where there are none, `empty` says why.
  */
-export function curve(element, { formatX, formatY, describe, signal }) {
+export function curve(element, { formatX, describe, empty, signal }) {
   let points = [];
-  const draw = () => element.replaceChildren(...(points.length > 0 ? [axes(element, points, { formatX, formatY, describe })] : []));
+  const draw = () => element.replaceChildren(points.length > 0 ? axes(element, points, { formatX, describe }) : h("p", { class: "hint" }, empty));
   observe(element, draw, signal);
   return (next) => {
     points = next;
@@ -36,7 +36,7 @@ export function ticks(low, high, n) {
   return Array.from({ length: Math.max(0, Math.floor((high - first) / step + 1e-9) + 1) }, (_, index) => first + index * step);
 }
 
-function axes(element, points, { formatX, formatY, describe }) {
+function axes(element, points, { formatX, describe }) {
   const { clientWidth: width, clientHeight: height } = element;
   const [left, right, top, bottom] = [38, 8, 10, 24];
   const xs = extent(points.map(({ x }) => x));
@@ -45,9 +45,12 @@ function axes(element, points, { formatX, formatY, describe }) {
   const [low, high] = [ys[0] - room, ys[1] + room];
   const across = (x) => left + ((x - xs[0]) / (xs[1] - xs[0] || 1)) * (width - left - right);
   const up = (y) => height - bottom - ((y - low) / (high - low)) * (height - top - bottom);
-  const grid = ticks(low, high, Math.max(2, height / 60)).map((y) => [
+  const levels = ticks(low, high, Math.max(2, height / 60));
+  // As many digits as it takes to tell one line from the next.
+  const digits = Math.max(0, Math.min(4, -Math.floor(Math.log10((levels[1] ?? 1) - (levels[0] ?? 0)) + 1e-9)));
+  const grid = levels.map((y) => [
     s("line", { class: "grid", x1: left, x2: width - right, y1: up(y), y2: up(y) }),
-    s("text", { x: left - 8, y: up(y) + 4, "text-anchor": "end" }, formatY(y)),
+    s("text", { x: left - 8, y: up(y) + 4, "text-anchor": "end" }, y.toFixed(digits)),
   ]);
   const marks = ticks(xs[0], xs[1], width / 140).map((x) => {
     const anchor = across(x) > width - 30 ? "end" : across(x) < left + 12 ? "start" : "middle";

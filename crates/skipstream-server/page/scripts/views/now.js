@@ -64,7 +64,7 @@ function figures({ root, signal }) {
         chips, left)));
 
   const drawLoss = curve(lossChart, {
-    signal, formatX: short, formatY: (y) => y.toFixed(y < 10 ? 1 : 0),
+    signal, empty: "The curve begins with the first words that are trained.", formatX: short,
     describe: (points) => `The loss went from ${points[0].y.toFixed(2)} to ${points.at(-1).y.toFixed(2)} over ${short(points.at(-1).x)} words.`,
   });
   const drawRate = sparkline(rateChart, { signal, describe: (values) => `Words a second over the last ${values.length} seconds` });
