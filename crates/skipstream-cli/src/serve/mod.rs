@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use indicatif::DecimalBytes;
-use skipstream::Trainer;
+use skipstream::{Config, Trainer};
 use skipstream_server::Server;
+use skipstream_server::learn::MemoryBound;
 use tracing::info;
 
 use crate::Ending;
@@ -27,9 +28,10 @@ pub fn run(args: ServeArgs) -> Result<Ending> {
     let asked = Asked::new(args.settings, file)?;
     let settings = service.settings(args.data);
 
-    let server = Server::open(settings, asked.threads, &|| asked.config(0), &|trainer: &Trainer| {
-        asked.agree_with(trainer)
-    })?;
+    let bound = |config: &Config| Ok(MemoryBound::of_new(&config.clone().check()?, &settings).total());
+    let config = || asked.config_bounded(&bound);
+    let agree = |trainer: &Trainer| asked.agree_with(trainer, MemoryBound::new(trainer, &settings).total());
+    let server = Server::open(settings.clone(), asked.threads, &config, &agree)?;
     let stopper = server.stopper();
     let was_asked = AtomicBool::new(false);
     ctrlc::set_handler(move || {

@@ -90,6 +90,39 @@ impl Asked {
         config.with_context(|| format!("beside {} for the vectors of --init", DecimalBytes(initial.bytes())))
     }
 
+    /// The configuration of a new model whose user takes `bound` bytes in all, the trainer included: of the memory that was
+    /// asked for, all of it must fit.
+    pub fn config_bounded(&self, bound: &dyn Fn(&Config) -> Result<u64>) -> Result<Config> {
+        let Some(memory) = &self.memory else { return self.config(0) };
+        let within = |bytes: u64| {
+            let asked = Asked { memory: Some(Setting { value: bytes, ..memory.clone() }), ..self.clone() };
+            asked.config(0)
+        };
+        let fits = |config: &Config| Ok::<_, anyhow::Error>(bound(config)? <= memory.value);
+        // The bound grows with what the trainer may take.
+        let (mut too_little, mut too_much) = (0, memory.value.saturating_add(1));
+        let mut best = None;
+        while too_much - too_little > 1 {
+            let middle = u64::midpoint(too_little, too_much);
+            match within(middle) {
+                Ok(config) if !fits(&config)? => too_much = middle,
+                Ok(config) => {
+                    too_little = middle;
+                    best = Some(config);
+                }
+                Err(_) => too_little = middle,
+            }
+        }
+        if let Some(config) = best {
+            return Ok(config);
+        }
+        let smallest = Asked { memory: None, ..self.clone() }.config(0)?;
+        let least = bound(&Config { max_vocabulary: 2, ..smallest })?;
+        let name = memory.origin.name("memory");
+        let (memory, least) = (DecimalBytes(memory.value), DecimalBytes(least));
+        bail!("{name} is {memory}; a service with these settings takes {least} even for two words")
+    }
+
     fn config_beside(&self, default: &Config, initial_bytes: u64, scored_words: usize) -> Result<Config> {
         let mut config = fields_of(default);
         for (name, setting) in &self.fields {
@@ -107,8 +140,8 @@ impl Asked {
         })
     }
 
-    /// Refuses settings that differ from those of the model.
-    pub fn agree_with(&self, model: &Trainer) -> Result<()> {
+    /// Refuses settings that differ from those of the model, and less memory than it may need.
+    pub fn agree_with(&self, model: &Trainer, bound: u64) -> Result<()> {
         let mut config = fields_of(&model.settings().resolved());
         let mut differences = Vec::new();
         for (name, Setting { value, origin }) in &self.fields {
@@ -118,7 +151,6 @@ impl Asked {
                 differences.push(format!("{name} is {}, the model's is {}", shown(value), shown(field)));
             }
         }
-        let bound = model.memory_bound().total();
         if let Some(Setting { value, origin }) = self.memory.as_ref().filter(|memory| memory.value < bound) {
             let (name, memory, bound) = (origin.name("memory"), DecimalBytes(*value), DecimalBytes(bound));
             differences.push(format!("{name} is {memory}, the model may need {bound}"));
@@ -224,14 +256,14 @@ mod tests {
     fn what_was_not_typed_agrees_with_every_model() {
         let model = Config { dimensions: 7, strategy: Strategy::Incremental, ..Config::default() };
         let model = Trainer::new(model).unwrap();
-        Asked::default().agree_with(&model).unwrap();
+        Asked::default().agree_with(&model, model.memory_bound().total()).unwrap();
     }
 
     #[test]
     fn a_typed_value_that_is_the_model_s_default_agrees() {
         let model = Trainer::new(Config::default()).unwrap();
         let settings = SettingArgs { learning_rate: Some(0.2), replays: Some(1), ..SettingArgs::default() };
-        typed(settings).agree_with(&model).unwrap();
+        typed(settings).agree_with(&model, model.memory_bound().total()).unwrap();
     }
 
     #[test]
@@ -244,7 +276,8 @@ mod tests {
             seed: Some(1),
             ..SettingArgs::default()
         };
-        let message = typed(settings).agree_with(&model).unwrap_err().to_string();
+        let message =
+            typed(settings).agree_with(&model, model.memory_bound().total()).unwrap_err().to_string();
         assert!(
             message.starts_with(
                 "--dimensions is 50, the model's is 100, --learning-rate is 0.3, the model's is 0.2, \
@@ -258,10 +291,27 @@ mod tests {
     fn memory_must_be_enough_for_the_model_that_is_there() {
         let asked = |bytes| typed(SettingArgs { memory: Some(Bytes(bytes)), ..SettingArgs::default() });
         let model = Trainer::new(asked(1_000_000_000).config(0).unwrap()).unwrap();
-        asked(1_000_000_000).agree_with(&model).unwrap();
-        asked(2_000_000_000).agree_with(&model).unwrap();
-        let message = asked(900_000_000).agree_with(&model).unwrap_err().to_string();
+        asked(1_000_000_000).agree_with(&model, model.memory_bound().total()).unwrap();
+        asked(2_000_000_000).agree_with(&model, model.memory_bound().total()).unwrap();
+        let message =
+            asked(900_000_000).agree_with(&model, model.memory_bound().total()).unwrap_err().to_string();
         assert!(message.starts_with("--memory is 900.00 MB, the model may need 1"), "{message}");
+    }
+
+    #[test]
+    fn memory_for_more_than_the_trainer_leaves_less_to_the_vocabulary() {
+        let asked = typed(SettingArgs { memory: Some(Bytes(1_000_000_000)), ..SettingArgs::default() });
+        let trainer_alone =
+            |config: &Config| Ok(skipstream::train::MemoryBound::new(&config.clone().check()?).total());
+        assert_eq!(asked.config_bounded(&trainer_alone).unwrap(), asked.config(0).unwrap());
+        let twice = |config: &Config| Ok(2 * trainer_alone(config)?);
+        let config = asked.config_bounded(&twice).unwrap();
+        assert!((990_000_000..=1_000_000_000).contains(&twice(&config).unwrap()));
+        let message = asked.config_bounded(&|_| Ok(2_000_000_000)).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "--memory is 1.00 GB; a service with these settings takes 2.00 GB even for two words"
+        );
     }
 
     #[test]
@@ -273,7 +323,7 @@ mod tests {
         let config = asked.config(0).unwrap();
         assert_eq!((config.window, config.seed, config.threads), (4, 3, Some(3)));
         let model = Trainer::new(Config::default()).unwrap();
-        let message = asked.agree_with(&model).unwrap_err().to_string();
+        let message = asked.agree_with(&model, model.memory_bound().total()).unwrap_err().to_string();
         let expected = "seed in s.toml is 3, the model's is 1, --window is 4, the model's is 5; settings";
         assert!(message.starts_with(expected), "{message}");
 

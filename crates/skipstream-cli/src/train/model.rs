@@ -31,7 +31,7 @@ pub fn load(job: &Job) -> Result<Trainer> {
         );
     }
     let trainer = Trainer::load(&job.model, job.settings.threads)?;
-    job.settings.agree_with(&trainer).with_context(name)?;
+    job.settings.agree_with(&trainer, trainer.memory_bound().total()).with_context(name)?;
     Ok(trainer)
 }
 

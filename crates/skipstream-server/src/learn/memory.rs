@@ -1,7 +1,7 @@
 //! How much memory a service may take.
 
 use serde::Serialize;
-use skipstream::{Embeddings, Trainer};
+use skipstream::{Embeddings, Settings, Trainer, train};
 
 use crate::log::Chunk;
 use crate::settings::ServeSettings;
@@ -29,8 +29,15 @@ const CHUNKS_PER_REQUEST: u64 = 2;
 impl MemoryBound {
     /// The bound of a trainer in a service.
     pub fn new(trainer: &Trainer, settings: &ServeSettings) -> MemoryBound {
-        let model = trainer.memory_bound();
-        let config = trainer.settings();
+        MemoryBound::of(trainer.settings(), trainer.memory_bound(), settings)
+    }
+
+    /// The bound of a new model with these settings in a service.
+    pub fn of_new(config: &Settings, settings: &ServeSettings) -> MemoryBound {
+        MemoryBound::of(config, train::MemoryBound::new(config), settings)
+    }
+
+    fn of(config: &Settings, model: train::MemoryBound, settings: &ServeSettings) -> MemoryBound {
         let words = config.max_vocabulary as u64;
         // Beside words and vectors, when each word was seen (32 bytes) and its place in the alphabet.
         let published =
