@@ -82,7 +82,7 @@ export function explain(failure) {
     case 503:
       return `The service is busy or stopping.${after}`;
     case 507:
-      return "The disk of the service is full, so it takes no more text. What it has learned can still be asked.";
+      return "The disk of the service is full, so it takes nothing more. What it has learned can still be asked.";
     default:
       return sentence(failure.message);
   }

@@ -20,7 +20,7 @@ class Live extends EventTarget {
   state = "connecting";
   /** When the next attempt is made, in the milliseconds of `Date.now()`. */
   nextAttempt = 0;
-  /** Words a second, over the last minutes. */
+  /** Words a second, in each of the last seconds. */
   rates = [];
 
   #lastId = null;
@@ -106,7 +106,11 @@ class Live extends EventTarget {
     }
     if (data.length === 0) return;
     const detail = JSON.parse(data.join("\n"));
-    if (name === "progress") this.#update({ ...this.stats, ...detail });
+    if (name === "progress") {
+      this.rates.push(detail.words_per_second);
+      if (this.rates.length > 180) this.rates.shift();
+      this.#update({ ...this.stats, ...detail });
+    }
     if (name === "published") this.#update({ ...this.stats, snapshot: detail });
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
@@ -118,8 +122,6 @@ class Live extends EventTarget {
     if (typeof loss === "number" && (!last || words > last.words)) losses.push({ words, loss });
     // The service thins its curve by halving; between two questions for it the page does the same.
     stats.losses = losses.length > 600 ? losses.filter((_, index) => index % 2 === losses.length % 2 ^ 1) : losses;
-    this.rates.push(stats.words_per_second ?? 0);
-    if (this.rates.length > 180) this.rates.shift();
     this.stats = stats;
     this.dispatchEvent(new CustomEvent("stats"));
   }

@@ -1,4 +1,8 @@
-"""What the tests share: services, a browser, and pages that are watched."""
+"""What the tests share: services, a browser, and pages that are watched.
+
+    cargo build -p skipstream-cli
+    SKIPSTREAM=target/debug/skipstream CHROMIUM=/usr/bin/chromium pytest crates/skipstream-server/tests/browser
+"""
 
 import os
 import re

@@ -77,8 +77,9 @@ function figures({ root, signal }) {
     loss.value.textContent = typeof stats.loss === "number" ? stats.loss.toFixed(3) : "–";
     loss.under.textContent = `${many(stats.words, "word")} read`;
     vocabulary.value.textContent = number(stats.vocabulary);
-    vocabulary.under.textContent = `of ${number(stats.max_vocabulary)}${stats.evictions > 0 ? `, ${short(stats.evictions)} dropped` : ""}`;
-    vocabulary.fill(stats.vocabulary / stats.max_vocabulary);
+    const most = stats.max_vocabulary;
+    vocabulary.under.textContent = [most ? `of ${number(most)}` : "", stats.evictions > 0 ? `${short(stats.evictions)} dropped` : ""].filter(Boolean).join(", ");
+    vocabulary.fill(most ? stats.vocabulary / most : 0);
     queue.value.textContent = bytes(stats.queue.bytes);
     queue.under.textContent = `of ${bytes(stats.queue.limit_bytes)}`;
     queue.fill(stats.queue.bytes / stats.queue.limit_bytes, true);

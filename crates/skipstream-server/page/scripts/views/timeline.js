@@ -17,6 +17,14 @@ export function timeline({ root, word, signal }) {
       if (failure.name !== "AbortError") root.replaceChildren(h("p", { class: "note bad" }, explain(failure)));
     }
   }
+  // The same word in other rows shows how long it has been near.
+  for (const [event, isOver] of [["pointerover", true], ["pointerout", false], ["focusin", true], ["focusout", false]]) {
+    root.addEventListener(event, ({ target }) => {
+      const link = target.closest?.(".listed a");
+      if (!link) return;
+      for (const other of root.querySelectorAll(".listed a")) other.classList.toggle("same", isOver && other.textContent === link.textContent);
+    });
+  }
   live.addEventListener("kept", refresh, { signal });
   refresh();
 }
