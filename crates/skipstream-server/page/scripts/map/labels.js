@@ -16,7 +16,7 @@ export function place(dots, view) {
   const taken = [];
   return dots.map((dot) => {
     for (const box of around(dot)) {
-      const isInside = box.right > 0 && box.left < view.width && box.bottom > 0 && box.top < view.height;
+      const isInside = box.left >= 2 && box.right <= view.width - 2 && box.top >= 2 && box.bottom <= view.height - 2;
       if (!isInside || taken.some((other) => overlap(box, other))) continue;
       if (!dot.isNeeded && dots.some((other) => other !== dot && covers(box, other))) continue;
       taken.push(box);

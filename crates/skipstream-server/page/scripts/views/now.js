@@ -1,5 +1,6 @@
 // What is being learned at this moment.
 
+import { ask } from "../api.js";
 import { curve, sparkline } from "../charts/curve.js";
 import { h, wordLink } from "../dom.js";
 import { ago, bytes, many, number, short } from "../format.js";
@@ -105,6 +106,15 @@ function figures({ root, signal }) {
     setTimeout(() => chips.querySelectorAll(".fresh").forEach((chip) => detail.words.includes(chip.textContent) && chip.classList.remove("fresh", "arriving")), 6000);
   }, { signal });
   live.addEventListener("evicted", () => add([], false), { signal });
+  // Who comes late sees the newest words that are there already.
+  if (arrived.length === 0) newest(signal).then((words) => arrived.push(...words.filter((word) => !arrived.includes(word)))).then(() => add([], false)).catch(() => {});
+}
+
+/** Words of the last day, the newest first. */
+async function newest(signal) {
+  const { words } = await ask("/v1/emerging", { query: { since: "24h", n: mostChips, min_count: 1 }, signal });
+  const isNew = words.filter((one) => one.new).sort((one, other) => Date.parse(other.first_seen) - Date.parse(one.first_seen));
+  return isNew.map((one) => one.word);
 }
 
 /** A number with what it is, what it is out of, and room for more. */
