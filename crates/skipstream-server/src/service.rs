@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
+use crate::change::{Kept, Movers, WatchList};
 use crate::error::{Error, Result};
 use crate::events::{Event, Events};
 use crate::log::Log;
@@ -24,6 +25,12 @@ pub struct Service {
     pub log: Log,
     /// Where questions about nearest words are asked.
     pub desk: Desk,
+    /// What was kept.
+    pub kept: Kept,
+    /// What moved since.
+    pub movers: Movers,
+    /// Words whose movements are told.
+    pub watch: WatchList,
     /// What happens.
     pub events: Events,
     /// How learning goes.
@@ -39,10 +46,15 @@ impl Service {
     /// A service that starts with what is known.
     pub fn new(settings: ServeSettings, log: Log, first: Published) -> Arc<Service> {
         let first = Arc::new(first);
+        let kept = Kept::open(&settings.data);
+        let watch = WatchList::open(&settings.data, &settings.watch);
         Arc::new(Service {
             settings,
             log,
             desk: Desk::default(),
+            kept,
+            movers: Movers::default(),
+            watch,
             events: Events::default(),
             status: ArcSwap::default(),
             orders: Orders::default(),

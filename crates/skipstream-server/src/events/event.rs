@@ -58,7 +58,7 @@ pub struct KeptInfo {
     pub time: Timestamp,
     /// All lines up to this one are learned in it
     pub seq: Seq,
-    /// Words that are kept, the most frequent ones
+    /// Words that were known then
     pub vocabulary: usize,
     /// Words of text that were learned in it, since the stream began
     pub words: u64,

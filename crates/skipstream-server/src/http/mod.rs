@@ -3,6 +3,7 @@
 
 pub mod answer;
 mod ask;
+mod change;
 mod error;
 mod events;
 pub mod extract;
@@ -50,5 +51,13 @@ fn questions() -> OpenApiRouter<Arc<Service>> {
 }
 
 fn changes() -> OpenApiRouter<Arc<Service>> {
-    OpenApiRouter::new().routes(routes!(events::listen))
+    OpenApiRouter::new()
+        .routes(routes!(change::history::of_word))
+        .routes(routes!(change::emerging::list))
+        .routes(routes!(change::movers::list))
+        .routes(routes!(change::snapshots::list, change::snapshots::keep))
+        .routes(routes!(change::snapshots::delete))
+        .routes(routes!(change::watch::list))
+        .routes(routes!(change::watch::add, change::watch::remove))
+        .routes(routes!(events::listen))
 }

@@ -1,0 +1,238 @@
+//! Words that rise.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use skipstream::Embeddings;
+use utoipa::ToSchema;
+
+use crate::events::KeptInfo;
+use crate::published::Published;
+
+/// A word that was known before must have risen so clearly: by chance alone, one in a million would.
+const SMALLEST_SCORE: f64 = 24.0;
+
+/// A word that rises
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Emerging {
+    /// The word
+    pub word: String,
+    /// How often it was seen since it is known
+    pub count: u64,
+    /// How often it had been seen before; 0 for a new word
+    pub before: u64,
+    /// Whether it came into the vocabulary since
+    pub new: bool,
+    /// Occurrences in a million words of the text since
+    pub rate: f64,
+    /// How clearly it rose: Dunning's log-likelihood ratio; where nothing is known of before, occurrences since
+    pub score: f64,
+    /// The time of the line that brought it
+    pub first_seen: Timestamp,
+    /// The time of the last line that had it
+    pub last_seen: Timestamp,
+}
+
+/// The words whose share of the text rose most clearly since a snapshot was kept, the clearest first.
+///
+/// The text before the snapshot and the text behind it are two samples. Dunning's (1993) ratio says how much better two
+/// rates explain a word's counts than one does: with k₁ of n₁ words behind and k₂ of n₂ before,
+/// 2 Σ kᵢ ln(kᵢ/nᵢ / p) + (nᵢ − kᵢ) ln((1 − kᵢ/nᵢ) / (1 − p)) with p = (k₁ + k₂) / (n₁ + n₂). Unlike a quotient of rates
+/// it does not prefer the rarest words, and a frequent word that keeps its share has about 1. Words that fell are not
+/// listed, nor those that were seen less than `min_count` times since.
+///
+/// A snapshot has the most frequent words only. Of another one that was known before, it is assumed that it was as frequent
+/// as the last of these, which is the most that it can have been.
+///
+/// Without a snapshot nobody knows how things were: words that came since the time are listed by their counts.
+pub fn emerging(
+    published: &Published,
+    since: Timestamp,
+    kept: Option<(&KeptInfo, &Embeddings)>,
+    min_count: u64,
+    n: usize,
+) -> Vec<Emerging> {
+    let rows = 0..published.embeddings.len();
+    let mut rising: Vec<Candidate> = match kept {
+        Some((info, old)) => {
+            let before = Before::new(published, info, old);
+            rows.filter_map(|row| before.candidate(row, min_count)).collect()
+        }
+        None => rows
+            .filter(|&row| published.seen[row].first >= since && published.embeddings.count(row) >= min_count)
+            .map(|row| {
+                let count = published.embeddings.count(row);
+                Candidate { score: count as f64, row, before: 0, gained: count, new: true }
+            })
+            .collect(),
+    };
+    // Equal scores in the order of frequency.
+    rising.sort_by(|left, right| right.score.total_cmp(&left.score).then(left.row.cmp(&right.row)));
+    rising.truncate(n);
+    let words_since = published.progress.tokens.saturating_sub(kept.map_or(0, |(info, _)| info.words));
+    let describe = |Candidate { score, row, before, gained, new }: Candidate| Emerging {
+        word: published.embeddings.word(row).to_owned(),
+        count: published.embeddings.count(row),
+        before,
+        new,
+        rate: gained as f64 * 1e6 / words_since.max(1) as f64,
+        score,
+        first_seen: published.seen[row].first,
+        last_seen: published.seen[row].last,
+    };
+    rising.into_iter().map(describe).collect()
+}
+
+/// A word that may rise.
+struct Candidate {
+    score: f64,
+    row: usize,
+    before: u64,
+    gained: u64,
+    new: bool,
+}
+
+/// What is published, and how things were before.
+struct Before<'a> {
+    published: &'a Published,
+    info: &'a KeptInfo,
+    old: &'a Embeddings,
+    /// Words that are not in the snapshot were seen so often before, at the most; nothing if it has all words.
+    left_out: Option<u64>,
+}
+
+impl<'a> Before<'a> {
+    fn new(published: &'a Published, info: &'a KeptInfo, old: &'a Embeddings) -> Before<'a> {
+        let last = old.len().checked_sub(1).filter(|_| old.len() < info.vocabulary);
+        Before { published, info, old, left_out: last.map(|row| old.count(row)) }
+    }
+
+    /// The word of a row, if it rose.
+    fn candidate(&self, row: usize, min_count: u64) -> Option<Candidate> {
+        let Before { published, info, old, left_out } = self;
+        let count = published.embeddings.count(row);
+        let old_count = old.index_of(published.embeddings.word(row)).map(|row| old.count(row)).or(*left_out);
+        // A word that left and came back is new again, and counted anew.
+        let old_count = old_count.filter(|_| published.seen[row].first <= info.time);
+        let before = old_count.unwrap_or(0).min(count);
+        let gained = count - before;
+        if gained < min_count.max(1) {
+            return None;
+        }
+        let words_since = published.progress.tokens.saturating_sub(info.words);
+        let score = log_likelihood([gained, before], [words_since, info.words])?;
+        let new = old_count.is_none();
+        (new || score >= SMALLEST_SCORE).then_some(Candidate { score, row, before, gained, new })
+    }
+}
+
+/// Dunning's ratio of a word that is seen `counts` times among so many `words`; nothing where its rate did not rise from
+/// the second sample to the first.
+fn log_likelihood(counts: [u64; 2], words: [u64; 2]) -> Option<f64> {
+    // Counts are exact and words may lag a little: a sample has at least the word itself.
+    let [k, n] = [counts, [words[0].max(counts[0]), words[1].max(counts[1])]]
+        .map(|pair| pair.map(|value| value as f64));
+    let rate = |count: f64, words: f64| if words > 0.0 { count / words } else { 0.0 };
+    let [rate_since, rate_before] = [rate(k[0], n[0]), rate(k[1], n[1])];
+    if rate_since <= rate_before {
+        return None;
+    }
+    let both = rate(k[0] + k[1], n[0] + n[1]);
+    let term = |count: f64, rate: f64, both: f64| if count > 0.0 { count * (rate / both).ln() } else { 0.0 };
+    let side = |k: f64, n: f64, rate: f64| term(k, rate, both) + term(n - k, 1.0 - rate, 1.0 - both);
+    Some(2.0 * (side(k[0], n[0], rate_since) + side(k[1], n[1], rate_before)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::testing::{of_embeddings, published_at};
+
+    fn time(hour: i64) -> Timestamp {
+        Timestamp::from_second(1_000_000 + hour * 3_600).unwrap()
+    }
+
+    fn embeddings(words: &[(&str, u64)]) -> Embeddings {
+        Embeddings::new(1, words.iter().copied(), vec![1.0; words.len()]).unwrap()
+    }
+
+    fn info(words: u64, old: &Embeddings) -> KeptInfo {
+        KeptInfo { name: "a".to_owned(), time: time(10), seq: 1, vocabulary: old.len(), words, pinned: false }
+    }
+
+    #[test]
+    fn the_ratio_is_dunnings() {
+        // 30 of 100 words and 10 of 100, both together 0.2.
+        let by_hand = 2.0
+            * (30.0 * (0.3f64 / 0.2).ln()
+                + 70.0 * (0.7f64 / 0.8).ln()
+                + 10.0 * (0.1f64 / 0.2).ln()
+                + 90.0 * (0.9f64 / 0.8).ln());
+        assert!((log_likelihood([30, 10], [100, 100]).unwrap() - by_hand).abs() < 1e-9);
+        assert_eq!(log_likelihood([10, 10], [100, 100]), None);
+        assert_eq!(log_likelihood([5, 10], [100, 100]), None);
+        assert!(log_likelihood([5, 0], [100, 100]).unwrap() > 6.0);
+        assert!(log_likelihood([100, 0], [100, 100]).unwrap().is_finite());
+        assert_eq!(log_likelihood([5, 0], [5, 0]), Some(0.0));
+        assert_eq!(log_likelihood([0, 0], [0, 0]), None);
+    }
+
+    #[test]
+    fn planted_words_come_first_and_steady_ones_not_at_all() {
+        // Ten thousand words before and as many since: a hundred steady words, one that is new, one that rises, one that
+        // falls, one that is too rare to tell.
+        let names: Vec<String> = (0..100).map(|number| format!("steady{number}")).collect();
+        let steady = |factor: u64| names.iter().map(move |name| (name.as_str(), 90 * factor));
+        let old: Vec<(&str, u64)> = steady(1).chain([("rises", 20), ("falls", 300)]).collect();
+        let old = embeddings(&old);
+        let now: Vec<(&str, u64)> =
+            steady(2).chain([("rises", 220), ("falls", 310), ("new", 150), ("rare", 3)]).collect();
+        let mut published = of_embeddings(time(20), 2, embeddings(&now), time(0));
+        for (row, word) in
+            published.embeddings.words().map(str::to_owned).collect::<Vec<_>>().iter().enumerate()
+        {
+            if word == "new" || word == "rare" {
+                published.seen[row].first = time(15);
+            }
+        }
+        let kept = info(9_320, &old);
+        let rising = emerging(&published, time(10), Some((&kept, &old)), 5, 20);
+        let words: Vec<&str> = rising.iter().map(|rising| rising.word.as_str()).collect();
+        assert_eq!(words, ["new", "rises"]);
+        assert_eq!((rising[0].new, rising[0].before, rising[0].count), (true, 0, 150));
+        assert_eq!((rising[1].new, rising[1].before, rising[1].count), (false, 20, 220));
+        let words_since = published.progress.tokens - 9_320;
+        assert_eq!(rising[0].rate, 150.0 * 1e6 / words_since as f64);
+        let with_rare = emerging(&published, time(10), Some((&kept, &old)), 1, 20);
+        assert_eq!(with_rare.last().unwrap().word, "rare");
+        assert_eq!(emerging(&published, time(10), Some((&kept, &old)), 5, 1).len(), 1);
+    }
+
+    #[test]
+    fn a_word_that_was_too_rare_to_be_kept_is_no_new_word() {
+        let old = embeddings(&[("the", 900), ("tea", 50)]);
+        let now =
+            of_embeddings(time(20), 2, embeddings(&[("the", 1800), ("tea", 100), ("ink", 60)]), time(0));
+        // It may have been seen 50 times before, so ten since are nothing.
+        let kept = KeptInfo { vocabulary: 3, ..info(1_000, &old) };
+        assert!(emerging(&now, time(10), Some((&kept, &old)), 5, 9).is_empty());
+        // Had the snapshot all words, it would be new.
+        let rising = emerging(&now, time(10), Some((&info(1_000, &old), &old)), 5, 9);
+        assert_eq!((rising[0].word.as_str(), rising[0].new), ("ink", true));
+    }
+
+    #[test]
+    fn without_a_snapshot_new_words_are_listed_by_their_counts() {
+        let words =
+            [("old", 90, [1.0; 2]), ("new", 30, [1.0; 2]), ("newer", 40, [1.0; 2]), ("rare", 2, [1.0; 2])];
+        let mut published = published_at(time(20), 2, &words);
+        // In the order of frequency: old, newer, new, rare.
+        for row in 1..4 {
+            published.seen[row].first = time(12);
+        }
+        let rising = emerging(&published, time(12), None, 5, 9);
+        let listed: Vec<(&str, f64, bool)> =
+            rising.iter().map(|rising| (rising.word.as_str(), rising.score, rising.new)).collect();
+        assert_eq!(listed, [("newer", 40.0, true), ("new", 30.0, true)]);
+        assert!(emerging(&published, time(13), None, 5, 9).is_empty());
+    }
+}

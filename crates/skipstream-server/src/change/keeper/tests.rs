@@ -1,0 +1,154 @@
+use skipstream::{Embeddings, Random};
+use tempfile::TempDir;
+
+use super::*;
+use crate::change::testing::{of_embeddings, published_at};
+use crate::events::{Heard, Listener};
+use crate::log::Log;
+use crate::settings::ServeSettings;
+
+fn time(minute: i64) -> Timestamp {
+    Timestamp::from_second(1_000_000 + minute * 60).unwrap()
+}
+
+fn service(folder: &TempDir, first: Published, watch: &[&str]) -> Arc<Service> {
+    let settings = ServeSettings {
+        data: folder.path().to_owned(),
+        snapshot_every: Duration::from_secs(3_600),
+        keep_recent: 2,
+        keep_days: 0,
+        watch: watch.iter().map(|&word| word.to_owned()).collect(),
+        ..ServeSettings::default()
+    };
+    let log = Log::open(folder.path(), settings.queue_bytes).unwrap();
+    Service::new(settings, log, first)
+}
+
+/// All that was told, as name and JSON.
+async fn told(listener: &mut Listener, service: &Service) -> Vec<(String, serde_json::Value)> {
+    let mut told = Vec::new();
+    service.events.tell(Event::Problem { message: "the end".to_owned() });
+    loop {
+        let Some(Heard::Told(event)) = listener.next(&service.events).await else {
+            panic!("an event was told")
+        };
+        let data: serde_json::Value = serde_json::from_str(&event.data).unwrap();
+        if data["message"] == "the end" {
+            return told;
+        }
+        told.push((event.name.to_owned(), data));
+    }
+}
+
+fn names(told: &[(String, serde_json::Value)]) -> Vec<&str> {
+    told.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn snapshots_are_kept_when_they_are_due_and_there_is_new_text() {
+    let folder = TempDir::new().unwrap();
+    let service = service(&folder, published_at(time(0), 0, &[]), &[]);
+    let mut listener = service.events.listen(None).unwrap();
+    let mut rounds = Rounds::new(service.clone());
+    rounds.due = time(60);
+
+    let words = [("tea", 5, [1.0, 0.0])];
+    rounds.look_at(&Arc::new(published_at(time(10), 3, &words)), time(10));
+    let heard = told(&mut listener, &service).await;
+    assert_eq!(names(&heard), ["arrived"]);
+    assert_eq!(heard[0].1, serde_json::json!({"words": ["tea"], "n": 1}));
+
+    let published = Arc::new(published_at(time(60), 5, &words));
+    rounds.look_at(&published, time(60));
+    let heard = told(&mut listener, &service).await;
+    assert_eq!(names(&heard), ["kept"]);
+    assert_eq!(heard[0].1["seq"], 5);
+    // Nothing new came in the next hour.
+    rounds.look_at(&published, time(121));
+    assert!(told(&mut listener, &service).await.is_empty());
+    for hour in 2..6 {
+        let published = published_at(time(hour * 60 + 2), 5 + hour as u64, &words);
+        rounds.look_at(&Arc::new(published), time(hour * 60 + 2));
+    }
+    assert_eq!(names(&told(&mut listener, &service).await), ["kept"; 4]);
+    let seqs: Vec<u64> = service.kept.list().iter().map(|info| info.seq).collect();
+    assert_eq!(seqs, [9, 10], "older ones were thinned");
+
+    // After a restart the next one is due an hour after the last.
+    let again = Rounds::new(service.clone());
+    assert_eq!((again.due, again.kept_seq), (time(6 * 60 + 2), Some(10)));
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_is_told_and_tried_again() {
+    let folder = TempDir::new().unwrap();
+    let service = service(&folder, published_at(time(0), 0, &[]), &[]);
+    let mut rounds = Rounds::new(service.clone());
+    rounds.due = time(0);
+    // A file is in the way of the folder.
+    std::fs::write(folder.path().join("snapshots"), "").unwrap();
+    let published = Arc::new(published_at(time(1), 3, &[("tea", 5, [1.0, 0.0])]));
+    let mut listener = service.events.listen(None).unwrap();
+    rounds.look_at(&published, time(1));
+    let heard = told(&mut listener, &service).await;
+    assert_eq!(names(&heard), ["arrived", "problem"]);
+    assert!(heard[1].1["message"].as_str().unwrap().starts_with("a snapshot could not be kept: "));
+    assert_eq!(rounds.due, time(2));
+
+    std::fs::remove_file(folder.path().join("snapshots")).unwrap();
+    rounds.look_at(&published, time(2));
+    assert_eq!(names(&told(&mut listener, &service).await), ["kept"]);
+}
+
+/// Four hundred words in two heaps. The word `turns` lies in the first heap, or in the second.
+fn heaps(minute: i64, turned: bool) -> Published {
+    let mut random = Random::new(minute as u64);
+    let mut words = Vec::new();
+    let mut vectors: Vec<f32> = Vec::new();
+    for number in 0..400 {
+        let name = if number == 10 { "turns".to_owned() } else { format!("w{number}") };
+        words.push((name, 1_000 - number));
+        let second = if number == 10 { turned } else { number % 2 == 1 };
+        for dimension in 0..8 {
+            let center = if (dimension < 4) == second { 1.0 } else { 0.0 };
+            let mut own = Random::new(number * 8 + dimension);
+            vectors.push(center + 0.5 * own.uniform() as f32 + 0.05 * random.uniform() as f32);
+        }
+    }
+    let embeddings = Embeddings::new(8, words, vectors).unwrap();
+    of_embeddings(time(minute), minute as u64, embeddings, Timestamp::UNIX_EPOCH)
+}
+
+#[tokio::test]
+async fn a_watched_word_that_moved_is_told_once_for_each_snapshot() {
+    let folder = TempDir::new().unwrap();
+    let service = service(&folder, heaps(0, false), &["turns", "w20", "unknown"]);
+    service.kept.keep(&heaps(1, false), None, 1_000).unwrap();
+    let mut rounds = Rounds::new(service.clone());
+    let mut listener = service.events.listen(None).unwrap();
+    let turned = Arc::new(heaps(2, true));
+    for _ in 0..2 {
+        rounds.look_after_watched(&turned);
+    }
+    let heard = told(&mut listener, &service).await;
+    assert_eq!(names(&heard), ["drift"]);
+    let alert = &heard[0].1;
+    assert_eq!(alert["word"], "turns");
+    assert_eq!(alert["since"], service.kept.list()[0].name.as_str());
+    assert!(alert["overlap"].as_f64().unwrap() < 0.2 && alert["cosine"].as_f64().unwrap() < 0.9);
+
+    // Since another snapshot nothing happened.
+    service.kept.keep(&heaps(3, true), None, 1_000).unwrap();
+    rounds.look_after_watched(&Arc::new(heaps(4, true)));
+    assert!(told(&mut listener, &service).await.is_empty());
+}
+
+#[test]
+fn the_thread_ends_with_the_service() {
+    let folder = TempDir::new().unwrap();
+    let service = service(&folder, published_at(time(0), 0, &[]), &[]);
+    let keeper = Keeper::start(service.clone()).unwrap();
+    service.publish(published_at(time(1), 1, &[("tea", 5, [1.0, 0.0])]));
+    service.stop();
+    keeper.join();
+}

@@ -1,0 +1,84 @@
+//! Which kept snapshots stay.
+
+use std::collections::BTreeSet;
+
+use jiff::tz::TimeZone;
+
+use super::name::SnapshotName;
+use crate::events::KeptInfo;
+
+/// The snapshots that may go: not the pinned ones, not the newest `recent`, and of those before them not the last of each
+/// day (UTC) for so many `days` before the newest.
+pub(super) fn superfluous(kept: &[KeptInfo], recent: usize, days: usize) -> Vec<SnapshotName> {
+    let mut by_time: Vec<&KeptInfo> = kept.iter().filter(|info| !info.pinned).collect();
+    by_time.sort_by_key(|info| std::cmp::Reverse((info.time, info.seq)));
+    let Some(newest) = by_time.first().map(|info| info.time) else { return Vec::new() };
+    let most_hours = i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(24);
+    let mut days_seen = BTreeSet::new();
+    let mut names = Vec::new();
+    for (place, info) in by_time.into_iter().enumerate() {
+        // The newest of a day comes first.
+        let is_last_of_day = days_seen.insert(info.time.to_zoned(TimeZone::UTC).date());
+        let is_young = newest.duration_since(info.time).as_hours() <= most_hours;
+        if place >= recent.max(1) && !(is_last_of_day && is_young) {
+            names.extend(SnapshotName::new(&info.name));
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::*;
+
+    fn hourly(n: i64) -> Vec<KeptInfo> {
+        let start: Timestamp = "2026-11-01T00:30:00Z".parse().unwrap();
+        let info = |hour: i64| KeptInfo {
+            name: format!("h{hour}"),
+            time: start + SignedDuration::from_hours(hour),
+            seq: hour as u64,
+            vocabulary: 0,
+            words: 0,
+            pinned: false,
+        };
+        (0..n).map(info).collect()
+    }
+
+    fn staying(kept: &[KeptInfo], recent: usize, days: usize) -> Vec<String> {
+        let gone = superfluous(kept, recent, days);
+        let is_gone = |info: &&KeptInfo| gone.iter().any(|name| name.as_str() == info.name);
+        kept.iter().filter(|info| !is_gone(info)).map(|info| info.name.clone()).collect()
+    }
+
+    #[test]
+    fn the_newest_stay_and_then_one_a_day() {
+        // Four whole days and 10 hours: the last of the days are 23, 47, 71 and 95.
+        let kept = hourly(106);
+        assert_eq!(staying(&kept, 3, 90), ["h23", "h47", "h71", "h95", "h103", "h104", "h105"]);
+        assert_eq!(staying(&kept, 3, 2), ["h71", "h95", "h103", "h104", "h105"]);
+        assert_eq!(staying(&kept, 3, 0), ["h103", "h104", "h105"]);
+    }
+
+    #[test]
+    fn thinning_again_and_again_keeps_the_last_of_each_day() {
+        let mut kept: Vec<KeptInfo> = Vec::new();
+        for info in hourly(24 * 5) {
+            kept.push(info);
+            let stay = staying(&kept, 4, 90);
+            kept.retain(|info| stay.contains(&info.name));
+            assert!(kept.len() <= 4 + 5);
+        }
+        let names: Vec<&str> = kept.iter().map(|info| info.name.as_str()).collect();
+        assert_eq!(names, ["h23", "h47", "h71", "h95", "h116", "h117", "h118", "h119"]);
+    }
+
+    #[test]
+    fn pinned_ones_stay_and_do_not_count() {
+        let mut kept = hourly(30);
+        kept[2].pinned = true;
+        assert_eq!(staying(&kept, 1, 0), ["h2", "h29"]);
+        assert!(superfluous(&[], 1, 1).is_empty());
+    }
+}

@@ -1,0 +1,179 @@
+//! Kept snapshots, and what is published held against them.
+
+use axum::body::Body;
+use axum::http::Method;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use skipstream::{Embeddings, Progress, Totals};
+use skipstream_server::published::{Published, Seen};
+
+use crate::client::{Answer, Client, request};
+
+async fn delete(client: &Client, path: &str) -> Answer {
+    client.send(request(Method::DELETE, path, Body::empty())).await
+}
+
+async fn put(client: &Client, path: &str) -> Answer {
+    client.send(request(Method::PUT, path, Body::empty())).await
+}
+
+/// Words in a plane, published now and after all lines up to `seq`.
+fn publish(client: &Client, seq: u64, words: &[(&str, u64, [f32; 2])]) {
+    let vectors = words.iter().flat_map(|word| word.2).collect();
+    let embeddings = Embeddings::new(2, words.iter().map(|word| (word.0, word.1)), vectors).unwrap();
+    let now = Timestamp::now();
+    // Words that the client began with were there before.
+    let first = |word: &str| {
+        let is_old = client.service.published().embeddings.index_of(word).is_some();
+        if is_old { Timestamp::UNIX_EPOCH } else { now }
+    };
+    let seen = embeddings.words().map(|word| Seen { first: first(word), last: now }).collect();
+    let tokens = words.iter().map(|word| word.1).sum();
+    let progress = Progress { tokens, totals: Totals::default(), vocabulary: words.len(), evictions: 0 };
+    client.service.publish(Published::new(seq, seq, now, embeddings, seen, progress));
+}
+
+#[tokio::test]
+async fn a_snapshot_is_kept_listed_and_deleted() {
+    let client = Client::new();
+    assert_eq!(client.get("/v1/snapshots").await.good(), json!({"snapshots": []}));
+    let kept = client.post("/v1/snapshots", r#"{"name": "before-launch"}"#).await;
+    assert_eq!(kept.status.as_u16(), 201);
+    let info = json!({
+        "name": "before-launch", "time": "2026-11-15T20:00:00Z", "seq": 7, "vocabulary": 6, "words": 200,
+        "pinned": true
+    });
+    assert_eq!(kept.json(), info);
+    assert_eq!(client.get("/v1/snapshots").await.good(), json!({"snapshots": [info]}));
+    let again = client.post("/v1/snapshots", r#"{"name": "before-launch"}"#).await;
+    again.assert_refused(409, "name-taken", "before-launch");
+
+    assert_eq!(delete(&client, "/v1/snapshots/before-launch").await.status.as_u16(), 204);
+    delete(&client, "/v1/snapshots/before-launch").await.assert_refused(404, "unknown-snapshot", "no kept");
+    assert_eq!(client.get("/v1/snapshots").await.good(), json!({"snapshots": []}));
+}
+
+#[tokio::test]
+async fn a_name_that_leads_elsewhere_is_refused() {
+    let client = Client::new();
+    for name in ["..", "../up", ".hidden", "a/b", "", "nul\\u0000", "ü", &"x".repeat(65)] {
+        let refused = client.post("/v1/snapshots", format!(r#"{{"name": "{name}"}}"#)).await;
+        refused.assert_refused(400, "bad-json", "not a name for a snapshot");
+    }
+    client.post("/v1/snapshots", "{}").await.assert_refused(400, "bad-json", "missing field `name`");
+    for path in ["%2e%2e", "..%2f..%2fetc%2fpasswd", "%00", ".lock", "a%2Fb"] {
+        delete(&client, &format!("/v1/snapshots/{path}")).await.assert_refused(400, "bad-path", "not a name");
+    }
+    assert_eq!(client.get("/v1/snapshots").await.good(), json!({"snapshots": []}));
+}
+
+#[tokio::test]
+async fn a_word_has_a_history() {
+    let client = Client::new();
+    client.post("/v1/snapshots", r#"{"name": "first"}"#).await;
+    publish(&client, 9, &[("king", 90, [0.1, 1.0]), ("bread", 20, [-0.2, 1.0]), ("queen", 40, [0.9, 0.3])]);
+    let answer = client.get("/v1/words/king/history?n=1").await.good();
+    assert_eq!((&answer["word"], &answer["snapshot"]["seq"]), (&json!("king"), &json!(9)));
+    let points = answer["points"].as_array().unwrap();
+    assert_eq!(points.len(), 2);
+    assert_eq!((&points[0]["name"], &points[1]["name"]), (&json!("first"), &Value::Null));
+    assert_eq!(points[0]["neighbors"][0]["word"], "queen");
+    assert_eq!(points[1]["neighbors"][0]["word"], "bread");
+    assert_eq!((&points[0]["movement"], &points[1]["overlap"]), (&Value::Null, &json!(0.0)));
+    // (1, 0.1) and (0.1, 1): a cosine of 0.2 / 1.01.
+    let movement = points[1]["movement"].as_f64().unwrap();
+    assert!((movement - (1.0 - 0.2 / 1.01)).abs() < 1e-6, "{movement}");
+
+    // A word that left has a history, too.
+    let gone = client.get("/v1/words/man/history").await.good();
+    assert_eq!((&gone["points"][0]["known"], &gone["points"][1]["known"]), (&json!(true), &json!(false)));
+    client.get("/v1/words/nobody/history").await.assert_refused(404, "unknown-word", "nobody");
+    client.get("/v1/words/king/history?n=0").await.assert_refused(400, "bad-query", "from 1 to 100");
+}
+
+#[tokio::test]
+async fn words_that_rise_are_listed() {
+    let client = Client::new();
+    client.post("/v1/snapshots", r#"{"name": "first"}"#).await;
+    let words = [
+        ("king", 100, [1.0, 0.1]),
+        ("queen", 80, [0.9, 0.3]),
+        ("man", 60, [0.8, -0.5]),
+        ("woman", 40, [0.7, -0.2]),
+        ("bread", 100, [-0.2, 1.0]),
+        ("butter", 30, [-0.3, 1.0]),
+    ];
+    publish(&client, 9, &words);
+    let answer = client.get("/v1/emerging?since=first").await.good();
+    assert_eq!(answer["since"], json!({"name": "first", "time": "2026-11-15T20:00:00Z"}));
+    let listed = |answer: &Value| -> Vec<(String, bool, u64)> {
+        let words = answer["words"].as_array().unwrap().iter();
+        words
+            .map(|word| {
+                (
+                    word["word"].as_str().unwrap().to_owned(),
+                    word["new"].as_bool().unwrap(),
+                    word["before"].as_u64().unwrap(),
+                )
+            })
+            .collect()
+    };
+    assert_eq!(listed(&answer), [("bread".to_owned(), false, 10), ("butter".to_owned(), true, 0)]);
+    assert_eq!(listed(&client.get("/v1/emerging?n=1").await.good()).len(), 1);
+    assert_eq!(
+        listed(&client.get("/v1/emerging?min_count=31").await.good()),
+        [("bread".to_owned(), false, 10)]
+    );
+    client.get("/v1/emerging?since=second").await.assert_refused(404, "unknown-snapshot", "no kept snapshot");
+    client.get("/v1/emerging?since=a%20b").await.assert_refused(
+        400,
+        "bad-query",
+        "it must be a duration (24h, 7d)",
+    );
+    for since in ["7d", "2026-11-15T20:00:00Z", "1s"] {
+        assert_eq!(client.get(&format!("/v1/emerging?since={since}")).await.good()["since"]["name"], "first");
+    }
+}
+
+#[tokio::test]
+async fn without_a_snapshot_new_words_are_listed_and_none_moved() {
+    let client = Client::new();
+    publish(&client, 9, &[("king", 100, [1.0, 0.1]), ("butter", 30, [-0.3, 1.0])]);
+    let answer = client.get("/v1/emerging?since=1h").await.good();
+    assert_eq!(answer["since"]["name"], Value::Null);
+    assert_eq!((&answer["words"][0]["word"], &answer["words"][1]), (&json!("butter"), &Value::Null));
+    let answer = client.get("/v1/movers").await.good();
+    assert_eq!((&answer["since"], &answer["movers"]), (&Value::Null, &json!([])));
+}
+
+#[tokio::test]
+async fn words_that_moved_are_listed_with_their_company() {
+    let client = Client::new();
+    client.post("/v1/snapshots", r#"{"name": "first"}"#).await;
+    let words = [
+        ("king", 60, [-0.2, 1.0]),
+        ("queen", 50, [0.9, 0.3]),
+        ("man", 40, [0.8, -0.5]),
+        ("woman", 30, [0.7, -0.2]),
+    ];
+    publish(&client, 9, &words);
+    let answer = client.get("/v1/movers?since=first&n=2").await.good();
+    assert_eq!(answer["snapshot"]["seq"], 9);
+    assert_eq!(answer["since"], json!({"name": "first", "time": "2026-11-15T20:00:00Z"}));
+    let movers = answer["movers"].as_array().unwrap();
+    assert_eq!((movers.len(), &movers[0]["word"]), (2, &json!("king")));
+    assert_eq!((&movers[0]["old_count"], &movers[0]["new_count"]), (&json!(50), &json!(60)));
+    assert!(movers[0]["neighbors_before"].as_array().unwrap().contains(&json!("queen")));
+    client.get("/v1/movers?since=second").await.assert_refused(404, "unknown-snapshot", "no kept snapshot");
+    client.get("/v1/movers?n=101").await.assert_refused(400, "bad-query", "from 1 to 100");
+}
+
+#[tokio::test]
+async fn words_are_watched_until_they_are_not() {
+    let client = Client::with(|settings| settings.watch = vec!["king".to_owned()]);
+    assert_eq!(client.get("/v1/watch").await.good(), json!({"words": ["king"]}));
+    assert_eq!(put(&client, "/v1/watch/a%2F..%2Fb").await.good(), json!({"words": ["a/../b", "king"]}));
+    assert_eq!(put(&client, "/v1/watch/king").await.good(), json!({"words": ["a/../b", "king"]}));
+    assert_eq!(delete(&client, "/v1/watch/king").await.good(), json!({"words": ["a/../b"]}));
+    delete(&client, "/v1/watch/king").await.assert_refused(404, "not-watched", "`king` is not watched");
+}
