@@ -12,9 +12,11 @@ use anyhow::{Context, Result};
 use skipstream::{Config, Trainer};
 use tokio::sync::watch;
 
+use crate::change::Keeper;
 use crate::http;
 use crate::learn::{Learner, MemoryBound, Model};
 use crate::log::Log;
+use crate::search;
 use crate::service::Service;
 use crate::settings::ServeSettings;
 
@@ -26,6 +28,7 @@ const GRACE: Duration = Duration::from_secs(10);
 pub struct Server {
     service: Arc<Service>,
     learner: Learner,
+    keeper: Keeper,
     memory_bound: MemoryBound,
     listener: TcpListener,
     stop: watch::Sender<bool>,
@@ -51,6 +54,7 @@ impl Server {
         config: &dyn Fn() -> Result<Config>,
         agree: &dyn Fn(&Trainer) -> Result<()>,
     ) -> Result<Server> {
+        search::check(settings.index)?;
         let listener = TcpListener::bind(settings.listen)
             .with_context(|| format!("{}: cannot be listened on", settings.listen))?;
         let log = Log::open(&settings.data, settings.queue_bytes)?;
@@ -65,8 +69,10 @@ impl Server {
         let memory_bound = MemoryBound::new(model.trainer(), &settings);
         let first = model.published(settings.vectors)?;
         let service = Service::new(settings, log, first);
+        // The keeper first, so that it sees all that is published.
+        let keeper = Keeper::start(service.clone())?;
         let learner = Learner::start(service.clone(), model)?;
-        Ok(Server { service, learner, memory_bound, listener, stop: watch::Sender::new(false) })
+        Ok(Server { service, learner, keeper, memory_bound, listener, stop: watch::Sender::new(false) })
     }
 
     /// Bytes that it takes at the most.
@@ -86,7 +92,7 @@ impl Server {
 
     /// Answers until it is stopped.
     pub fn run(self) -> Result<()> {
-        let Server { service, learner, listener, stop, .. } = self;
+        let Server { service, learner, keeper, listener, stop, .. } = self;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let answered = runtime.block_on(async {
             listener.set_nonblocking(true)?;
@@ -110,6 +116,7 @@ impl Server {
         service.stop();
         runtime.shutdown_timeout(Duration::from_secs(1));
         learner.join();
+        keeper.join();
         answered.context("the service cannot answer")
     }
 }

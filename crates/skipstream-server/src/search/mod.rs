@@ -10,6 +10,20 @@ mod queue;
 
 pub use desk::{Desk, Question};
 
+use crate::error::Result;
+use crate::settings::Index;
+
+/// An error if neighbours cannot be found in this way.
+pub fn check(index: Index) -> Result<()> {
+    match index {
+        Index::Exact => Ok(()),
+        Index::Hnsw => {
+            let message = "index is hnsw, which this program does not have; it must be exact";
+            Err(skipstream::Error::Unsupported(message.to_owned()).into())
+        }
+    }
+}
+
 #[cfg(test)]
 mod testing {
     use std::sync::Arc;
