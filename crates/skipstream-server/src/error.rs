@@ -62,6 +62,9 @@ pub enum Error {
     /// What others asked for as well has failed.
     #[error("{0}")]
     Failed(String),
+    /// A setting cannot be as it is.
+    #[error("{0}")]
+    Setting(String),
     /// The service is going down.
     #[error("the service is stopping")]
     Stopping,

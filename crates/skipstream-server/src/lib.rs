@@ -11,6 +11,7 @@
 //! | module | from → to |
 //! |---|---|
 //! | [`settings`], `error` | what a person asks for, what can go wrong |
+//! | [`auth`] | tokens → roles |
 //! | [`log`] | lines → numbered lines on disk |
 //! | [`sources`] | files that grow, commands → the log |
 //! | [`learn`] | numbered lines → a model, with checkpoints that say how far it came |
@@ -19,11 +20,14 @@
 //! | [`change`] | published models → kept ones; words that moved, came and rose |
 //! | [`events`] | what happened → whoever listens |
 //! | [`service`] | all of this together |
+//! | [`metrics`] | what was counted → text for Prometheus |
 //! | [`http`] | requests → answers |
 //! | `page` | the page, from the program itself |
 
 pub mod error;
 pub mod settings;
+
+pub mod auth;
 
 pub mod log;
 
@@ -41,6 +45,8 @@ pub mod service;
 
 pub mod learn;
 pub mod sources;
+
+pub mod metrics;
 
 pub mod http;
 mod page;

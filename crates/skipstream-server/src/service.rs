@@ -1,7 +1,7 @@
 //! All parts together.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
@@ -37,6 +37,8 @@ pub struct Service {
     pub status: ArcSwap<Status>,
     /// What the thread that learns is asked to do.
     pub(crate) orders: Orders,
+    /// The settings of the model, once the thread that learns has one.
+    pub model: OnceLock<skipstream::Config>,
     published: ArcSwap<Published>,
     publications: watch::Sender<Arc<Published>>,
     stopping: AtomicBool,
@@ -58,6 +60,7 @@ impl Service {
             events: Events::default(),
             status: ArcSwap::default(),
             orders: Orders::default(),
+            model: OnceLock::new(),
             published: ArcSwap::from(first.clone()),
             publications: watch::Sender::new(first),
             stopping: AtomicBool::new(false),

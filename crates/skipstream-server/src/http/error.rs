@@ -7,6 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::error::Error;
+use crate::log;
 use crate::published::{Published, Seq};
 
 /// An answer that says what is wrong.
@@ -41,6 +42,13 @@ pub struct ErrorDetail {
     /// Lines of a text that were accepted before something went wrong; null where none were
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Option<Accepted>>,
+}
+
+impl From<log::Accepted> for Accepted {
+    fn from(accepted: log::Accepted) -> Accepted {
+        let log::Accepted { first, last, lines } = accepted;
+        Accepted { first, last, lines }
+    }
 }
 
 /// Lines that were accepted
@@ -112,7 +120,9 @@ impl From<Error> for ApiError {
             Error::Stopping => {
                 ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message).retry_after(5)
             }
-            Error::KeyInUse { .. } => ApiError::new(StatusCode::CONFLICT, "key-in-use", message),
+            Error::KeyInUse { .. } => {
+                ApiError::new(StatusCode::CONFLICT, "key-in-use", message).retry_after(1)
+            }
             Error::KeyConflict { .. } => ApiError::new(StatusCode::CONFLICT, "key-conflict", message),
             Error::Engine(error) => error.into(),
             error => ApiError::internal(error),

@@ -1,7 +1,57 @@
-//! Whether the service is alive, and whether it can answer.
+//! Whether the service is alive, whether it can answer, and its numbers for whoever watches it.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::ApiError;
+use super::answer::SnapshotInfo;
+use crate::error::Error;
+use crate::metrics::Metrics;
+use crate::service::Service;
 
 /// Whether the process is alive
-#[utoipa::path(get, path = "/healthz", tag = "operations", responses((status = 200, body = str)))]
+#[utoipa::path(
+    get, path = "/healthz", tag = "operations", responses((status = 200, body = str)), security(())
+)]
 pub async fn healthz() -> &'static str {
     "ok\n"
+}
+
+/// The service can answer
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Ready {
+    /// What it answers from
+    pub snapshot: SnapshotInfo,
+}
+
+/// Whether requests should be sent here: not while the service is stopping
+#[utoipa::path(
+    get, path = "/readyz", tag = "operations", responses((status = 200, body = Ready)), security(())
+)]
+pub async fn readyz(State(service): State<Arc<Service>>) -> Result<Json<Ready>, ApiError> {
+    if service.is_stopping() {
+        return Err(Error::Stopping.into());
+    }
+    Ok(Json(Ready { snapshot: (&*service.published()).into() }))
+}
+
+/// Numbers for Prometheus
+#[utoipa::path(
+    get, path = "/metrics", tag = "operations",
+    responses((status = 200, body = str, content_type = "application/openmetrics-text")),
+    security(("token" = ["read"]))
+)]
+pub async fn metrics(
+    State(service): State<Arc<Service>>,
+    Extension(metrics): Extension<Arc<Metrics>>,
+) -> Result<Response, ApiError> {
+    let text = metrics.text(&service).map_err(ApiError::internal)?;
+    let kind = [(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")];
+    Ok((StatusCode::OK, kind, text).into_response())
 }

@@ -5,3 +5,5 @@ mod asking;
 mod changing;
 mod client;
 mod listening;
+mod operations;
+mod sending;

@@ -1,0 +1,111 @@
+//! The document of the API, made of the routes themselves.
+
+use std::sync::Arc;
+
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
+use utoipa::{Modify, OpenApi};
+
+use super::error::ErrorBody;
+
+/// What it says of the service as a whole.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "skipstream",
+        description = "Word embeddings that never stop learning. Text comes in, is made safe on disk and learned; \
+                       questions are answered from what was published last, and every answer says which snapshot that was."
+    ),
+    components(schemas(ErrorBody)),
+    modifiers(&Token),
+    tags(
+        (name = "text", description = "Text comes in"),
+        (name = "questions", description = "Questions about what was published last"),
+        (name = "change", description = "What changed over time"),
+        (name = "operations", description = "How the service does"),
+    )
+)]
+pub struct Document;
+
+struct Token;
+
+impl Modify for Token {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(
+            "A token of the service's file. Its role is read, write or admin; each may do what those before it may. \
+             Without such a file the service is open, and listens on loopback only.",
+        ));
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("token", SecurityScheme::Http(scheme.build()));
+    }
+}
+
+/// What may go wrong with any request: status and reason.
+const ALWAYS: [(&str, &str); 5] = [
+    ("400", "The request says something that cannot be; the message names it and the limit"),
+    ("401", "There are tokens, and none of them was sent"),
+    ("403", "The token's role may not do this, or the request comes from a foreign page"),
+    ("408", "The answer took longer than it may"),
+    ("503", "Too many requests at a time, or the service is stopping"),
+];
+
+/// What may go wrong with any request that has a body.
+const WITH_BODY: [(&str, &str); 2] =
+    [("413", "The body is too large"), ("415", "The body is of another type")];
+
+/// Adds what may go wrong with any request, so that no route has to repeat it and none can forget it; and the body of
+/// every answer that says what is wrong.
+pub fn complete(document: &mut utoipa::openapi::OpenApi) {
+    for (path, item) in &mut document.paths.paths {
+        let operations = [
+            &mut item.get,
+            &mut item.put,
+            &mut item.post,
+            &mut item.delete,
+            &mut item.options,
+            &mut item.head,
+            &mut item.patch,
+            &mut item.trace,
+        ];
+        for operation in operations.into_iter().flatten() {
+            // Whether the process lives is always said.
+            if path != "/healthz" {
+                complete_operation(operation);
+            }
+        }
+    }
+}
+
+fn complete_operation(operation: &mut Operation) {
+    let with_body = operation.request_body.as_ref().map_or(&[][..], |_| &WITH_BODY[..]);
+    let answers = &mut operation.responses.responses;
+    for (status, reason) in ALWAYS.iter().chain(with_body) {
+        let answer = || RefOr::T(ResponseBuilder::new().description(*reason).build());
+        answers.entry((*status).to_owned()).or_insert_with(answer);
+    }
+    for (status, answer) in answers {
+        if let RefOr::T(answer) = answer
+            && status.starts_with(['4', '5'])
+            && answer.content.is_empty()
+        {
+            let body = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody"))).build();
+            answer.content.insert("application/json".to_owned(), RefOr::T(body));
+        }
+    }
+}
+
+/// The finished document.
+#[derive(Clone)]
+pub struct Finished(pub Arc<utoipa::openapi::OpenApi>);
+
+/// This document
+#[utoipa::path(
+    get, path = "/openapi.json", tag = "operations",
+    responses((status = 200, body = Object, description = "The document of the API")), security(("token" = ["read"]))
+)]
+pub async fn openapi(Extension(Finished(document)): Extension<Finished>) -> Response {
+    Json(&*document).into_response()
+}

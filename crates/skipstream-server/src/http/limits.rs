@@ -1,0 +1,70 @@
+//! How many requests are answered at a time, and for how long.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::ApiError;
+use super::watched::watched;
+use crate::settings::ServeSettings;
+
+/// Routes whose requests last as long as whoever asked wants. They have places and times of their own, so that they
+/// do not take those of questions.
+const LONG: [&str; 3] = ["/v1/events", "/v1/text", "/v1/text/{seq}/wait"];
+
+/// Routes that must be answered when nothing else is.
+const ALWAYS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+/// Places for requests.
+#[derive(Debug)]
+pub struct Limits {
+    short: Arc<Semaphore>,
+    long: Arc<Semaphore>,
+    most: usize,
+    time: Duration,
+}
+
+impl Limits {
+    /// As the settings say: so many short requests at a time, and as many long ones.
+    pub fn new(settings: &ServeSettings) -> Limits {
+        let most = settings.max_requests;
+        let places = || Arc::new(Semaphore::new(most));
+        Limits { short: places(), long: places(), most, time: settings.request_timeout }
+    }
+}
+
+/// Answers a request when there is a place for it, within its time.
+pub async fn limit(State(limits): State<Arc<Limits>>, request: Request, next: Next) -> Response {
+    let path = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    if ALWAYS.contains(&path) {
+        return next.run(request).await;
+    }
+    let is_long = LONG.contains(&path);
+    let places = if is_long { &limits.long } else { &limits.short };
+    let Ok(place) = places.clone().try_acquire_owned() else {
+        let message = format!("{} requests are being answered, which is the limit; try again", limits.most);
+        return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+            .retry_after(1)
+            .into_response();
+    };
+    let response = if is_long {
+        next.run(request).await
+    } else {
+        match timeout(limits.time, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => {
+                let message =
+                    format!("no answer within {} seconds, which is the limit", limits.time.as_secs_f64());
+                return ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", message).into_response();
+            }
+        }
+    };
+    // The place is held until the answer was sent.
+    watched(response, move |_| drop(place))
+}

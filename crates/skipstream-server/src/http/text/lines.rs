@@ -1,0 +1,143 @@
+//! Bytes as they come → lines.
+//!
+//! Invariant: what is held is less than one line and the piece that came last, whatever is sent.
+
+use super::problem::Problem;
+
+/// Cuts pieces of a body into lines. A line ends with `\n` or `\r\n`; the last may have no end.
+#[derive(Debug)]
+pub struct Lines {
+    /// What came of the line whose end has not come yet.
+    begun: Vec<u8>,
+    /// Lines that came to their end.
+    lines: u64,
+    max_line_bytes: usize,
+}
+
+/// What some editors put in front of a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+impl Lines {
+    /// A body from its start, whose lines may have so many bytes.
+    pub fn new(max_line_bytes: usize) -> Lines {
+        Lines { begun: Vec::new(), lines: 0, max_line_bytes }
+    }
+
+    /// The number of the line that comes next, from 1.
+    pub fn number(&self) -> u64 {
+        self.lines + 1
+    }
+
+    /// Takes a piece, and gives the lines that end in it.
+    pub fn take(
+        &mut self,
+        mut piece: &[u8],
+        mut give: impl FnMut(u64, &[u8]) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        while let Some(end) = memchr::memchr(b'\n', piece) {
+            let (line, rest) = (&piece[..end], &piece[end + 1..]);
+            piece = rest;
+            if self.begun.is_empty() {
+                self.give(line, &mut give)?;
+            } else {
+                self.begin(line)?;
+                let begun = std::mem::take(&mut self.begun);
+                self.give(&begun, &mut give)?;
+                // The memory serves the next line.
+                self.begun = begun;
+                self.begun.clear();
+            }
+        }
+        self.begin(piece)
+    }
+
+    /// The body is over: gives the last line, if it has no end.
+    pub fn finish(mut self, mut give: impl FnMut(u64, &[u8]) -> Result<(), Problem>) -> Result<(), Problem> {
+        if self.begun.is_empty() {
+            return Ok(());
+        }
+        let begun = std::mem::take(&mut self.begun);
+        self.give(&begun, &mut give)
+    }
+
+    fn begin(&mut self, piece: &[u8]) -> Result<(), Problem> {
+        // One more for the `\r` before an end that has not come yet.
+        if self.begun.len() + piece.len() > self.max_line_bytes + 1 {
+            return Err(self.too_long());
+        }
+        self.begun.extend_from_slice(piece);
+        Ok(())
+    }
+
+    fn give(
+        &mut self,
+        line: &[u8],
+        give: &mut impl FnMut(u64, &[u8]) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.len() > self.max_line_bytes {
+            return Err(self.too_long());
+        }
+        let line = if self.lines == 0 { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) } else { line };
+        give(self.number(), line)?;
+        self.lines += 1;
+        Ok(())
+    }
+
+    fn too_long(&self) -> Problem {
+        Problem::LongLine { line: self.number(), most: self.max_line_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of a body that comes in pieces of so many bytes.
+    fn lines(body: &[u8], piece: usize, max_line_bytes: usize) -> Result<Vec<Vec<u8>>, Problem> {
+        let mut found = Vec::new();
+        let mut reader = Lines::new(max_line_bytes);
+        let mut give = |number: u64, line: &[u8]| {
+            found.push(line.to_vec());
+            assert_eq!(number, found.len() as u64);
+            Ok(())
+        };
+        for piece in body.chunks(piece) {
+            reader.take(piece, &mut give)?;
+        }
+        reader.finish(give)?;
+        Ok(found)
+    }
+
+    #[test]
+    fn lines_do_not_depend_on_the_pieces() {
+        for (body, expected) in [
+            ("", vec![]),
+            ("\n", vec![""]),
+            ("one\ntwo\n", vec!["one", "two"]),
+            ("one\r\n\r\ntwo", vec!["one", "", "two"]),
+            ("one\rtwo\r", vec!["one\rtwo"]),
+            ("a\0b\n", vec!["a\0b"]),
+            ("\u{feff}one\n\u{feff}two", vec!["one", "\u{feff}two"]),
+        ] {
+            for piece in 1..=body.len().max(1) {
+                let found = lines(body.as_bytes(), piece, 9).unwrap();
+                assert_eq!(
+                    found,
+                    expected.iter().map(|line| line.as_bytes()).collect::<Vec<_>>(),
+                    "{body:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_refused_and_named() {
+        for piece in 1..=20 {
+            assert_eq!(lines(b"12345\r\n1234\n", piece, 5).unwrap().len(), 2);
+            for body in [&b"1234\n123456\n"[..], b"1234\n123456", b"1234\n12345678901234567890"] {
+                assert_eq!(lines(body, piece, 5).unwrap_err(), Problem::LongLine { line: 2, most: 5 });
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Numbers for whoever watches the service, in the words of Prometheus.
+
+use std::fmt;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use axum::http::Method;
+use jiff::Timestamp;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::service::Service;
+
+/// What was counted since the service started. What the service knows at the moment is asked when somebody looks.
+#[derive(Debug)]
+pub struct Metrics {
+    started: Instant,
+    requests: Family<Request, Counter>,
+    durations: Family<Route, Histogram>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Request {
+    method: &'static str,
+    route: String,
+    status: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Route {
+    route: String,
+}
+
+/// Seconds at which the buckets of durations end.
+const BOUNDS: [f64; 12] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.3, 1.0, 3.0, 10.0];
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        Metrics {
+            started: Instant::now(),
+            requests: Family::default(),
+            durations: Family::new_with_constructor(|| Histogram::new(BOUNDS)),
+        }
+    }
+}
+
+impl Metrics {
+    /// How long the service runs.
+    pub fn uptime(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// A request was answered. The route is the template, of which there are few.
+    pub fn answered(&self, method: &Method, route: &str, status: u16, duration: Duration) {
+        let request = Request { method: known(method), route: route.to_owned(), status: status.into() };
+        self.requests.get_or_create(&request).inc();
+        let route = Route { route: route.to_owned() };
+        self.durations.get_or_create(&route).observe(duration.as_secs_f64());
+    }
+
+    /// All numbers as text.
+    pub fn text(&self, service: &Service) -> Result<String, fmt::Error> {
+        let mut registry = Registry::with_prefix("skipstream");
+        registry.register("http_requests", "Requests that were answered", self.requests.clone());
+        registry.register_with_unit(
+            "http_request_duration",
+            "Time until an answer began",
+            Unit::Seconds,
+            self.durations.clone(),
+        );
+        Moment { registry: &mut registry }.describe(service, self.uptime());
+        let mut text = String::new();
+        encode(&mut text, &registry)?;
+        Ok(text)
+    }
+}
+
+/// The numbers of one moment.
+struct Moment<'a> {
+    registry: &'a mut Registry,
+}
+
+impl Moment<'_> {
+    fn describe(&mut self, service: &Service, uptime: Duration) {
+        let (status, published) = (service.status.load(), service.published());
+        let progress = status.progress.as_ref().unwrap_or(&published.progress);
+        self.counter(
+            "words_learned",
+            "Words of text that were learned since the stream began",
+            progress.tokens,
+        );
+        self.counter("evictions", "Words that had to leave the vocabulary", progress.evictions);
+        self.gauge(
+            "words_per_second",
+            "Words learned a second, over the last few seconds",
+            status.words_per_second,
+        );
+        self.gauge("loss", "Mean loss of a pair, over the last few seconds", status.loss.unwrap_or(f64::NAN));
+        self.gauge("vocabulary", "Words that are known", progress.vocabulary as f64);
+        self.bytes("queue", "Text that waits to be learned", service.log.waiting_bytes());
+        self.bytes("queue_limit", "Text that may wait to be learned", service.settings.queue_bytes);
+        self.gauge("queue_lines", "Lines that wait to be learned", service.log.waiting_lines() as f64);
+        self.gauge("logged_seq", "The last line that is safe on disk", service.log.last() as f64);
+        self.gauge("published_seq", "The last line that answers know of", published.seq as f64);
+        let checkpoint = status.checkpoint.map_or(0, |checkpoint| checkpoint.seq);
+        self.gauge("checkpoint_seq", "The last line that is in the saved model", checkpoint as f64);
+        let age = Timestamp::now().duration_since(published.time).as_secs_f64().max(0.0);
+        self.seconds("snapshot_age", "Time since the last publication", age);
+        self.seconds("uptime", "Time since the service started", uptime.as_secs_f64());
+        self.gauge(
+            "problem",
+            "1 while learning cannot go on as it should",
+            f64::from(status.problem.is_some()),
+        );
+        if let Some(bytes) = resident_bytes() {
+            self.bytes("resident_memory", "Memory that the process takes", bytes);
+        }
+    }
+
+    fn counter(&mut self, name: &str, help: &str, value: u64) {
+        self.registry.register(name, help, ConstCounter::new(value));
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: f64) {
+        self.registry.register(name, help, ConstGauge::new(value));
+    }
+
+    fn bytes(&mut self, name: &str, help: &str, value: u64) {
+        self.registry.register_with_unit(name, help, Unit::Bytes, ConstGauge::new(value as f64));
+    }
+
+    fn seconds(&mut self, name: &str, help: &str, value: f64) {
+        self.registry.register_with_unit(name, help, Unit::Seconds, ConstGauge::new(value));
+    }
+}
+
+/// The method, if it is one that we know: whoever asks could otherwise make as many names as they like.
+fn known(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
+}
+
+/// Bytes of memory that the process takes now, where the system tells.
+pub fn resident_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}

@@ -1,0 +1,58 @@
+//! Whether the service is well, and what it says of itself.
+
+use axum::http::header;
+use serde_json::json;
+
+use crate::client::Client;
+
+#[tokio::test]
+async fn a_service_is_alive_and_ready_until_it_stops() {
+    let client = Client::new();
+    assert_eq!(client.get("/healthz").await.body, b"ok\n");
+    assert_eq!(client.get("/readyz").await.good()["snapshot"]["seq"], 7);
+    client.service.stop();
+    client.get("/readyz").await.assert_refused(503, "stopping", "the service is stopping");
+    assert_eq!(client.get("/healthz").await.body, b"ok\n");
+}
+
+#[tokio::test]
+async fn stats_tell_how_the_service_does() {
+    let client = Client::new();
+    let stats = client.get("/v1/stats").await.good();
+    assert_eq!(
+        (&stats["words"], &stats["vocabulary"], &stats["evictions"]),
+        (&json!(200), &json!(6), &json!(3))
+    );
+    assert_eq!(stats["queue"], json!({"bytes": 0, "limit_bytes": 256 << 20, "lines": 0}));
+    assert_eq!(
+        (&stats["checkpoint"], &stats["problem"], &stats["max_vocabulary"]),
+        (&json!(null), &json!(null), &json!(null))
+    );
+    client.service.model.set(skipstream::Config::default()).unwrap();
+    let stats = client.get("/v1/stats").await.good();
+    assert_eq!((&stats["max_vocabulary"], &stats["settings"]["dimensions"]), (&json!(100_000), &json!(100)));
+}
+
+#[tokio::test]
+async fn every_answer_tells_a_browser_to_do_nothing_with_it() {
+    let client = Client::new();
+    for path in ["/v1/stats", "/nothing", "/v1/words/nobody", "/healthz", "/openapi.json"] {
+        let answer = client.get(path).await;
+        assert_eq!(answer.headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
+        assert_eq!(answer.headers[header::REFERRER_POLICY], "no-referrer");
+        let policy = answer.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+        assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"));
+        assert!(answer.headers.contains_key("x-request-id"));
+    }
+    let page = client.get("/").await;
+    assert!(page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap().contains("script-src 'self'"));
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_said_in_json() {
+    let client = Client::new();
+    client.get("/v2").await.assert_refused(404, "not-found", "/openapi.json lists what there is");
+    let answer = client.post("/v1/stats", "{}").await;
+    answer.assert_refused(405, "method-not-allowed", "POST is not a method of this path");
+    assert_eq!(answer.headers[header::ALLOW], "GET,HEAD");
+}

@@ -1,0 +1,260 @@
+//! Text comes in.
+
+use std::convert::Infallible;
+use std::io::Write;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderName, Method, Request, header};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use futures_util::{StreamExt, stream};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use skipstream::{Embeddings, Progress, Totals};
+use skipstream_server::published::{Published, Seen};
+
+use crate::client::{Answer, Client, request};
+
+const PLAIN: &str = "text/plain";
+const NDJSON: &str = "application/x-ndjson";
+
+fn text(body: impl Into<Body>, content_type: &str) -> Request<Body> {
+    with(request(Method::POST, "/v1/text", body.into()), header::CONTENT_TYPE, content_type)
+}
+
+fn with(mut request: Request<Body>, name: HeaderName, value: &str) -> Request<Body> {
+    request.headers_mut().insert(name, value.parse().unwrap());
+    request
+}
+
+fn keyed(body: &'static str, key: &str) -> Request<Body> {
+    with(text(body, PLAIN), HeaderName::from_static("idempotency-key"), key)
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+impl Client {
+    /// All lines of the log.
+    fn logged(&self) -> Vec<String> {
+        self.logged_with_times().into_iter().map(|(line, _)| line).collect()
+    }
+
+    fn logged_with_times(&self) -> Vec<(String, Option<Timestamp>)> {
+        let mut reader = self.service.log.reader(1).unwrap();
+        let mut lines = Vec::new();
+        while let Some(logged) = reader.read().unwrap() {
+            let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+            lines.extend(logged.chunk.iter().map(|(line, time)| (text(line), time)));
+        }
+        lines
+    }
+
+    async fn send_text(&self, body: impl Into<Body>) -> Answer {
+        self.send(text(body, PLAIN)).await
+    }
+
+    /// As if everything up to this line had been learned.
+    fn learn(&self, seq: u64) {
+        let now = Timestamp::now();
+        let embeddings = Embeddings::new(1, [("tea", 1)], vec![1.0]).unwrap();
+        let progress = Progress { tokens: 1, totals: Totals::default(), vocabulary: 1, evictions: 0 };
+        self.service.publish(Published::new(
+            1,
+            seq,
+            now,
+            embeddings,
+            vec![Seen { first: now, last: now }],
+            progress,
+        ));
+    }
+}
+
+fn accepted(first: u64, last: u64, lines: u64) -> Value {
+    json!({"first": first, "last": last, "lines": lines})
+}
+
+#[tokio::test]
+async fn lines_are_numbered_and_logged_as_they_are() {
+    let client = Client::new();
+    let answer = client.send_text("tea with milk\r\n\ncof\0fee").await.good();
+    assert_eq!(answer, json!({"first": 1, "last": 3, "seq": 3, "lines": 3, "learned": true}));
+    let answer = client.send_text("\u{feff}four\n").await.good();
+    assert_eq!((&answer["first"], &answer["last"]), (&json!(4), &json!(4)));
+    assert_eq!(client.logged(), ["tea with milk", "", "cof\0fee", "four"]);
+}
+
+#[tokio::test]
+async fn an_empty_body_is_no_line() {
+    let client = Client::new();
+    client.send_text("one\n").await.good();
+    let answer = client.send_text("").await.good();
+    assert_eq!(answer, json!({"first": null, "last": null, "seq": 1, "lines": 0, "learned": true}));
+}
+
+#[tokio::test]
+async fn what_curl_says_of_a_body_is_plain_text() {
+    let client = Client::new();
+    for content_type in
+        ["application/x-www-form-urlencoded", "application/octet-stream", "text/plain; charset=utf-8"]
+    {
+        client.send(text("a=b&c\n", content_type)).await.good();
+    }
+    client.send(request(Method::POST, "/v1/text", Body::from("no type"))).await.good();
+    assert_eq!(client.logged(), ["a=b&c", "a=b&c", "a=b&c", "no type"]);
+    let answer = client.send(text("{}", "application/json")).await;
+    answer.assert_refused(415, "unsupported-type", "text/plain");
+    let answer = client.send(with(text("x", PLAIN), header::CONTENT_ENCODING, "br")).await;
+    answer.assert_refused(415, "unsupported-encoding", "gzip");
+}
+
+#[tokio::test]
+async fn ndjson_has_texts_and_times() {
+    let client = Client::new();
+    let body = "{\"text\": \"tea\", \"time\": \"2026-11-15T20:00:00Z\", \"more\": {}}\n\n{\"text\": \"a\\nb\"}\n{\"time\": 7.5, \"text\": \"c\"}";
+    let answer = client.send(text(body, NDJSON)).await.good();
+    assert_eq!(answer["lines"], 4);
+    let lines = client.logged_with_times();
+    assert_eq!(lines.iter().map(|line| line.0.as_str()).collect::<Vec<_>>(), ["tea", "", "a b", "c"]);
+    assert_eq!(lines[0].1, Some("2026-11-15T20:00:00Z".parse().unwrap()));
+    assert_eq!(lines[3].1, Some("1970-01-01T00:00:07.5Z".parse().unwrap()));
+}
+
+#[tokio::test]
+async fn a_bad_record_is_named_and_what_was_accepted_is_said() {
+    let client = Client::new();
+    let answer = client.send(text("{\"text\": \"a\"}\n{\"txt\": \"b\"}\n", NDJSON)).await;
+    answer.assert_refused(400, "bad-record", "line 2: missing field `text`");
+    assert_eq!(answer.json()["error"]["accepted"], Value::Null);
+    assert!(client.logged().is_empty());
+
+    // Chunks that were full are logged by then.
+    let mut body = "{\"text\": \"word word word\"}\n".repeat(30_000);
+    body.push_str("oops\n");
+    let pieces: Vec<_> = body.into_bytes().chunks(50_000).map(Bytes::copy_from_slice).collect();
+    let body = Body::from_stream(stream::iter(pieces).map(Ok::<_, Infallible>));
+    let answer = client.send(text(body, NDJSON)).await;
+    answer.assert_refused(400, "bad-record", "line 30001: expected");
+    let lines = client.logged().len() as u64;
+    assert!((1..30_000).contains(&lines), "{lines}");
+    assert_eq!(answer.json()["error"]["accepted"], accepted(1, lines, lines));
+}
+
+#[tokio::test]
+async fn compressed_text_is_decompressed_and_a_damaged_one_refused() {
+    let client = Client::new();
+    let zipped = gzip(&b"tea with milk\n".repeat(1000));
+    let send = |bytes: Vec<u8>| client.send(with(text(bytes, PLAIN), header::CONTENT_ENCODING, "gzip"));
+    assert_eq!(send(zipped.clone()).await.good()["lines"], 1000);
+    let cut = send(zipped[..zipped.len() - 5].to_vec()).await;
+    cut.assert_refused(400, "bad-gzip", "the body is damaged");
+    send(b"plain".to_vec()).await.assert_refused(400, "bad-gzip", "line 1: the body is damaged");
+    assert_eq!(client.logged().len(), 1000);
+}
+
+#[tokio::test]
+async fn limits_of_lines_and_bodies_are_kept_also_by_what_was_compressed() {
+    let client = Client::with(|settings| {
+        settings.max_body_bytes = 1_000;
+        settings.max_line_bytes = 10;
+    });
+    client.send_text("1234567890\n").await.good();
+    client.send_text("a\n12345678901\n").await.assert_refused(
+        413,
+        "line-too-long",
+        "line 2 has more than 10 bytes",
+    );
+    let answer = client.send_text("123456789\n".repeat(101)).await;
+    answer.assert_refused(413, "too-large", "more than 1000 bytes");
+    let bomb = gzip(&vec![b'\n'; 50_000_000]);
+    let answer = client.send(with(text(bomb, PLAIN), header::CONTENT_ENCODING, "gzip")).await;
+    answer.assert_refused(413, "too-large", "more than 1000 bytes");
+    assert_eq!(client.logged(), ["1234567890"]);
+}
+
+#[tokio::test]
+async fn a_request_that_is_sent_again_is_logged_once() {
+    let client = Client::new();
+    let first = client.send(keyed("one\ntwo\n", "monday")).await.good();
+    client.send_text("between\n").await.good();
+    let second = client.send(keyed("one\ntwo\n", "monday")).await.good();
+    assert_eq!(first, second);
+    client.send(keyed("one\nthree\n", "monday")).await.assert_refused(409, "key-conflict", "monday");
+    client.send(keyed("one\n", "monday")).await.assert_refused(409, "key-conflict", "monday");
+    for wrong in ["", "a b", &"x".repeat(256)] {
+        client.send(keyed("one\n", wrong)).await.assert_refused(
+            400,
+            "bad-request",
+            "Idempotency-Key must be",
+        );
+    }
+    assert_eq!(client.logged(), ["one", "two", "between"]);
+}
+
+#[tokio::test]
+async fn a_full_queue_sends_text_away() {
+    let client = Client::with(|settings| settings.queue_bytes = 100);
+    client.send_text("x".repeat(80)).await.good();
+    let answer = client.send_text("y".repeat(80)).await;
+    answer.assert_refused(429, "queue-full", "the queue is full");
+    assert!(answer.headers[header::RETRY_AFTER].to_str().unwrap().parse::<u64>().unwrap() >= 1);
+    assert_eq!(answer.json()["error"]["accepted"], Value::Null);
+    assert_eq!(client.logged().len(), 1);
+}
+
+#[tokio::test]
+async fn lines_can_be_waited_for() {
+    let client = Client::new();
+    for number in 1..=8 {
+        client.send_text(format!("line {number}\n")).await.good();
+    }
+    // Up to 7 is learned.
+    assert_eq!(client.get("/v1/text/7/wait").await.good()["learned"], true);
+    let answer = client.get("/v1/text/8/wait?timeout=0").await;
+    assert_eq!((answer.status.as_u16(), &answer.json()["learned"]), (202, &json!(false)));
+    for never in ["/v1/text/9/wait", "/v1/text/0/wait"] {
+        client.get(never).await.assert_refused(404, "unknown-line", "the last one has 8");
+    }
+    client.get("/v1/text/many/wait").await.assert_refused(400, "bad-path", "Cannot parse");
+    client.get("/v1/text/-1/wait").await.assert_refused(400, "bad-path", "Cannot parse");
+    client.get("/v1/text/1/wait?timeout=3601").await.assert_refused(400, "bad-query", "from 0 to 3600");
+
+    let (answer, ()) = tokio::join!(client.get("/v1/text/8/wait"), async { client.learn(8) });
+    assert_eq!(answer.good()["snapshot"]["seq"], 8);
+    let waiting =
+        with(request(Method::POST, "/v1/text?wait=learned", Body::from("nine")), header::CONTENT_TYPE, PLAIN);
+    let learning = async {
+        while client.service.log.last() < 9 {
+            tokio::task::yield_now().await;
+        }
+        client.learn(9);
+    };
+    let (answer, ()) = tokio::join!(client.send(waiting), learning);
+    assert_eq!(answer.good()["learned"], true);
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_or_stalls_is_refused_with_what_was_accepted() {
+    let client = Client::with(|settings| settings.request_timeout = std::time::Duration::from_millis(600));
+    let broken = stream::iter([Ok(Bytes::from("one\ntwo\n")), Err(std::io::Error::other("reset"))]);
+    let answer = client.send_text(Body::from_stream(broken)).await;
+    answer.assert_refused(400, "broken-body", "line 3: the body broke off");
+    assert_eq!(answer.json()["error"]["accepted"], Value::Null);
+
+    // What came is logged before the patience is at its end.
+    let stalled = stream::iter([Ok::<_, Infallible>(Bytes::from("one\ntwo\nthr"))]).chain(stream::pending());
+    let answer = client.send_text(Body::from_stream(stalled)).await;
+    answer.assert_refused(408, "stalled", "line 3: nothing came");
+    assert_eq!(answer.json()["error"]["accepted"], accepted(1, 2, 2));
+    assert_eq!(client.logged(), ["one", "two"]);
+}
+
+#[tokio::test]
+async fn a_service_that_stops_takes_no_text() {
+    let client = Client::new();
+    client.service.stop();
+    client.send_text("one\n").await.assert_refused(503, "stopping", "the service is stopping");
+}
