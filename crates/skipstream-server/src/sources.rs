@@ -1,1 +1,0 @@
-//! Files that grow and commands → the log.
