@@ -19,6 +19,7 @@ use crate::log::Log;
 use crate::search;
 use crate::service::Service;
 use crate::settings::ServeSettings;
+use crate::sources::Sources;
 
 /// Answers that are under way when the service stops may take so long.
 const GRACE: Duration = Duration::from_secs(10);
@@ -29,6 +30,7 @@ pub struct Server {
     service: Arc<Service>,
     learner: Learner,
     keeper: Keeper,
+    sources: Sources,
     memory_bound: MemoryBound,
     listener: TcpListener,
     stop: watch::Sender<bool>,
@@ -72,7 +74,9 @@ impl Server {
         // The keeper first, so that it sees all that is published.
         let keeper = Keeper::start(service.clone())?;
         let learner = Learner::start(service.clone(), model)?;
-        Ok(Server { service, learner, keeper, memory_bound, listener, stop: watch::Sender::new(false) })
+        let sources = Sources::start(&service)?;
+        let stop = watch::Sender::new(false);
+        Ok(Server { service, learner, keeper, sources, memory_bound, listener, stop })
     }
 
     /// Bytes that it takes at the most.
@@ -92,7 +96,7 @@ impl Server {
 
     /// Answers until it is stopped.
     pub fn run(self) -> Result<()> {
-        let Server { service, learner, keeper, listener, stop, .. } = self;
+        let Server { service, learner, keeper, sources, listener, stop, .. } = self;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let answered = runtime.block_on(async {
             listener.set_nonblocking(true)?;
@@ -115,6 +119,7 @@ impl Server {
         });
         service.stop();
         runtime.shutdown_timeout(Duration::from_secs(1));
+        sources.join();
         learner.join();
         keeper.join();
         answered.context("the service cannot answer")
