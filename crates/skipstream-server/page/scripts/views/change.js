@@ -79,17 +79,16 @@ function emergingTable({ words }) {
 function moversTable({ movers, since }) {
   if (since === null) return h("p", { class: "note" }, "No snapshot has been kept so far to compare with.");
   if (movers.length === 0) return h("p", { class: "note" }, "No word was known both then and now.");
-  const beyond = movers.filter((one) => one.above_floor);
+  const isAnyFaint = movers.some((one) => !one.above_floor);
   const list = (words) => words.slice(0, 5).map((one) => wordLink(one.word ?? one));
   return [
-    beyond.length === 0 && h("p", { class: "hint" }, "None of these has moved farther than chance alone may take it."),
     h("table", { class: "moved", "aria-label": "Words that moved" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Word"), h("th", { scope: "col" }, "Before, then now"), h("th", { scope: "col", class: "number" }, "Moved"))),
-      h("tbody", {}, (beyond.length > 0 ? beyond : movers).map((one) => h("tr", {},
+      h("tbody", {}, movers.map((one) => h("tr", { class: one.above_floor ? "" : "faint" },
         h("td", {}, wordLink(one.word)),
         h("td", { class: "listed" }, h("div", { class: "soft" }, list(one.neighbors_before)), h("div", {}, h("span", { class: "arrow", "aria-hidden": "true" }, "→ "), list(one.neighbors_after))),
         h("td", { class: "number", title: `cosine ${one.cosine.toFixed(3)}` }, (1 - one.cosine).toFixed(2)))))),
-    h("p", { class: "hint" }, `Against the snapshot of ${exact(since.time)}`),
+    h("p", { class: "hint" }, `Against the snapshot of ${exact(since.time)}.${isAnyFaint ? " Words in grey moved no farther than chance alone may take a word." : ""}`),
   ].filter(Boolean);
 }
 

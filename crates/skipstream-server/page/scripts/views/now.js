@@ -80,6 +80,7 @@ function figures({ root, signal }) {
     vocabulary.value.textContent = number(stats.vocabulary);
     const most = stats.max_vocabulary;
     vocabulary.under.textContent = [most ? `of ${number(most)}` : "", stats.evictions > 0 ? `${short(stats.evictions)} dropped` : ""].filter(Boolean).join(", ");
+    vocabulary.level.hidden = !most;
     vocabulary.fill(most ? stats.vocabulary / most : 0);
     queue.value.textContent = bytes(stats.queue.bytes);
     queue.under.textContent = `of ${bytes(stats.queue.limit_bytes)}`;

@@ -11,12 +11,15 @@ import { timeline } from "./timeline.js";
 
 // What is shown is brought up to date with what was published, but not more often than one can read it.
 const refreshEvery = 4000;
+// A vector that was learned from a few places lies where they happened to push it, often beside a word it has nothing to do with.
+const rare = 5;
 
 export function word({ root, argument, signal }) {
   if (argument === null) return go("#/");
   const facts = h("dl", { class: "facts" });
   const neighbors = h("div", {});
   const amount = h("select", { "aria-label": "How many neighbours" }, [10, 25, 50, 100].map((n) => h("option", { value: n }, `${n} nearest`)));
+  const withRare = h("input", { type: "checkbox" });
   const history = h("div", {});
   const plane = h("div", {});
   const watch = h("button", { type: "button", "aria-pressed": "false", hidden: true }, "Watch");
@@ -31,7 +34,8 @@ export function word({ root, argument, signal }) {
     h("div", { class: "stack" },
       h("div", { class: "columns" },
         h("section", { "aria-labelledby": "neighbors-title" },
-          h("div", { class: "head" }, h("h2", { id: "neighbors-title" }, "Nearest words"), amount), neighbors),
+          h("div", { class: "head" }, h("h2", { id: "neighbors-title" }, "Nearest words"),
+            h("div", { class: "choices" }, h("label", { title: `Also those that were seen fewer than ${rare} times` }, withRare, "Rare ones too"), amount)), neighbors),
         h("section", { "aria-labelledby": "around-title" }, h("div", { class: "head" }, h("h2", { id: "around-title" }, "Around it")), plane)),
       h("section", { "aria-labelledby": "timeline-title" },
         h("div", { class: "head" }, h("h2", { id: "timeline-title" }, "Timeline"), h("span", { class: "hint" }, "at each kept snapshot")), history)));
@@ -43,11 +47,11 @@ export function word({ root, argument, signal }) {
     try {
       const [info, near] = await Promise.all([
         ask(wordPath(argument), { signal }),
-        ask(`${wordPath(argument)}/neighbors`, { query: { n: amount.value }, signal }),
+        nearest(argument, Number(amount.value), withRare.checked, signal),
       ]);
       facts.replaceChildren(...factsOf(info));
-      neighbors.replaceChildren(near.neighbors.length > 0
-        ? neighborTable(near.neighbors, `The words nearest to ${argument}`)
+      neighbors.replaceChildren(near.length > 0
+        ? neighborTable(near, `The words nearest to ${argument}`)
         : h("p", { class: "note" }, "There is no other word yet."));
       if (!isShown) {
         isShown = true;
@@ -63,6 +67,7 @@ export function word({ root, argument, signal }) {
   }
 
   amount.addEventListener("change", refresh);
+  withRare.addEventListener("change", refresh);
   live.addEventListener("published", () => {
     // A selection or the keyboard's place in the table would be lost by drawing it anew.
     const isInUse = neighbors.contains(document.activeElement) || !document.getSelection().isCollapsed;
@@ -70,6 +75,13 @@ export function word({ root, argument, signal }) {
   }, { signal });
   live.addEventListener("state", () => live.state === "open" && !isShown && refresh(), { signal });
   refresh();
+}
+
+/** The nearest words. Rare ones are left out where there are enough others. */
+async function nearest(word, n, isWithRare, signal) {
+  const { neighbors } = await ask(`${wordPath(word)}/neighbors`, { query: { n: isWithRare ? n : Math.min(1000, 20 * n) }, signal });
+  const others = neighbors.filter(({ count }) => count >= rare);
+  return (isWithRare || others.length < n ? neighbors : others).slice(0, n);
 }
 
 function factsOf({ count, rank, share: part, first_seen: first, last_seen: last }) {
