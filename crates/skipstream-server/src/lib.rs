@@ -18,6 +18,7 @@
 //! | [`published`] | the model as it was at one moment, for reading |
 //! | [`search`] | questions → answers |
 //! | [`change`] | published models → kept ones; words that moved, came and rose |
+//! | [`map`] | words → places in a plane |
 //! | [`events`] | what happened → whoever listens |
 //! | [`service`] | all of this together |
 //! | [`metrics`] | what was counted → text for Prometheus |
@@ -39,6 +40,7 @@ mod orders;
 pub mod events;
 
 pub mod change;
+pub mod map;
 pub mod search;
 
 pub mod service;

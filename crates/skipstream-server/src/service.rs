@@ -10,6 +10,7 @@ use crate::change::{Kept, Movers, WatchList};
 use crate::error::{Error, Result};
 use crate::events::{Event, Events};
 use crate::log::Log;
+use crate::map::Atlas;
 use crate::orders::Orders;
 use crate::published::{Published, Seq};
 use crate::search::Desk;
@@ -25,6 +26,8 @@ pub struct Service {
     pub log: Log,
     /// Where questions about nearest words are asked.
     pub desk: Desk,
+    /// Maps of words.
+    pub atlas: Atlas,
     /// What was kept.
     pub kept: Kept,
     /// What moved since.
@@ -54,6 +57,7 @@ impl Service {
             settings,
             log,
             desk: Desk::default(),
+            atlas: Atlas::default(),
             kept,
             movers: Movers::default(),
             watch,

@@ -15,6 +15,7 @@ pub mod extract;
 mod headers;
 mod health;
 mod limits;
+mod map;
 mod stats;
 mod text;
 mod trace;
@@ -92,6 +93,7 @@ fn questions() -> OpenApiRouter<Arc<Service>> {
         .routes(routes!(ask::odd_one_out::one, ask::odd_one_out::many))
         .routes(routes!(ask::vectors::one))
         .routes(routes!(ask::vectors::many))
+        .routes(routes!(map::draw))
 }
 
 fn changes() -> OpenApiRouter<Arc<Service>> {

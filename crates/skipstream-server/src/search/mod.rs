@@ -25,7 +25,7 @@ pub fn check(index: Index) -> Result<()> {
 }
 
 #[cfg(test)]
-mod testing {
+pub(crate) mod testing {
     use std::sync::Arc;
 
     use jiff::Timestamp;

@@ -5,5 +5,6 @@ mod asking;
 mod changing;
 mod client;
 mod listening;
+mod mapping;
 mod operations;
 mod sending;
