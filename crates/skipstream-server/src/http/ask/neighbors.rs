@@ -5,14 +5,15 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use skipstream::embeddings::Nearest;
+use skipstream::embeddings::Found;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, MAX_QUESTIONS, Outcome, answers};
 use crate::http::ApiError;
-use crate::http::answer::{NeighborInfo, SnapshotInfo, compute, row_of};
+use crate::http::answer::{NeighborInfo, SnapshotInfo, compute};
 use crate::http::extract::{Json as Body, List, Parameters, Path, Word};
 use crate::published::Published;
+use crate::search::Question;
 use crate::service::Service;
 
 /// Answers to many questions at once, all together.
@@ -52,13 +53,13 @@ pub async fn of_word(
     Parameters(HowMany { n }): Parameters<HowMany>,
 ) -> Result<Json<Neighbors>, ApiError> {
     let published = service.published();
-    compute(move || {
-        let row = row_of(&published, word.as_str())?;
-        let nearest = published.embeddings.neighbors_of_rows(&[row], answers(n))?;
-        let NeighborList { neighbors } = list(&published, &nearest, 0);
-        Ok(Json(Neighbors { snapshot: (&*published).into(), word: word.into_string(), neighbors }))
-    })
-    .await
+    let Some(row) = published.embeddings.index_of(word.as_str()) else {
+        return compute(move || Err(ApiError::unknown_word_in(&published, word.as_str()))).await;
+    };
+    let question = Question::about_row(&published, row, answers(n));
+    let found = service.desk.ask(&published, vec![question]).await?.concat();
+    let NeighborList { neighbors } = list(&published, &found);
+    Ok(Json(Neighbors { snapshot: (&*published).into(), word: word.into_string(), neighbors }))
 }
 
 // Names, because the macro that writes the schema does not see through numbers among the types' parameters.
@@ -166,47 +167,38 @@ pub async fn of_many(
         return Err(ApiError::bad_request(format!("the body has {both}; it must have one of them")));
     }
     let published = service.published();
-    compute(move || {
-        let mut results = Vec::with_capacity(n_questions);
-        results.extend(near_words(&published, words.map_or_else(Vec::new, |words| words.0), n)?);
-        results.extend(near_vectors(&published, vectors.map_or_else(Vec::new, |vectors| vectors.0), n)?);
-        Ok(Json(ManyNeighbors { snapshot: (&*published).into(), results }))
-    })
-    .await
+    let (asked, names) = match (words, vectors) {
+        (Some(List(words)), _) => (about_words(&published, &words, n), words),
+        (None, vectors) => {
+            (about_vectors(&published, vectors.map_or_else(Vec::new, |list| list.0), n), Vec::new())
+        }
+    };
+    let questions = asked.iter().flatten().cloned().collect();
+    let mut found = service.desk.ask(&published, questions).await?.into_iter();
+    let mut names = names.into_iter().map(Word::into_string);
+    let result = |asked: Result<Question, ApiError>| {
+        let outcome = asked.map(|_| list(&published, &found.next().unwrap_or_default())).into();
+        NeighborsResult { word: names.next(), outcome }
+    };
+    let results = asked.into_iter().map(result).collect();
+    Ok(Json(ManyNeighbors { snapshot: (&*published).into(), results }))
 }
 
-fn near_words(published: &Published, words: Vec<Word>, n: usize) -> Result<Vec<NeighborsResult>, ApiError> {
-    let rows: Vec<Result<usize, ApiError>> = words
-        .iter()
-        .map(|word| {
-            published.embeddings.index_of(word.as_str()).ok_or_else(|| ApiError::unknown_word(word.as_str()))
-        })
-        .collect();
-    let known: Vec<usize> = rows.iter().flatten().copied().collect();
-    let nearest = published.embeddings.neighbors_of_rows(&known, n)?;
-    let mut questions = 0..;
-    let outcomes = rows.into_iter().map(|row| {
-        row.map(|_| list(published, &nearest, questions.next().expect("numbers do not end"))).into()
-    });
-    let words = words.into_iter().map(|word| Some(word.into_string()));
-    Ok(words.zip(outcomes).map(|(word, outcome)| NeighborsResult { word, outcome }).collect())
+fn about_words(published: &Published, words: &[Word], n: usize) -> Vec<Result<Question, ApiError>> {
+    let question = |word: &Word| match published.embeddings.index_of(word.as_str()) {
+        Some(row) => Ok(Question::about_row(published, row, n)),
+        None => Err(ApiError::unknown_word(word.as_str())),
+    };
+    words.iter().map(question).collect()
 }
 
-fn near_vectors(
-    published: &Published,
-    vectors: Vec<Vec<f32>>,
-    n: usize,
-) -> Result<Vec<NeighborsResult>, ApiError> {
+fn about_vectors(published: &Published, vectors: Vec<Vec<f32>>, n: usize) -> Vec<Result<Question, ApiError>> {
     let dimensions = published.embeddings.dimensions();
-    let checks: Vec<Result<(), ApiError>> = vectors.iter().map(|vector| check(vector, dimensions)).collect();
-    let good = vectors.into_iter().zip(&checks).filter(|(_, check)| check.is_ok());
-    let values: Vec<f32> = good.flat_map(|(vector, _)| vector).collect();
-    let nearest = published.embeddings.neighbors_of_vectors(&values, n)?;
-    let mut questions = 0..;
-    let outcomes = checks.into_iter().map(|check| {
-        check.map(|()| list(published, &nearest, questions.next().expect("numbers do not end"))).into()
-    });
-    Ok(outcomes.map(|outcome| NeighborsResult { word: None, outcome }).collect())
+    let question = |vector: Vec<f32>| {
+        check(&vector, dimensions)?;
+        Ok(Question::about_vector(vector, n))
+    };
+    vectors.into_iter().map(question).collect()
 }
 
 fn check(vector: &[f32], dimensions: usize) -> Result<(), ApiError> {
@@ -219,9 +211,7 @@ fn check(vector: &[f32], dimensions: usize) -> Result<(), ApiError> {
 }
 
 /// The answer to one of the questions.
-fn list(published: &Published, nearest: &Nearest, question: usize) -> NeighborList {
-    let places = question * nearest.n..(question + 1) * nearest.n;
-    let pairs = nearest.rows[places.clone()].iter().zip(&nearest.similarities[places]);
-    let neighbors = pairs.map(|(&row, &similarity)| NeighborInfo::new(published, row, similarity)).collect();
-    NeighborList { neighbors }
+fn list(published: &Published, found: &[Found]) -> NeighborList {
+    let neighbor = |found: &Found| NeighborInfo::new(published, found.row, found.similarity);
+    NeighborList { neighbors: found.iter().map(neighbor).collect() }
 }
