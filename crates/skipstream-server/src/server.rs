@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use skipstream::{Config, Trainer};
 use tokio::sync::watch;
 
+use crate::auth;
 use crate::change::Keeper;
 use crate::http;
 use crate::learn::{Learner, MemoryBound, Model};
@@ -56,6 +57,7 @@ impl Server {
         config: &dyn Fn() -> Result<Config>,
         agree: &dyn Fn(&Trainer) -> Result<()>,
     ) -> Result<Server> {
+        auth::check(&settings)?;
         search::check(settings.index)?;
         let listener = TcpListener::bind(settings.listen)
             .with_context(|| format!("{}: cannot be listened on", settings.listen))?;
@@ -71,6 +73,7 @@ impl Server {
         let memory_bound = MemoryBound::new(model.trainer(), &settings);
         let first = model.published(settings.vectors)?;
         let service = Service::new(settings, log, first);
+        service.describe(model.trainer().settings(), memory_bound.total());
         // The keeper first, so that it sees all that is published.
         let keeper = Keeper::start(service.clone())?;
         let learner = Learner::start(service.clone(), model)?;

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
+use skipstream::Config;
 use tokio::sync::watch;
 
 use crate::change::{Kept, Movers, WatchList};
@@ -40,8 +41,7 @@ pub struct Service {
     pub status: ArcSwap<Status>,
     /// What the thread that learns is asked to do.
     pub(crate) orders: Orders,
-    /// The settings of the model, once the thread that learns has one.
-    pub model: OnceLock<skipstream::Config>,
+    model: OnceLock<(Config, u64)>,
     published: ArcSwap<Published>,
     publications: watch::Sender<Arc<Published>>,
     stopping: AtomicBool,
@@ -69,6 +69,25 @@ impl Service {
             publications: watch::Sender::new(first),
             stopping: AtomicBool::new(false),
         })
+    }
+
+    /// Says what the model is like, and how many bytes the service may take.
+    ///
+    /// # Panics
+    /// If it was said before.
+    pub fn describe(&self, model: &Config, memory_bound: u64) {
+        let first_time = self.model.set((model.clone(), memory_bound)).is_ok();
+        assert!(first_time, "the model stays the same");
+    }
+
+    /// The settings of the model; none before it is there.
+    pub fn model(&self) -> Option<&Config> {
+        self.model.get().map(|(model, _)| model)
+    }
+
+    /// Bytes that the service may take; none before the model is there.
+    pub fn memory_bound(&self) -> Option<u64> {
+        self.model.get().map(|&(_, bytes)| bytes)
     }
 
     /// What was published last.

@@ -1,15 +1,17 @@
 //! What many answers have in common.
 
 use std::panic;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use skipstream::embeddings::Neighbor;
+use skipstream::embeddings::{Found, Neighbor};
 use tokio::sync::Semaphore;
 use tokio::task;
 use utoipa::ToSchema;
 
 use super::error::ApiError;
+use super::extract::Word;
 use crate::published::{Published, Seq};
 
 /// What an answer was made of
@@ -92,6 +94,11 @@ impl NeighborInfo {
         }
     }
 
+    /// The words of the rows that were found.
+    pub fn found(published: &Published, found: &[Found]) -> Vec<NeighborInfo> {
+        found.iter().map(|found| NeighborInfo::new(published, found.row, found.similarity)).collect()
+    }
+
     /// The words that were found.
     pub fn list(published: &Published, found: &[Neighbor<'_>]) -> Vec<NeighborInfo> {
         let row = |neighbor: &Neighbor<'_>| published.embeddings.index_of(neighbor.word);
@@ -105,6 +112,15 @@ impl NeighborInfo {
 /// The row of a word that is asked about alone: who misspelled it is told how it may be written.
 pub fn row_of(published: &Published, word: &str) -> Result<usize, ApiError> {
     published.embeddings.index_of(word).ok_or_else(|| ApiError::unknown_word_in(published, word))
+}
+
+/// As [`row_of`], from a thread that serves connections: only where the word is not known are all words looked at.
+pub async fn find_row(published: &Arc<Published>, word: &Word) -> Result<usize, ApiError> {
+    if let Some(row) = published.embeddings.index_of(word.as_str()) {
+        return Ok(row);
+    }
+    let (published, word) = (published.clone(), word.clone());
+    compute(move || row_of(&published, word.as_str())).await
 }
 
 /// Runs work that takes the processor, apart from the threads that serve connections, and only a few at a time. A request

@@ -8,9 +8,11 @@ mod access;
 pub mod answer;
 mod ask;
 mod change;
+mod checkpoint;
 mod document;
 mod error;
 mod events;
+mod export;
 pub mod extract;
 mod headers;
 mod health;
@@ -49,6 +51,7 @@ pub fn router(service: Arc<Service>) -> Router {
     let (routes, mut document) = api().split_for_parts();
     document::complete(&mut document);
     let settings = &service.settings;
+    export::tidy(&settings.data);
     let access = Arc::new(Access::new(settings, &document));
     let metrics = Arc::new(Metrics::default());
     let trace = Arc::new(Trace::new(metrics.clone(), access.clone()));
@@ -114,6 +117,8 @@ fn operations() -> OpenApiRouter<Arc<Service>> {
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))
         .routes(routes!(stats::stats))
+        .routes(routes!(export::export))
+        .routes(routes!(checkpoint::save))
         .routes(routes!(document::openapi))
 }
 

@@ -102,7 +102,7 @@ pub async fn stats(
         losses: status.losses.iter().copied().collect(),
         words: progress.tokens,
         vocabulary: progress.vocabulary,
-        max_vocabulary: service.model.get().map(|model| model.max_vocabulary),
+        max_vocabulary: service.model().map(|model| model.max_vocabulary),
         evictions: progress.evictions,
         queue: Queue {
             bytes: service.log.waiting_bytes(),
@@ -113,7 +113,7 @@ pub async fn stats(
         learned: published.seq,
         checkpoint: status.checkpoint.map(|saved| CheckpointInfo { seq: saved.seq, time: saved.time }),
         problem: status.problem.clone(),
-        settings: service.model.get().cloned(),
-        memory: Memory { bound_bytes: None, resident_bytes: resident_bytes() },
+        settings: service.model().cloned(),
+        memory: Memory { bound_bytes: service.memory_bound(), resident_bytes: resident_bytes() },
     }))
 }

@@ -41,6 +41,11 @@ pub const WORDS: [(&str, u64, [f32; 2]); 6] = [
     ("a/b?c=ü%#", 5, [-0.9, 0.4]),
 ];
 
+/// Tokens of the three roles.
+pub const READ: &str = "read-4f0d1c5a9be27";
+pub const WRITE: &str = "write-77a1e04bb3c95";
+pub const ADMIN: &str = "admin-c0ffee5ca1ab1e";
+
 /// When the last of the words was published.
 pub const TIME: &str = "2026-11-15T20:00:00Z";
 
@@ -74,6 +79,15 @@ impl Client {
         let log = Log::open(folder.path(), settings.queue_bytes).unwrap();
         let service = Service::new(settings, log, published());
         Client { router: router(service.clone()), service, _folder: folder }
+    }
+
+    /// A service with a token for each role.
+    pub fn with_tokens() -> Client {
+        Client::with(|settings| {
+            let path = settings.data.join("tokens");
+            std::fs::write(&path, format!("read {READ}\nwrite {WRITE}\nadmin {ADMIN}\n")).unwrap();
+            settings.tokens = Some(path);
+        })
     }
 
     /// Sends a request as it is.

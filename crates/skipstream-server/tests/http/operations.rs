@@ -28,8 +28,9 @@ async fn stats_tell_how_the_service_does() {
         (&stats["checkpoint"], &stats["problem"], &stats["max_vocabulary"]),
         (&json!(null), &json!(null), &json!(null))
     );
-    client.service.model.set(skipstream::Config::default()).unwrap();
+    client.service.describe(&skipstream::Config::default(), 99);
     let stats = client.get("/v1/stats").await.good();
+    assert_eq!(stats["memory"]["bound_bytes"], 99);
     assert_eq!((&stats["max_vocabulary"], &stats["settings"]["dimensions"]), (&json!(100_000), &json!(100)));
 }
 

@@ -10,9 +10,10 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, MAX_QUESTIONS, Outcome, answers};
 use crate::http::ApiError;
-use crate::http::answer::{NeighborInfo, SnapshotInfo, compute, row_of};
+use crate::http::answer::{NeighborInfo, SnapshotInfo, compute, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::published::Published;
+use crate::search::Question;
 use crate::service::Service;
 
 /// Answers to many questions at once, all together.
@@ -29,20 +30,11 @@ pub enum Rule {
     Multiply,
 }
 
-impl From<Rule> for AnalogyRule {
-    fn from(rule: Rule) -> AnalogyRule {
-        match rule {
-            Rule::Add => AnalogyRule::Add,
-            Rule::Multiply => AnalogyRule::Multiply,
-        }
-    }
-}
-
 /// a is to b as c is to what?
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct Question {
+pub struct Asked {
     /// The word that is to b
     #[param(inline)]
     a: Word,
@@ -89,23 +81,22 @@ pub struct Found {
 
 /// a is to b as c is to what?
 #[utoipa::path(
-    get, path = "/v1/analogy", tag = "questions", params(Question),
+    get, path = "/v1/analogy", tag = "questions", params(Asked),
     responses((status = 200, body = Analogy), (status = 404, description = "One of the words is not known")),
     security(("token" = ["read"]))
 )]
 pub async fn one(
     State(service): State<Arc<Service>>,
-    Parameters(Question { a, b, c, n, rule }): Parameters<Question>,
+    Parameters(Asked { a, b, c, n, rule }): Parameters<Asked>,
 ) -> Result<Json<Analogy>, ApiError> {
     let published = service.published();
-    compute(move || {
-        for word in [&a, &b, &c] {
-            row_of(&published, word.as_str())?;
-        }
-        let found = solve(&published, Terms { a, b, c }, answers(n), rule)?;
-        Ok(Json(Analogy { snapshot: (&*published).into(), rule, found }))
-    })
-    .await
+    for word in [&a, &b, &c] {
+        find_row(&published, word).await?;
+    }
+    let terms = vec![Terms { a, b, c }];
+    let mut solved = solve(&service, &published, terms, answers(n), rule).await?;
+    let found = solved.pop().expect("one question has one answer")?;
+    Ok(Json(Analogy { snapshot: (&*published).into(), rule, found }))
 }
 
 /// Analogies
@@ -173,16 +164,55 @@ pub async fn many(
         )));
     }
     let published = service.published();
-    compute(move || {
-        let solved = questions.into_iter().map(|terms| solve(&published, terms, n, rule).into());
-        Ok(Json(Analogies { snapshot: (&*published).into(), rule, results: solved.collect() }))
-    })
-    .await
+    let solved = solve(&service, &published, questions, n, rule).await?;
+    let results = solved.into_iter().map(Outcome::from).collect();
+    Ok(Json(Analogies { snapshot: (&*published).into(), rule, results }))
 }
 
-fn solve(published: &Published, terms: Terms, n: usize, rule: Rule) -> Result<Found, ApiError> {
-    let [a, b, c] = [terms.a, terms.b, terms.c].map(Word::into_string);
-    let found = published.embeddings.analogy(&a, &b, &c, n, rule.into())?;
+/// What is nearest to a sum is found with other such questions; products are found one by one.
+async fn solve(
+    service: &Service,
+    published: &Arc<Published>,
+    questions: Vec<Terms>,
+    n: usize,
+    rule: Rule,
+) -> Result<Vec<Result<Found, ApiError>>, ApiError> {
+    if rule == Rule::Multiply {
+        let published = published.clone();
+        let multiply = move || questions.into_iter().map(|terms| multiply(&published, terms, n)).collect();
+        return Ok(compute(multiply).await);
+    }
+    let rows: Vec<Result<[usize; 3], ApiError>> =
+        questions.iter().map(|terms| terms.rows(published)).collect();
+    let asked = rows.iter().flatten().map(|&rows| Question::analogy(published, rows, n)).collect();
+    let mut found = service.desk.ask(published, asked).await?.into_iter();
+    let answer = |(terms, rows): (Terms, Result<_, _>)| {
+        rows.map(|_| {
+            let found = found.next().expect("every question has an answer");
+            terms.answered(NeighborInfo::found(published, &found))
+        })
+    };
+    Ok(questions.into_iter().zip(rows).map(answer).collect())
+}
+
+fn multiply(published: &Published, terms: Terms, n: usize) -> Result<Found, ApiError> {
+    let [a, b, c] = [&terms.a, &terms.b, &terms.c].map(Word::as_str);
+    let found = published.embeddings.analogy(a, b, c, n, AnalogyRule::Multiply)?;
     let answers = NeighborInfo::list(published, &found);
-    Ok(Found { a, b, c, answers })
+    Ok(terms.answered(answers))
+}
+
+impl Terms {
+    fn rows(&self, published: &Published) -> Result<[usize; 3], ApiError> {
+        let row = |word: &Word| {
+            let row = published.embeddings.index_of(word.as_str());
+            row.ok_or_else(|| ApiError::unknown_word(word.as_str()))
+        };
+        Ok([row(&self.a)?, row(&self.b)?, row(&self.c)?])
+    }
+
+    fn answered(self, answers: Vec<NeighborInfo>) -> Found {
+        let [a, b, c] = [self.a, self.b, self.c].map(Word::into_string);
+        Found { a, b, c, answers }
+    }
 }

@@ -37,7 +37,7 @@ impl<'a> Incoming<'a> {
     pub fn new(service: &'a Service, kind: Kind, decoder: Decoder) -> Incoming<'a> {
         let collector = Collector {
             kind,
-            invalid_utf8: service.model.get().map(|model| model.text.invalid_utf8).unwrap_or_default(),
+            invalid_utf8: service.model().map(|model| model.text.invalid_utf8).unwrap_or_default(),
             lines: Some(Lines::new(service.settings.max_line_bytes)),
             chunks: vec![Chunk::default()],
             bytes: 0,

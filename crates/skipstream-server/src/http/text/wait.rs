@@ -1,5 +1,6 @@
 //! Waiting until lines are learned.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,13 +82,11 @@ pub async fn wait(
 /// Comes back when answers know of a line, when the time is over, or when the service stops.
 pub(super) async fn until_learned(service: &Service, seq: Seq, time: Duration) {
     let until = Instant::now() + time;
-    let mut publications = service.publications();
-    while service.published().seq < seq && !service.is_stopping() {
+    let mut learned = pin!(service.learned(seq));
+    while !service.is_stopping() {
         let left = until.saturating_duration_since(Instant::now()).min(LOOK_EVERY);
-        if left.is_zero() {
+        if timeout(left, &mut learned).await.is_ok() || until <= Instant::now() {
             return;
         }
-        // Whatever woke us, what is published is looked at again.
-        let _ = timeout(left, publications.changed()).await;
     }
 }

@@ -1,0 +1,202 @@
+//! Who may do what: for every route of the document, so that a new one cannot be forgotten.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use serde_json::Value;
+
+use crate::client::{ADMIN, Client, READ, WRITE, request};
+
+/// A route of the document, with the role that it says it needs; none where it is open.
+#[derive(Debug)]
+struct Route {
+    method: Method,
+    path: String,
+    role: Option<String>,
+}
+
+impl Route {
+    /// A request that would do something if it were let in.
+    fn request(&self, headers: &[(HeaderName, &str)]) -> Request<Body> {
+        let path = self.path.replace("{word}", "king").replace("{seq}", "1").replace("{name}", "monday");
+        let (kind, body) = match self.path.as_str() {
+            "/v1/text" => ("text/plain", "a line\n"),
+            "/v1/snapshots" => ("application/json", r#"{"name": "monday"}"#),
+            _ => ("application/json", "{}"),
+        };
+        let mut request = request(self.method.clone(), &path, Body::from(body));
+        request.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+        for (name, value) in headers {
+            request.headers_mut().insert(name.clone(), HeaderValue::from_str(value).unwrap());
+        }
+        request
+    }
+
+    fn changes(&self) -> bool {
+        !self.method.is_safe()
+    }
+}
+
+async fn routes() -> Vec<Route> {
+    let document = Client::new().get("/openapi.json").await.good();
+    let mut routes = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let security = operation["security"].as_array().unwrap_or_else(|| panic!("{method} {path}"));
+            let role = security[0]["token"][0].as_str().map(str::to_owned);
+            routes.push(Route { method: method.to_uppercase().parse().unwrap(), path: path.clone(), role });
+        }
+    }
+    assert!(routes.len() > 20);
+    routes
+}
+
+/// All that a request could have changed.
+async fn state(client: &Client) -> Value {
+    let mut state = vec![client.service.log.last().into()];
+    for path in ["/v1/watch", "/v1/snapshots"] {
+        let asked = with_token(request(Method::GET, path, Body::empty()), READ);
+        let mut answer = client.send(asked).await.good();
+        answer["snapshot"] = Value::Null;
+        state.push(answer);
+    }
+    state.push(client.service.status.load().checkpoint.is_some().into());
+    state.into()
+}
+
+fn with_token(mut request: Request<Body>, token: &str) -> Request<Body> {
+    let value = HeaderValue::from_str(&format!("Bearer {token}")).unwrap();
+    request.headers_mut().insert(header::AUTHORIZATION, value);
+    request
+}
+
+#[tokio::test]
+async fn only_life_and_readiness_are_open() {
+    let open: Vec<String> =
+        routes().await.into_iter().filter(|route| route.role.is_none()).map(|route| route.path).collect();
+    assert_eq!(open, ["/healthz", "/readyz"]);
+}
+
+#[tokio::test]
+async fn without_a_token_nothing_is_told_and_nothing_changed() {
+    let client = Client::with_tokens();
+    let before = state(&client).await;
+    let basic = format!("Basic {ADMIN}");
+    let nearly = format!("Bearer {}", &ADMIN[..ADMIN.len() - 1]);
+    let more = format!("Bearer {ADMIN}x");
+    for route in routes().await.iter().filter(|route| route.role.is_some()) {
+        for sent in ["", "Bearer", "Bearer ", "Bearer wrong-0123456789", &basic, &nearly, &more] {
+            let headers = if sent.is_empty() { vec![] } else { vec![(header::AUTHORIZATION, sent)] };
+            let answer = client.send(route.request(&headers)).await;
+            answer.assert_refused(401, "unauthorized", "Authorization: Bearer TOKEN");
+            assert_eq!(answer.headers[header::WWW_AUTHENTICATE], "Bearer", "{route:?}");
+        }
+        // A token that is not in its place is none.
+        let mut lost = route.request(&[(HeaderName::from_static("x-token"), ADMIN)]);
+        *lost.uri_mut() =
+            format!("{}?token={ADMIN}&access_token={ADMIN}", lost.uri().path()).parse().unwrap();
+        client.send(lost).await.assert_refused(401, "unauthorized", "");
+        let mut twice = with_token(route.request(&[]), ADMIN);
+        twice
+            .headers_mut()
+            .append(header::AUTHORIZATION, HeaderValue::from_static("Bearer wrong-0123456789"));
+        client.send(twice).await.assert_refused(401, "unauthorized", "");
+    }
+    assert_eq!(state(&client).await, before);
+}
+
+#[tokio::test]
+async fn a_role_that_is_too_low_changes_nothing() {
+    let client = Client::with_tokens();
+    let before = state(&client).await;
+    let routes = routes().await;
+    for route in routes.iter().filter(|route| route.changes()) {
+        let (needed, tokens) = match route.role.as_deref() {
+            Some("admin") => ("admin", vec![READ, WRITE]),
+            Some("write") => ("write", vec![READ]),
+            Some("read") => continue,
+            role => panic!("{role:?}"),
+        };
+        for token in tokens {
+            let answer = client.send(with_token(route.request(&[]), token)).await;
+            answer.assert_refused(403, "forbidden", &format!("{needed} is needed here"));
+        }
+    }
+    assert_eq!(state(&client).await, before);
+}
+
+#[tokio::test]
+async fn a_role_lets_in_where_it_is_enough() {
+    let client = Client::with_tokens();
+    let send =
+        |method, path: &str, token| client.send(with_token(request(method, path, Body::from("x")), token));
+    for token in [READ, WRITE, ADMIN] {
+        assert_eq!(send(Method::GET, "/v1/words/king", token).await.status, 200);
+    }
+    for token in [WRITE, ADMIN] {
+        assert_eq!(send(Method::POST, "/v1/text", token).await.status, 200);
+    }
+    assert_eq!(client.service.log.last(), 2);
+    // What answers GET answers HEAD, by the same rule.
+    assert_eq!(client.send(request(Method::HEAD, "/v1/words/king", Body::empty())).await.status, 401);
+    // The page is there without a token: it is what asks for one.
+    for path in ["/", "/docs", "/healthz", "/readyz"] {
+        assert_eq!(client.get(path).await.status, 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_another_origin_can_change_nothing() {
+    let client = Client::new();
+    let before = state(&client).await;
+    let site = HeaderName::from_static("sec-fetch-site");
+    for route in routes().await.iter().filter(|route| route.changes()) {
+        for foreign in [
+            vec![(header::ORIGIN, "https://example.org")],
+            vec![(header::ORIGIN, "null")],
+            vec![(header::ORIGIN, "http://localhost:9999")],
+            vec![(header::ORIGIN, "http://localhost:8321.example.org")],
+            vec![(site.clone(), "cross-site")],
+            vec![(site.clone(), "same-site")],
+            vec![(header::HOST, "example.org"), (header::ORIGIN, "http://example.org")],
+            vec![(header::HOST, "example.org")],
+        ] {
+            client.send(route.request(&foreign)).await.assert_refused(403, "forbidden", "");
+        }
+    }
+    assert_eq!(state(&client).await, before);
+    let own = [(header::ORIGIN, "http://localhost:8321"), (site, "same-origin")];
+    let text = Route { method: Method::POST, path: "/v1/text".to_owned(), role: None };
+    assert_eq!(client.send(text.request(&own)).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_foreign_name_that_leads_here_is_told_nothing() {
+    let client = Client::new();
+    for route in routes().await.iter().filter(|route| route.role.is_some()) {
+        let answer = client.send(route.request(&[(header::HOST, "rebound.example.org:8321")])).await;
+        answer.assert_refused(403, "forbidden", "only loopback's own names are answered");
+    }
+}
+
+#[tokio::test]
+async fn pages_of_other_origins_may_ask_only_where_they_are_named() {
+    let preflight = |origin: &str| {
+        let mut asked = request(Method::OPTIONS, "/v1/text", Body::empty());
+        asked.headers_mut().insert(header::ORIGIN, HeaderValue::from_str(origin).unwrap());
+        asked.headers_mut().insert(header::ACCESS_CONTROL_REQUEST_METHOD, HeaderValue::from_static("POST"));
+        asked
+    };
+    let allowed = |headers: &HeaderMap| headers.get(header::ACCESS_CONTROL_ALLOW_ORIGIN).cloned();
+    let closed = Client::new();
+    assert_eq!(allowed(&closed.send(preflight("https://friend.example")).await.headers), None);
+    let open = Client::with(|settings| settings.cors_origins = vec!["https://friend.example".to_owned()]);
+    let answer = open.send(preflight("https://friend.example")).await;
+    assert_eq!(allowed(&answer.headers).unwrap(), "https://friend.example");
+    assert_eq!(allowed(&open.send(preflight("https://other.example")).await.headers), None);
+    let text = Route { method: Method::POST, path: "/v1/text".to_owned(), role: None };
+    let friend = [
+        (header::ORIGIN, "https://friend.example"),
+        (HeaderName::from_static("sec-fetch-site"), "cross-site"),
+    ];
+    assert_eq!(open.send(text.request(&friend)).await.status, 200);
+}

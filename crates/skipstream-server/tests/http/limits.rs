@@ -1,0 +1,130 @@
+//! How many requests at a time and for how long; metrics; downloads.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::{Method, Request, header};
+use futures_util::stream;
+use skipstream::Vectors;
+use skipstream::formats;
+
+use crate::client::{Client, embeddings, request};
+
+/// A question whose end never comes.
+fn endless(path: &str) -> Request<Body> {
+    let body = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
+    let mut request = request(Method::POST, path, body);
+    request.headers_mut().insert(header::CONTENT_TYPE, "application/json".parse().unwrap());
+    request
+}
+
+#[tokio::test]
+async fn a_question_that_takes_too_long_ends_and_one_too_many_is_turned_away() {
+    let client = Client::with(|settings| {
+        settings.max_requests = 1;
+        settings.request_timeout = Duration::from_millis(300);
+    });
+    let others = async {
+        tokio::task::yield_now().await;
+        let busy = client.get("/v1/words/king").await;
+        busy.assert_refused(503, "busy", "1 requests are being answered, which is the limit");
+        assert_eq!(busy.headers[header::RETRY_AFTER], "1");
+        // Life is always said, and long requests have places of their own.
+        assert_eq!(client.get("/healthz").await.status, 200);
+        assert_eq!(client.send(request(Method::POST, "/v1/text", Body::from("tea"))).await.status, 200);
+    };
+    let (late, ()) = tokio::join!(client.send(endless("/v1/similarity")), others);
+    late.assert_refused(408, "timeout", "no answer within 0.3 seconds");
+    assert_eq!(client.get("/v1/words/king").await.status, 200);
+}
+
+#[tokio::test]
+async fn metrics_are_what_prometheus_reads() {
+    let client = Client::new();
+    client.get("/v1/words/king").await.good();
+    client.get("/v1/words/nobody").await;
+    client.get("/no/such/path").await;
+    let answer = client.get("/metrics").await;
+    assert_eq!(
+        answer.headers[header::CONTENT_TYPE],
+        "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    );
+    let text = String::from_utf8(answer.body).unwrap();
+    assert!(text.ends_with("# EOF\n"));
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        value.parse::<f64>().unwrap_or_else(|_| panic!("{line}"));
+        let bare = name.split('{').next().unwrap();
+        assert!(
+            bare.starts_with("skipstream_")
+                && bare.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        );
+        assert_eq!(name.contains('{'), name.ends_with('}'), "{line}");
+        assert!(!name.contains("king") && !name.contains("nobody"), "{line}");
+    }
+    for line in [
+        "skipstream_words_learned_total 200",
+        "skipstream_evictions_total 3",
+        "skipstream_vocabulary 6.0",
+        "skipstream_published_seq 7.0",
+        "skipstream_queue_bytes 0.0",
+        r#"skipstream_http_requests_total{method="GET",route="/v1/words/{word}",status="200"} 1"#,
+        r#"skipstream_http_requests_total{method="GET",route="/v1/words/{word}",status="404"} 1"#,
+        r#"skipstream_http_requests_total{method="GET",route="none",status="404"} 1"#,
+        r#"skipstream_http_request_duration_seconds_count{route="/v1/words/{word}"} 2"#,
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} in {text}");
+    }
+    for name in [
+        "words_per_second",
+        "loss",
+        "snapshot_age_seconds",
+        "logged_seq",
+        "checkpoint_seq",
+        "resident_memory_bytes",
+    ] {
+        assert!(text.contains(&format!("\nskipstream_{name} ")), "{name} in {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_download_is_a_file_that_the_library_reads() {
+    let client = Client::new();
+    let folder = tempfile::tempdir().unwrap();
+    for (format, name) in [
+        ("safetensors", "vectors.safetensors"),
+        ("word2vec-binary", "vectors.bin"),
+        ("finalfusion", "vectors.fifu"),
+        ("npy", "vectors-npy.tar"),
+        ("projector", "vectors-projector.tar"),
+    ] {
+        let answer = client.get(&format!("/v1/export?format={format}&top=5")).await;
+        assert_eq!(answer.status, 200, "{format}");
+        let disposition = answer.headers[header::CONTENT_DISPOSITION].to_str().unwrap();
+        assert_eq!(disposition, format!("attachment; filename=\"{name}\""));
+        assert_eq!(answer.headers["x-skipstream-seq"], "7");
+        let length = answer.headers[header::CONTENT_LENGTH].to_str().unwrap().parse::<usize>().unwrap();
+        assert_eq!(length, answer.body.len());
+        let path = if name.ends_with(".tar") {
+            let place = folder.path().join(format);
+            tar::Archive::new(&answer.body[..]).unpack(&place).unwrap();
+            if format == "npy" { place.join("vectors.npy") } else { place }
+        } else {
+            let path = folder.path().join(name);
+            std::fs::write(&path, &answer.body).unwrap();
+            path
+        };
+        let back = formats::load(&path, Vectors::default()).unwrap();
+        assert_eq!(
+            back.words().collect::<Vec<_>>(),
+            embeddings().top(5).words().collect::<Vec<_>>(),
+            "{format}"
+        );
+    }
+    let text = client.get("/v1/export").await;
+    assert!(text.body.starts_with(b"6 2\nking 1 0.1\n"), "{}", String::from_utf8_lossy(&text.body));
+    // No file is left behind.
+    let left = std::fs::read_dir(client.service.settings.data.join("export")).unwrap();
+    assert_eq!(left.count(), 0);
+}
