@@ -15,13 +15,16 @@ use skipstream::{Embeddings, Random, Vectors};
 /// Questions that may be open at the same time. Where more are due, they wait, and their time runs.
 const OPEN: usize = 64;
 
+/// Only words are asked for that were seen so often.
+const MIN_COUNT: u64 = 20;
+
 /// What to ask whom.
 #[derive(Args)]
 pub struct Load {
     /// Host and port of the service
     #[arg(long)]
     address: String,
-    /// A model with the words to ask for, each as often as any other
+    /// A model with the words to ask for, all but the rarest, each as often as any other
     #[arg(long)]
     model: PathBuf,
     /// Questions a second
@@ -41,7 +44,8 @@ pub struct Answered {
 
 /// Asks until standard input ends, and prints how long the answers took.
 pub fn ask(load: &Load) -> Result<()> {
-    let embeddings = Embeddings::open(&load.model, Vectors::Target)?;
+    // Rarer words may leave while the service learns.
+    let embeddings = Embeddings::open(&load.model, Vectors::Target)?.with_min_count(MIN_COUNT);
     let (over, next) = (AtomicBool::new(false), AtomicU64::new(0));
     let answered = Mutex::new((Vec::new(), 0));
     let begin = Instant::now();
