@@ -47,10 +47,12 @@ def photograph(browser: Browser, service: Service, text: Iterator[str], folder: 
         service.learn(next(text))
         service.keep(name)
     service.learn(next(text))
-    views = {"word": f"#/word/{word}", "map": "#/map", "change": "#/change?since=first"}
+    # The card of a word shows the most at once, so it stands for the page where there is room for one picture.
+    views = {"": f"#/word/{word}", "map": "#/map", "change": "#/change?since=first"}
     for view, address in views.items():
         for screen, theme in itertools.product(SCREENS, THEMES):
-            picture(open_page(browser, service, screen, theme, address), folder / f"serve-{view}-{screen}-{theme}.png")
+            name = "-".join(filter(None, ["serve", view, screen, theme]))
+            picture(open_page(browser, service, screen, theme, address), folder / f"{name}.png")
     # The first view is of a service at work, so all its pages are opened before the last part of the text is sent.
     pages = {(screen, theme): open_page(browser, service, screen, theme, "#/") for screen, theme in itertools.product(SCREENS, THEMES)}
     sending = threading.Thread(target=lambda: service.learn(next(text)))
