@@ -1,0 +1,131 @@
+//! Sends lines until they are acknowledged.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::COMMON;
+use crate::random::Random;
+use crate::server::Address;
+
+/// A request that was acknowledged.
+pub struct Sent {
+    /// The words by which its lines are known.
+    pub lines: Vec<String>,
+    pub first: u64,
+    pub last: u64,
+}
+
+pub struct Client {
+    number: u64,
+    address: Address,
+    random: Random,
+    agent: ureq::Agent,
+}
+
+/// A request that is not acknowledged in this time never will be.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Client {
+    pub fn new(number: u64, address: Address, random: Random) -> Client {
+        let config = ureq::Agent::config_builder()
+            .timeout_global(Some(Duration::from_secs(10)))
+            .http_status_as_error(false)
+            .build();
+        Client { number, address, random, agent: config.into() }
+    }
+
+    /// Sends one request after the other until it is over.
+    pub fn run(mut self, is_over: &AtomicBool) -> Vec<Sent> {
+        let mut sent = Vec::new();
+        while !is_over.load(Ordering::Acquire) {
+            let request = sent.len();
+            // Now and then one that is logged in several parts, so that the service can be killed between them.
+            let lines = if self.random.below(60) == 0 { 3_000 } else { 1 + self.random.below(15) };
+            let markers: Vec<String> =
+                (0..lines).map(|line| format!("c{}r{request}l{line}", self.number)).collect();
+            let wait = if self.random.below(10) == 0 { "learned" } else { "logged" };
+            let key = format!("{}-{request}", self.number);
+            let answer = self.send(&markers, &key, wait);
+            // Who did not hear the answer sends it again, and hears the same.
+            if self.random.below(10) == 0 {
+                let again = self.send(&markers, &key, "logged");
+                assert_eq!((again.first, again.last), (answer.first, answer.last), "{key}");
+            }
+            sent.push(answer);
+            thread::sleep(Duration::from_micros(self.random.below(20_000)));
+        }
+        sent
+    }
+
+    /// Sends lines that others have sent before, in their order.
+    pub fn send_as(&self, markers: &[String]) -> Sent {
+        self.send(markers, &format!("again-{}", markers[0]), "logged")
+    }
+
+    /// Sends lines that fill the open batch.
+    pub fn fill(&self, lines: usize) -> Sent {
+        let markers: Vec<String> = (0..lines).map(filler).collect();
+        self.send(&markers, "filler", "learned")
+    }
+
+    /// Sends a request until it is acknowledged, whatever happens to the service.
+    fn send(&self, markers: &[String], key: &str, wait: &str) -> Sent {
+        let body: String = markers.iter().map(|marker| line(marker)).collect();
+        let start = Instant::now();
+        loop {
+            assert!(start.elapsed() < PATIENCE, "{key} was never acknowledged");
+            let Some(address) = self.address.wait() else { continue };
+            let answered = self
+                .agent
+                .post(format!("http://{address}/v1/text?wait={wait}"))
+                .header("content-type", "application/x-ndjson")
+                .header("idempotency-key", key)
+                .send(&body);
+            let Ok(mut answered) = answered else {
+                // The service was killed.
+                thread::sleep(Duration::from_millis(2));
+                continue;
+            };
+            let status = answered.status().as_u16();
+            let Ok(text) = answered.body_mut().read_to_string() else { continue };
+            match status {
+                200 => {
+                    let answer: Value = serde_json::from_str(&text).unwrap();
+                    assert_eq!(answer["lines"], markers.len(), "{answer}");
+                    let number = |name: &str| answer[name].as_u64().unwrap();
+                    return Sent { lines: markers.to_vec(), first: number("first"), last: number("last") };
+                }
+                // The queue is full; the service stops; the connection before this one is not yet known to be dead.
+                429 | 503 => thread::sleep(Duration::from_millis(20)),
+                409 if text.contains("is being sent now") => thread::sleep(Duration::from_millis(20)),
+                _ => panic!("{key}: {status}: {text}"),
+            }
+        }
+    }
+}
+
+/// The marker of a line that fills a batch.
+pub fn filler(line: usize) -> String {
+    format!("filler{line}")
+}
+
+/// A line that begins with its marker. All else in it follows from the marker, so that it can be sent again by others.
+fn line(marker: &str) -> String {
+    let mut random =
+        Random::new(marker.bytes().fold(7, |hash: u64, byte| hash.wrapping_mul(31) + u64::from(byte)), 0);
+    let time = 1_700_000_000 + random.below(1_000_000);
+    let words = random.below(20) as usize;
+    let mut text = marker.to_owned();
+    for _ in 0..words {
+        text.push(' ');
+        text.push_str(COMMON[random.below(COMMON.len() as u64) as usize]);
+    }
+    // Some lines are long, so that requests of many lines do not fit into one chunk.
+    if random.below(4) == 0 {
+        text.push_str(&" ".repeat(500));
+    }
+    format!("{}\n", json!({ "text": text, "time": time }))
+}

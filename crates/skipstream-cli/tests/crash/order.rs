@@ -1,0 +1,36 @@
+//! In which order lines were learned.
+
+use std::fs;
+use std::path::Path;
+
+use skipstream::Trainer;
+
+/// The markers of all lines in the model on disk, in the order in which they were learned. None was learned twice.
+pub fn learned_lines(data: &Path) -> Vec<String> {
+    let trainer = Trainer::load(data.join("model.safetensors"), None).unwrap();
+    let vocabulary = trainer.vocabulary();
+    assert_eq!(vocabulary.totals().evictions, 0, "all markers are there");
+    let mut markers: Vec<(u64, &str)> = Vec::new();
+    for id in vocabulary.ids() {
+        let word = vocabulary.word(id);
+        if word.starts_with('c')
+            && word.contains('r')
+            && word.contains('l')
+            && word.ends_with(|c: char| c.is_ascii_digit())
+        {
+            assert_eq!(vocabulary.count(id), 1, "`{word}` was learned more than once");
+            markers.push((vocabulary.first_token(id), word));
+        }
+    }
+    markers.sort_unstable();
+    markers.into_iter().map(|(_, word)| word.to_owned()).collect()
+}
+
+/// The files that must be the same: the model, and when its words were seen.
+pub fn files(data: &Path) -> Vec<String> {
+    let names = fs::read_dir(data).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let files: Vec<String> =
+        names.filter(|name| name.starts_with("times-") || name == "model.safetensors").collect();
+    assert_eq!(files.len(), 2, "{files:?}");
+    files
+}
