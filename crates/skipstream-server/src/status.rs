@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use skipstream::{Config, Progress};
+use skipstream::Progress;
 
 use crate::learn::MemoryBound;
 use crate::published::Seq;
@@ -24,8 +24,6 @@ pub struct Status {
     pub checkpoint: Option<Checkpoint>,
     /// Why learning cannot go on as it should, if so: a full disk, a model that diverged.
     pub problem: Option<String>,
-    /// The settings of the model, with every choice spelled out.
-    pub model: Option<Config>,
     /// Bytes that the service takes at the most.
     pub memory: Option<MemoryBound>,
 }

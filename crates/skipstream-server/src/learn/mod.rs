@@ -46,6 +46,7 @@ pub use model::Model;
 
 use crate::error::{Error, Result};
 use crate::service::Service;
+use crate::status::Status;
 use session::Session;
 
 /// The thread that learns.
@@ -59,6 +60,7 @@ impl Learner {
     pub fn start(service: Arc<Service>, model: Model) -> Result<Learner> {
         let session = Session::new(service.clone(), model)?;
         let thread = thread::Builder::new().name("learner".to_owned()).spawn(move || {
+            let _alarm = Alarm(session.service().clone());
             yield_to_others();
             session.run();
         });
@@ -78,6 +80,20 @@ impl Learner {
     pub fn join(self) {
         if self.thread.join().is_err() {
             tracing::error!("the thread that learns has panicked; its text stays in the log");
+        }
+    }
+}
+
+/// Tells if the thread ends by a panic: questions are still answered then, and nothing is learned any more.
+struct Alarm(Arc<Service>);
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let problem = Some("learning has ended by a defect of the program; start it again".to_owned());
+            let status = Status { problem, ..(**self.0.status.load()).clone() };
+            self.0.status.store(Arc::new(status));
+            self.0.orders.close();
         }
     }
 }

@@ -64,6 +64,8 @@ impl Session {
         let (trainer, position) = (&model.trainer, model.position);
         let reader = service.log.reader(position.line)?;
         let queue = Queue::new(reader, position, trainer.vocabulary().tokens(), &trainer.settings().text);
+        // Nobody else knows them, so nobody else has said them before.
+        let _ = service.model.set(trainer.settings().resolved());
         let now = Instant::now();
         let seq = model.saved_line();
         let session = Session {
@@ -85,6 +87,11 @@ impl Session {
         };
         session.tell(0.0);
         Ok(session)
+    }
+
+    /// The service that it works for.
+    pub fn service(&self) -> &Arc<Service> {
+        &self.service
     }
 
     /// Learns until the service stops, and saves what was learned.
@@ -311,7 +318,6 @@ impl Session {
             words_per_second,
             checkpoint: self.checkpoint,
             problem: problem.cloned(),
-            model: Some(trainer.settings().resolved()),
             memory: Some(MemoryBound::new(trainer, &self.service.settings)),
             ..Status::default()
         };

@@ -151,6 +151,10 @@ impl Store {
 
     /// Does several things at once: all of them, or none.
     pub fn transaction<T>(&self, act: impl FnOnce(&Store) -> Result<T>) -> Result<T> {
+        // One that could not be rolled back would stand in the way of all that come.
+        if !self.connection.is_autocommit() {
+            self.connection.execute_batch("ROLLBACK").map_err(|error| self.unusable(error))?;
+        }
         let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
         begun.map_err(|error| self.unusable(error))?;
         let done = act(self).and_then(|done| {
