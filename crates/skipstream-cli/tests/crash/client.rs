@@ -75,8 +75,9 @@ impl Client {
     fn send(&self, markers: &[String], key: &str, wait: &str) -> Sent {
         let body: String = markers.iter().map(|marker| line(marker)).collect();
         let start = Instant::now();
+        let mut heard = String::new();
         loop {
-            assert!(start.elapsed() < PATIENCE, "{key} was never acknowledged");
+            assert!(start.elapsed() < PATIENCE, "{key} was never acknowledged; the last answer was: {heard}");
             let Some(address) = self.address.wait() else { continue };
             let answered = self
                 .agent
@@ -91,6 +92,7 @@ impl Client {
             };
             let status = answered.status().as_u16();
             let Ok(text) = answered.body_mut().read_to_string() else { continue };
+            heard = format!("{status} {text}");
             match status {
                 200 => {
                     let answer: Value = serde_json::from_str(&text).unwrap();

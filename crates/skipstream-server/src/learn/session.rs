@@ -64,8 +64,6 @@ impl Session {
         let (trainer, position) = (&model.trainer, model.position);
         let reader = service.log.reader(position.line)?;
         let queue = Queue::new(reader, position, trainer.vocabulary().tokens(), &trainer.settings().text);
-        // Nobody else knows them, so nobody else has said them before.
-        let _ = service.model.set(trainer.settings().resolved());
         let now = Instant::now();
         let seq = model.saved_line();
         let session = Session {
