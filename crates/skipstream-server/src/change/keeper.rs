@@ -31,6 +31,9 @@ const NEIGHBORS: usize = 10;
 #[derive(Debug)]
 pub struct Keeper {
     thread: JoinHandle<()>,
+    /// Also looks at what is published.
+    #[cfg(feature = "usearch")]
+    indexer: Option<crate::search::Indexer>,
 }
 
 impl Keeper {
@@ -44,13 +47,19 @@ impl Keeper {
         let rounds = Rounds::new(service.clone());
         let thread = thread::Builder::new().name("keeper".to_owned());
         let thread = thread.spawn(move || runtime.block_on(rounds.run())).map_err(failed)?;
-        Ok(Keeper { thread })
+        Ok(Keeper {
+            thread,
+            #[cfg(feature = "usearch")]
+            indexer: crate::search::Indexer::start(service)?,
+        })
     }
 
     /// Waits for its end, after [`Service::stop`].
     pub fn join(self) {
         // A panic there was told by the panic itself.
         let _ = self.thread.join();
+        #[cfg(feature = "usearch")]
+        self.indexer.into_iter().for_each(crate::search::Indexer::join);
     }
 }
 

@@ -15,7 +15,7 @@ mod movers;
 mod name;
 mod since;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod thinning;
 mod vocabulary;
 mod watch;

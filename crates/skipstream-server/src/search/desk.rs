@@ -37,6 +37,8 @@ pub struct Desk {
     queue: Arc<Queue>,
     cache: Cache,
     thread: Option<JoinHandle<()>>,
+    #[cfg(feature = "usearch")]
+    graph: Arc<arc_swap::ArcSwapOption<super::graph::Graph>>,
 }
 
 impl Question {
@@ -79,9 +81,19 @@ impl Default for Desk {
 impl Desk {
     fn with_limit(max_waiting: usize) -> Desk {
         let queue = Arc::new(Queue::new(max_waiting));
+        #[cfg(feature = "usearch")]
+        let graph = Arc::new(arc_swap::ArcSwapOption::empty());
         let answering = {
             let queue = queue.clone();
-            move || while queue.next().map(answer).is_some() {}
+            #[cfg(feature = "usearch")]
+            let graph = graph.clone();
+            move || {
+                while let Some(pass) = queue.next() {
+                    #[cfg(feature = "usearch")]
+                    let pass = answer_by_graph(pass, graph.load_full().as_deref());
+                    answer(pass);
+                }
+            }
         };
         let thread = thread::Builder::new().name("search".to_owned()).spawn(answering);
         if let Err(error) = &thread {
@@ -89,7 +101,13 @@ impl Desk {
             tracing::error!(%error, "there is no thread for searching");
             queue.close();
         }
-        Desk { queue, cache: Cache::default(), thread: thread.ok() }
+        Desk {
+            queue,
+            cache: Cache::default(),
+            thread: thread.ok(),
+            #[cfg(feature = "usearch")]
+            graph,
+        }
     }
 
     /// The answers to some questions, in their order: rows with their similarities, the nearest first. They are those
@@ -133,6 +151,12 @@ impl Desk {
         Ok(found)
     }
 
+    /// Finds neighbours by a graph from now on.
+    #[cfg(feature = "usearch")]
+    pub(super) fn use_graph(&self, graph: super::graph::Graph) {
+        self.graph.store(Some(Arc::new(graph)));
+    }
+
     /// Questions that wait.
     pub fn waiting(&self) -> usize {
         self.queue.waiting()
@@ -148,6 +172,30 @@ impl Drop for Desk {
             let _ = thread.join();
         }
     }
+}
+
+/// Answers what a graph can answer, and gives back the rest.
+#[cfg(feature = "usearch")]
+fn answer_by_graph(mut pass: Pass, graph: Option<&super::graph::Graph>) -> Pass {
+    use super::graph::{MAX_NEIGHBORS, MIN_WORDS};
+    let Some(graph) = graph.filter(|_| pass.published.embeddings.len() >= MIN_WORDS) else { return pass };
+    let mut rest = Vec::new();
+    for waiting in pass.waiting {
+        if waiting.question.n > MAX_NEIGHBORS {
+            rest.push(waiting);
+            continue;
+        }
+        match graph.answer(&pass.published, &waiting.question) {
+            // Who asked may have gone away.
+            Ok(answer) => drop(waiting.reply.send(answer)),
+            Err(error) => {
+                tracing::warn!(%error, "all words are compared in its place");
+                rest.push(waiting);
+            }
+        }
+    }
+    pass.waiting = rest;
+    pass
 }
 
 fn answer(pass: Pass) {

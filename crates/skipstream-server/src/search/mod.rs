@@ -2,13 +2,20 @@
 //!
 //! A question is held against all vectors, and what takes time is to bring them from memory. So questions that come close
 //! together share a pass: `queue.rs` collects them, the thread of the [`Desk`] answers them, and `cache.rs` remembers the
-//! answers as long as the vectors are published.
+//! answers as long as the vectors are published. With the feature `usearch`, `graph.rs` finds neighbours in large
+//! vocabularies without comparing all words, and `indexer.rs` makes its graphs.
 
 mod cache;
 mod desk;
+#[cfg(feature = "usearch")]
+mod graph;
+#[cfg(feature = "usearch")]
+mod indexer;
 mod queue;
 
 pub use desk::{Desk, Question};
+#[cfg(feature = "usearch")]
+pub use indexer::Indexer;
 
 use crate::error::Result;
 use crate::settings::Index;
@@ -17,8 +24,9 @@ use crate::settings::Index;
 pub fn check(index: Index) -> Result<()> {
     match index {
         Index::Exact => Ok(()),
+        Index::Hnsw if cfg!(feature = "usearch") => Ok(()),
         Index::Hnsw => {
-            let message = "index is hnsw, which this program does not have; it must be exact";
+            let message = "index is hnsw, which this program was built without (the feature `usearch`); it must be exact";
             Err(skipstream::Error::Unsupported(message.to_owned()).into())
         }
     }
