@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use serde::Serialize;
 use skipstream::Progress;
 
-use crate::learn::MemoryBound;
 use crate::published::Seq;
 
 /// How learning goes. The thread that learns replaces it about once a second.
@@ -24,8 +23,6 @@ pub struct Status {
     pub checkpoint: Option<Checkpoint>,
     /// Why learning cannot go on as it should, if so: a full disk, a model that diverged.
     pub problem: Option<String>,
-    /// Bytes that the service takes at the most.
-    pub memory: Option<MemoryBound>,
 }
 
 /// A point of the loss curve.

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use skipstream::{Outcome, Progress, Trainer, Wish};
 
-use super::memory::MemoryBound;
 use super::meter::Meter;
 use super::model::{Model, publication};
 use super::queue::Queue;
@@ -311,12 +310,10 @@ impl Session {
     /// Tells how learning goes.
     fn tell(&self, words_per_second: f64) {
         let problem = self.learning_problem.as_ref().or(self.saving_problem.as_ref());
-        let trainer = &self.model.trainer;
         let status = Status {
             words_per_second,
             checkpoint: self.checkpoint,
             problem: problem.cloned(),
-            memory: Some(MemoryBound::new(trainer, &self.service.settings)),
             ..Status::default()
         };
         self.service.status.store(Arc::new(with_meter(status, &self.meter)));

@@ -424,6 +424,5 @@ fn the_status_tells_of_text_that_does_not_fill_a_batch() {
     });
     let status = running.service.status.load_full();
     assert_eq!(status.losses.len(), 1);
-    assert!(status.memory.unwrap().total() > 0);
     running.stop();
 }
