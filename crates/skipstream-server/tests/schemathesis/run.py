@@ -1,0 +1,90 @@
+"""Holds a running service to its own OpenAPI document.
+
+Starts the command that SKIPSTREAM_BIN names (or `skipstream`) on a free port with a folder of its own, teaches it a small
+text, and lets schemathesis send requests that the document allows and some that it does not. Every answer must have a
+status, a type and a shape that the document has, and none may be a 5xx. Arguments go to `schemathesis run`; for a longer
+run, `--max-examples 500`.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+CHECKS = [
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+    "unsupported_method",
+]
+
+# Its answer has no end.
+EXCLUDED = ["/v1/events"]
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def ask(url, body=None):
+    headers = {"Content-Type": "text/plain"} if body else {}
+    with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=60) as answer:
+        return answer.read()
+
+
+def wait_until_ready(server, address):
+    for _ in range(300):
+        if server.poll() is not None:
+            sys.exit(f"the service ended with {server.returncode} before it answered")
+        try:
+            ask(f"{address}/readyz")
+            return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.1)
+    sys.exit("the service did not become ready within 30 seconds")
+
+
+def run(address, arguments):
+    command = [str(Path(sys.executable).with_name("schemathesis")), "run", f"{address}/openapi.json"]
+    command += ["--checks", ",".join(CHECKS), "--seed", "1", "--request-timeout", "30"]
+    command += [part for path in EXCLUDED for part in ("--exclude-path", path)]
+    return subprocess.run(command + arguments, check=False).returncode
+
+
+def main():
+    program = os.environ.get("SKIPSTREAM_BIN", "skipstream")
+    arguments = sys.argv[1:] or ["--max-examples", "30"]
+    with tempfile.TemporaryDirectory() as folder:
+        address = f"http://127.0.0.1:{free_port()}"
+        listen = address.removeprefix("http://")
+        command = [program, "serve", "--data", f"{folder}/data", "--listen", listen]
+        with open(f"{folder}/log", "wb") as log:
+            server = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            wait_until_ready(server, address)
+            text = "tea with milk\ncoffee with sugar\nking and queen\nman and woman\n" * 200
+            ask(f"{address}/v1/text?wait=learned", text.encode())
+            result = run(address, arguments)
+            # After all of it the service still answers, and comes to a good end.
+            ask(f"{address}/v1/words/tea/neighbors")
+            server.terminate()
+            ended = server.wait(timeout=60)
+        finally:
+            server.kill()
+        if result or ended:
+            print(Path(f"{folder}/log").read_text(errors="replace")[-5000:], file=sys.stderr)
+        sys.exit(result or ended)
+
+
+if __name__ == "__main__":
+    main()
