@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use serde_json::Value;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, ResponseBuilder};
 use utoipa::{Modify, OpenApi};
 
 use super::error::ErrorBody;
@@ -75,6 +76,12 @@ pub fn complete(document: &mut utoipa::openapi::OpenApi) {
             if path != "/healthz" {
                 complete_operation(operation);
             }
+            // An empty body is no line, and no error.
+            if path == "/v1/text"
+                && let Some(RefOr::T(body)) = &mut operation.request_body
+            {
+                body.required = Some(Required::False);
+            }
         }
     }
 }
@@ -98,8 +105,46 @@ fn complete_operation(operation: &mut Operation) {
 }
 
 /// The finished document.
-#[derive(Clone)]
-pub struct Finished(pub Arc<utoipa::openapi::OpenApi>);
+#[derive(Clone, Debug)]
+pub struct Finished(Arc<Value>);
+
+impl Finished {
+    /// As it is sent.
+    pub fn new(document: &utoipa::openapi::OpenApi) -> Finished {
+        let mut document = serde_json::to_value(document).expect("the document is plain data");
+        mend(&mut document);
+        Finished(Arc::new(document))
+    }
+}
+
+/// utoipa describes a schema that stands in its place as "all of the schema, and of an object with this description", and
+/// no number, text or list is an object. What is meant is the schema with the description.
+fn mend(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(mend),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(mend);
+            let described = match fields.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
+                Some([schema, note]) if is_note(note) => Some((schema.clone(), note["description"].clone())),
+                _ => None,
+            };
+            if let Some((Value::Object(schema), description)) = described {
+                fields.remove("allOf");
+                fields.extend(schema);
+                fields.insert("description".to_owned(), description);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_note(schema: &Value) -> bool {
+    schema.as_object().is_some_and(|fields| {
+        fields.len() == 2
+            && fields.get("type").is_some_and(|kind| kind == "object")
+            && fields.contains_key("description")
+    })
+}
 
 /// This document
 #[utoipa::path(

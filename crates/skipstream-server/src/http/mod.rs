@@ -59,7 +59,7 @@ pub fn router(service: Arc<Service>) -> Router {
     let cors = cors(&settings.cors_origins);
     routes
         .with_state(service)
-        .layer(Extension(Finished(Arc::new(document))))
+        .layer(Extension(Finished::new(&document)))
         .layer(Extension(metrics))
         .layer(from_fn_with_state(access, access::guard))
         .merge(page::router())

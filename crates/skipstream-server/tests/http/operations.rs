@@ -57,3 +57,35 @@ async fn what_is_not_there_is_said_in_json() {
     answer.assert_refused(405, "method-not-allowed", "POST is not a method of this path");
     assert_eq!(answer.headers[header::ALLOW], "GET,HEAD");
 }
+
+/// All schemas that stand somewhere in a value.
+fn schemas<'a>(value: &'a serde_json::Value, found: &mut Vec<&'a serde_json::Value>) {
+    found.push(value);
+    match value {
+        serde_json::Value::Array(values) => values.iter().for_each(|value| schemas(value, found)),
+        serde_json::Value::Object(fields) => fields.values().for_each(|value| schemas(value, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn the_document_asks_for_nothing_that_cannot_be() {
+    let document = Client::new().get("/openapi.json").await.good();
+    let mut found = Vec::new();
+    schemas(&document, &mut found);
+    for schema in found {
+        let note = schema["allOf"].as_array().and_then(|parts| {
+            parts.iter().find(|part| part["type"] == "object" && part["properties"].is_null())
+        });
+        assert!(note.is_none(), "{schema}");
+    }
+    let answers = &document["components"]["schemas"]["AnalogyQuestions"]["properties"]["questions"];
+    assert_eq!((&answers["type"], &answers["maxItems"]), (&json!("array"), &json!(1000)));
+    assert_eq!(document["paths"]["/v1/text"]["post"]["requestBody"]["required"], false);
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let statuses = operation["responses"].as_object().unwrap();
+            assert!(path == "/healthz" || statuses.contains_key("401"), "{method} {path}");
+        }
+    }
+}

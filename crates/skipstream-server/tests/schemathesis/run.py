@@ -26,6 +26,8 @@ CHECKS = [
     "unsupported_method",
 ]
 
+TOKEN = "schemathesis-0123456789"
+
 # Its answer has no end.
 EXCLUDED = ["/v1/events"]
 
@@ -37,7 +39,7 @@ def free_port():
 
 
 def ask(url, body=None):
-    headers = {"Content-Type": "text/plain"} if body else {}
+    headers = {"Authorization": f"Bearer {TOKEN}"} | ({"Content-Type": "text/plain"} if body else {})
     with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=60) as answer:
         return answer.read()
 
@@ -57,6 +59,7 @@ def wait_until_ready(server, address):
 def run(address, arguments):
     command = [str(Path(sys.executable).with_name("schemathesis")), "run", f"{address}/openapi.json"]
     command += ["--checks", ",".join(CHECKS), "--seed", "1", "--request-timeout", "30"]
+    command += ["--header", f"Authorization: Bearer {TOKEN}"]
     command += [part for path in EXCLUDED for part in ("--exclude-path", path)]
     return subprocess.run(command + arguments, check=False).returncode
 
@@ -67,7 +70,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         address = f"http://127.0.0.1:{free_port()}"
         listen = address.removeprefix("http://")
-        command = [program, "serve", "--data", f"{folder}/data", "--listen", listen]
+        # With tokens, so that a request without one must be refused.
+        tokens = Path(folder, "tokens")
+        tokens.write_text(f"admin {TOKEN}\n")
+        tokens.chmod(0o600)
+        command = [program, "serve", "--data", f"{folder}/data", "--listen", listen, "--tokens", str(tokens)]
         with open(f"{folder}/log", "wb") as log:
             server = subprocess.Popen(command, stdout=log, stderr=log)
         try:

@@ -63,12 +63,12 @@ pub struct Analogy {
     pub rule: Rule,
     /// The answers
     #[serde(flatten)]
-    pub found: Found,
+    pub found: AnalogyAnswers,
 }
 
 /// a is to b as c is to one of the answers
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Found {
+pub struct AnalogyAnswers {
     /// As it was asked
     pub a: String,
     /// As it was asked
@@ -102,7 +102,7 @@ pub async fn one(
 /// Analogies
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Questions {
+pub struct AnalogyQuestions {
     /// The questions
     #[schema(inline)]
     questions: Several,
@@ -142,19 +142,19 @@ pub struct Analogies {
     #[schema(inline)]
     pub rule: Rule,
     /// An answer for each question, in their order
-    pub results: Vec<Outcome<Found>>,
+    pub results: Vec<Outcome<AnalogyAnswers>>,
 }
 
 /// Many analogies at once
 ///
 /// At most 100,000 answers altogether. A question with a word that is not known has an error of its own among the results.
 #[utoipa::path(
-    post, path = "/v1/analogy", tag = "questions", request_body = Questions,
+    post, path = "/v1/analogy", tag = "questions", request_body = AnalogyQuestions,
     responses((status = 200, body = Analogies)), security(("token" = ["read"]))
 )]
 pub async fn many(
     State(service): State<Arc<Service>>,
-    Body(Questions { questions: List(questions), n, rule }): Body<Questions>,
+    Body(AnalogyQuestions { questions: List(questions), n, rule }): Body<AnalogyQuestions>,
 ) -> Result<Json<Analogies>, ApiError> {
     let n = answers(n);
     if questions.len() * n > MAX_ANSWERS {
@@ -176,7 +176,7 @@ async fn solve(
     questions: Vec<Terms>,
     n: usize,
     rule: Rule,
-) -> Result<Vec<Result<Found, ApiError>>, ApiError> {
+) -> Result<Vec<Result<AnalogyAnswers, ApiError>>, ApiError> {
     if rule == Rule::Multiply {
         let published = published.clone();
         let multiply = move || questions.into_iter().map(|terms| multiply(&published, terms, n)).collect();
@@ -195,7 +195,7 @@ async fn solve(
     Ok(questions.into_iter().zip(rows).map(answer).collect())
 }
 
-fn multiply(published: &Published, terms: Terms, n: usize) -> Result<Found, ApiError> {
+fn multiply(published: &Published, terms: Terms, n: usize) -> Result<AnalogyAnswers, ApiError> {
     let [a, b, c] = [&terms.a, &terms.b, &terms.c].map(Word::as_str);
     let found = published.embeddings.analogy(a, b, c, n, AnalogyRule::Multiply)?;
     let answers = NeighborInfo::list(published, &found);
@@ -211,8 +211,8 @@ impl Terms {
         Ok([row(&self.a)?, row(&self.b)?, row(&self.c)?])
     }
 
-    fn answered(self, answers: Vec<NeighborInfo>) -> Found {
+    fn answered(self, answers: Vec<NeighborInfo>) -> AnalogyAnswers {
         let [a, b, c] = [self.a, self.b, self.c].map(Word::into_string);
-        Found { a, b, c, answers }
+        AnalogyAnswers { a, b, c, answers }
     }
 }

@@ -34,12 +34,12 @@ pub struct OddOneOut {
     pub snapshot: SnapshotInfo,
     /// The answer
     #[serde(flatten)]
-    pub found: Found,
+    pub found: OddWord,
 }
 
 /// The word that does not belong to the others
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Found {
+pub struct OddWord {
     /// The word
     pub odd: String,
     /// All words, the odd one first, the one that fits best last
@@ -81,7 +81,7 @@ type Several = List<Among, 0, MAX_QUESTIONS>;
 /// Lists of words, in each of which one is odd
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Questions {
+pub struct OddOneOutQuestions {
     /// The lists
     #[schema(inline)]
     questions: Several,
@@ -93,19 +93,19 @@ pub struct OddOnesOut {
     /// What the answers were made of
     pub snapshot: SnapshotInfo,
     /// An answer for each list, in their order
-    pub results: Vec<Outcome<Found>>,
+    pub results: Vec<Outcome<OddWord>>,
 }
 
 /// The odd words of many lists
 ///
 /// A list with a word that is not known has an error of its own among the results.
 #[utoipa::path(
-    post, path = "/v1/odd-one-out", tag = "questions", request_body = Questions,
+    post, path = "/v1/odd-one-out", tag = "questions", request_body = OddOneOutQuestions,
     responses((status = 200, body = OddOnesOut)), security(("token" = ["read"]))
 )]
 pub async fn many(
     State(service): State<Arc<Service>>,
-    Body(Questions { questions: List(questions) }): Body<Questions>,
+    Body(OddOneOutQuestions { questions: List(questions) }): Body<OddOneOutQuestions>,
 ) -> Result<Json<OddOnesOut>, ApiError> {
     let published = service.published();
     compute(move || {
@@ -115,10 +115,10 @@ pub async fn many(
     .await
 }
 
-fn find(published: &Published, words: &[Word]) -> Result<Found, ApiError> {
+fn find(published: &Published, words: &[Word]) -> Result<OddWord, ApiError> {
     let words: Vec<&str> = words.iter().map(Word::as_str).collect();
     let fits = published.embeddings.odd_one_out(&words)?;
     let words: Vec<Fit> =
         fits.iter().map(|fit| Fit { word: fit.word.to_owned(), similarity: fit.similarity }).collect();
-    Ok(Found { odd: words[0].word.clone(), words })
+    Ok(OddWord { odd: words[0].word.clone(), words })
 }

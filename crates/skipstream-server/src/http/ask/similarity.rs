@@ -34,12 +34,12 @@ pub struct Similarity {
     pub snapshot: SnapshotInfo,
     /// The answer
     #[serde(flatten)]
-    pub found: Found,
+    pub found: PairSimilarity,
 }
 
 /// How near two words are
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Found {
+pub struct PairSimilarity {
     /// As it was asked
     pub a: String,
     /// As it was asked
@@ -87,7 +87,7 @@ pub struct Similarities {
     /// What the answers were made of
     pub snapshot: SnapshotInfo,
     /// An answer for each pair, in their order
-    pub results: Vec<Outcome<Found>>,
+    pub results: Vec<Outcome<PairSimilarity>>,
 }
 
 /// How near the words of many pairs are
@@ -113,7 +113,7 @@ pub async fn many(
     .await
 }
 
-fn compare(published: &Published, a: Word, b: Word) -> Result<Found, ApiError> {
+fn compare(published: &Published, a: Word, b: Word) -> Result<PairSimilarity, ApiError> {
     let similarity = published.embeddings.similarity(a.as_str(), b.as_str())?;
-    Ok(Found { a: a.into_string(), b: b.into_string(), similarity })
+    Ok(PairSimilarity { a: a.into_string(), b: b.into_string(), similarity })
 }
