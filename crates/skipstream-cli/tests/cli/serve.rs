@@ -81,17 +81,20 @@ fn a_service_learns_answers_and_ends_with_0_after_sigterm() {
         (&logged["first"], &logged["last"], &logged["learned"]),
         (&1.into(), &1_000.into(), &true.into())
     );
-    let answer = serving.get("/v1/words/moon/neighbors?n=3");
+    let answer = serving.get("/v1/words/moon/neighbors?n=100");
     assert_eq!(answer["snapshot"]["seq"], 1_000);
-    let stars = ["comet", "galaxy", "orbit", "planet", "star"];
-    for neighbor in answer["neighbors"].as_array().unwrap() {
-        assert!(stars.contains(&neighbor["word"].as_str().unwrap()), "{answer}");
-    }
+    let neighbors = answer["neighbors"].as_array().unwrap();
+    // A name that was seen twice may be anywhere.
+    let frequent = neighbors.iter().filter(|neighbor| neighbor["count"].as_u64() > Some(100));
+    let mut nearest: Vec<&str> =
+        frequent.take(5).map(|neighbor| neighbor["word"].as_str().unwrap()).collect();
+    nearest.sort_unstable();
+    assert_eq!(nearest, ["comet", "galaxy", "orbit", "planet", "star"], "{answer}");
     let (code, told) = serving.end("-TERM");
     assert_eq!(code, Some(0), "{told}");
     assert!(told.contains("the model is saved"), "{told}");
     // The folder holds a model like any other.
-    let answer = desk.run(&["inspect", "data/model.safetensors"]);
+    let answer = desk.run(&["inspect", "--model", "data/model.safetensors"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
 }
 

@@ -71,7 +71,15 @@ pub fn complete(document: &mut utoipa::openapi::OpenApi) {
             &mut item.patch,
             &mut item.trace,
         ];
+        let mut names = Vec::new();
         for operation in operations.into_iter().flatten() {
+            // A route with two methods is two operations, whose names must differ.
+            if let Some(name) = &mut operation.operation_id {
+                if names.contains(name) {
+                    name.push_str("_too");
+                }
+                names.push(name.clone());
+            }
             // Whether the process lives is always said.
             if path != "/healthz" {
                 complete_operation(operation);

@@ -23,8 +23,8 @@ pub(super) const MAX_NEIGHBORS: usize = 100;
 /// Words that the graph proposes for each that is wanted: its vectors are older, so the order may have changed.
 const PROPOSED: usize = 4;
 
-/// Links of a word, and words that are looked at while it is put in and while it is sought. Less made neighbours be
-/// missed, more did not find many more.
+/// Links of a word, and words that are looked at while it is put in and while it is sought: of the
+/// last, four times as many as by default, for the sake of recall.
 const CONNECTIVITY: usize = 16;
 const EXPANSION_ADD: usize = 128;
 const EXPANSION_SEARCH: usize = 256;

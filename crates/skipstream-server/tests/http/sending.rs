@@ -78,6 +78,14 @@ fn accepted(first: u64, last: u64, lines: u64) -> Value {
 }
 
 #[tokio::test]
+async fn curl_s_way_to_send_a_file_is_understood() {
+    let client = Client::new();
+    let answer = client.send(request(Method::PUT, "/v1/text", "one two\nthree\n".into())).await;
+    assert_eq!(answer.good()["last"], 2);
+    assert_eq!(client.logged(), ["one two", "three"]);
+}
+
+#[tokio::test]
 async fn lines_are_numbered_and_logged_as_they_are() {
     let client = Client::new();
     let answer = client.send_text("tea with milk\r\n\ncof\0fee").await.good();

@@ -71,12 +71,13 @@ pub struct TextAccepted {
 /// A line is a sentence. The body is plain text, or NDJSON with lines such as `{"text": "…", "time": "…"}`, where `time`
 /// (RFC 3339, or seconds since 1970) may be missing and other fields are passed over; a line end within a text becomes a
 /// space. It may be compressed (`Content-Encoding: gzip`) and of any length up to the limit of the service: it is logged
-/// as it comes. The answer comes when all of it is safe on disk.
+/// as it comes. The answer comes when all of it is safe on disk. (`PUT` is here for `curl -T`, which sends a body as it
+/// comes, and does the same.)
 ///
 /// With the header `Idempotency-Key`, a request that is sent again logs only what is not logged yet, and has the same
 /// answer. An error says in `accepted` which lines were logged before it; what comes behind them was not.
 #[utoipa::path(
-    post, path = "/v1/text", tag = "text",
+    method(post, put), path = "/v1/text", tag = "text",
     params(
         Waiting,
         (
