@@ -14,16 +14,19 @@ pub fn run_tests() -> Result<()> {
     let browser = browser()?;
     // The profile of tests: after `cargo test` it is there.
     run(cargo().args(["build", "--package", "skipstream-cli", "--locked"]))?;
-    for name in ["schemathesis", "browser"] {
-        let tests = root().join("crates/skipstream-server/tests").join(name);
+    let tests = |name: &str| -> Result<_> {
+        let folder = root().join("crates/skipstream-server/tests").join(name);
         let python = Environment::prepare(target_folder()?.join(name))?;
-        python.install_all(&tests.join("requirements.txt"))?;
-        let mut pytest = Command::new(python.program("python"));
+        python.install_all(&folder.join("requirements.txt"))?;
+        let mut command = Command::new(python.program("python"));
         // Nothing is left beside the tests.
-        pytest.args(["-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(&tests);
-        run(pytest.env("SKIPSTREAM", program("debug")?).env("CHROMIUM", &browser))?;
-    }
-    Ok(())
+        command.arg("-B").env("SKIPSTREAM", program("debug")?).env("CHROMIUM", &browser);
+        Ok((command, folder))
+    };
+    let (mut schemathesis, folder) = tests("schemathesis")?;
+    run(schemathesis.arg(folder.join("run.py")).current_dir(target_folder()?))?;
+    let (mut pytest, folder) = tests("browser")?;
+    run(pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(folder))
 }
 
 /// Debian's Chromium, under one of its names.

@@ -1,6 +1,6 @@
 """Holds a running service to its own OpenAPI document.
 
-Starts the command that SKIPSTREAM_BIN names (or `skipstream`) on a free port with a folder of its own, teaches it a small
+Starts the command that SKIPSTREAM names (or `skipstream`) on a free port with a folder of its own, teaches it a small
 text, and lets schemathesis send requests that the document allows and some that it does not. Every answer must have a
 status, a type and a shape that the document has, and none may be a 5xx. Arguments go to `schemathesis run`; for a longer
 run, `--max-examples 500`.
@@ -65,7 +65,7 @@ def run(address, arguments):
 
 
 def main():
-    program = os.environ.get("SKIPSTREAM_BIN", "skipstream")
+    program = os.environ.get("SKIPSTREAM", "skipstream")
     arguments = sys.argv[1:] or ["--max-examples", "30"]
     with tempfile.TemporaryDirectory() as folder:
         address = f"http://127.0.0.1:{free_port()}"
