@@ -20,6 +20,8 @@ pub struct Meter {
     /// When so many tokens were learned, and what was trained since the entry before.
     recent: VecDeque<Entry>,
     curve: VecDeque<Point>,
+    /// Whether the curve has batches.
+    has_batches: bool,
     /// Words that a point of the curve stands for, at the least.
     step: u64,
 }
@@ -43,13 +45,37 @@ impl Meter {
     /// Begins with what was learned before.
     pub fn new(progress: Progress, now: Instant) -> Meter {
         let entry = Entry { time: now, tokens: progress.tokens, pairs: 0, loss: 0.0 };
-        Meter { progress, recent: VecDeque::from([entry]), curve: VecDeque::new(), step: 1 }
+        Meter {
+            progress,
+            recent: VecDeque::from([entry]),
+            curve: VecDeque::new(),
+            has_batches: false,
+            step: 1,
+        }
     }
 
-    /// A trainer has come so far, from a state in which it had trained `before`.
+    /// The trainer has come so far, from a state in which it had trained `before`.
     ///
     /// A fork may have been further already: then its text is trained again, which is no new text.
     pub fn note(&mut self, progress: &Progress, before: &Totals, now: Instant) {
+        let trained = self.count(progress, before, now);
+        if trained.pairs > 0 {
+            self.has_batches = true;
+            self.draw(Point { words: progress.tokens, pairs: trained.pairs, loss: trained.loss });
+        }
+    }
+
+    /// A fork has come so far. The text behind the last batch is too little to compare its loss with that of batches, so
+    /// it is drawn only as long as there are none.
+    pub fn note_fork(&mut self, progress: &Progress, before: &Totals, now: Instant) {
+        let trained = self.count(progress, before, now);
+        if trained.pairs > 0 && !self.has_batches {
+            self.draw(Point { words: progress.tokens, pairs: trained.pairs, loss: trained.loss });
+        }
+    }
+
+    /// What was trained.
+    fn count(&mut self, progress: &Progress, before: &Totals, now: Instant) -> Totals {
         let trained = progress.totals.since(before);
         if progress.tokens >= self.progress.tokens {
             self.progress = *progress;
@@ -57,9 +83,7 @@ impl Meter {
         let tokens = self.progress.tokens;
         self.recent.push_back(Entry { time: now, tokens, pairs: trained.pairs, loss: trained.loss });
         self.forget(now);
-        if trained.pairs > 0 {
-            self.draw(Point { words: progress.tokens, pairs: trained.pairs, loss: trained.loss });
-        }
+        trained
     }
 
     /// How far learning has come, forks included.
@@ -170,10 +194,12 @@ mod tests {
     fn text_that_is_trained_again_is_no_new_text() {
         let now = Instant::now();
         let mut meter = Meter::new(progress(0, 0, 0.0), now);
-        meter.note(&progress(100, 50, 50.0), &Totals::default(), now);
+        meter.note_fork(&progress(100, 50, 50.0), &Totals::default(), now);
         meter.note(&progress(80, 40, 40.0), &Totals::default(), now);
         assert_eq!(meter.progress().tokens, 100);
         assert_eq!(meter.losses().len(), 1);
+        meter.note_fork(&progress(120, 60, 60.0), &progress(0, 40, 40.0).totals, now);
+        assert_eq!((meter.progress().tokens, meter.losses().len()), (120, 1));
     }
 
     #[test]

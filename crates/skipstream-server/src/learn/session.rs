@@ -233,7 +233,7 @@ impl Session {
         };
         let before = fork.progress().totals;
         fork.train(&mut Tail(self.queue.sentences()), &mut ())?;
-        self.meter.note(&fork.progress(), &before, Instant::now());
+        self.meter.note_fork(&fork.progress(), &before, Instant::now());
         self.number += 1;
         let publication =
             publication(fork, &self.model.times, self.number, seq, self.service.settings.vectors);
