@@ -16,7 +16,9 @@ pub fn begin(format: Option<LogFormat>) {
         .with_default_directive(LevelFilter::INFO.into())
         .with_env_var("SKIPSTREAM_LOG")
         .from_env_lossy();
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false);
+    // A log that nobody reads any more, or that has no room, is no reason to stop: to tell of it would be to panic.
+    let log = tracing_subscriber::fmt().log_internal_errors(false);
+    let log = log.with_env_filter(filter).with_writer(io::stderr).with_target(false);
     match format {
         LogFormat::Text => log.with_ansi(at_terminal).init(),
         LogFormat::Json => log.json().flatten_event(true).init(),

@@ -38,8 +38,8 @@ pub fn run(args: ServeArgs) -> Result<Ending> {
         if was_asked.swap(true, Ordering::SeqCst) {
             std::process::exit(Ending::Interrupted.code().into());
         }
-        info!("stopping: what is under way is finished, and the model is saved");
         stopper.stop();
+        info!("stopping: what is under way is finished, and the model is saved");
     })
     .context("listening to signals")?;
     let address = server.address()?;

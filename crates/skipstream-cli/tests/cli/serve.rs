@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::desk::{Desk, SMALL, assert_refused, text};
 /// A service that is running.
 struct Serving {
     child: Child,
-    log: BufReader<ChildStderr>,
+    log: Box<dyn BufRead>,
     address: String,
 }
 
@@ -27,7 +27,7 @@ impl Serving {
 
     /// Waits until a service listens.
     fn of(mut child: Child) -> Serving {
-        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut log = Box::new(BufReader::new(child.stderr.take().unwrap()));
         let address = loop {
             let mut line = String::new();
             assert!(log.read_line(&mut line).unwrap() > 0, "the service ended before it listened");
@@ -36,6 +36,11 @@ impl Serving {
             }
         };
         Serving { child, log, address }
+    }
+
+    /// Lets go of what the service tells.
+    fn stop_reading(&mut self) {
+        self.log = Box::new(std::io::empty());
     }
 
     fn get(&self, path: &str) -> Value {
@@ -118,6 +123,16 @@ fn a_service_that_was_killed_has_the_vectors_that_train_makes_of_the_same_lines(
     let answer = desk.run(&["export", "--model", "m", "--to", "word2vec-text", "vectors.txt"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
     assert_eq!(String::from_utf8(vectors).unwrap(), String::from_utf8(desk.bytes("vectors.txt")).unwrap());
+}
+
+#[test]
+fn a_service_whose_log_nobody_reads_goes_on() {
+    let desk = Desk::new();
+    let mut serving = Serving::start(&desk, &[]);
+    serving.stop_reading();
+    assert_eq!(serving.learn("one two three\n")["last"], 1);
+    assert_eq!(serving.get("/v1/words/two")["count"], 1);
+    assert_eq!(serving.end("-TERM").0, Some(0));
 }
 
 #[test]
