@@ -57,7 +57,7 @@ def photograph(browser: Browser, service: Service, text: Iterator[str], folder: 
     pages = {(screen, theme): open_page(browser, service, screen, theme, "#/") for screen, theme in itertools.product(SCREENS, THEMES)}
     sending = threading.Thread(target=lambda: service.learn(next(text)))
     sending.start()
-    next(iter(pages.values())).wait_for_timeout(9000)
+    next(iter(pages.values())).wait_for_timeout(4500)
     for (screen, theme), page in pages.items():
         picture(page, folder / f"serve-now-{screen}-{theme}.png")
     sending.join()
