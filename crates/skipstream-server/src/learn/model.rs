@@ -64,7 +64,6 @@ impl Model {
         model.check_place(log)?;
         // What a crash may have left to be done.
         times_file::remove_others(folder, position);
-        log.forget(position.learned());
         Ok(model)
     }
 
@@ -85,8 +84,11 @@ impl Model {
         times_file::save(&times, &self.times, self.trainer.vocabulary().tokens())?;
         self.position.note(self.trainer.notes_mut());
         if let Err(error) = self.trainer.save(Model::path(&self.folder)) {
-            // The room may be what is missing.
-            times_file::remove_others(&self.folder, self.saved);
+            // It may have failed behind the rename, and a model must not lose the times that it names. Where the old model is
+            // still there, the room may be what is missing.
+            if self.is_saved_one_in_place() {
+                times_file::remove_others(&self.folder, self.saved);
+            }
             return Err(error.into());
         }
         self.saved = self.position;
@@ -102,6 +104,12 @@ impl Model {
     /// The last line that is whole in the model on disk.
     pub(super) fn saved_line(&self) -> Seq {
         self.saved.learned()
+    }
+
+    /// Whether the file has the model that was saved last; not if that cannot be told.
+    fn is_saved_one_in_place(&self) -> bool {
+        let notes = skipstream::snapshot::notes(Model::path(&self.folder));
+        notes.is_ok_and(|notes| Position::noted(&notes).unwrap_or(Position::START) == self.saved)
     }
 
     /// Refuses a log that is not the one from which the model was learned.

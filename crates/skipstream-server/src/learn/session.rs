@@ -62,6 +62,9 @@ impl Session {
     pub fn new(service: Arc<Service>, model: Model) -> Result<Session> {
         let (trainer, position) = (&model.trainer, model.position);
         let reader = service.log.reader(position.line)?;
+        // What a crash may have left to be deleted. Not before the reader has taken it out of the queue, which counts what is
+        // there.
+        service.log.forget(position.learned());
         let queue = Queue::new(reader, position, trainer.vocabulary().tokens(), &trainer.settings().text);
         let now = Instant::now();
         let seq = model.saved_line();

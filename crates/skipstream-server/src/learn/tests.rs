@@ -11,6 +11,7 @@ use skipstream::corpus::{Lines, TextOptions};
 use skipstream::{Config, Embeddings, Strategy as Method, Trainer, Vectors};
 use tempfile::TempDir;
 
+use super::position::Position;
 use super::*;
 use crate::log::{Chunk, Log};
 use crate::published::{Published, Seen, Seq};
@@ -334,6 +335,53 @@ fn a_model_that_cannot_be_saved_is_a_problem_until_it_can() {
 }
 
 #[test]
+fn a_save_that_failed_behind_the_rename_leaves_a_folder_that_can_be_started() {
+    let folder = TempDir::new().unwrap();
+    let (at, path) = (|sentences| Position { line: 1, sentences }, Model::path(folder.path()));
+    let times = |place| times_file::path(folder.path(), place);
+    let log = Log::open(folder.path(), 1 << 20).unwrap();
+    let trainer = Trainer::new(small(Method::MiniBatch, 20)).unwrap();
+    let mut model = Model::create(folder.path(), trainer, &log).unwrap();
+    fs::create_dir(folder.path().join(".model.safetensors.partial")).unwrap();
+    model.position = at(1);
+    model.save().unwrap_err();
+    assert!(times(at(0)).exists() && !times(at(1)).exists(), "the old model is in its place");
+    // The new one came into its place, and nobody was told.
+    fs::remove_dir(folder.path().join(".model.safetensors.partial")).unwrap();
+    model.position = at(2);
+    fs::copy(times(at(0)), times(at(2))).unwrap();
+    model.position.note(model.trainer.notes_mut());
+    model.trainer.save(&path).unwrap();
+    fs::create_dir(folder.path().join(".model.safetensors.partial")).unwrap();
+    model.save().unwrap_err();
+    assert!(times(at(2)).exists());
+    assert_eq!(Model::load(folder.path(), None, &log).unwrap().position, at(2));
+    assert!(!times(at(0)).exists(), "the start tidies up");
+}
+
+#[test]
+fn lines_that_were_learned_before_the_start_do_not_count_as_waiting() {
+    let folder = TempDir::new().unwrap();
+    let config = small(Method::MiniBatch, 20);
+    let log = Log::open(folder.path(), 1 << 20).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for chunk in chunks(&lines(1, 50), 5) {
+        runtime.block_on(log.append(chunk)).unwrap();
+    }
+    // The process was killed between the checkpoint and the deletion of its lines.
+    let mut model = Model::create(folder.path(), Trainer::new(config.clone()).unwrap(), &log).unwrap();
+    model.position = Position { line: 51, sentences: 0 };
+    model.save().unwrap();
+    drop(log);
+    let running = start(folder.path(), &config);
+    assert_eq!((running.service.log.waiting_bytes(), running.service.log.waiting_lines()), (0, 0));
+    while running.service.log.kept_bytes() > 0 {
+        thread::yield_now();
+    }
+    running.stop();
+}
+
+#[test]
 fn a_log_that_is_not_the_models_is_refused() {
     let folder = TempDir::new().unwrap();
     let config = small(Method::MiniBatch, 20);
@@ -358,6 +406,7 @@ fn a_log_that_is_not_the_models_is_refused() {
     running.stop();
     let log = Log::open(other.path(), 1).unwrap();
     let saved = Model::load(other.path(), None, &log).unwrap().saved_line();
+    log.forget(saved);
     while log.kept_bytes() > 0 && saved >= 50 {
         thread::yield_now();
     }

@@ -165,6 +165,15 @@ pub fn contents(path: impl AsRef<Path>) -> Result<Contents> {
     })
 }
 
+/// What other programs keep in a model's file ([`Trainer::notes`](crate::Trainer::notes)), by its header alone; nothing in a
+/// file of vectors.
+pub fn notes(path: impl AsRef<Path>) -> Result<BTreeMap<String, String>> {
+    Ok(match ModelFile::open(path.as_ref())?.1 {
+        Metadata::Training(metadata) => metadata.notes,
+        Metadata::Vectors(_) => BTreeMap::new(),
+    })
+}
+
 /// Reads a model's file of either kind, verifies all its checksums, and says what is in it.
 ///
 /// Damaged tensors are [problems](Inspection::problems) and not errors, so that the rest can be seen. It is an error if the

@@ -209,4 +209,5 @@ fn notes_are_kept_and_no_notes_take_no_bytes() {
     let loaded = Trainer::load(&path, None).unwrap();
     assert_eq!(loaded.notes(), trainer.notes());
     assert_eq!(loaded.notes()["who"], "a program");
+    assert_eq!(crate::snapshot::notes(&path).unwrap(), *trainer.notes());
 }
