@@ -126,8 +126,12 @@ impl Session {
 
     /// Learns what there is, saves and publishes if it is time.
     fn step(&mut self) -> Result<Next> {
-        let outcome = self.learn()?;
-        self.serve_checkpoints();
+        let outcome = self.learn();
+        // A log that cannot be read does not keep from disk what was learned before. A model that has diverged is kept.
+        if !outcome.as_ref().is_err_and(is_diverged) {
+            self.serve_checkpoints();
+        }
+        let outcome = outcome?;
         let next = self.publish_if_due(outcome)?;
         self.tell_if_due();
         Ok(next)

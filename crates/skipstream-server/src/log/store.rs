@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, ffi, params};
 
 use super::chunk::{Chunk, from_microseconds};
 use super::key::{Earlier, IdempotencyKey, KeyUpdate};
@@ -101,19 +101,23 @@ impl Store {
         Ok(Store { connection, path: path.to_owned() })
     }
 
-    /// What must be said before the first table is made, and what holds for this connection.
+    /// Makes the tables of a new file, and says what holds for this connection. Nothing is written into a file that is there:
+    /// a service must start where the disk is full.
     fn prepare(&self) -> rusqlite::Result<()> {
         let connection = &self.connection;
-        connection.pragma_update(None, "page_size", PAGE_BYTES)?;
-        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
+        let is_new: bool =
+            connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+        if is_new {
+            // Before the first table.
+            connection.pragma_update(None, "page_size", PAGE_BYTES)?;
+            connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+            connection.pragma_update(None, "journal_mode", "WAL")?;
+        }
         // The answer to who sent text means that it is on disk, so every transaction is synced.
         connection.pragma_update(None, "synchronous", "FULL")?;
         // 16 MiB of changes are moved into the file at a time, and the file of changes does not stay larger than this.
         connection.pragma_update(None, "wal_autocheckpoint", (16 << 20) / PAGE_BYTES)?;
         connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
-        let is_new: bool =
-            connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
         if is_new {
             connection.execute_batch(&format!(
                 "BEGIN IMMEDIATE; {TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT"
@@ -282,7 +286,7 @@ impl Store {
         found.map_err(|error| self.unusable(error))
     }
 
-    /// Remembers what was logged under a key, within a transaction. `numbers` are those of the lines that are new.
+    /// Remembers what was logged under a key, within a transaction: it is the newest then. `numbers` are those of the lines that are new.
     pub fn set_key(&self, update: &KeyUpdate, numbers: Option<(Seq, Seq)>, now: Timestamp) -> Result<()> {
         let KeyUpdate { key, lines, hash, complete } = update;
         let time = now.as_microsecond();
@@ -291,7 +295,8 @@ impl Store {
                 let mut statement = self.connection.prepare_cached(
                     "INSERT INTO keys (key, first, last, lines, hash, complete, time)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-                     ON CONFLICT (key) DO UPDATE SET last = ?3, lines = ?4, hash = ?5, complete = ?6, time = ?7",
+                     ON CONFLICT (key) DO UPDATE SET id = (SELECT max(id) FROM keys) + 1,
+                         last = ?3, lines = ?4, hash = ?5, complete = ?6, time = ?7",
                 )?;
                 statement.execute(params![key.as_str(), first, last, lines, &hash[..], complete, time])
             }
@@ -334,9 +339,11 @@ impl Store {
 
     /// What an error of the database means for a caller.
     fn unusable(&self, error: rusqlite::Error) -> Error {
-        // Without room, the memory that connections share cannot grow either.
+        // Without room, the memory that connections share cannot grow either. A write that fails otherwise is most often
+        // beyond a quota; what else it may be (a broken disk) the caller can do as little about, and may try again.
         let is_full = matches!(&error, rusqlite::Error::SqliteFailure(failure, _)
-            if failure.code == ErrorCode::DiskFull || failure.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE);
+            if failure.code == ErrorCode::DiskFull
+                || matches!(failure.extended_code, ffi::SQLITE_IOERR_SHMSIZE | ffi::SQLITE_IOERR_WRITE));
         if is_full { Error::DiskFull } else { Error::LogFile { path: self.path.clone(), source: error } }
     }
 
