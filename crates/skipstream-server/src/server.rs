@@ -105,17 +105,16 @@ impl Server {
             listener.set_nonblocking(true)?;
             let listener = tokio::net::TcpListener::from_std(listener)?;
             let router = http::router(service.clone()).into_make_service_with_connect_info::<SocketAddr>();
-            let (mut asked, stopping) = (stop.subscribe(), service.clone());
+            let (asked, stopping) = (stop.subscribe(), service.clone());
             let serving = axum::serve(listener, router).with_graceful_shutdown(async move {
-                // An error would mean that nobody can ask any more, and we hold a sender.
-                let _ = asked.wait_for(|stop| *stop).await;
+                end(asked, &stopping).await;
                 stopping.stop();
             });
-            let mut asked = stop.subscribe();
+            let asked = stop.subscribe();
             tokio::select! {
                 served = serving => served,
                 () = async {
-                    let _ = asked.wait_for(|stop| *stop).await;
+                    end(asked, &service).await;
                     tokio::time::sleep(GRACE).await;
                 } => Ok(()),
             }
@@ -123,8 +122,18 @@ impl Server {
         service.stop();
         runtime.shutdown_timeout(Duration::from_secs(1));
         sources.join();
-        learner.join();
+        let saved = learner.join();
         keeper.join();
-        answered.context("the service cannot answer")
+        answered.context("the service cannot answer")?;
+        Ok(saved?)
+    }
+}
+
+/// Comes back when somebody asks for the end, or when the service ends by itself.
+async fn end(mut asked: watch::Receiver<bool>, service: &Service) {
+    tokio::select! {
+        // An error would mean that nobody can ask any more, and we hold a sender.
+        _ = asked.wait_for(|stop| *stop) => {}
+        () = service.events.closed() => {}
     }
 }

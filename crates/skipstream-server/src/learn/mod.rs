@@ -52,7 +52,7 @@ use session::Session;
 /// The thread that learns.
 #[derive(Debug)]
 pub struct Learner {
-    thread: JoinHandle<()>,
+    thread: JoinHandle<Result<()>>,
 }
 
 impl Learner {
@@ -62,7 +62,7 @@ impl Learner {
         let thread = thread::Builder::new().name("learner".to_owned()).spawn(move || {
             let _alarm = Alarm(session.service().clone());
             yield_to_others();
-            session.run();
+            session.run()
         });
         let thread = thread.map_err(|error| Error::Data {
             path: service.settings.data.clone(),
@@ -76,24 +76,27 @@ impl Learner {
         self.thread.is_finished()
     }
 
-    /// Waits for its end, after [`Service::stop`]: the batch in hand is learned and the model is saved.
-    pub fn join(self) {
-        if self.thread.join().is_err() {
-            tracing::error!("the thread that learns has panicked; its text stays in the log");
-        }
+    /// Waits for its end, after [`Service::stop`]: the batch in hand is learned and the model is saved. An error says why it
+    /// is not; the text stays in the log then.
+    pub fn join(self) -> Result<()> {
+        self.thread.join().unwrap_or_else(|_| Err(Error::Failed(DEFECT.to_owned())))
     }
 }
 
-/// Tells if the thread ends by a panic: questions are still answered then, and nothing is learned any more.
+/// What is told when the thread has panicked.
+const DEFECT: &str =
+    "learning has ended by a defect of the program; its text stays in the log: start it again";
+
+/// Ends the service if the thread ends by a panic: who looks after the service may start it again, and nothing is lost.
 struct Alarm(Arc<Service>);
 
 impl Drop for Alarm {
     fn drop(&mut self) {
         if thread::panicking() {
-            let problem = Some("learning has ended by a defect of the program; start it again".to_owned());
-            let status = Status { problem, ..(**self.0.status.load()).clone() };
+            let status = Status { problem: Some(DEFECT.to_owned()), ..(**self.0.status.load()).clone() };
             self.0.status.store(Arc::new(status));
             self.0.orders.close();
+            self.0.stop();
         }
     }
 }

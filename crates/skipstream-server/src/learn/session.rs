@@ -94,8 +94,8 @@ impl Session {
         &self.service
     }
 
-    /// Learns until the service stops, and saves what was learned.
-    pub fn run(mut self) {
+    /// Learns until the service stops, and saves what was learned. An error is why it is not saved.
+    pub fn run(mut self) -> Result<()> {
         while !self.service.is_stopping() {
             let rings = self.service.log.rings();
             match self.step() {
@@ -112,22 +112,22 @@ impl Session {
                         // To learn on would be in vain, and to save would put this in the place of a good model.
                         self.wait_for_stop();
                         self.service.orders.close();
-                        return;
+                        return Err(error);
                     }
                     self.pause();
                 }
             }
         }
         self.service.orders.close();
-        if let Err(error) = self.save() {
+        self.save().map(|_| ()).inspect_err(|error| {
             tracing::error!(%error, "the model could not be saved at the end; its text stays in the log");
-        }
+        })
     }
 
     /// Learns what there is, saves and publishes if it is time.
     fn step(&mut self) -> Result<Next> {
         let outcome = self.learn();
-        // A log that cannot be read does not keep from disk what was learned before. A model that has diverged is kept.
+        // Where the log cannot be read, what was learned before is saved all the same. A model that has diverged is not.
         if !outcome.as_ref().is_err_and(is_diverged) {
             self.serve_checkpoints();
         }

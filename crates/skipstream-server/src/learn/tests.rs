@@ -71,7 +71,7 @@ impl Running {
     /// Stops as on SIGTERM.
     fn stop(self) {
         self.service.stop();
-        self.learner.join();
+        self.learner.join().unwrap();
         assert_eq!(Arc::strong_count(&self.service), 1, "the log is closed with the service");
     }
 }
@@ -379,6 +379,36 @@ fn lines_that_were_learned_before_the_start_do_not_count_as_waiting() {
         thread::yield_now();
     }
     running.stop();
+}
+
+#[test]
+fn a_model_that_could_not_be_saved_at_the_end_is_told_of() {
+    let folder = TempDir::new().unwrap();
+    let running = start(folder.path(), &small(Method::MiniBatch, 20));
+    running.append(chunks(&lines(1, 50), 50).remove(0));
+    running.learned(50);
+    fs::create_dir(folder.path().join(".model.safetensors.partial")).unwrap();
+    running.service.stop();
+    let message = running.learner.join().unwrap_err().to_string();
+    assert!(message.contains(".model.safetensors.partial"), "{message}");
+}
+
+#[test]
+fn a_panic_of_the_learner_ends_the_service() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), 1 << 20).unwrap();
+    let trainer = Trainer::new(small(Method::MiniBatch, 20)).unwrap();
+    let first = Model::create(folder.path(), trainer, &log).unwrap().published(Vectors::Sum).unwrap();
+    let service = Service::new(settings(folder.path()), log, first);
+    let alarm = Alarm(service.clone());
+    let thread = thread::spawn(move || {
+        let _alarm = alarm;
+        panic!("on purpose");
+    });
+    let message = Learner { thread }.join().unwrap_err().to_string();
+    assert!(service.is_stopping());
+    assert!(message.contains("defect"), "{message}");
+    assert_eq!(service.status.load().problem.as_ref(), Some(&message));
 }
 
 #[test]

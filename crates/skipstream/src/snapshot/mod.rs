@@ -36,7 +36,8 @@ mod vectors;
 mod write;
 
 pub use inspect::{
-    Band, Checksum, Inspection, Noise, Norms, TensorReport, Training, WordEntry, contents, inspect, notes, words,
+    Band, Checksum, Inspection, Noise, Norms, TensorReport, Training, WordEntry, contents, inspect, notes,
+    words,
 };
 pub use metadata::Contents;
 pub(crate) use vectors::one_kind;
