@@ -1,14 +1,13 @@
 //! A command whose output is learned.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, BufRead, BufReader, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::lines::LineBuffer;
 use super::{PAUSE, append, pause};
-use crate::log::Chunk;
 use crate::service::Service;
 
 /// The first pause before a command that ended is started again, and the longest.
@@ -17,6 +16,12 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// A command that is asked to end may take so long.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// A pipe gives about so much at once.
+const BLOCK_BYTES: usize = 1 << 16;
+
+/// A message of a command that is longer is told in pieces.
+const MESSAGE_BYTES: usize = 4 << 10;
 
 /// Runs a command, and again when it has ended, until the service stops.
 pub fn run(service: &Service, command: &str) {
@@ -35,26 +40,27 @@ pub fn run(service: &Service, command: &str) {
     }
 }
 
-fn run_once(service: &Service, command: &str) -> std::io::Result<std::process::ExitStatus> {
+fn run_once(service: &Service, command: &str) -> io::Result<ExitStatus> {
     let mut child = spawn(command)?;
-    let output = child.stdout.take().expect("it was asked for");
-    let errors = child.stderr.take().expect("it was asked for");
-    let has_ended = AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for line in BufReader::new(errors).lines().map_while(Result::ok) {
-                tracing::info!(command, line, "a command says");
-            }
-        });
-        let watcher = scope.spawn(|| end_with_service(service, child, &has_ended));
-        log_lines(service, output);
-        has_ended.store(true, Ordering::Release);
-        watcher.join().expect("it does not panic")
-    })
+    let output = match listen(command, &mut child) {
+        Ok(output) => output,
+        Err(error) => {
+            let _ = end(child, None);
+            return Err(error);
+        }
+    };
+    log_lines(service, &output);
+    while !service.is_stopping() {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        thread::sleep(PAUSE);
+    }
+    end(child, Some(&output))
 }
 
 /// A shell, with all that it starts in a group of its own, so that all of it can be ended.
-fn spawn(command: &str) -> std::io::Result<Child> {
+fn spawn(command: &str) -> io::Result<Child> {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
@@ -62,50 +68,104 @@ fn spawn(command: &str) -> std::io::Result<Child> {
     shell.spawn()
 }
 
-/// Logs what a command prints, as it prints it.
-fn log_lines(service: &Service, mut output: impl Read) {
-    let mut buffer = LineBuffer::new(service.settings.max_line_bytes);
-    let mut block = vec![0; Chunk::BYTES];
+/// Reads what a command prints, and tells what it complains of, each in a thread of its own. These threads know nothing of
+/// the service: a process that has left the group may hold the pipes open, and then they are given up.
+fn listen(command: &str, child: &mut Child) -> io::Result<Receiver<Vec<u8>>> {
+    let output = child.stdout.take().expect("it was asked for");
+    let errors = child.stderr.take().expect("it was asked for");
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let builder = || thread::Builder::new().name("source-pipe".to_owned());
+    builder().spawn(move || send_blocks(output, &sender))?;
+    let command = command.to_owned();
+    builder().spawn(move || {
+        for_each_line(errors, |line| tracing::info!(command, line, "a command says"));
+    })?;
+    Ok(receiver)
+}
+
+/// Hands on what is read until there is no more, or nobody listens.
+fn send_blocks(mut output: impl Read, sender: &SyncSender<Vec<u8>>) {
+    let mut block = vec![0; BLOCK_BYTES];
     loop {
         let length = match output.read(&mut block) {
             Ok(length) => length,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(_) => 0,
         };
-        buffer.push(&block[..length]);
-        let lines = if length > 0 { buffer.take() } else { buffer.finish() };
-        if let Some((chunk, _)) = lines
-            && append(service, &chunk, None).is_err()
-        {
-            return;
-        }
-        if length == 0 {
+        if length == 0 || sender.send(block[..length].to_vec()).is_err() {
             return;
         }
     }
 }
 
-/// Waits for the end of a command whose output has ended, and ends it if the service stops.
-fn end_with_service(
-    service: &Service,
-    mut child: Child,
-    has_ended: &AtomicBool,
-) -> std::io::Result<std::process::ExitStatus> {
-    let mut asked_at: Option<Instant> = None;
+/// Lines of anything: what is too long comes in pieces, and what is not UTF-8 is replaced.
+fn for_each_line(errors: impl Read, mut tell: impl FnMut(&str)) {
+    let mut errors = BufReader::with_capacity(MESSAGE_BYTES, errors);
+    let mut line = Vec::with_capacity(MESSAGE_BYTES);
     loop {
-        let output_has_ended = has_ended.load(Ordering::Acquire);
+        line.clear();
+        let read = errors.by_ref().take(MESSAGE_BYTES as u64).read_until(b'\n', &mut line);
+        if !read.is_ok_and(|length| length > 0) {
+            return;
+        }
+        tell(String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']));
+    }
+}
+
+/// Logs what a command prints, as it prints it, until it has printed all or the service stops.
+fn log_lines(service: &Service, output: &Receiver<Vec<u8>>) {
+    let mut buffer = LineBuffer::new(service.settings.max_line_bytes);
+    while !service.is_stopping() {
+        let (lines, is_end) = match output.recv_timeout(PAUSE) {
+            Ok(block) => {
+                buffer.push(&block);
+                (buffer.take(), false)
+            }
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => (buffer.finish(), true),
+        };
+        if let Some((chunk, _)) = lines
+            && append(service, &chunk, None).is_err()
+        {
+            return;
+        }
+        if is_end {
+            return;
+        }
+    }
+}
+
+/// Ends a command and all that it started, unless that has left the group. What it prints meanwhile is passed over.
+fn end(mut child: Child, output: Option<&Receiver<Vec<u8>>>) -> io::Result<ExitStatus> {
+    let start = Instant::now();
+    loop {
         let status = child.try_wait()?;
+        let has_printed_all = output.is_none_or(has_ended);
+        // Where the command has ended and its output has not, something that it started holds that open.
+        let is_patient = start.elapsed() < GRACE;
         if let Some(status) = status
-            && output_has_ended
+            && has_printed_all
         {
             return Ok(status);
         }
-        // Where the command has ended and its output has not, something that it started holds that open.
-        if service.is_stopping() {
-            let is_patient = asked_at.get_or_insert_with(Instant::now).elapsed() < GRACE;
-            end_group(&child, !is_patient);
+        end_group(&child, !is_patient);
+        if !is_patient {
+            // Its shell is waited for, which cannot refuse; what holds the output and cannot be reached is given up.
+            let _ = child.kill();
+            return child.wait();
         }
         thread::sleep(PAUSE);
+    }
+}
+
+/// Passes over what is there, and says whether nothing more will come.
+fn has_ended(output: &Receiver<Vec<u8>>) -> bool {
+    loop {
+        match output.try_recv() {
+            Ok(_) => {}
+            Err(TryRecvError::Empty) => return false,
+            Err(TryRecvError::Disconnected) => return true,
+        }
     }
 }
 
@@ -121,4 +181,18 @@ fn end_group(child: &Child, by_force: bool) {
 #[cfg(not(unix))]
 fn end_group(_: &Child, _: bool) {
     // There are no groups: the command ends when it finds that nobody reads its output.
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_may_be_anything() {
+        let long = "x".repeat(MESSAGE_BYTES + 5);
+        let errors = [b"one\r\n\nb\xFFd\n", long.as_bytes(), b"\nlast"].concat();
+        let mut told = Vec::new();
+        for_each_line(&errors[..], |line| told.push(line.to_owned()));
+        assert_eq!(told, ["one", "", "b\u{FFFD}d", &long[5..], "xxxxx", "last"]);
+    }
 }

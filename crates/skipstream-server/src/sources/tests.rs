@@ -180,3 +180,17 @@ fn a_command_is_read_and_started_again_when_it_ends() {
     // It ends with the service, and what it started too.
     running.stop();
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_left_its_command_and_holds_its_output_is_not_waited_for() {
+    let (folder, data, _) = folder();
+    // It ends once the folder of the test is gone.
+    let command = format!(
+        "setsid sh -c 'while [ -d {} ]; do sleep 0.1; done' & echo one; printf unfinished",
+        folder.path().display()
+    );
+    let running = start(ServeSettings { data, exec: vec![command], ..ServeSettings::default() });
+    assert_eq!(running.lines(1), ["one"]);
+    running.stop();
+}
