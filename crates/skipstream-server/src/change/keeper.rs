@@ -79,13 +79,14 @@ struct Rounds {
 impl Rounds {
     fn new(service: Arc<Service>) -> Rounds {
         let published = service.published();
-        let newest = service.kept.newest_automatic();
+        let now = Timestamp::now();
+        let newest = service.kept.newest_automatic(now);
         let every = every(&service);
         Rounds {
             known: Known::new(&published),
             due: newest
                 .as_ref()
-                .map_or(Timestamp::now(), |info| info.time)
+                .map_or(now, |info| info.time)
                 .saturating_add(every)
                 .unwrap_or(Timestamp::MAX),
             kept_seq: newest.map(|info| info.seq),
@@ -124,6 +125,8 @@ impl Rounds {
             self.look_after_watched(published);
             self.watch_due = Instant::now() + WATCH_EVERY.max(start.elapsed() * WATCH_SHARE);
         }
+        // A clock that was set back must not put off the next one for longer than usual.
+        self.due = self.due.min(now.saturating_add(every(&self.service)).unwrap_or(Timestamp::MAX));
         if self.due <= now && self.kept_seq != Some(published.seq) && !published.embeddings.is_empty() {
             self.keep(published, now);
         }
@@ -134,7 +137,7 @@ impl Rounds {
         let wait = match kept.keep(published, None, settings.snapshot_words) {
             Ok(info) => {
                 self.kept_seq = Some(info.seq);
-                kept.thin(settings.keep_recent, settings.keep_days);
+                kept.thin(now, settings.keep_recent, settings.keep_days);
                 events.tell(Event::Kept(info));
                 every(&self.service)
             }
@@ -155,7 +158,9 @@ impl Rounds {
         let Service { settings, kept, movers, watch, events, .. } = &*self.service;
         let words = watch.words();
         // The newest snapshot may be as new as what is published; nothing moved since.
-        let Some(old) = kept.list().into_iter().rfind(|info| info.seq < published.seq) else { return };
+        // Lines tell which is the newest, as clocks may be wrong.
+        let older = kept.list().into_iter().filter(|info| info.seq < published.seq);
+        let Some(old) = older.max_by_key(|info| info.seq) else { return };
         if words.is_empty() {
             return;
         }

@@ -91,9 +91,9 @@ impl Kept {
         self.lock().infos.clone()
     }
 
-    /// The newest of those that were kept by themselves.
-    pub fn newest_automatic(&self) -> Option<KeptInfo> {
-        self.lock().infos.iter().rfind(|info| !info.pinned).cloned()
+    /// The newest of those that were kept by themselves, up to a time: a clock that was wrong may have left later ones.
+    pub fn newest_automatic(&self, until: Timestamp) -> Option<KeptInfo> {
+        self.lock().infos.iter().rfind(|info| !info.pinned && info.time <= until).cloned()
     }
 
     /// The snapshot of a name.
@@ -182,8 +182,8 @@ impl Kept {
     }
 
     /// Deletes those that need not stay.
-    pub fn thin(&self, recent: usize, days: usize) {
-        for name in superfluous(&self.list(), recent, days) {
+    pub fn thin(&self, now: Timestamp, recent: usize, days: usize) {
+        for name in superfluous(&self.list(), now, recent, days) {
             self.delete(&name);
         }
     }
@@ -293,7 +293,7 @@ mod tests {
         let again = Kept::open(folder.path());
         assert_eq!(again.list().len(), 2);
         assert_eq!(again.find(&name("monday")), Some(pinned));
-        assert_eq!(again.newest_automatic(), Some(automatic));
+        assert_eq!(again.newest_automatic(published.time), Some(automatic));
         let embeddings = again.embeddings(&name("monday")).unwrap();
         assert!(embeddings.words().eq(["tea", "milk"]) && embeddings.count(1) == 4);
         assert_eq!(*embeddings.vector_at(0), [1.0, 0.5]);

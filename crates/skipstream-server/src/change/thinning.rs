@@ -2,24 +2,30 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::name::SnapshotName;
 use crate::events::KeptInfo;
 
 /// The snapshots that may go: not the pinned ones, not the newest `recent`, and of those before them not the last of each
-/// day (UTC) for so many `days` before the newest.
-pub(super) fn superfluous(kept: &[KeptInfo], recent: usize, days: usize) -> Vec<SnapshotName> {
-    let mut by_time: Vec<&KeptInfo> = kept.iter().filter(|info| !info.pinned).collect();
+/// day (UTC) for so many `days` before now. Later ones than now, which a clock that was wrong has left, stay until their
+/// time has come, and do not count.
+pub(super) fn superfluous(
+    kept: &[KeptInfo],
+    now: Timestamp,
+    recent: usize,
+    days: usize,
+) -> Vec<SnapshotName> {
+    let mut by_time: Vec<&KeptInfo> = kept.iter().filter(|info| !info.pinned && info.time <= now).collect();
     by_time.sort_by_key(|info| std::cmp::Reverse((info.time, info.seq)));
-    let Some(newest) = by_time.first().map(|info| info.time) else { return Vec::new() };
     let most_hours = i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(24);
     let mut days_seen = BTreeSet::new();
     let mut names = Vec::new();
     for (place, info) in by_time.into_iter().enumerate() {
         // The newest of a day comes first.
         let is_last_of_day = days_seen.insert(info.time.to_zoned(TimeZone::UTC).date());
-        let is_young = newest.duration_since(info.time).as_hours() <= most_hours;
+        let is_young = now.duration_since(info.time).as_hours() <= most_hours;
         if place >= recent.max(1) && !(is_last_of_day && is_young) {
             names.extend(SnapshotName::new(&info.name));
         }
@@ -29,7 +35,7 @@ pub(super) fn superfluous(kept: &[KeptInfo], recent: usize, days: usize) -> Vec<
 
 #[cfg(test)]
 mod tests {
-    use jiff::{SignedDuration, Timestamp};
+    use jiff::SignedDuration;
 
     use super::*;
 
@@ -47,7 +53,12 @@ mod tests {
     }
 
     fn staying(kept: &[KeptInfo], recent: usize, days: usize) -> Vec<String> {
-        let gone = superfluous(kept, recent, days);
+        let now = kept.last().unwrap().time;
+        staying_at(now, kept, recent, days)
+    }
+
+    fn staying_at(now: Timestamp, kept: &[KeptInfo], recent: usize, days: usize) -> Vec<String> {
+        let gone = superfluous(kept, now, recent, days);
         let is_gone = |info: &&KeptInfo| gone.iter().any(|name| name.as_str() == info.name);
         kept.iter().filter(|info| !is_gone(info)).map(|info| info.name.clone()).collect()
     }
@@ -79,6 +90,14 @@ mod tests {
         let mut kept = hourly(30);
         kept[2].pinned = true;
         assert_eq!(staying(&kept, 1, 0), ["h2", "h29"]);
-        assert!(superfluous(&[], 1, 1).is_empty());
+        assert!(superfluous(&[], Timestamp::UNIX_EPOCH, 1, 1).is_empty());
+    }
+
+    #[test]
+    fn those_from_the_future_stay_and_take_no_place_of_others() {
+        let mut kept = hourly(60);
+        kept[58].time += SignedDuration::from_hours(24 * 365);
+        kept[59].time += SignedDuration::from_hours(24 * 365);
+        assert_eq!(staying_at(kept[57].time, &kept, 2, 1), ["h47", "h56", "h57", "h58", "h59"]);
     }
 }

@@ -79,6 +79,30 @@ async fn snapshots_are_kept_when_they_are_due_and_there_is_new_text() {
     assert_eq!((again.due, again.kept_seq), (time(6 * 60 + 2), Some(10)));
 }
 
+#[test]
+fn a_clock_that_was_wrong_does_not_stop_snapshots() {
+    let folder = TempDir::new().unwrap();
+    let words = [("tea", 5, [1.0, 0.0])];
+    let service = service(&folder, published_at(time(0), 0, &[]), &[]);
+    let hour = SignedDuration::from_hours(1);
+    let future = Timestamp::now() + hour * 24 * 365;
+    for later in 0..2 {
+        service.kept.keep(&published_at(future + hour * later, 1 + later as u64, &words), None, 9).unwrap();
+    }
+    let mut rounds = Rounds::new(service.clone());
+    assert!(rounds.due <= Timestamp::now() + hour);
+
+    // Set back while running, by many years: within an hour the next one is kept, and stays.
+    rounds.look_at(&Arc::new(published_at(time(0), 3, &words)), time(0));
+    assert_eq!(rounds.due, time(60));
+    for next in 1..5 {
+        let published = published_at(time(next * 60), 3 + next as u64, &words);
+        rounds.look_at(&Arc::new(published), time(next * 60));
+    }
+    let seqs: Vec<u64> = service.kept.list().iter().map(|info| info.seq).collect();
+    assert_eq!(seqs, [6, 7, 1, 2]);
+}
+
 #[tokio::test]
 async fn what_cannot_be_kept_is_told_and_tried_again() {
     let folder = TempDir::new().unwrap();
