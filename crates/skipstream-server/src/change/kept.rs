@@ -101,33 +101,34 @@ impl Kept {
         self.lock().infos.iter().find(|info| info.name == name.as_str()).cloned()
     }
 
-    /// The vectors of a snapshot; nothing if there is no such snapshot, or if it is damaged, after which it is not listed
-    /// any more.
+    /// The vectors of a snapshot; nothing if there is no such snapshot, if it cannot be read now, or if it is damaged, after
+    /// which it is not listed any more.
     pub fn embeddings(&self, name: &SnapshotName) -> Option<Embeddings> {
-        {
+        let info = {
             let mut list = self.lock();
             if let Some(place) = list.open.iter().position(|(open, _)| open == name) {
                 let open = list.open.remove(place)?;
                 list.open.push_back(open.clone());
                 return Some(open.1);
             }
-            list.infos.iter().find(|info| info.name == name.as_str())?;
-        }
+            list.infos.iter().find(|info| info.name == name.as_str())?.clone()
+        };
         // Read without the lock: others need not wait for the disk.
-        let embeddings = match Embeddings::open(self.path(name, "safetensors"), Vectors::default()) {
-            Ok(embeddings) => embeddings,
+        match Embeddings::open(self.path(name, "safetensors"), Vectors::default()) {
+            Ok(embeddings) => {
+                self.remember(name, &info, &embeddings);
+                Some(embeddings)
+            }
+            Err(error) if may_pass(&error) => {
+                tracing::warn!(%error, %name, "a kept snapshot cannot be read now");
+                None
+            }
             Err(error) => {
                 tracing::warn!(%error, %name, "a kept snapshot cannot be read and is left out");
-                self.lock().infos.retain(|info| info.name != name.as_str());
-                return None;
+                self.lock().infos.retain(|listed| *listed != info);
+                None
             }
-        };
-        let mut list = self.lock();
-        if list.open.len() == MAX_OPEN {
-            list.open.pop_front();
         }
-        list.open.push_back((name.clone(), embeddings.clone()));
-        Some(embeddings)
     }
 
     /// Keeps the most frequent words of what was published: under a name until somebody deletes it, or by itself.
@@ -140,7 +141,8 @@ impl Kept {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let pinned = name.is_some();
         let name = name.unwrap_or_else(|| SnapshotName::of_time(published.time));
-        if self.find(&name).is_some() {
+        // What could not be read is not listed, and not to be overwritten.
+        if self.find(&name).is_some() || self.has_files(&name)? {
             return Err(KeepError::NameTaken(name));
         }
         if pinned && self.lock().infos.iter().filter(|info| info.pinned).count() >= MAX_PINNED {
@@ -166,15 +168,16 @@ impl Kept {
         Ok(info)
     }
 
-    /// Deletes a snapshot; says whether there was one.
+    /// Deletes a snapshot, also one that is not listed because it cannot be read; says whether there was one.
     pub fn delete(&self, name: &SnapshotName) -> bool {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut list = self.lock();
         let n_before = list.infos.len();
         list.infos.retain(|info| info.name != name.as_str());
         list.open.retain(|(open, _)| open != name);
-        let was_there = list.infos.len() < n_before;
+        let was_listed = list.infos.len() < n_before;
         drop(list);
+        let was_there = was_listed || self.has_files(name).unwrap_or(false);
         if was_there {
             self.remove_files(name);
         }
@@ -188,6 +191,18 @@ impl Kept {
         }
     }
 
+    /// Keeps vectors in memory that were read, unless their snapshot was deleted or replaced meanwhile.
+    fn remember(&self, name: &SnapshotName, info: &KeptInfo, embeddings: &Embeddings) {
+        let mut list = self.lock();
+        if !list.infos.contains(info) || list.open.iter().any(|(open, _)| open == name) {
+            return;
+        }
+        if list.open.len() == MAX_OPEN {
+            list.open.pop_front();
+        }
+        list.open.push_back((name.clone(), embeddings.clone()));
+    }
+
     fn write(&self, name: &SnapshotName, info: &KeptInfo, embeddings: &Embeddings) -> skipstream::Result<()> {
         let failed = |source| skipstream::Error::Io { path: self.folder.clone(), source };
         fs::create_dir_all(&self.folder).map_err(failed)?;
@@ -198,6 +213,18 @@ impl Kept {
             written.and_then(|()| file.write_all(b"\n")).map_err(failed)
         })?;
         embeddings.save(self.path(name, "safetensors"))
+    }
+
+    /// Whether there is a file of a snapshot.
+    fn has_files(&self, name: &SnapshotName) -> skipstream::Result<bool> {
+        for ending in ["safetensors", "json"] {
+            let path = self.path(name, ending);
+            let is_there = path.try_exists().map_err(|source| skipstream::Error::Io { path, source })?;
+            if is_there {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Removes the files of a snapshot, the vectors first.
@@ -234,14 +261,31 @@ impl KeepError {
     }
 }
 
-/// The snapshots of a folder. Of one whose vectors are not there, the rest is removed.
+/// Whether a file that cannot be read now may be as good as ever: too many files may be open, or the disk may be away.
+fn may_pass(error: &skipstream::Error) -> bool {
+    use io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
+    match error {
+        skipstream::Error::Io { source, .. } => {
+            !matches!(source.kind(), NotFound | InvalidData | UnexpectedEof)
+        }
+        _ => false,
+    }
+}
+
+/// The snapshots of a folder that nobody writes now. Of one whose vectors are not there, the rest is removed, and so is
+/// what was not written to its end.
 fn read_folder(folder: &Path) -> io::Result<Vec<KeptInfo>> {
     let mut infos = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json"));
-        let Some(name) = name.and_then(SnapshotName::new) else { continue };
-        if !path.with_file_name(format!("{name}.safetensors")).is_file() {
+        let Some(file) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if file.starts_with('.') && file.ends_with(".partial") {
+            let _ = fs::remove_file(&path);
+            continue;
+        }
+        let Some(name) = file.strip_suffix(".json").and_then(SnapshotName::new) else { continue };
+        // An error is no proof that nothing is there.
+        if path.with_file_name(format!("{name}.safetensors")).try_exists().is_ok_and(|exists| !exists) {
             let _ = fs::remove_file(&path);
             continue;
         }
@@ -264,108 +308,4 @@ fn describe(path: &Path, name: &SnapshotName) -> io::Result<KeptInfo> {
 }
 
 #[cfg(test)]
-mod tests {
-    use tempfile::TempDir;
-
-    use super::*;
-    use crate::change::testing::published;
-
-    fn name(name: &str) -> SnapshotName {
-        SnapshotName::new(name).unwrap()
-    }
-
-    fn names(kept: &Kept) -> Vec<String> {
-        kept.list().into_iter().map(|info| info.name).collect()
-    }
-
-    #[test]
-    fn a_snapshot_is_there_again_after_a_restart() {
-        let folder = TempDir::new().unwrap();
-        let published =
-            published(9, &[("tea", 5, [1.0, 0.5]), ("milk", 4, [0.5, 1.0]), ("ink", 1, [0.0, 1.0])]);
-        let kept = Kept::open(folder.path());
-        assert!(kept.list().is_empty());
-        let pinned = kept.keep(&published, Some(name("monday")), 2).unwrap();
-        let automatic = kept.keep(&published, None, 2).unwrap();
-        assert_eq!((pinned.seq, pinned.vocabulary, pinned.words, pinned.pinned), (9, 3, 10, true));
-        assert!(!automatic.pinned);
-
-        let again = Kept::open(folder.path());
-        assert_eq!(again.list().len(), 2);
-        assert_eq!(again.find(&name("monday")), Some(pinned));
-        assert_eq!(again.newest_automatic(published.time), Some(automatic));
-        let embeddings = again.embeddings(&name("monday")).unwrap();
-        assert!(embeddings.words().eq(["tea", "milk"]) && embeddings.count(1) == 4);
-        assert_eq!(*embeddings.vector_at(0), [1.0, 0.5]);
-    }
-
-    #[test]
-    fn a_name_is_given_once_and_is_free_again_after_deleting() {
-        let folder = TempDir::new().unwrap();
-        let published = published(1, &[("tea", 5, [1.0, 0.5])]);
-        let kept = Kept::open(folder.path());
-        kept.keep(&published, Some(name("a")), 9).unwrap();
-        let message = kept.keep(&published, Some(name("a")), 9).unwrap_err().to_string();
-        assert_eq!(message, "there is a snapshot `a` already");
-        assert!(kept.embeddings(&name("a")).is_some());
-        assert!(kept.delete(&name("a")) && !kept.delete(&name("a")));
-        assert!(kept.embeddings(&name("a")).is_none());
-        assert_eq!(fs::read_dir(folder.path().join("snapshots")).unwrap().count(), 0);
-        kept.keep(&published, Some(name("a")), 9).unwrap();
-    }
-
-    #[test]
-    fn what_is_damaged_is_left_out_and_the_rest_stays() {
-        let folder = TempDir::new().unwrap();
-        let published = published(1, &[("tea", 5, [1.0, 0.5])]);
-        let kept = Kept::open(folder.path());
-        for damaged in ["good", "vectors", "description", "half"] {
-            kept.keep(&published, Some(name(damaged)), 9).unwrap();
-        }
-        let file = |name: &str| folder.path().join("snapshots").join(name);
-        fs::write(file("vectors.safetensors"), "short").unwrap();
-        fs::write(file("description.json"), "{\"version\": 7}").unwrap();
-        fs::remove_file(file("half.safetensors")).unwrap();
-        fs::write(file("..json"), "{}").unwrap();
-
-        let kept = Kept::open(folder.path());
-        assert_eq!(names(&kept).len(), 2);
-        assert!(!file("half.json").exists() && file("description.json").exists());
-        assert!(kept.embeddings(&name("vectors")).is_none());
-        assert_eq!(names(&kept), ["good"]);
-        assert!(kept.embeddings(&name("good")).is_some());
-    }
-
-    #[test]
-    fn a_snapshot_that_cannot_be_written_leaves_nothing() {
-        let folder = TempDir::new().unwrap();
-        let published = published(1, &[("tea", 5, [1.0, 0.5])]);
-        let kept = Kept::open(folder.path());
-        // A folder of the file's name is in the way.
-        fs::create_dir_all(folder.path().join("snapshots/a.safetensors")).unwrap();
-        assert!(kept.keep(&published, Some(name("a")), 9).is_err());
-        assert!(kept.list().is_empty() && !folder.path().join("snapshots/a.json").exists());
-    }
-
-    #[test]
-    fn a_full_disk_has_a_name() {
-        let full = io::Error::from(io::ErrorKind::StorageFull);
-        let error = skipstream::Error::Io { path: PathBuf::new(), source: full };
-        assert!(matches!(KeepError::from_engine(error), KeepError::DiskFull));
-    }
-
-    #[test]
-    fn many_snapshots_are_read_one_after_the_other() {
-        let folder = TempDir::new().unwrap();
-        let published = published(1, &[("tea", 5, [1.0, 0.5])]);
-        let kept = Kept::open(folder.path());
-        let all: Vec<SnapshotName> = (0..MAX_OPEN + 4).map(|number| name(&number.to_string())).collect();
-        for name in &all {
-            kept.keep(&published, Some(name.clone()), 9).unwrap();
-        }
-        for name in all.iter().chain(&all) {
-            assert_eq!(kept.embeddings(name).unwrap().len(), 1);
-        }
-        assert_eq!(kept.lock().open.len(), MAX_OPEN);
-    }
-}
+mod tests;
