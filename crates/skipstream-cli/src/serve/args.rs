@@ -1,6 +1,6 @@
 //! What can be typed after `serve`.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub struct ServeArgs {
 pub struct ServiceArgs {
     /// Where to listen; anything but this machine itself needs --tokens [default: 127.0.0.1:8321]
     #[arg(long, value_name = "ADDRESS:PORT")]
-    pub listen: Option<SocketAddr>,
+    pub listen: Option<Address>,
     /// A file with a line `read TOKEN`, `write TOKEN` or `admin TOKEN` for each who may ask, send text, or manage
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
@@ -121,6 +121,36 @@ pub enum LogFormat {
     Json,
 }
 
+/// Where to listen, as it is typed: `127.0.0.1:8321`, `localhost:8321`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Address(pub SocketAddr);
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Address, String> {
+        let address = text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
+        address.map(Address).ok_or_else(|| {
+            format!("`{text}` is not an address of this machine with a port, such as 127.0.0.1:8321")
+        })
+    }
+}
+
+impl TryFrom<String> for Address {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Address, String> {
+        text.parse()
+    }
+}
+
+impl From<Address> for String {
+    fn from(address: Address) -> String {
+        address.0.to_string()
+    }
+}
+
 /// A time, as it is typed: `2s`, `5m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -187,7 +217,7 @@ impl ServiceArgs {
         let size = |asked: Option<Bytes>, default| asked.map_or(default, u64::from);
         ServeSettings {
             data,
-            listen: self.listen.unwrap_or(default.listen),
+            listen: self.listen.map_or(default.listen, |address| address.0),
             tokens: self.tokens,
             follow: self.follow,
             exec: self.exec,

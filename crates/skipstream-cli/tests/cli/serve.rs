@@ -162,6 +162,11 @@ fn what_cannot_be_served_is_refused() {
     let desk = Desk::new();
     let answer = desk.run(&serve(&["--publish-every", "soon"]));
     assert_refused(&answer, &["`soon` is not a time such as 2s or 5m"]);
+    let answer = desk.run(&["serve", "--listen", "everywhere"]);
+    assert_refused(
+        &answer,
+        &["`everywhere` is not an address of this machine with a port, such as 127.0.0.1:8321"],
+    );
     desk.write("s.toml", "window = 3\n[serve]\nlisten_on = 'all'\n");
     let answer = desk.run(&serve(&["--settings", "s.toml"]));
     assert_refused(&answer, &["s.toml, line 3: unknown field `listen_on`, expected one of `listen`"]);

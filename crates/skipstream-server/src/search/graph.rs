@@ -200,4 +200,28 @@ mod tests {
         );
         assert!(same > 0.95 && moved > 0.9);
     }
+
+    /// By name, with a model of real text in `SKIPSTREAM_MODEL`, an absolute path:
+    /// `cargo test --release -p skipstream-server --features usearch -- --ignored --nocapture recall_of_a_model`
+    #[test]
+    #[ignore = "it takes a model of yours"]
+    fn recall_of_a_model() {
+        let model = std::env::var_os("SKIPSTREAM_MODEL").expect("SKIPSTREAM_MODEL is the path of a model");
+        let embeddings = Embeddings::load(model, skipstream::Vectors::Sum).unwrap();
+        let time = jiff::Timestamp::UNIX_EPOCH;
+        let published = Arc::new(of_embeddings(time, 1, embeddings, time));
+        let graph = Graph::new(&published, || true).unwrap().unwrap();
+        let started = std::time::Instant::now();
+        for question in 0..500 {
+            let row = question * 7_919 % published.embeddings.len();
+            graph.answer(&published, &Question::about_row(&published, row, 10)).unwrap();
+        }
+        println!(
+            "recall@10 of {} words: {:.4}; made in {:?}, {:?} a question",
+            published.embeddings.len(),
+            recall(&graph, &published, 500),
+            graph.took,
+            started.elapsed() / 500,
+        );
+    }
 }
