@@ -1,12 +1,12 @@
 //! A file that is followed as it grows.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::lines::LineBuffer;
-use super::place::{Identity, Place};
+use super::place::{Identity, MARK_BYTES, Place, stands_before};
 use super::{LONG_PAUSE, PAUSE, append, pause};
 use crate::error::{Error, Result};
 use crate::log::{Chunk, SourcePosition};
@@ -49,8 +49,8 @@ impl Follower {
     pub fn new(service: Arc<Service>, path: &Path) -> Result<Follower> {
         let wrong = |reason: String| Error::Data { path: path.to_owned(), reason };
         let absolute = std::path::absolute(path).map_err(|error| wrong(error.to_string()))?;
-        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(wrong("this is not a file, and cannot be followed".to_owned()));
+        if let Ok(metadata) = fs::metadata(path) {
+            check(&metadata).map_err(|error| wrong(error.to_string()))?;
         }
         let name = format!("file:{}", absolute.display());
         let place =
@@ -95,9 +95,12 @@ impl Follower {
             self.open = self.find().map_err(&failed)?;
         }
         let Some(open) = &mut self.open else { return Ok(Look::Nothing) };
-        if let Some(place) = &self.place
-            && !place.is_in(&mut open.file).map_err(&failed)?
-        {
+        let is_place_there = match &self.place {
+            Some(place) => place.is_in(&mut open.file).map_err(&failed)?,
+            None => true,
+        };
+        let unfinished = self.buffer.last(MARK_BYTES);
+        if !is_place_there || !stands_before(&mut open.file, open.offset, unfinished).map_err(&failed)? {
             tracing::warn!(file = %self.path.display(), "the file was cut, and is read from its start");
             self.place = None;
             self.buffer.clear();
@@ -148,7 +151,7 @@ impl Follower {
     /// The file that is to be read: the one that was read last, wherever it is now, or else the one at the path.
     fn find(&mut self) -> io::Result<Option<Open>> {
         self.buffer.clear();
-        let current = if_there(File::open(&self.path))?;
+        let current = if_there(open(&self.path))?;
         let Some(place) = &self.place else {
             return current.map(|file| opened(file, 0, false)).transpose();
         };
@@ -169,8 +172,8 @@ impl Follower {
             self.place = None;
             return opened(file, 0, false).map(Some);
         }
-        // Between two files: the old one may have more.
-        self.renamed(identity)?.map(|file| opened(file, offset, true)).transpose()
+        // Between two files: the old one may have more until the new one is there.
+        self.renamed(identity)?.map(|file| opened(file, offset, false)).transpose()
     }
 
     /// A file in the same folder that was read under this path before, and has all that was read.
@@ -181,7 +184,7 @@ impl Follower {
                 .metadata()
                 .is_ok_and(|metadata| metadata.is_file() && Identity::of(&metadata) == identity);
             if is_it
-                && let Ok(mut file) = File::open(entry.path())
+                && let Ok(mut file) = open(&entry.path())
                 && place.is_in(&mut file)?
             {
                 return Ok(Some(file));
@@ -189,6 +192,29 @@ impl Follower {
         }
         Ok(None)
     }
+}
+
+/// Opens a file, and nothing else. A pipe may have taken its place, whose writer would be waited for: the open file itself
+/// is looked at, and opening does not wait.
+fn open(path: &Path) -> io::Result<File> {
+    check(&fs::metadata(path)?)?;
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn check(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    Err(io::Error::other("this is not a file, and cannot be followed"))
 }
 
 fn opened(file: File, offset: u64, is_old: bool) -> io::Result<Open> {
@@ -218,3 +244,6 @@ fn without_mark(mut chunk: Chunk) -> Chunk {
     }
     chunk
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,6 +41,11 @@ impl LineBuffer {
         (taken > 0).then(|| (self.chunk(taken), taken))
     }
 
+    /// The last bytes that wait, at most so many.
+    pub fn last(&self, n: usize) -> &[u8] {
+        &self.bytes[self.bytes.len().saturating_sub(n)..]
+    }
+
     /// Forgets what is there.
     pub fn clear(&mut self) {
         self.bytes.clear();

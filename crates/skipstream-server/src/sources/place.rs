@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use serde::{Deserialize, Serialize};
 
 /// So many bytes before a place tell whether it is still the same.
-const MARK_BYTES: u64 = 256;
+pub const MARK_BYTES: usize = 256;
 
 /// A place in a file: which file it is, how far it was read, and what stands before that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,8 +51,17 @@ impl Place {
     }
 }
 
+/// Whether these bytes stand in a file before an offset.
+pub fn stands_before(file: &mut File, offset: u64, bytes: &[u8]) -> io::Result<bool> {
+    let length = bytes.len() as u64;
+    file.seek(SeekFrom::Start(offset.saturating_sub(length)))?;
+    let mut found = Vec::with_capacity(bytes.len());
+    file.take(length).read_to_end(&mut found)?;
+    Ok(found == bytes)
+}
+
 fn mark(file: &mut File, offset: u64) -> io::Result<String> {
-    let start = offset.saturating_sub(MARK_BYTES);
+    let start = offset.saturating_sub(MARK_BYTES as u64);
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();
     file.take(offset - start).read_to_end(&mut bytes)?;

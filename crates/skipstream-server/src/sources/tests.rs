@@ -19,15 +19,20 @@ struct Running {
 }
 
 fn start(settings: ServeSettings) -> Running {
+    let service = service(settings);
+    let sources = Sources::start(&service).unwrap();
+    Running { service, sources }
+}
+
+/// A service that learns nothing, and whose sources are not read yet.
+pub(super) fn service(settings: ServeSettings) -> Arc<Service> {
     let log = Log::open(&settings.data, settings.queue_bytes).unwrap();
     let trainer = Trainer::new(Config { dimensions: 2, ..Config::default() }).unwrap();
     let model = TempDir::new().unwrap();
     let first_log = Log::open(model.path(), 1).unwrap();
     let first = Model::create(model.path(), trainer, &first_log).unwrap();
     let first = first.published(settings.vectors).unwrap();
-    let service = Service::new(settings, log, first);
-    let sources = Sources::start(&service).unwrap();
-    Running { service, sources }
+    Service::new(settings, log, first)
 }
 
 fn follow(data: &Path, file: &Path) -> Running {
