@@ -128,7 +128,7 @@ impl Service {
     /// Asks all parts to come to an end.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
-        self.log.wake();
+        self.log.stop();
         self.events.close();
     }
 

@@ -94,7 +94,7 @@ impl Queue {
 
     /// Cuts lines into sentences.
     fn cut(&mut self, logged: &Logged, times: &mut Times) -> Result<()> {
-        let Logged { first, arrived, chunk } = logged;
+        let Logged { first, arrived, chunk, .. } = logged;
         let start = self.end;
         // Lines that were learned before the service was started stand in front of others in their chunk.
         let learned = (start.line - first) as usize;

@@ -162,9 +162,9 @@ impl Session {
             if is_due { Wish::Rest } else { Wish::GoOn }
         };
         let batch_words = trainer.settings().new_words_per_batch() as u64;
-        let mut source = WholeBatches::new(queue, times, batch_words);
+        let mut source = WholeBatches::new(queue, times, batch_words, MARKS);
         let outcome = trainer.train(&mut source, &mut observer);
-        let failure = source.failure.take();
+        let (failure, is_marked_full) = (source.failure.take(), source.is_marked_full);
         // The observer was told of all batches but the last.
         self.meter.note(&self.model.trainer.progress(), &before, Instant::now());
         self.told_at = told_at;
@@ -175,6 +175,8 @@ impl Session {
         }
         match failure {
             Some(error) => Err(error),
+            // There may be more text.
+            None if is_marked_full => outcome.map(|_| Outcome::Rested).map_err(Error::from),
             None => Ok(outcome?),
         }
     }
@@ -281,6 +283,7 @@ impl Session {
             return Ok(*self.checkpoint.get_or_insert(Checkpoint { seq, time: Timestamp::now() }));
         }
         let saved = self.model.save();
+        self.service.log.note_saving(saved.is_ok());
         let now = Instant::now();
         match saved {
             Ok(seq) => {

@@ -15,20 +15,34 @@ pub struct WholeBatches<'a> {
     batch_words: u64,
     /// Words of the open batch.
     words: u64,
+    /// Places that may wait for their words' times to be settled.
+    most_marks: usize,
+    /// Whether it has ended because there are more of those, and not because there is no more text.
+    pub is_marked_full: bool,
     /// Why the log could not be read.
     pub failure: Option<Error>,
 }
 
 impl<'a> WholeBatches<'a> {
     /// Begins with a batch.
-    pub fn new(queue: &'a mut Queue, times: &'a mut Times, batch_words: u64) -> WholeBatches<'a> {
-        WholeBatches { queue, times, batch_words, words: 0, failure: None }
+    pub fn new(
+        queue: &'a mut Queue,
+        times: &'a mut Times,
+        batch_words: u64,
+        most_marks: usize,
+    ) -> WholeBatches<'a> {
+        WholeBatches { queue, times, batch_words, words: 0, most_marks, is_marked_full: false, failure: None }
     }
 }
 
 impl Source for WholeBatches<'_> {
     fn read(&mut self, sentence: &mut Sentence) -> skipstream::Result<bool> {
         if self.words >= self.batch_words {
+            // Behind a batch, so that each attempt learns one at least.
+            if self.times.marks() > self.most_marks {
+                self.is_marked_full = true;
+                return Ok(false);
+            }
             self.words = 0;
         }
         if self.words == 0 {

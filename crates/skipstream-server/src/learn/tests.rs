@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use skipstream::corpus::{Lines, TextOptions};
+use skipstream::corpus::{Lines, Sentence, Source, TextOptions};
 use skipstream::{Config, Embeddings, Strategy as Method, Trainer, Vectors};
 use tempfile::TempDir;
 
 use super::position::Position;
+use super::queue::Queue;
+use super::source::WholeBatches;
+use super::times::Times;
 use super::*;
 use crate::log::{Chunk, Log};
 use crate::published::{Published, Seen, Seq};
@@ -298,8 +301,7 @@ fn a_checkpoint_that_is_ordered_holds_whole_batches_and_shortens_the_log() {
     running.learned(60);
     let checkpoint = running.runtime.block_on(running.service.checkpoint()).unwrap();
     assert!((50..=60).contains(&checkpoint.seq), "{}", checkpoint.seq);
-    let rest: usize =
-        chunks(&lines, 6)[checkpoint.seq as usize / 6..].iter().map(|chunk| chunk.text.len()).sum();
+    let rest: usize = chunks(&lines, 6)[checkpoint.seq as usize / 6..].iter().map(Chunk::weight).sum();
     while running.service.log.kept_bytes() > rest as u64 {
         thread::yield_now();
     }
@@ -409,6 +411,42 @@ fn a_panic_of_the_learner_ends_the_service() {
     assert!(service.is_stopping());
     assert!(message.contains("defect"), "{message}");
     assert_eq!(service.status.load().problem.as_ref(), Some(&message));
+}
+
+#[test]
+fn times_that_were_half_written_are_removed_at_the_start() {
+    let folder = TempDir::new().unwrap();
+    let config = small(Method::MiniBatch, 20);
+    start(folder.path(), &config).stop();
+    let half = folder.path().join(".times-9-0.partial");
+    fs::write(&half, "half").unwrap();
+    start(folder.path(), &config).stop();
+    assert!(!half.exists());
+}
+
+#[test]
+fn batches_end_where_too_many_times_wait_to_be_settled() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), 1 << 20).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let lines: Vec<String> = (0..100).map(|_| "three short words".to_owned()).collect();
+    for chunk in chunks(&lines, 10) {
+        runtime.block_on(log.append(chunk)).unwrap();
+    }
+    let options = TextOptions::default();
+    let mut queue = Queue::new(log.reader(1).unwrap(), Position::START, 0, &options);
+    let (mut times, mut sentence) = (Times::default(), Sentence::default());
+    let mut read = |most_marks| {
+        let mut source = WholeBatches::new(&mut queue, &mut times, 30, most_marks);
+        let mut sentences = 0;
+        while source.read(&mut sentence).unwrap() {
+            sentences += 1;
+        }
+        (sentences, source.is_marked_full)
+    };
+    assert_eq!(read(0), (10, true), "one batch at least");
+    assert_eq!(read(5), (10, true));
+    assert_eq!(read(1_000), (80, false));
 }
 
 #[test]

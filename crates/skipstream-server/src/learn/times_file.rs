@@ -71,12 +71,14 @@ pub fn load(path: &Path, vocabulary: &Vocabulary) -> Result<Times> {
     Ok(Times::restored(slots, *tokens))
 }
 
-/// Removes the files of other models than the one at this place. What cannot be removed only takes room.
+/// Removes the files of other models than the one at this place, and those that a killed process left half written. What cannot be removed only takes room.
 pub fn remove_others(folder: &Path, position: Position) {
     let keep = path(folder, position);
     let Ok(files) = fs::read_dir(folder) else { return };
     for file in files.flatten() {
-        let is_ours = file.file_name().to_str().is_some_and(|name| name.starts_with("times-"));
+        let is_ours = file.file_name().to_str().is_some_and(|name| {
+            name.starts_with("times-") || (name.starts_with(".times-") && name.ends_with(".partial"))
+        });
         if is_ours && file.path() != keep {
             let _ = fs::remove_file(file.path());
         }

@@ -13,7 +13,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Who cuts a stream into chunks ends one when it has so many bytes: large enough that a transaction carries much, small
+    /// Who cuts a stream into chunks ends one when it weighs so much: large enough that a transaction carries much, small
     /// enough that many can be in memory.
     pub const BYTES: usize = 256 << 10;
 
@@ -37,6 +37,11 @@ impl Chunk {
         } else {
             self.times.len()
         }
+    }
+
+    /// What it counts where room is limited: its bytes on disk and in memory, about. Lines may be empty and have times.
+    pub fn weight(&self) -> usize {
+        self.text.len() + 16 * self.times.len()
     }
 
     /// Whether there is no line.
@@ -87,6 +92,7 @@ mod tests {
         chunk.push(b"three", None);
         chunk.assert_whole();
         assert_eq!(chunk.lines(), 3);
+        assert_eq!(chunk.weight(), 11 + 3 * 16);
         let lines: Vec<_> = chunk.iter().collect();
         assert_eq!(lines, [(&b"one"[..], None), (b"", Some(time)), (b"three", None)]);
         chunk.drop_lines(2);

@@ -13,7 +13,8 @@
 //! Numbers are dense, begin at 1 and never begin again.
 //!
 //! The size of the file is bounded: text waits within the limit of the queue, and what is learned stays until the next
-//! checkpoint, which is due at the latest when as much was learned as may wait. Room that is free is used again; what is
+//! checkpoint, which is due at the latest when as much was learned as may wait; where it fails, text is refused until it works
+//! again. Room that is free is used again; what is
 //! free beyond 32 MiB is given back to the system.
 
 mod bell;
@@ -123,7 +124,7 @@ impl Log {
         self.first
     }
 
-    /// Bytes of text that wait to be learned.
+    /// Bytes of text, and of the times of lines, that wait to be learned.
     pub fn waiting_bytes(&self) -> u64 {
         self.shared.waiting_bytes()
     }
@@ -133,7 +134,7 @@ impl Log {
         self.last().saturating_sub(self.shared.taken.load(Ordering::Relaxed))
     }
 
-    /// Bytes of text on disk, those that are learned and not yet forgotten included.
+    /// Bytes of text and times on disk, those that are learned and not yet forgotten included.
     pub fn kept_bytes(&self) -> u64 {
         self.shared.kept_bytes.load(Ordering::Relaxed)
     }
@@ -150,6 +151,19 @@ impl Log {
             // Where there is no room for this, other requests are there, after which it is looked for as well.
             let _ = requests.try_send(Request::Tidy);
         }
+    }
+
+    /// Nobody learns any more: who waits for room is told so, and whoever waits for text is woken.
+    pub fn stop(&self) {
+        self.shared.is_stopping.store(true, Ordering::Release);
+        self.shared.room.notify_waiters();
+        self.wake();
+    }
+
+    /// Says whether models can be saved. While they cannot, what is learned stays on disk, and text is refused before it
+    /// would take more room than it may.
+    pub(crate) fn note_saving(&self, works: bool) {
+        self.shared.is_saving_failing.store(!works, Ordering::Relaxed);
     }
 
     /// Wakes whoever waits for text.
@@ -172,7 +186,7 @@ impl Log {
     pub fn append_from(&self, chunk: Chunk, source: Option<SourcePosition>) -> Result<()> {
         if !chunk.is_empty() {
             chunk.assert_whole();
-            self.shared.take_room(chunk.text.len() as u64)?;
+            self.shared.take_room(chunk.weight() as u64)?;
         }
         let (answer, answered) = oneshot::channel();
         let entry = Entry { chunk, arrived: Timestamp::now(), key: None, source };
@@ -193,7 +207,7 @@ impl Log {
         key: Option<KeyUpdate>,
         patience: Duration,
     ) -> Result<Option<(Seq, Seq)>> {
-        let bytes = chunk.text.len() as u64;
+        let bytes = chunk.weight() as u64;
         if bytes > 0 {
             self.find_room(bytes, patience).await?;
         }
@@ -213,7 +227,13 @@ impl Log {
             // Listens before it looks, so that no room is missed.
             let mut room = std::pin::pin!(self.shared.room.notified());
             room.as_mut().enable();
-            let Err(full) = self.shared.take_room(bytes) else { return Ok(()) };
+            let full = match self.shared.take_room(bytes) {
+                Err(full @ Error::QueueFull { .. }) => full,
+                taken => return taken,
+            };
+            if self.shared.is_stopping.load(Ordering::Acquire) {
+                return Err(Error::Stopping);
+            }
             if tokio::time::timeout_at(until, room).await.is_err() {
                 return Err(full);
             }

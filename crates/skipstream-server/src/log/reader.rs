@@ -33,11 +33,11 @@ impl LogReader {
             return Ok(None);
         }
         let logged = self.store.chunk_with(self.next)?;
-        if let Some(Logged { first, chunk, .. }) = &logged {
+        if let Some(Logged { first, chunk, weight, .. }) = &logged {
             self.next = first + chunk.lines() as u64;
             // What is read once more was taken out before.
             if self.shared.taken.fetch_max(self.next - 1, Ordering::Relaxed) < self.next - 1 {
-                self.shared.give_back(chunk.text.len() as u64);
+                self.shared.give_back(*weight);
             }
         }
         Ok(logged)

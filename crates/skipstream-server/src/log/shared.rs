@@ -1,6 +1,6 @@
 //! What the log's threads tell each other.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -29,8 +29,12 @@ pub(super) struct Shared {
     limit: u64,
     /// Rung when there is text.
     pub bell: Bell,
-    /// Told when there is room.
+    /// Told when there is room, or when there will be none.
     pub room: Notify,
+    /// The service is coming to an end: nobody should wait for room.
+    pub is_stopping: AtomicBool,
+    /// Models cannot be saved, so that nothing is forgotten.
+    pub is_saving_failing: AtomicBool,
 }
 
 impl Shared {
@@ -44,6 +48,8 @@ impl Shared {
             limit,
             bell: Bell::default(),
             room: Notify::new(),
+            is_stopping: AtomicBool::new(false),
+            is_saving_failing: AtomicBool::new(false),
         }
     }
 
@@ -51,8 +57,13 @@ impl Shared {
         self.waiting_bytes.load(Ordering::Relaxed)
     }
 
-    /// Takes room in the queue. A chunk that is larger than the whole queue finds room when it is empty.
+    /// Takes room in the queue. A chunk that is larger than the whole queue finds room when it is empty. While models cannot
+    /// be saved, as much as may wait may also be learned and stay, and no more.
     pub fn take_room(&self, bytes: u64) -> Result<()> {
+        let learned = self.kept_bytes.load(Ordering::Relaxed).saturating_sub(self.waiting_bytes());
+        if learned > self.limit && self.is_saving_failing.load(Ordering::Relaxed) {
+            return Err(Error::DiskFull);
+        }
         let with = |waiting: u64| (waiting == 0 || waiting + bytes <= self.limit).then_some(waiting + bytes);
         match self.waiting_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with) {
             Ok(_) => Ok(()),

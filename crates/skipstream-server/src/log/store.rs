@@ -32,7 +32,7 @@ const TABLES: &str = "
     CREATE TABLE chunks (
         first INTEGER PRIMARY KEY, -- the number of its first line
         lines INTEGER NOT NULL,
-        bytes INTEGER NOT NULL,
+        bytes INTEGER NOT NULL,    -- of text and times, as they count in the queue
         arrived INTEGER NOT NULL,  -- microseconds since 1970
         checksum BLOB NOT NULL,    -- BLAKE3 of text and times
         times BLOB NOT NULL,       -- empty, or microseconds of each line
@@ -70,6 +70,8 @@ pub struct Logged {
     pub arrived: Timestamp,
     /// The lines, with the times that were given.
     pub chunk: Chunk,
+    /// What they count in the queue, as it was written down with them.
+    pub weight: u64,
 }
 
 /// What is in the file.
@@ -186,7 +188,7 @@ impl Store {
             insert.execute(params![
                 first,
                 lines,
-                chunk.text.len(),
+                chunk.weight(),
                 arrived.as_microsecond(),
                 checksum(&chunk.text, &times),
                 times,
@@ -201,20 +203,20 @@ impl Store {
     pub fn chunk_with(&self, seq: Seq) -> Result<Option<Logged>> {
         let found = (|| {
             let mut statement = self.connection.prepare_cached(
-                "SELECT first, lines, arrived, checksum, times, text FROM chunks
+                "SELECT first, lines, bytes, arrived, checksum, times, text FROM chunks
                  WHERE first >= coalesce((SELECT max(first) FROM chunks WHERE first <= ?1), 0)
                  ORDER BY first LIMIT 1",
             )?;
             let row = statement.query_row([seq], |row| {
-                let (first, lines): (Seq, u64) = (row.get(0)?, row.get(1)?);
-                let (arrived, checksum): (i64, Vec<u8>) = (row.get(2)?, row.get(3)?);
-                let (times, text): (Vec<u8>, Vec<u8>) = (row.get(4)?, row.get(5)?);
-                Ok((first, lines, arrived, checksum, times, text))
+                let (first, lines, weight): (Seq, u64, u64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                let (arrived, checksum): (i64, Vec<u8>) = (row.get(3)?, row.get(4)?);
+                let (times, text): (Vec<u8>, Vec<u8>) = (row.get(5)?, row.get(6)?);
+                Ok((first, lines, weight, arrived, checksum, times, text))
             });
             row.optional()
         })();
         let found = found.map_err(|error| self.unusable(error))?;
-        let Some((first, lines, arrived, sum, times, text)) = found else { return Ok(None) };
+        let Some((first, lines, weight, arrived, sum, times, text)) = found else { return Ok(None) };
         if first + lines <= seq {
             return Ok(None);
         }
@@ -229,7 +231,7 @@ impl Store {
         }
         let arrived = from_microseconds(arrived);
         let chunk = Chunk { text, times: times_from_bytes(&times).ok_or_else(damaged)? };
-        Ok(Some(Logged { first, arrived, chunk }))
+        Ok(Some(Logged { first, arrived, chunk, weight }))
     }
 
     /// Bytes of the chunks that begin behind one line and end before another.

@@ -113,6 +113,82 @@ async fn a_full_queue_refuses_until_lines_are_taken() {
 }
 
 #[tokio::test]
+async fn who_waits_for_room_is_told_of_the_end() {
+    let folder = TempDir::new().unwrap();
+    let log = Arc::new(Log::open(folder.path(), 10).unwrap());
+    log.append(chunk(&["larger than the whole queue"])).await.unwrap();
+    let waiting = tokio::spawn({
+        let log = log.clone();
+        async move {
+            let sending = log.send(None).await.unwrap();
+            sending.finish(chunk(&["waits"]), Duration::from_secs(3600)).await
+        }
+    });
+    tokio::task::yield_now().await;
+    log.stop();
+    assert!(matches!(waiting.await.unwrap(), Err(Error::Stopping)));
+}
+
+#[tokio::test]
+async fn times_of_lines_count_in_the_queue() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), 100).unwrap();
+    let mut blank = Chunk::default();
+    (0..5).for_each(|_| blank.push(b"", Timestamp::from_second(1).ok()));
+    log.append(blank.clone()).await.unwrap();
+    assert_eq!((log.waiting_bytes(), log.kept_bytes()), (85, 85));
+    assert!(matches!(log.append(blank.clone()).await, Err(Error::QueueFull { waiting: 85, limit: 100, .. })));
+    drop(log);
+    let log = Log::open(folder.path(), 100).unwrap();
+    assert_eq!(log.waiting_bytes(), 85);
+    assert_eq!(read(&log, 1).len(), 5);
+    assert_eq!(log.waiting_bytes(), 0);
+    log.forget(5);
+    wait_until(|| log.kept_bytes() == 0);
+}
+
+#[tokio::test]
+async fn text_that_is_learned_and_cannot_be_saved_has_a_limit() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), 10).unwrap();
+    log.append(chunk(&["larger than the whole queue"])).await.unwrap();
+    assert_eq!(read(&log, 1).len(), 1);
+    log.note_saving(false);
+    assert!(matches!(log.append(chunk(&["x"])).await, Err(Error::DiskFull)));
+    log.note_saving(true);
+    log.append(chunk(&["x"])).await.unwrap();
+}
+
+#[test]
+fn the_key_of_a_long_upload_outlives_newer_ones() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("log.sqlite");
+    let store = Store::open(&path).unwrap();
+    let (long, now) = (key("long").unwrap(), Timestamp::now());
+    let send = |lines| {
+        let update = KeyUpdate { key: long.clone(), lines, hash: [0; 32], complete: false };
+        store.transaction(|store| store.set_key(&update, Some((lines, lines)), now)).unwrap();
+    };
+    let others = |prefix: &str| {
+        let sql = format!(
+            "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 60000)
+             INSERT INTO keys (key, first, last, lines, hash, complete, time)
+                 SELECT '{prefix}' || n, 1, 1, 1, zeroblob(32), 1, {} FROM number",
+            now.as_microsecond()
+        );
+        rusqlite::Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
+    };
+    send(1);
+    others("a");
+    send(2);
+    others("b");
+    store.forget_keys(now).unwrap();
+    let earlier = store.key(&long).unwrap().expect("it is among the newest");
+    assert_eq!((earlier.first, earlier.last, earlier.lines), (1, 2, 2));
+    assert!(store.key(&key("a1").unwrap()).unwrap().is_none());
+}
+
+#[tokio::test]
 async fn numbers_go_on_after_everything_was_forgotten() {
     let folder = TempDir::new().unwrap();
     let log = Log::open(folder.path(), QUEUE).unwrap();
@@ -296,6 +372,12 @@ async fn a_real_full_disk_refuses_lines_and_works_again_when_there_is_room() {
     assert!(accepted > 10, "{accepted} lines");
     let refused = log.append(chunk(&[&line])).await.unwrap_err();
     assert!(matches!(refused, Error::DiskFull), "{refused:?}");
+    assert_eq!(read(&log, 1).len() as u64, accepted);
+    // Not one byte is left.
+    let mut rest = fs::File::create(mounted.0.join("rest")).unwrap();
+    while std::io::Write::write(&mut rest, &[0; 1 << 10]).is_ok() {}
+    drop(log);
+    let log = Log::open(&data, 1 << 30).unwrap();
     assert_eq!(read(&log, 1).len() as u64, accepted);
     let remount = Command::new("mount").args(["-o", "remount,size=64m"]).arg(mounted.0).status().unwrap();
     assert!(remount.success());

@@ -78,8 +78,8 @@ pub(super) fn run(store: Store, shared: &Arc<Shared>, mut requests: mpsc::Receiv
                 None => return,
             }
         };
+        let mut bytes = first.as_ref().map_or(0, Request::bytes);
         let mut group = Vec::from_iter(first);
-        let mut bytes = 0;
         while bytes < GROUP_BYTES
             && let Ok(request) = requests.try_recv()
         {
@@ -132,13 +132,13 @@ impl Writer<'_> {
         match (request, done) {
             (Request::Append { entry, answer }, Ok(Done::Numbers(numbers))) => {
                 if let Some((_, last)) = numbers {
-                    self.shared.kept_bytes.fetch_add(entry.chunk.text.len() as u64, Ordering::Relaxed);
+                    self.shared.kept_bytes.fetch_add(entry.chunk.weight() as u64, Ordering::Relaxed);
                     self.shared.last.store(last, Ordering::Release);
                 }
                 let _ = answer.send(Ok(numbers));
             }
             (Request::Append { entry, answer }, Err(error)) => {
-                self.shared.give_back(entry.chunk.text.len() as u64);
+                self.shared.give_back(entry.chunk.weight() as u64);
                 let _ = answer.send(Err(error));
             }
             (Request::Key { answer, .. }, Ok(Done::Key(earlier))) => drop(answer.send(Ok(earlier))),
@@ -196,7 +196,7 @@ fn serve_one(store: &Store, request: &Request) -> Result<Done> {
 impl Request {
     fn bytes(&self) -> usize {
         match self {
-            Request::Append { entry, .. } => entry.chunk.text.len(),
+            Request::Append { entry, .. } => entry.chunk.weight(),
             Request::Key { .. } | Request::Tidy => 0,
         }
     }

@@ -200,7 +200,7 @@ fn push(
     invalid_utf8: InvalidUtf8,
 ) -> Result<(), Problem> {
     let (text, time) = kind.read(number, line, invalid_utf8)?;
-    if chunks.last().is_none_or(|chunk| chunk.text.len() >= Chunk::BYTES) {
+    if chunks.last().is_none_or(|chunk| chunk.weight() >= Chunk::BYTES) {
         chunks.push(Chunk::default());
     }
     let chunk = chunks.last_mut().expect("there is one by now");
