@@ -57,29 +57,24 @@ const ALWAYS: [(&str, &str); 5] = [
 const WITH_BODY: [(&str, &str); 2] =
     [("413", "The body is too large"), ("415", "The body is of another type")];
 
-/// Adds what may go wrong with any request, so that no route has to repeat it and none can forget it; and the body of
-/// every answer that says what is wrong.
+/// Adds what may go wrong with any request, so that no route has to repeat it and none can forget it; the body of every
+/// answer that says what is wrong; and what OpenAPI demands of all: a name of its own, and answers that are described.
 pub fn complete(document: &mut utoipa::openapi::OpenApi) {
     for (path, item) in &mut document.paths.paths {
         let operations = [
-            &mut item.get,
-            &mut item.put,
-            &mut item.post,
-            &mut item.delete,
-            &mut item.options,
-            &mut item.head,
-            &mut item.patch,
-            &mut item.trace,
+            ("get", &mut item.get),
+            ("put", &mut item.put),
+            ("post", &mut item.post),
+            ("delete", &mut item.delete),
+            ("options", &mut item.options),
+            ("head", &mut item.head),
+            ("patch", &mut item.patch),
+            ("trace", &mut item.trace),
         ];
-        let mut names = Vec::new();
-        for operation in operations.into_iter().flatten() {
-            // A route with two methods is two operations, whose names must differ.
-            if let Some(name) = &mut operation.operation_id {
-                if names.contains(name) {
-                    name.push_str("_too");
-                }
-                names.push(name.clone());
-            }
+        for (method, operation) in operations {
+            let Some(operation) = operation else { continue };
+            operation.operation_id = Some(name(method, path));
+            describe_answers(operation);
             // Whether the process lives is always said.
             if path != "/healthz" {
                 complete_operation(operation);
@@ -90,6 +85,25 @@ pub fn complete(document: &mut utoipa::openapi::OpenApi) {
             {
                 body.required = Some(Required::False);
             }
+        }
+    }
+}
+
+/// The name of an operation: functions of ours may be called alike, a method of a path is there once.
+fn name(method: &str, path: &str) -> String {
+    let words = path.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words = words.filter(|word| !word.is_empty() && *word != "v1");
+    [method].into_iter().chain(words).collect::<Vec<_>>().join("_")
+}
+
+/// An answer of which nothing else is said is what the operation is there for.
+fn describe_answers(operation: &mut Operation) {
+    let purpose = operation.summary.as_deref().unwrap_or("The answer");
+    for answer in operation.responses.responses.values_mut() {
+        if let RefOr::T(answer) = answer
+            && answer.description.is_empty()
+        {
+            purpose.clone_into(&mut answer.description);
         }
     }
 }

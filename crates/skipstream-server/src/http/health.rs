@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::ApiError;
-use super::answer::SnapshotInfo;
 use crate::error::Error;
 use crate::metrics::Metrics;
 use crate::service::Service;
@@ -23,22 +20,15 @@ pub async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// The service can answer
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Ready {
-    /// What it answers from
-    pub snapshot: SnapshotInfo,
-}
-
 /// Whether requests should be sent here: not while the service is stopping
 #[utoipa::path(
-    get, path = "/readyz", tag = "operations", responses((status = 200, body = Ready)), security(())
+    get, path = "/readyz", tag = "operations", responses((status = 200, body = str)), security(())
 )]
-pub async fn readyz(State(service): State<Arc<Service>>) -> Result<Json<Ready>, ApiError> {
+pub async fn readyz(State(service): State<Arc<Service>>) -> Result<&'static str, ApiError> {
     if service.is_stopping() {
         return Err(Error::Stopping.into());
     }
-    Ok(Json(Ready { snapshot: (&*service.published()).into() }))
+    Ok("ok\n")
 }
 
 /// Numbers for Prometheus
