@@ -2,7 +2,7 @@
 //!
 //! A line of the file is a role and a token: `write 3f1c…`. Only hashes of the tokens are held. The file may be changed
 //! while the service runs; it is looked at about once a second, when somebody asks. If what it says then makes no sense,
-//! the tokens stay as they were, and the log says so.
+//! the tokens stay as they were, and the log says so; if it is gone, empty or cannot be read, no token is valid any more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,14 @@ pub fn check(settings: &ServeSettings) -> Result<()> {
     match &settings.tokens {
         Some(path) => {
             warn_if_others_can_read(path);
-            Tokens::read(path).map(|_| ())
+            let tokens = Tokens::read(path)?;
+            if tokens.0.is_empty() {
+                let path = path.display();
+                return Err(Error::Setting(format!(
+                    "tokens: {path}, which has no tokens; a line is a role and a token"
+                )));
+            }
+            Ok(())
         }
         None if settings.listen.ip().is_loopback() => Ok(()),
         None => Err(Error::Setting(format!(
@@ -92,8 +99,13 @@ impl Tokens {
     /// The tokens of a file.
     pub fn read(path: &Path) -> Result<Tokens> {
         let error = |reason: String| Error::Setting(format!("tokens: {}{reason}", path.display()));
-        let text = fs::read_to_string(path).map_err(|reason| error(format!(": {reason}")))?;
-        Tokens::parse(&text).map_err(|reason| error(format!(", {reason}")))
+        let text = fs::read(path).map_err(|reason| error(format!(": {reason}")))?;
+        Tokens::parse_bytes(&text).map_err(|reason| error(format!(", {reason}")))
+    }
+
+    fn parse_bytes(text: &[u8]) -> Result<Tokens, String> {
+        let text = str::from_utf8(text).map_err(|_| "which is not UTF-8".to_owned())?;
+        Tokens::parse(text)
     }
 
     /// The tokens of a text. What is wrong is said with the line, and never with what stands in it, since that may be a
@@ -129,9 +141,6 @@ impl Tokens {
             }
             tokens.push((hash, role));
             lines.push(number);
-        }
-        if tokens.is_empty() {
-            return Err("which has no tokens; a line is a role and a token".to_owned());
         }
         Ok(Tokens(tokens))
     }
@@ -196,12 +205,26 @@ impl TokenFile {
         if unchanged {
             return;
         }
-        match Tokens::read(&self.path) {
+        // Who removes a file or takes all out of it wants nobody in; who mistypes a line does not.
+        let tokens = match fs::read(&self.path) {
+            Ok(text) => Tokens::parse_bytes(&text),
+            Err(error) => {
+                tracing::warn!(%error, "the file of tokens cannot be read");
+                Ok(Tokens::default())
+            }
+        };
+        match tokens {
+            Ok(tokens) if tokens.0.is_empty() => {
+                tracing::warn!("there are no tokens: nobody may ask");
+                self.tokens.store(Arc::new(tokens));
+            }
             Ok(tokens) => {
                 tracing::info!(tokens = tokens.0.len(), "the tokens were read");
                 self.tokens.store(Arc::new(tokens));
             }
-            Err(error) => tracing::warn!(%error, "the tokens stay as they were"),
+            Err(error) => {
+                tracing::warn!(error, "the file of tokens makes no sense; the tokens stay as they were")
+            }
         }
     }
 }
@@ -254,7 +277,6 @@ mod tests {
                 "line 1: a character of the token cannot stand in a header; letters, digits and signs of ASCII can",
             ),
             (format!("read {READ}\n\nadmin {READ}"), "line 3: the token of line 1 again"),
-            ("# none\n".to_owned(), "which has no tokens; a line is a role and a token"),
         ] {
             let message = Tokens::parse(&text).unwrap_err();
             assert_eq!(message, reason);
@@ -282,6 +304,26 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_gone_or_empty_has_no_tokens() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens");
+        let full = format!("read {READ}\n");
+        fs::write(&path, &full).unwrap();
+        let file = TokenFile::new(&path);
+        let empty = || fs::write(&path, "").unwrap();
+        let without = || fs::write(&path, "# nobody\n").unwrap();
+        let gone = || fs::remove_file(&path).unwrap();
+        for change in [&empty as &dyn Fn(), &without, &gone] {
+            fs::write(&path, &full).unwrap();
+            *file.looked.lock().unwrap() = None;
+            assert_eq!(file.tokens().role(READ.as_bytes()), Some(Role::Read));
+            change();
+            *file.looked.lock().unwrap() = None;
+            assert_eq!(file.tokens().role(READ.as_bytes()), None);
+        }
+    }
+
+    #[test]
     fn without_tokens_only_this_machine_may_be_listened_to() {
         let mut settings = ServeSettings::default();
         check(&settings).unwrap();
@@ -299,6 +341,8 @@ mod tests {
         let path = folder.path().join("tokens");
         settings.tokens = Some(path.clone());
         assert!(check(&settings).unwrap_err().to_string().starts_with("tokens: "));
+        fs::write(&path, "# none\n").unwrap();
+        assert!(check(&settings).unwrap_err().to_string().ends_with("a line is a role and a token"));
         fs::write(&path, format!("read {READ}\n")).unwrap();
         check(&settings).unwrap();
     }
