@@ -62,10 +62,11 @@ impl Access {
         let Some(path) = request.extensions().get::<MatchedPath>() else { return Ok(()) };
         // What answers GET answers HEAD.
         let method = if request.method() == Method::HEAD { Method::GET } else { request.method().clone() };
-        match self.routes.get(&(method, path.as_str().to_owned())) {
-            // The method is not there: it will be refused as such.
-            None | Some(Need::Nothing) => Ok(()),
-            Some(&Need::Role(needed)) => match &self.tokens {
+        // A method that is not there at all is refused as such before; one that does not stand in the document is locked.
+        let locked = Need::Role(Role::Admin);
+        match self.routes.get(&(method, path.as_str().to_owned())).copied().unwrap_or(locked) {
+            Need::Nothing => Ok(()),
+            Need::Role(needed) => match &self.tokens {
                 Some(file) => {
                     let role = bearer(request.headers()).and_then(|token| file.tokens().role(token));
                     check_role(role, needed)

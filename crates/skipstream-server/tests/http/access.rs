@@ -105,6 +105,21 @@ async fn without_a_token_nothing_is_told_and_nothing_changed() {
 }
 
 #[tokio::test]
+async fn a_path_has_no_methods_but_those_of_the_document() {
+    let client = Client::with_tokens();
+    let routes = routes().await;
+    for Route { path, .. } in &routes {
+        for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
+            if routes.iter().any(|route| route.method == method && route.path == *path) {
+                continue;
+            }
+            let asked = Route { method, path: path.clone(), role: None };
+            client.send(asked.request(&[])).await.assert_refused(405, "method-not-allowed", "");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_role_that_is_too_low_changes_nothing() {
     let client = Client::with_tokens();
     let before = state(&client).await;
