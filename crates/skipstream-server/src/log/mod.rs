@@ -58,6 +58,11 @@ use writer::{Entry, Request};
 /// Requests that wait for the writing thread, at the most: with chunks of the usual size, a few megabytes.
 const REQUESTS: usize = 32;
 
+/// A file of this name holds room on the disk that a log needs to be opened: the database makes a small file for what its
+/// connections share, and a service must start where the disk is full.
+const SPARE: &str = ".spare";
+const SPARE_BYTES: usize = 64 << 10;
+
 /// The text that was accepted and is not in a checkpoint yet.
 #[derive(Debug)]
 pub struct Log {
@@ -81,7 +86,11 @@ impl Log {
         let lock = Lock::take(folder.join(".lock"))?;
         let lock = lock.ok_or_else(|| data("another process serves this folder".to_owned()))?;
         let path = folder.join("log.sqlite");
-        let store = Store::open(&path)?;
+        let store = Store::open(&path).or_else(|error| match error {
+            Error::DiskFull if fs::remove_file(folder.join(SPARE)).is_ok() => Store::open(&path),
+            error => Err(error),
+        })?;
+        spare_room(folder);
         let contents = store.contents()?;
         let shared = Arc::new(Shared::new(contents, queue_bytes));
         let (requests, receiver) = mpsc::channel(REQUESTS);
@@ -262,7 +271,19 @@ impl Drop for Log {
         {
             tracing::error!("the thread of the log has panicked");
         }
+        if let Some(folder) = self.path.parent() {
+            spare_room(folder);
+        }
     }
+}
+
+/// Puts room by for the next start, if there is none yet. Where the disk is full, that is done another time.
+fn spare_room(folder: &Path) {
+    let path = folder.join(SPARE);
+    if fs::metadata(&path).is_ok_and(|file| file.len() == SPARE_BYTES as u64) {
+        return;
+    }
+    let _ = fs::write(path, [0; SPARE_BYTES]);
 }
 
 /// Room in the queue, which is given back if the lines are not handed over.

@@ -386,6 +386,12 @@ async fn a_real_full_disk_refuses_lines_and_works_again_when_there_is_room() {
     let log = Log::open(&data, 1 << 30).unwrap();
     assert_eq!(read(&log, 1).len() as u64, accepted + 1);
     drop(log);
+    // The disk became full while nobody served the folder.
+    while std::io::Write::write(&mut rest, &[0; 1 << 10]).is_ok() {}
+    for _ in 0..2 {
+        let log = Log::open(&data, 1 << 30).unwrap();
+        assert_eq!(read(&log, 1).len() as u64, accepted + 1);
+    }
 }
 
 #[test]
