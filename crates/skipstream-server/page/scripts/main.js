@@ -29,13 +29,14 @@ function show() {
   shown.abort();
   shown = new AbortController();
   const { name, argument, query } = here();
-  const view = views[name] ?? now;
-  const tab = name === "word" ? null : `#/${name in views ? name : ""}`;
+  const isView = Object.hasOwn(views, name);
+  const view = isView ? views[name] : now;
+  const tab = name === "word" ? null : `#/${isView ? name : ""}`;
   for (const link of document.querySelectorAll("#tabs a")) {
     if (link.getAttribute("href") === tab) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  const title = argument ?? titles[name] ?? titles[""];
+  const title = argument ?? titles[isView ? name : ""];
   document.title = `${title} · skipstream`;
   search.input.value = name === "word" ? argument ?? "" : "";
 

@@ -21,8 +21,10 @@ export function trial(path, parameters, document) {
     try {
       const response = await send(address);
       const type = response.headers.get("content-type") ?? "";
-      const body = type.includes("event-stream") || type.includes("octet-stream") ? "(a stream: ask it with a program)" : await response.text();
-      if (type.includes("event-stream")) response.body.cancel();
+      // A download may be larger than what a page can hold.
+      const isLarge = response.headers.has("content-disposition") || type.includes("event-stream") || type.includes("octet-stream");
+      const body = isLarge ? "(a stream or a file: ask for it with a program such as curl)" : await response.text();
+      if (isLarge) response.body.cancel();
       show(out, `${response.status} in ${Math.round(performance.now() - started)} ms`, address, pretty(body, type));
     } catch (failure) {
       if (!(failure instanceof Failure)) throw failure;

@@ -10,8 +10,8 @@ export function start({ root, signal }) {
     h("h1", {}, "Ready to learn"),
     h("p", {}, "This service has read no text yet. Send it some, one sentence or paragraph a line, and words will appear here while it learns."),
     h("ol", {},
-      h("li", {}, h("h2", {}, "A file"), command(`curl -X POST -T corpus.txt${token} ${address}`, signal)),
-      h("li", {}, h("h2", {}, "Whatever a program writes, as it writes it"), command(`journalctl -f -o cat | curl -X POST -T -${token} ${address}`, signal)),
+      h("li", {}, h("h2", {}, "A file"), command(`curl --fail-with-body -X POST -T corpus.txt${token} ${address}`, signal)),
+      h("li", {}, h("h2", {}, "Whatever a program writes, as it writes it"), command(`journalctl -f -o cat | curl --fail-with-body -X POST -T -${token} ${address}`, signal)),
       h("li", {}, h("h2", {}, "Or by hand"), h("p", {}, h("a", { href: "#/text" }, "Paste some text"), " and see it learned."))),
     h("p", { class: "hint" }, "Text is safe on disk once the request is answered. A model needs some millions of words before its neighbours are good; the first ones show after a few thousand.")));
 }

@@ -19,6 +19,11 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
             axum::extract::Path::from_request_parts(parts, state).await.map_err(|rejection| {
                 let reason = rejection.body_text();
                 let reason = reason.strip_prefix("Invalid URL: ").unwrap_or(&reason);
+                // The only other values than text that stand in a path of ours.
+                let number =
+                    reason.strip_prefix("Cannot parse ").and_then(|rest| rest.strip_suffix(" to a `u64`"));
+                let reason = number
+                    .map_or_else(|| reason.to_owned(), |value| format!("{value} is not a whole number"));
                 ApiError::new(StatusCode::BAD_REQUEST, "bad-path", format!("the path: {reason}"))
             })?;
         Ok(Path(value))

@@ -20,6 +20,10 @@ use crate::service::Service;
 /// Lines of a body that comes slowly are logged after so long, also where they do not fill a chunk.
 const LOG_AFTER: Duration = Duration::from_millis(200);
 
+/// Whoever pipes a program's output here may have nothing to say for a while: nothing may come for so many times what a
+/// request may take, an hour by default.
+const IDLE_TIMES: u32 = 120;
+
 /// Whether the service is stopping is looked at so often while nothing comes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -70,7 +74,7 @@ impl<'a> Incoming<'a> {
 
     /// Logs the lines of all pieces, but for the last ones, which come back.
     async fn log_pieces(&mut self, mut body: Body, sending: &mut Sending<'_>) -> Result<Chunk, ApiError> {
-        let patience = self.service.settings.request_timeout;
+        let patience = self.service.settings.request_timeout * IDLE_TIMES;
         let mut came = Instant::now();
         loop {
             let left = patience.saturating_sub(came.elapsed()).min(LOOK_EVERY);
@@ -81,6 +85,10 @@ impl<'a> Incoming<'a> {
                     if let Some(piece) = frame.data_ref() {
                         self.take(piece)?;
                         self.log_chunks(sending, 1).await?;
+                    }
+                    // A body that never pauses must not hold up the end.
+                    if self.service.is_stopping() {
+                        return Err(Error::Stopping.into());
                     }
                     came = Instant::now();
                 }
