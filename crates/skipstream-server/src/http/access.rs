@@ -4,8 +4,7 @@
 //! that says nothing needs `admin`, so that a forgotten line locks and does not open.
 //!
 //! Without tokens the service is open to whoever reaches loopback, and that includes every page in a browser on this
-//! machine. So pages of other origins are refused where something would change, and a name that is not loopback's is
-//! refused everywhere: a foreign page could have its own name lead here, and would then be of the same origin.
+//! machine. So pages of other origins are refused, and a name that is not loopback's is refused as well: a foreign page could have its own name lead here, and would then be of the same origin.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -68,8 +67,10 @@ impl Access {
             Need::Nothing => Ok(()),
             Need::Role(needed) => match &self.tokens {
                 Some(file) => {
-                    let role = bearer(request.headers()).and_then(|token| file.tokens().role(token));
-                    check_role(role, needed)
+                    let Some(token) = bearer(request.headers()) else {
+                        return Err(unauthorized("a token is needed: `Authorization: Bearer TOKEN`"));
+                    };
+                    check_role(file.tokens().role(token), needed)
                 }
                 None => self.check_open(request),
             },
@@ -84,20 +85,19 @@ impl Access {
                 "without tokens only loopback's own names are answered, such as localhost",
             ));
         }
-        if request.method().is_safe() {
-            return Ok(());
-        }
         let headers = request.headers();
         match headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default()) {
             Some(origin) if self.origins.iter().any(|allowed| allowed == origin) => return Ok(()),
             Some(origin) if origin.split_once("://").map(|(_, rest)| rest) != host => {
-                return Err(forbidden("a page of another origin may not change anything"));
+                return Err(foreign());
             }
             _ => {}
         }
         match headers.get("sec-fetch-site").map(HeaderValue::as_bytes) {
             None | Some(b"same-origin" | b"none") => Ok(()),
-            Some(_) => Err(forbidden("a page of another origin may not change anything")),
+            // Who follows a link sees the answer; the page with the link does not.
+            Some(_) if request.method().is_safe() && is_navigation(headers) => Ok(()),
+            Some(_) => Err(foreign()),
         }
     }
 }
@@ -119,6 +119,14 @@ fn need(security: &Value) -> Need {
     Need::Role(names.filter_map(Role::by_name).max().unwrap_or(Role::Admin))
 }
 
+fn is_navigation(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate")
+}
+
+fn foreign() -> ApiError {
+    forbidden("a page of another origin may neither ask nor change anything, unless cors_origins names it")
+}
+
 /// The token that was sent, if there is exactly one.
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let mut values = headers.get_all(header::AUTHORIZATION).into_iter();
@@ -129,11 +137,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
 
 fn check_role(role: Option<Role>, needed: Role) -> Result<(), ApiError> {
     match role {
-        None => Err(ApiError::new(
-            StatusCode::UNAUTHORIZED,
-            "unauthorized",
-            "a token is needed: `Authorization: Bearer TOKEN`",
-        )),
+        None => Err(unauthorized("the token is not known; it may be mistyped, or no longer valid")),
         Some(role) if role < needed => Err(forbidden(format!(
             "the token has the role {}; {} is needed here",
             role.name(),
@@ -141,6 +145,10 @@ fn check_role(role: Option<Role>, needed: Role) -> Result<(), ApiError> {
         ))),
         Some(_) => Ok(()),
     }
+}
+
+fn unauthorized(message: &str) -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
 }
 
 fn forbidden(message: impl Into<String>) -> ApiError {
