@@ -3,6 +3,8 @@
 use std::panic;
 use std::sync::Arc;
 
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde::Serialize;
 use skipstream::embeddings::{Found, Neighbor};
@@ -13,6 +15,25 @@ use utoipa::ToSchema;
 use super::error::ApiError;
 use super::extract::Word;
 use crate::published::{Published, Seq};
+
+/// An answer in JSON. It ends with a line end, so that a prompt does not stick to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        match serde_json::to_vec(&self.0) {
+            Ok(mut body) => {
+                body.push(b'\n');
+                ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+            }
+            Err(error) => {
+                tracing::error!(%error, "an answer cannot be written");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        }
+    }
+}
 
 /// What an answer was made of
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]

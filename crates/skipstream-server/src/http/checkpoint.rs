@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 
 use super::ApiError;
 use super::stats::CheckpointInfo;
+use crate::http::answer::Json;
 use crate::service::Service;
 
 /// Saves the model now

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use serde_json::Value;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -11,6 +11,7 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, ResponseBuilder};
 use utoipa::{Modify, OpenApi};
 
 use super::error::ErrorBody;
+use crate::http::answer::Json;
 
 /// What it says of the service as a whole.
 #[derive(OpenApi)]

@@ -1,12 +1,12 @@
 //! What goes wrong → a status and a JSON body.
 
-use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::error::Error;
+use crate::http::answer::Json;
 use crate::log;
 use crate::published::{Published, Seq};
 

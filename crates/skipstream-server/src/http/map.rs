@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -10,6 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::ApiError;
 use super::answer::{SnapshotInfo, compute, row_of};
 use super::extract::{Number, Parameters, Word};
+use crate::http::answer::Json;
 use crate::map::{Atlas, MapQuestion, Method, Place};
 use crate::service::Service;
 

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
-use axum::{Extension, Json};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::ApiError;
 use super::answer::SnapshotInfo;
+use crate::http::answer::Json;
 use crate::metrics::{Metrics, resident_bytes};
 use crate::published::Seq;
 use crate::service::Service;

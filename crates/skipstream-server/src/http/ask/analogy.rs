@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use skipstream::embeddings::AnalogyRule;
@@ -10,6 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, MAX_QUESTIONS, Outcome, answers};
 use crate::http::ApiError;
+use crate::http::answer::Json;
 use crate::http::answer::{NeighborInfo, SnapshotInfo, compute, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::published::Published;

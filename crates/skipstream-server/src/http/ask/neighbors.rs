@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use skipstream::embeddings::Found;
@@ -10,6 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, MAX_QUESTIONS, Outcome, answers};
 use crate::http::ApiError;
+use crate::http::answer::Json;
 use crate::http::answer::{NeighborInfo, SnapshotInfo, compute};
 use crate::http::extract::{Json as Body, List, Parameters, Path, Word};
 use crate::published::Published;
@@ -206,6 +206,11 @@ fn check(vector: &[f32], dimensions: usize) -> Result<(), ApiError> {
         let message =
             format!("the vector has {} values; the model has {dimensions} dimensions", vector.len());
         return Err(ApiError::bad_request(message));
+    }
+    if !vector.iter().map(|value| value * value).sum::<f32>().is_finite() {
+        return Err(ApiError::bad_request(
+            "the vector is too long: the sum of its squares is more than 3e38",
+        ));
     }
     Ok(())
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{MAX_QUESTIONS, Outcome};
 use crate::http::ApiError;
+use crate::http::answer::Json;
 use crate::http::answer::{SnapshotInfo, compute, row_of};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::published::Published;

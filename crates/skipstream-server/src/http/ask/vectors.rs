@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -11,6 +10,7 @@ use utoipa::ToSchema;
 
 use super::{MAX_QUESTIONS, Outcome};
 use crate::http::ApiError;
+use crate::http::answer::Json;
 use crate::http::answer::{SnapshotInfo, compute, row_of};
 use crate::http::extract::{Json as Body, List, Path, Word};
 use crate::published::Published;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, answers};
 use crate::http::ApiError;
+use crate::http::answer::Json;
 use crate::http::answer::{SnapshotInfo, WordInfo, compute, row_of};
 use crate::http::extract::{Parameters, Path, Word};
 use crate::service::Service;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -10,6 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{Moment, resolve};
 use crate::change::{self, Emerging, Since, SnapshotName};
 use crate::http::ApiError;
+use crate::http::answer::Json;
 use crate::http::answer::{SnapshotInfo, compute};
 use crate::http::extract::{Number, Parameters};
 use crate::service::Service;

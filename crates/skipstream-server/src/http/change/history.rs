@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::change::{self, HistoryPoint};
 use crate::http::ApiError;
+use crate::http::answer::Json;
 use crate::http::answer::{SnapshotInfo, compute};
 use crate::http::extract::{Number, Parameters, Path, Word};
 use crate::service::Service;

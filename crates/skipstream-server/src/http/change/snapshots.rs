@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use super::{disk_full, unknown_snapshot};
 use crate::change::{KeepError, SnapshotName};
 use crate::events::{Event, KeptInfo};
 use crate::http::ApiError;
+use crate::http::answer::Json;
 use crate::http::answer::compute;
 use crate::http::extract::{Json as Body, Path};
 use crate::service::Service;

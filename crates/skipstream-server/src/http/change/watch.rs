@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -11,6 +10,7 @@ use utoipa::ToSchema;
 use super::disk_full;
 use crate::change::WatchError;
 use crate::http::ApiError;
+use crate::http::answer::Json;
 use crate::http::answer::compute;
 use crate::http::extract::{Path, Word};
 use crate::service::Service;

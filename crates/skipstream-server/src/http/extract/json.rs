@@ -6,6 +6,7 @@ use axum::http::{StatusCode, header};
 use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
 
+use super::place;
 use crate::http::ApiError;
 
 /// Bytes that a question in JSON may have: a thousand vectors of a thousand values fit.
@@ -32,8 +33,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
         let refused = |message: String| ApiError::new(StatusCode::BAD_REQUEST, "bad-json", message);
         let mut deserializer = serde_json::Deserializer::from_slice(&body);
         let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-            let path = error.path().to_string();
-            let place = if path == "." { String::new() } else { format!(", {path}") };
+            let place = place(error.path()).map_or_else(String::new, |place| format!(", {place}"));
             refused(format!("the body{place}: {}", error.inner()))
         })?;
         deserializer.end().map_err(|error| refused(format!("the body: {error}")))?;
@@ -46,6 +46,10 @@ fn check_type(request: &Request) -> Result<(), ApiError> {
     let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("application/json") {
         return Ok(());
+    }
+    if essence.is_empty() {
+        let message = "there is no content type; it must be application/json";
+        return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-type", message));
     }
     // What was sent is shown only where it is a type, so that no header finds its way into an answer at any length.
     let given = if essence.len() <= 100 { essence } else { "a long one" };

@@ -14,6 +14,7 @@ use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
+use super::place;
 use crate::http::ApiError;
 
 type Error = serde::de::value::Error;
@@ -46,8 +47,7 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, String> {
     }
     let fields = MapDeserializer::<_, Error>::new(fields.into_iter());
     serde_path_to_error::deserialize(fields).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." { String::new() } else { format!(", {path}") };
+        let place = place(error.path()).map_or_else(String::new, |place| format!(", {place}"));
         format!("the query{place}: {}", error.inner())
     })
 }

@@ -13,7 +13,6 @@ pub mod wait;
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
@@ -23,6 +22,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::ApiError;
 use super::extract::Parameters;
 use crate::error::Error;
+use crate::http::answer::Json;
 use crate::log::IdempotencyKey;
 use crate::published::Seq;
 use crate::service::Service;

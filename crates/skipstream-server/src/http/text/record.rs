@@ -7,6 +7,7 @@ use serde::Deserialize;
 use skipstream::corpus::InvalidUtf8;
 
 use super::problem::Problem;
+use crate::http::extract::place;
 
 /// What the lines of a body are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +76,7 @@ fn read_record(number: u64, line: &[u8]) -> Result<(Cow<'_, [u8]>, Option<Timest
     }
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let record: Record<'_> = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." { String::new() } else { format!("{path}: ") };
+        let place = place(error.path()).map_or_else(String::new, |place| format!("{place}: "));
         problem(format!("{place}{}", without_place(error.inner())))
     })?;
     deserializer.end().map_err(|error| problem(without_place(&error)))?;

@@ -4,7 +4,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -13,6 +12,7 @@ use tokio::time::{Instant, timeout};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::http::ApiError;
+use crate::http::answer::Json;
 use crate::http::answer::SnapshotInfo;
 use crate::http::extract::{Number, Parameters, Path};
 use crate::published::Seq;
