@@ -12,7 +12,7 @@ def test_a_newcomer_sees_how_to_begin_and_then_words_appear(fresh: Callable[...,
     service = fresh()
     page = open_page(service.address)
     expect(page.get_by_role("heading", level=1, name="Ready to learn")).to_be_visible()
-    expect(page.locator("code").first).to_have_text(f"curl -X POST -T corpus.txt {service.address}/v1/text")
+    expect(page.locator("code").first).to_have_text(f"curl --fail-with-body -X POST -T corpus.txt {service.address}/v1/text")
     service.learn(sentences(500, seed=3))
     expect(page.get_by_role("heading", name="New words")).to_be_visible()
     expect(page.locator(".stream").get_by_role("link", name="berlin", exact=True)).to_be_visible()
