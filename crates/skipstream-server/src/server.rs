@@ -4,6 +4,8 @@
 //! stops; the thread that learns finishes its batch and saves the model. A process that is killed instead loses nothing
 //! but time: see [`learn`](crate::learn).
 
+mod connections;
+
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +23,8 @@ use crate::search;
 use crate::service::Service;
 use crate::settings::ServeSettings;
 use crate::sources::Sources;
-
-/// Answers that are under way when the service stops may take so long.
-const GRACE: Duration = Duration::from_secs(10);
+use connections::Connections;
+pub(crate) use connections::Limits;
 
 /// A service that listens, and does not answer yet.
 #[derive(Debug)]
@@ -104,20 +105,13 @@ impl Server {
         let answered = runtime.block_on(async {
             listener.set_nonblocking(true)?;
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            let router = http::router(service.clone()).into_make_service_with_connect_info::<SocketAddr>();
-            let (asked, stopping) = (stop.subscribe(), service.clone());
-            let serving = axum::serve(listener, router).with_graceful_shutdown(async move {
-                end(asked, &stopping).await;
-                stopping.stop();
-            });
-            let asked = stop.subscribe();
-            tokio::select! {
-                served = serving => served,
-                () = async {
-                    end(asked, &service).await;
-                    tokio::time::sleep(GRACE).await;
-                } => Ok(()),
-            }
+            let serving = Connections::new(http::router(service.clone()), Limits::default());
+            let stopped = async {
+                end(stop.subscribe(), &service).await;
+                service.stop();
+            };
+            serving.serve(listener, stopped).await;
+            anyhow::Ok(())
         });
         service.stop();
         runtime.shutdown_timeout(Duration::from_secs(1));
