@@ -25,12 +25,15 @@ const MESSAGE_BYTES: usize = 4 << 10;
 
 /// Runs a command, and again when it has ended, until the service stops.
 pub fn run(service: &Service, command: &str) {
+    let name = name(command);
     let mut wait = FIRST_PAUSE;
     while !service.is_stopping() {
         let start = Instant::now();
         match run_once(service, command) {
-            Ok(status) => tracing::info!(command, %status, "a command has ended, and will be started again"),
-            Err(error) => tracing::warn!(command, %error, "a command cannot be run"),
+            Ok(status) => {
+                tracing::info!(command = name, %status, "a command has ended, and will be started again")
+            }
+            Err(error) => tracing::warn!(command = name, %error, "a command cannot be run"),
         }
         if start.elapsed() >= LONGEST_PAUSE {
             wait = FIRST_PAUSE;
@@ -38,6 +41,11 @@ pub fn run(service: &Service, command: &str) {
         pause(service, wait);
         wait = (2 * wait).min(LONGEST_PAUSE);
     }
+}
+
+/// What the log calls a command: its first word, since a password may stand among the others, or a variable before it.
+fn name(command: &str) -> &str {
+    command.split_whitespace().find(|word| !word.contains('=')).unwrap_or("sh")
 }
 
 fn run_once(service: &Service, command: &str) -> io::Result<ExitStatus> {
@@ -76,9 +84,9 @@ fn listen(command: &str, child: &mut Child) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let builder = || thread::Builder::new().name("source-pipe".to_owned());
     builder().spawn(move || send_blocks(output, &sender))?;
-    let command = command.to_owned();
+    let name = name(command).to_owned();
     builder().spawn(move || {
-        for_each_line(errors, |line| tracing::info!(command, line, "a command says"));
+        for_each_line(errors, |line| tracing::info!(command = name, line, "a command says"));
     })?;
     Ok(receiver)
 }
