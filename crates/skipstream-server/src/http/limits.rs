@@ -16,7 +16,10 @@ use crate::settings::ServeSettings;
 
 /// Routes whose requests last as long as whoever asked wants. They have places and times of their own, so that they
 /// do not take those of questions.
-const LONG: [&str; 3] = ["/v1/events", "/v1/text", "/v1/text/{seq}/wait"];
+const LONG: [&str; 2] = ["/v1/events", "/v1/text/{seq}/wait"];
+
+/// The route of text lasts as long too. Its places are not those of who listens or waits, who could keep text out.
+const TEXT: &str = "/v1/text";
 
 /// Routes that must be answered when nothing else is.
 const ALWAYS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
@@ -26,16 +29,17 @@ const ALWAYS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 pub struct Limits {
     short: Arc<Semaphore>,
     long: Arc<Semaphore>,
+    text: Arc<Semaphore>,
     most: usize,
     time: Duration,
 }
 
 impl Limits {
-    /// As the settings say: so many short requests at a time, and as many long ones.
+    /// As the settings say: so many short requests at a time, as many long ones, and as many with text.
     pub fn new(settings: &ServeSettings) -> Limits {
         let most = settings.max_requests;
         let places = || Arc::new(Semaphore::new(most));
-        Limits { short: places(), long: places(), most, time: settings.request_timeout }
+        Limits { short: places(), long: places(), text: places(), most, time: settings.request_timeout }
     }
 }
 
@@ -45,8 +49,11 @@ pub async fn limit(State(limits): State<Arc<Limits>>, request: Request, next: Ne
     if ALWAYS.contains(&path) {
         return next.run(request).await;
     }
-    let is_long = LONG.contains(&path);
-    let places = if is_long { &limits.long } else { &limits.short };
+    let (places, is_long) = match path {
+        TEXT => (&limits.text, true),
+        path if LONG.contains(&path) => (&limits.long, true),
+        _ => (&limits.short, false),
+    };
     let Ok(place) = places.clone().try_acquire_owned() else {
         let message = format!("{} requests are being answered, which is the limit; try again", limits.most);
         return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)

@@ -8,6 +8,7 @@ use axum::http::{Method, Request, header};
 use futures_util::stream;
 use skipstream::Vectors;
 use skipstream::formats;
+use tower::ServiceExt;
 
 use crate::client::{Client, embeddings, request};
 
@@ -37,6 +38,15 @@ async fn a_question_that_takes_too_long_ends_and_one_too_many_is_turned_away() {
     let (late, ()) = tokio::join!(client.send(endless("/v1/similarity")), others);
     late.assert_refused(408, "timeout", "no answer within 0.3 seconds");
     assert_eq!(client.get("/v1/words/king").await.status, 200);
+}
+
+#[tokio::test]
+async fn who_listens_keeps_no_text_out() {
+    let client = Client::with(|settings| settings.max_requests = 1);
+    let listening = request(Method::GET, "/v1/events", Body::empty());
+    let _stream = client.router.clone().oneshot(listening).await.unwrap();
+    client.get("/v1/events").await.assert_refused(503, "busy", "");
+    assert_eq!(client.send(request(Method::POST, "/v1/text", Body::from("tea"))).await.status, 200);
 }
 
 #[tokio::test]
