@@ -57,6 +57,13 @@ impl Access {
         self.tokens.as_ref().is_some_and(|file| file.tokens().role(text.as_bytes()).is_some())
     }
 
+    /// Whether whoever sent these headers may still ask: a token may have been taken back meanwhile.
+    pub fn may_read(&self, headers: &HeaderMap) -> bool {
+        self.tokens
+            .as_ref()
+            .is_none_or(|file| bearer(headers).is_some_and(|token| file.tokens().role(token).is_some()))
+    }
+
     fn check(&self, request: &Request) -> Result<(), ApiError> {
         let Some(path) = request.extensions().get::<MatchedPath>() else { return Ok(()) };
         // What answers GET answers HEAD.

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Sse;
@@ -14,6 +15,7 @@ use serde_json::json;
 use tokio::time::{self, Interval, MissedTickBehavior};
 
 use super::ApiError;
+use super::access::Access;
 use super::answer::SnapshotInfo;
 use crate::events::{EventId, Heard, Listener};
 use crate::published::Seq;
@@ -79,6 +81,7 @@ struct Queue {
 )]
 pub async fn listen(
     State(service): State<Arc<Service>>,
+    Extension(access): Extension<Arc<Access>>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<sse::Event, Infallible>>>, ApiError> {
     // Who comes with something that is no identity of ours hears what happens from now on.
@@ -91,7 +94,7 @@ pub async fn listen(
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let start = sse::Event::default().retry(RETRY_AFTER).comment("skipstream");
     let greeting = stream::iter([Ok(start)]);
-    let events = stream::unfold(Ear { service, listener, ticks }, Ear::next);
+    let events = stream::unfold(Ear { service, access, headers, listener, ticks }, Ear::next);
     let events = stream::StreamExt::chain(greeting, events);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_EVERY)))
 }
@@ -99,12 +102,15 @@ pub async fn listen(
 /// One who listens.
 struct Ear {
     service: Arc<Service>,
+    access: Arc<Access>,
+    /// With the token, which may be taken back while its holder listens.
+    headers: HeaderMap,
     listener: Listener,
     ticks: Interval,
 }
 
 impl Ear {
-    /// The next event, and the ear that goes on listening; nothing when the service ends.
+    /// The next event, and the ear that goes on listening; nothing when the service ends, or the token is not valid any more.
     async fn next(mut self) -> Option<(Result<sse::Event, Infallible>, Ear)> {
         let event = tokio::select! {
             // What happened comes before how it goes.
@@ -120,7 +126,7 @@ impl Ear {
                 sse::Event::default().event("progress").data(data)
             }
         };
-        Some((Ok(event), self))
+        self.access.may_read(&self.headers).then_some((Ok(event), self))
     }
 }
 

@@ -61,6 +61,7 @@ pub fn router(service: Arc<Service>) -> Router {
         .with_state(service)
         .layer(Extension(Finished::new(&document)))
         .layer(Extension(metrics))
+        .layer(Extension(access.clone()))
         .layer(from_fn_with_state(access, access::guard))
         .merge(page::router())
         .method_not_allowed_fallback(method_not_allowed)

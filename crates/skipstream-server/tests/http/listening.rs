@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use skipstream_server::events::Event;
 use tower::ServiceExt;
 
-use crate::client::{Client, request};
+use crate::client::{Client, READ, request};
 
 /// Somebody who listens.
 struct Stream {
@@ -134,4 +134,16 @@ async fn too_many_listeners_are_refused() {
     assert!(refused.headers.contains_key(header::RETRY_AFTER));
     drop(streams);
     Stream::new(&client, None).await;
+}
+
+#[tokio::test]
+async fn who_listens_hears_nothing_more_when_the_token_is_taken_back() {
+    let client = Client::with_tokens();
+    let mut request = request(Method::GET, "/v1/events", Body::empty());
+    request.headers_mut().insert(header::AUTHORIZATION, format!("Bearer {READ}").parse().unwrap());
+    let response = client.router.clone().oneshot(request).await.unwrap();
+    let mut stream = Stream { body: response.into_body().into_data_stream(), text: String::new() };
+    assert_eq!(stream.next_of_any_kind().await.unwrap().name, "progress");
+    std::fs::write(client.service.settings.data.join("tokens"), "# nobody\n").unwrap();
+    while stream.next_of_any_kind().await.is_some() {}
 }
