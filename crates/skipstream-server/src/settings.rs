@@ -6,6 +6,21 @@ use std::time::Duration;
 
 use skipstream::Vectors;
 
+/// Requests with text that are taken at the same time, at the most.
+pub(crate) const MAX_TEXTS: usize = 128;
+
+/// Vectors that are downloaded at the same time: each is a file on the disk until it is sent.
+pub(crate) const MAX_DOWNLOADS: usize = 4;
+
+/// Bytes that a question in JSON may have: a thousand vectors of three hundred values fit.
+pub(crate) const MAX_JSON_BYTES: usize = 4 << 20;
+
+/// Questions that are longer than this take turns.
+pub(crate) const SHORT_JSON_BYTES: usize = 64 << 10;
+
+/// So many of the longer ones are read at the same time.
+pub(crate) const LONG_JSONS: usize = 8;
+
 /// How the service runs. What its model is like is [`skipstream::Config`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServeSettings {

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::ApiError;
 use super::watched::watched;
-use crate::settings::ServeSettings;
+use crate::settings::{MAX_DOWNLOADS, MAX_TEXTS, ServeSettings};
 
 /// Routes whose requests last as long as whoever asked wants. They have places and times of their own, so that they
 /// do not take those of questions.
@@ -21,25 +21,46 @@ const LONG: [&str; 2] = ["/v1/events", "/v1/text/{seq}/wait"];
 /// The route of text lasts as long too. Its places are not those of who listens or waits, who could keep text out.
 const TEXT: &str = "/v1/text";
 
+/// A download is a file until it is sent, however slowly it is taken.
+const DOWNLOAD: &str = "/v1/export";
+
 /// Routes that must be answered when nothing else is.
 const ALWAYS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 /// Places for requests.
 #[derive(Debug)]
 pub struct Limits {
-    short: Arc<Semaphore>,
-    long: Arc<Semaphore>,
-    text: Arc<Semaphore>,
-    most: usize,
+    short: Places,
+    long: Places,
+    text: Places,
+    downloads: Places,
     time: Duration,
 }
 
+/// Places of one kind.
+#[derive(Debug)]
+struct Places {
+    free: Arc<Semaphore>,
+    most: usize,
+}
+
+impl Places {
+    fn new(most: usize) -> Places {
+        Places { free: Arc::new(Semaphore::new(most)), most }
+    }
+}
+
 impl Limits {
-    /// As the settings say: so many short requests at a time, as many long ones, and as many with text.
+    /// As the settings say: so many short requests at a time, as many long ones, and fewer with text or for downloads.
     pub fn new(settings: &ServeSettings) -> Limits {
         let most = settings.max_requests;
-        let places = || Arc::new(Semaphore::new(most));
-        Limits { short: places(), long: places(), text: places(), most, time: settings.request_timeout }
+        Limits {
+            short: Places::new(most),
+            long: Places::new(most),
+            text: Places::new(most.min(MAX_TEXTS)),
+            downloads: Places::new(most.min(MAX_DOWNLOADS)),
+            time: settings.request_timeout,
+        }
     }
 }
 
@@ -51,11 +72,15 @@ pub async fn limit(State(limits): State<Arc<Limits>>, request: Request, next: Ne
     }
     let (places, is_long) = match path {
         TEXT => (&limits.text, true),
+        DOWNLOAD => (&limits.downloads, false),
         path if LONG.contains(&path) => (&limits.long, true),
         _ => (&limits.short, false),
     };
-    let Ok(place) = places.clone().try_acquire_owned() else {
-        let message = format!("{} requests are being answered, which is the limit; try again", limits.most);
+    let Ok(place) = places.free.clone().try_acquire_owned() else {
+        let message = format!(
+            "{} requests of this kind are being answered, which is the limit; try again",
+            places.most
+        );
         return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
             .retry_after(1)
             .into_response();

@@ -4,7 +4,7 @@ use serde::Serialize;
 use skipstream::{Embeddings, Settings, Trainer, train};
 
 use crate::log::Chunk;
-use crate::settings::ServeSettings;
+use crate::settings::{LONG_JSONS, MAX_JSON_BYTES, MAX_TEXTS, SHORT_JSON_BYTES, ServeSettings};
 
 /// Bytes that a service takes at the most, whatever is sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -22,9 +22,6 @@ pub struct MemoryBound {
     /// Bodies of requests that are being read, and answers.
     pub requests: u64,
 }
-
-/// Of a request, two chunks may be in memory: one that is filled and one that is logged.
-const CHUNKS_PER_REQUEST: u64 = 2;
 
 impl MemoryBound {
     /// The bound of a trainer in a service.
@@ -49,6 +46,12 @@ impl MemoryBound {
         let queued = queued_words * (config.text.max_token_bytes as u64 + 8) + chunk * 5;
         // The times of words: two numbers a slot, twice while they are settled, and the places that wait.
         let times = 2 * 16 * words + (32 << 20);
+        // Of a text: a chunk that is filled and one that is logged, a line that is not whole, and a step of gzip.
+        let text = (2 * Chunk::BYTES + settings.max_line_bytes) as u64 + (1 << 20);
+        let texts = settings.max_requests.min(MAX_TEXTS) as u64 * text;
+        // Of a question in JSON: its bytes, and at worst as much again three times for what they say.
+        let short = (settings.max_requests * SHORT_JSON_BYTES) as u64;
+        let questions = 4 * (short + (LONG_JSONS * MAX_JSON_BYTES) as u64);
         MemoryBound {
             trainer: model.total(),
             fork: model.total() - model.saving - model.program,
@@ -56,7 +59,7 @@ impl MemoryBound {
             read_ahead: queued + times,
             // Requests that wait and those in one transaction; the caches of three connections.
             log: 32 * chunk + (8 << 20) + chunk + 3 * (4 << 20),
-            requests: settings.max_requests as u64 * CHUNKS_PER_REQUEST * Chunk::BYTES as u64,
+            requests: texts + questions,
         }
     }
 

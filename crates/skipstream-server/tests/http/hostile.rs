@@ -100,7 +100,7 @@ async fn json_that_is_not_a_question_is_refused() {
     let too_many = format!(r#"{{"words": [{}], "n": 1000}}"#, vec!["\"king\""; 101].join(","));
     client.post("/v1/neighbors", too_many).await.assert_refused(400, "bad-request", "at most 100000");
     let huge = format!(r#"{{"words": ["{}"]}}"#, "x".repeat(17 << 20));
-    client.post("/v1/neighbors", huge).await.assert_refused(413, "too-large", "more than 16777216 bytes");
+    client.post("/v1/neighbors", huge).await.assert_refused(413, "too-large", "more than 4194304 bytes");
     let form = request(Method::POST, "/v1/neighbors", Body::from("words=a"));
     client.send(form).await.assert_refused(415, "unsupported-type", "it must be application/json");
 }

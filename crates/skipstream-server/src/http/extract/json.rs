@@ -6,11 +6,15 @@ use axum::http::{StatusCode, header};
 use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
 
+use http_body::Body as _;
+use tokio::sync::Semaphore;
+
 use super::place;
 use crate::http::ApiError;
+use crate::settings::{LONG_JSONS, MAX_JSON_BYTES, SHORT_JSON_BYTES};
 
-/// Bytes that a question in JSON may have: a thousand vectors of a thousand values fit.
-pub const MAX_JSON_BYTES: usize = 16 << 20;
+/// Long questions take turns, so that they do not fill the memory.
+static LONG: Semaphore = Semaphore::const_new(LONG_JSONS);
 
 /// A body of JSON.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +25,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         check_type(&request)?;
+        let length = request.body().size_hint().exact();
+        let _turn = if length.is_some_and(|length| length <= SHORT_JSON_BYTES as u64) {
+            None
+        } else {
+            Some(LONG.acquire().await.expect("it is never closed"))
+        };
         let body = to_bytes(request.into_body(), MAX_JSON_BYTES).await.map_err(|error| {
             let too_long =
                 std::error::Error::source(&error).is_some_and(|source| source.is::<LengthLimitError>());

@@ -6,7 +6,7 @@ mod path;
 mod query;
 
 pub use bounded::{List, Number, Word};
-pub use json::{Json, MAX_JSON_BYTES};
+pub use json::Json;
 pub use path::Path;
 pub use query::Parameters;
 

@@ -83,8 +83,10 @@ impl<'a> Incoming<'a> {
                 Ok(None) => break,
                 Ok(Some(Ok(frame))) => {
                     if let Some(piece) = frame.data_ref() {
-                        self.take(piece)?;
-                        self.log_chunks(sending, 1).await?;
+                        for part in piece.chunks(self.decoder.step()) {
+                            self.take(part)?;
+                            self.log_chunks(sending, 1).await?;
+                        }
                     }
                     // A body that never pauses must not hold up the end.
                     if self.service.is_stopping() {

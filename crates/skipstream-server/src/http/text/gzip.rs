@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use flate2::write::MultiGzDecoder;
 
-/// So much is decompressed at a time: at worst a thousandfold, that is four megabytes, are then held.
-const STEP: usize = 4 << 10;
+/// So much is decompressed at a time: at worst a thousandfold, that is a megabyte, is then held.
+const STEP: usize = 1 << 10;
 
 /// A body, compressed or not.
 pub enum Decoder {
@@ -21,7 +21,15 @@ impl Decoder {
         Decoder::Gzip(Box::new(MultiGzDecoder::new(Vec::new())))
     }
 
-    /// Decodes a piece, and gives what comes of it a part at a time.
+    /// Bytes that should be decoded at a time, so that what comes of them can be put away before the next.
+    pub fn step(&self) -> usize {
+        match self {
+            Decoder::Plain => usize::MAX,
+            Decoder::Gzip(_) => STEP,
+        }
+    }
+
+    /// Decodes a piece, and gives what comes of it.
     pub fn decode<E>(
         &mut self,
         piece: &[u8],
@@ -30,14 +38,10 @@ impl Decoder {
         match self {
             Decoder::Plain => Ok(give(piece)),
             Decoder::Gzip(decoder) => {
-                for step in piece.chunks(STEP) {
-                    decoder.write_all(step)?;
-                    if let Err(error) = give(decoder.get_ref()) {
-                        return Ok(Err(error));
-                    }
-                    decoder.get_mut().clear();
-                }
-                Ok(Ok(()))
+                decoder.write_all(piece)?;
+                let given = give(decoder.get_ref());
+                decoder.get_mut().clear();
+                Ok(given)
             }
         }
     }
