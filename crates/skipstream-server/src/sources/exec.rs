@@ -43,9 +43,12 @@ pub fn run(service: &Service, command: &str) {
     }
 }
 
-/// What the log calls a command: its first word, since a password may stand among the others, or a variable before it.
+/// What the log calls a command: its first word, if that is a plain name. A password may stand among the others, or in a
+/// variable before them.
 fn name(command: &str) -> &str {
-    command.split_whitespace().find(|word| !word.contains('=')).unwrap_or("sh")
+    let is_plain =
+        |word: &&str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    command.split_whitespace().next().filter(is_plain).unwrap_or("sh")
 }
 
 fn run_once(service: &Service, command: &str) -> io::Result<ExitStatus> {
@@ -194,6 +197,13 @@ fn end_group(_: &Child, _: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_log_names_a_command_without_what_may_be_secret() {
+        assert_eq!(name("tail -F a.log"), "tail");
+        assert_eq!(name(r#"PASSWORD="my secret" curl x"#), "sh");
+        assert_eq!(name("https://me:secret@host/"), "sh");
+    }
 
     #[test]
     fn messages_may_be_anything() {

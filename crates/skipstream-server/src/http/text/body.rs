@@ -74,7 +74,7 @@ impl<'a> Incoming<'a> {
 
     /// Logs the lines of all pieces, but for the last ones, which come back.
     async fn log_pieces(&mut self, mut body: Body, sending: &mut Sending<'_>) -> Result<Chunk, ApiError> {
-        let patience = self.service.settings.request_timeout * IDLE_TIMES;
+        let patience = self.service.settings.request_timeout.saturating_mul(IDLE_TIMES);
         let mut came = Instant::now();
         loop {
             let left = patience.saturating_sub(came.elapsed()).min(LOOK_EVERY);
