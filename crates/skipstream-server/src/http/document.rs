@@ -46,11 +46,12 @@ impl Modify for Token {
 }
 
 /// What may go wrong with any request: status and reason.
-const ALWAYS: [(&str, &str); 5] = [
+const ALWAYS: [(&str, &str); 6] = [
     ("400", "The request says something that cannot be; the message names it and the limit"),
     ("401", "There are tokens, and none of them was sent"),
     ("403", "The token's role may not do this, or the request comes from a foreign page"),
     ("408", "The answer took longer than it may"),
+    ("431", "The path and the headers are longer than 24 KiB; there is no body"),
     ("503", "Too many requests at a time, or the service is stopping"),
 ];
 
@@ -119,6 +120,8 @@ fn complete_operation(operation: &mut Operation) {
     for (status, answer) in answers {
         if let RefOr::T(answer) = answer
             && status.starts_with(['4', '5'])
+            // This is said before the request is understood.
+            && status != "431"
             && answer.content.is_empty()
         {
             let body = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody"))).build();

@@ -116,7 +116,8 @@ fn round(options: &Options, program: &Path, text: &Path, folder: &Path) -> Resul
     server.learn(text)?;
     let vocabulary = server.stats()?["vocabulary"].as_u64().context("stats without a vocabulary")?;
     ensure!(
-        vocabulary as usize == options.max_vocabulary,
+        // Rare words leave in many at a time, so a vocabulary is seldom full to the last place.
+        vocabulary as usize * 10 >= options.max_vocabulary * 9,
         "the text has only {vocabulary} words: too few for a vocabulary of {}",
         options.max_vocabulary
     );
