@@ -28,8 +28,8 @@ pub struct Options {
     /// Text to learn, not compressed, with more words than the vocabulary holds [default: the demo's]
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
-    /// Words of the vocabulary, of 100 dimensions
-    #[arg(long, default_value_t = 100_000)]
+    /// Words of the vocabulary at the most, of 100 dimensions; by default so many that it has about 100,000 after rare ones left
+    #[arg(long, default_value_t = 140_000)]
     max_vocabulary: usize,
     /// Questions a second
     #[arg(long, default_value_t = 200)]
@@ -116,8 +116,8 @@ fn round(options: &Options, program: &Path, text: &Path, folder: &Path) -> Resul
     server.learn(text)?;
     let vocabulary = server.stats()?["vocabulary"].as_u64().context("stats without a vocabulary")?;
     ensure!(
-        // Rare words leave in many at a time, so a vocabulary is seldom full to the last place.
-        vocabulary as usize * 10 >= options.max_vocabulary * 9,
+        // Rare words leave in many at a time: a vocabulary has between two thirds of its size and all of it.
+        vocabulary as usize * 10 >= options.max_vocabulary * 6,
         "the text has only {vocabulary} words: too few for a vocabulary of {}",
         options.max_vocabulary
     );
