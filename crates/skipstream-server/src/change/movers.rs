@@ -103,27 +103,11 @@ impl Comparison {
 
 #[cfg(test)]
 mod tests {
-    use skipstream::{Embeddings, Random};
-
     use super::*;
-    use crate::change::testing::of_embeddings;
+    use crate::change::testing::{of_embeddings, two_heaps};
 
-    /// Two hundred words in two heaps. The word `turns` lies in the first heap, or in the second.
     fn published(turned: bool) -> Arc<Published> {
-        let mut random = Random::new(if turned { 1 } else { 2 });
-        let mut words = Vec::new();
-        let mut vectors: Vec<f32> = Vec::new();
-        for number in 0..400 {
-            let name = if number == 10 { "turns".to_owned() } else { format!("w{number}") };
-            words.push((name, 1_000 - number));
-            let second = if number == 10 { turned } else { number % 2 == 1 };
-            for dimension in 0..8 {
-                let center = if (dimension < 4) == second { 1.0 } else { 0.0 };
-                let mut own = Random::new(number * 8 + dimension);
-                vectors.push(center + 0.5 * own.uniform() as f32 + 0.05 * random.uniform() as f32);
-            }
-        }
-        let embeddings = Embeddings::new(8, words, vectors).unwrap();
+        let embeddings = two_heaps(if turned { 1 } else { 2 }, turned);
         let time = Timestamp::from_second(1_000_000 + i64::from(turned)).unwrap();
         Arc::new(of_embeddings(time, 1, embeddings, Timestamp::UNIX_EPOCH))
     }

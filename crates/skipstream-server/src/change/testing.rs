@@ -1,7 +1,7 @@
 //! Publications for tests.
 
 use jiff::Timestamp;
-use skipstream::{Embeddings, Progress, Totals};
+use skipstream::{Embeddings, Progress, Random, Totals};
 
 use crate::published::{Published, Seen, Seq};
 
@@ -24,4 +24,22 @@ pub fn of_embeddings(time: Timestamp, seq: Seq, embeddings: Embeddings, first: T
     let tokens = (0..embeddings.len()).map(|row| embeddings.count(row)).sum();
     let progress = Progress { tokens, totals: Totals::default(), vocabulary: embeddings.len(), evictions: 0 };
     Published::new(seq, seq, time, embeddings, seen, progress)
+}
+
+/// Four hundred words in two heaps. The word `turns` lies in the first heap, or in the second; `seed` moves all a little.
+pub fn two_heaps(seed: u64, turned: bool) -> Embeddings {
+    let mut random = Random::new(seed);
+    let mut words = Vec::new();
+    let mut vectors: Vec<f32> = Vec::new();
+    for number in 0..400 {
+        let name = if number == 10 { "turns".to_owned() } else { format!("w{number}") };
+        words.push((name, 1_000 - number));
+        let second = if number == 10 { turned } else { number % 2 == 1 };
+        for dimension in 0..8 {
+            let center = if (dimension < 4) == second { 1.0 } else { 0.0 };
+            let mut own = Random::new(number * 8 + dimension);
+            vectors.push(center + 0.5 * own.uniform() as f32 + 0.05 * random.uniform() as f32);
+        }
+    }
+    Embeddings::new(8, words, vectors).unwrap()
 }

@@ -1,8 +1,7 @@
-use skipstream::{Embeddings, Random};
 use tempfile::TempDir;
 
 use super::*;
-use crate::change::testing::{of_embeddings, published_at};
+use crate::change::testing::{of_embeddings, published_at, two_heaps};
 use crate::events::{Heard, Listener};
 use crate::log::Log;
 use crate::settings::ServeSettings;
@@ -124,23 +123,8 @@ async fn what_cannot_be_kept_is_told_and_tried_again() {
     assert_eq!(names(&told(&mut listener, &service).await), ["kept"]);
 }
 
-/// Four hundred words in two heaps. The word `turns` lies in the first heap, or in the second.
 fn heaps(minute: i64, turned: bool) -> Published {
-    let mut random = Random::new(minute as u64);
-    let mut words = Vec::new();
-    let mut vectors: Vec<f32> = Vec::new();
-    for number in 0..400 {
-        let name = if number == 10 { "turns".to_owned() } else { format!("w{number}") };
-        words.push((name, 1_000 - number));
-        let second = if number == 10 { turned } else { number % 2 == 1 };
-        for dimension in 0..8 {
-            let center = if (dimension < 4) == second { 1.0 } else { 0.0 };
-            let mut own = Random::new(number * 8 + dimension);
-            vectors.push(center + 0.5 * own.uniform() as f32 + 0.05 * random.uniform() as f32);
-        }
-    }
-    let embeddings = Embeddings::new(8, words, vectors).unwrap();
-    of_embeddings(time(minute), minute as u64, embeddings, Timestamp::UNIX_EPOCH)
+    of_embeddings(time(minute), minute as u64, two_heaps(minute as u64, turned), Timestamp::UNIX_EPOCH)
 }
 
 #[tokio::test]
