@@ -6,24 +6,25 @@
 //! now and then (`change`), so that one can ask what moved and what is new; what happens is told to whoever listens
 //! (`events`).
 //!
-//! # The modules, in the order of the data
+//! # The modules, as they stand below
 //!
 //! | module | from → to |
 //! |---|---|
 //! | [`settings`], `error` | what a person asks for, what can go wrong |
 //! | [`auth`] | tokens → roles |
 //! | [`log`] | lines → numbered lines on disk |
-//! | [`sources`] | files that grow, commands → the log |
-//! | [`learn`] | numbered lines → a model, with checkpoints that say how far it came |
-//! | [`published`] | the model as it was at one moment, for reading |
-//! | [`search`] | questions → answers |
+//! | [`published`], [`status`] | the model as it was at one moment, for reading; how learning goes |
+//! | [`events`] | what happened → whoever listens |
 //! | [`change`] | published models → kept ones; words that moved, came and rose |
 //! | [`map`] | words → places in a plane |
-//! | [`events`] | what happened → whoever listens |
-//! | [`service`] | all of this together |
+//! | [`search`] | questions → answers |
+//! | [`service`] | what all parts share |
+//! | [`learn`] | numbered lines → a model, with checkpoints that say how far it came |
+//! | [`sources`] | files that grow, commands → the log |
 //! | [`metrics`] | what was counted → text for Prometheus |
 //! | [`http`] | requests → answers |
 //! | `page` | the page, from the program itself |
+//! | [`server`] | all of this, from its start to its end |
 
 pub mod error;
 pub mod settings;

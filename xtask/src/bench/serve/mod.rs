@@ -76,7 +76,7 @@ pub fn run(options: &Options) -> Result<()> {
     println!("## Questions while the service learns\n\n{}", circumstances::list());
     println!("- text: {} bytes, learned once before the clock runs", fs::metadata(&text)?.len());
     println!(
-        "- {} words of 100 dimensions; {} neighbour questions a second",
+        "- at most {} words of 100 dimensions; {} neighbour questions a second",
         options.max_vocabulary, options.rate
     );
     println!(
