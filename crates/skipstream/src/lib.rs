@@ -59,7 +59,7 @@
 //! # What the crate does not do
 //!
 //! It does not print, log or read the clock, and the only thing that it asks of its environment is the number of cores
-//! where no number of threads was given. Progress leaves through an [`Observer`], which also says when to rest.
+//! where no number of threads was given. An [`Observer`] receives progress and may ask for a pause.
 
 // rustfmt sorts modules within a group, so the blank lines keep the reading order.
 
@@ -104,7 +104,7 @@ pub use config::{AdaGrad, Config, Settings, Strategy, WindowShape};
 pub use embeddings::{Embeddings, Vectors};
 pub use error::{Error, Result};
 pub use random::Random;
-pub use train::{Observer, Outcome, Progress, Totals, Trainer, Wish};
+pub use train::{Observer, Progress, StopReason, Totals, Trainer};
 
 /// The Rust examples of the README, run as tests.
 #[cfg(doctest)]

@@ -4,13 +4,14 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use proptest::prelude::*;
 use skipstream::corpus::{Lines, Sentence, Source};
 use skipstream::train::Initial;
 use skipstream::{
-    Config, Observer, Outcome, Progress, Result, Strategy as Method, Trainer, Vectors, WindowShape, Wish,
+    Config, Observer, Progress, Result, StopReason, Strategy as Method, Trainer, Vectors, WindowShape,
 };
 
 /// A text of random sentences whose words are as unevenly frequent as real ones.
@@ -53,7 +54,7 @@ fn source<'a>(text: &'a str, config: &Config) -> Lines<&'a [u8]> {
 fn train(config: Config, text: &str) -> Trainer {
     let mut lines = source(text, &config);
     let mut trainer = Trainer::new(config).unwrap();
-    assert_eq!(trainer.train(&mut lines, &mut ()).unwrap(), Outcome::Ended);
+    assert_eq!(trainer.train(&mut lines, &mut ()).unwrap(), StopReason::EndOfText);
     trainer
 }
 
@@ -70,7 +71,8 @@ fn train_with_interruptions(config: Config, text: &str, path: &Path) -> (Trainer
     let mut lines = source(text, &config);
     let mut trainer = Trainer::new(config).unwrap();
     let mut rests = 0;
-    while trainer.train(&mut lines, &mut |_: &Progress| Wish::Rest).unwrap() == Outcome::Rested {
+    while trainer.train(&mut lines, &mut |_: &Progress| ControlFlow::Break(())).unwrap() == StopReason::Paused
+    {
         trainer.save(path).unwrap();
         trainer = Trainer::load(path, threads).unwrap();
         rests += 1;
@@ -126,7 +128,7 @@ proptest! {
             let saved = folder.path().join("resumed");
             let mut lines = source(&text, &config);
             let mut resumed = new();
-            while resumed.train(&mut lines, &mut |_: &Progress| Wish::Rest).unwrap() == Outcome::Rested {
+            while resumed.train(&mut lines, &mut |_: &Progress| ControlFlow::Break(())).unwrap() == StopReason::Paused {
                 resumed.save(&saved).unwrap();
                 resumed = Trainer::load(&saved, Some(1)).unwrap();
             }
@@ -331,7 +333,7 @@ fn strategies_with_passes_want_the_whole_corpus_and_an_empty_model() {
             let owned: &'static [u8] = text.clone().into_bytes().leak();
             Ok(Box::new(Lines::new(owned, "text", &config.text)?))
         };
-        assert_eq!(trainer.train_passes(&mut open, &mut ()).unwrap(), Outcome::Ended);
+        assert_eq!(trainer.train_passes(&mut open, &mut ()).unwrap(), StopReason::EndOfText);
         assert!(trainer.train_passes(&mut open, &mut ()).is_err());
         assert_eq!(opened, 3, "one reading to count, two to train");
         assert!(trainer.progress().totals.mean_loss() > 0.0);
@@ -343,9 +345,9 @@ fn strategies_with_passes_want_the_whole_corpus_and_an_empty_model() {
 fn resting_loses_no_text() {
     struct Counting(u32);
     impl Observer for Counting {
-        fn progress(&mut self, _: &Progress) -> Wish {
+        fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
             self.0 += 1;
-            Wish::Rest
+            ControlFlow::Break(())
         }
     }
     let text = text(7, 200, 100);
@@ -353,7 +355,7 @@ fn resting_loses_no_text() {
     let mut lines = source(&text, &config);
     let mut trainer = Trainer::new(config).unwrap();
     let mut observer = Counting(0);
-    while trainer.train(&mut lines, &mut observer).unwrap() == Outcome::Rested {}
+    while trainer.train(&mut lines, &mut observer).unwrap() == StopReason::Paused {}
     assert!(observer.0 > 5);
     assert_eq!(trainer.vocabulary().tokens() as usize, text.split_whitespace().count());
 }

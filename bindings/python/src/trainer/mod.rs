@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use skipstream::corpus::Lines;
 use skipstream::train::MemoryBound;
-use skipstream::{Outcome, Vectors};
+use skipstream::{StopReason, Vectors};
 
 use crate::call::call;
 use crate::embeddings::Embeddings;
@@ -163,7 +163,7 @@ impl Trainer {
             if let Some(error) = watch.take_error() {
                 return Err(error);
             }
-            if outcome == Outcome::Rested {
+            if outcome == StopReason::Paused {
                 watch.tell_if_due(py, &now, None)?;
                 continue;
             }

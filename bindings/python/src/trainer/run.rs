@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use skipstream::corpus::{Files, Ledger, Source, TextOptions, TextReport};
-use skipstream::{Observer, Outcome, Progress};
+use skipstream::{Observer, Progress, StopReason};
 
 use super::polite::Polite;
 use super::watch::{PassWatch, Watch};
@@ -153,9 +153,9 @@ impl Trainer {
             });
             drop(turn);
             let now = match rested {
-                Ok((Outcome::Rested, now)) => now,
-                Ok((Outcome::Ended, now)) if polite.gave_way() => now,
-                Ok((Outcome::Ended, _)) => break put_off.map_or(Ok(()), |error| Err(to_python(py, error))),
+                Ok((StopReason::Paused, now)) => now,
+                Ok((_, now)) if polite.gave_way() => now,
+                Ok(_) => break put_off.map_or(Ok(()), |error| Err(to_python(py, error))),
                 Err(error) => return Err(watch.take_error().unwrap_or(error)),
             };
             if let Some(error) = watch.take_error() {
@@ -195,10 +195,10 @@ impl Trainer {
                 current.borrow_mut().begin(opened)
             };
             let mut outcome = trainer.train_passes(&mut open, &mut PassWatch { watch, fraction: &fraction });
-            if matches!(outcome, Ok(Outcome::Ended)) {
-                outcome = current.borrow_mut().compare().map(|()| Outcome::Ended);
+            if matches!(outcome, Ok(StopReason::EndOfText)) {
+                outcome = current.borrow_mut().compare().map(|()| StopReason::EndOfText);
             }
-            if was_empty && !matches!(outcome, Ok(Outcome::Ended)) {
+            if was_empty && !matches!(outcome, Ok(StopReason::EndOfText)) {
                 start_anew(&mut trainer)?;
             }
             outcome
@@ -217,7 +217,7 @@ fn train_and_settle(
     feed: &Shared,
     source: &mut dyn Source,
     observer: &mut dyn Observer,
-) -> (skipstream::Result<Outcome>, skipstream::Result<()>) {
+) -> (skipstream::Result<StopReason>, skipstream::Result<()>) {
     let outcome = trainer.train(source, observer);
     let settled = feed.feed().settle(trainer.ledger_mut());
     (outcome, settled)

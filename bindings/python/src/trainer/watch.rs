@@ -1,12 +1,13 @@
 //! Looks on while a trainer learns, and says when it should rest.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use serde::Serialize;
-use skipstream::{Observer, Progress, Wish};
+use skipstream::{Observer, Progress};
 
 use super::turns::Turns;
 use crate::ending;
@@ -117,9 +118,13 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
-    fn progress(&mut self, _: &Progress) -> Wish {
+    fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
         self.border.store(true, Ordering::Relaxed);
-        if self.is_interrupted() || self.is_due() || self.turns.is_wanted() { Wish::Rest } else { Wish::GoOn }
+        if self.is_interrupted() || self.is_due() || self.turns.is_wanted() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
 
@@ -132,12 +137,12 @@ pub struct PassWatch<'a, 'b> {
 }
 
 impl Observer for PassWatch<'_, '_> {
-    fn progress(&mut self, progress: &Progress) -> Wish {
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
         if !self.watch.is_interrupted() && self.watch.is_due() {
             let fraction = (self.fraction)();
             let told = Python::try_attach(|py| self.watch.tell(py, progress, fraction));
             self.watch.error = told.and_then(Result::err);
         }
-        if self.watch.error.is_some() { Wish::Rest } else { Wish::GoOn }
+        if self.watch.error.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

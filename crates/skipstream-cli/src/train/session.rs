@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use skipstream::corpus::Ledger;
-use skipstream::{Error, Outcome as Rest, Progress, Trainer};
+use skipstream::{Error, Progress, StopReason, Trainer};
 
 use super::evaluation::Evaluation;
 use super::every::Due;
@@ -101,13 +101,13 @@ impl Session {
 
     /// Learns all text, or what there is before an error or a wish to stop, and saves it.
     pub fn learn(mut self) -> (Summary, Result<Ending>) {
-        let trained = self.train().and_then(|rest| self.refuse_nothing(rest));
+        let trained = self.train().and_then(|reason| self.refuse_nothing(reason));
         let settled = self.settle();
         let outcome = match &trained {
             Err(_) => Outcome::Failed,
-            Ok(Rest::Rested) => Outcome::Interrupted,
-            Ok(Rest::Ended) if self.has_changed() => Outcome::Complete,
-            Ok(Rest::Ended) => Outcome::NothingNew,
+            Ok(StopReason::Paused) => Outcome::Interrupted,
+            Ok(_) if self.has_changed() => Outcome::Complete,
+            Ok(_) => Outcome::NothingNew,
         };
         let saved = match outcome {
             _ if in_passes(&self.trainer) && outcome != Outcome::Complete => None,
@@ -129,32 +129,32 @@ impl Session {
         (summary, result)
     }
 
-    fn train(&mut self) -> Result<Rest> {
-        let rest = match &self.text {
+    fn train(&mut self) -> Result<StopReason> {
+        let reason = match &self.text {
             Reading::ToTheEnd(files) if in_passes(&self.trainer) => self.train_in_passes(files.clone())?,
             Reading::ToTheEnd(_) => self.train_in_one_pass()?,
             Reading::Followed { .. } => self.train_and_follow()?,
         };
-        if rest == Rest::Ended && self.job.finish {
+        if reason != StopReason::Paused && self.job.finish {
             return self.finish();
         }
-        Ok(rest)
+        Ok(reason)
     }
 
     /// A new model of no words would only lead to questions later on.
-    fn refuse_nothing(&self, rest: Rest) -> Result<Rest> {
-        if rest == Rest::Ended && self.is_void() && !self.job.follow {
+    fn refuse_nothing(&self, reason: StopReason) -> Result<StopReason> {
+        if reason != StopReason::Paused && self.is_void() && !self.job.follow {
             bail!("there are no words in the text, so there is no model to save");
         }
-        Ok(rest)
+        Ok(reason)
     }
 
     /// Trains what waits in the replay buffer, with checkpoints like any training.
-    fn finish(&mut self) -> Result<Rest> {
+    fn finish(&mut self) -> Result<StopReason> {
         loop {
-            let rest = self.trainer.finish(&mut self.watch);
-            if rest == Rest::Ended || self.stop.is_asked() {
-                return Ok(rest);
+            let reason = self.trainer.finish(&mut self.watch);
+            if reason != StopReason::Paused || self.stop.is_asked() {
+                return Ok(reason);
             }
             self.do_chores()?;
         }
@@ -220,14 +220,14 @@ impl Session {
         self.put_off.get_or_insert(error);
     }
 
-    fn train_in_one_pass(&mut self) -> Result<Rest> {
+    fn train_in_one_pass(&mut self) -> Result<StopReason> {
         loop {
-            let rest = match self.trainer.train(&mut self.text, &mut self.watch) {
-                Err(error) if self.is_stopped_pipe(&error) => Rest::Rested,
+            let reason = match self.trainer.train(&mut self.text, &mut self.watch) {
+                Err(error) if self.is_stopped_pipe(&error) => StopReason::Paused,
                 other => other?,
             };
-            if rest == Rest::Ended || self.stop.is_asked() {
-                return Ok(rest);
+            if reason != StopReason::Paused || self.stop.is_asked() {
+                return Ok(reason);
             }
             self.do_chores()?;
         }
@@ -236,22 +236,22 @@ impl Session {
     /// Learns what there is, waits for more, and so on.
     ///
     /// What has come is learned though it may not fill a batch, so where batches end depends on when text comes.
-    fn train_and_follow(&mut self) -> Result<Rest> {
+    fn train_and_follow(&mut self) -> Result<StopReason> {
         let mut patience = Patience::new(self.job.idle_exit);
         loop {
-            let rest = self.train_in_one_pass()?;
+            let reason = self.train_in_one_pass()?;
             self.tell_notes();
-            if rest == Rest::Rested {
-                return Ok(rest);
+            if reason == StopReason::Paused {
+                return Ok(reason);
             }
             if self.text.is_over()? || patience.is_over(self.trainer.progress().tokens) {
-                return Ok(Rest::Ended);
+                return Ok(StopReason::EndOfText);
             }
             self.do_chores()?;
             if !self.stop.is_asked_within(PAUSE) {
                 continue;
             }
-            return Ok(Rest::Rested);
+            return Ok(StopReason::Paused);
         }
     }
 
@@ -262,9 +262,9 @@ impl Session {
         }
     }
 
-    fn train_in_passes(&mut self, text: Shared) -> Result<Rest> {
+    fn train_in_passes(&mut self, text: Shared) -> Result<StopReason> {
         if text.files().is_empty() {
-            return Ok(Rest::Ended);
+            return Ok(StopReason::EndOfText);
         }
         let mut open = || {
             text.files().rewind()?;

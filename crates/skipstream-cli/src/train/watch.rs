@@ -1,8 +1,9 @@
-//! Follows the training: tells how it goes, and says when to rest.
+//! Follows the training: logs progress, and says when to pause.
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
-use skipstream::{Observer, Progress, Wish};
+use skipstream::{Observer, Progress};
 
 use super::every::Due;
 use super::log::{Event, Log};
@@ -17,7 +18,7 @@ pub struct Watch {
     due: Vec<(Chore, Due)>,
 }
 
-/// What is done now and then, while training rests.
+/// What is done now and then, while training pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chore {
     /// Saving the model.
@@ -27,7 +28,7 @@ pub enum Chore {
 }
 
 impl Watch {
-    /// Wishes a rest when it is asked to stop, and where a chore is due.
+    /// Asks for a pause when the program is to stop, and when a chore is due.
     pub fn new(stop: Stop, log: Log, meter: Option<Meter>, due: Vec<(Chore, Due)>) -> Watch {
         Watch { stop, log, meter, due }
     }
@@ -44,11 +45,11 @@ impl Watch {
 }
 
 impl Observer for Watch {
-    fn progress(&mut self, progress: &Progress) -> Wish {
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
         if let Some(figures) = self.meter.as_mut().and_then(|meter| meter.read(progress, Instant::now())) {
             self.log.tell(&Event::Progress(&figures));
         }
         let due = self.due.iter().any(|(_, due)| due.is_due(progress.tokens));
-        if due || self.stop.is_asked() { Wish::Rest } else { Wish::GoOn }
+        if due || self.stop.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

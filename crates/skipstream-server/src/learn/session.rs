@@ -1,10 +1,11 @@
 //! The work of the thread that learns.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use skipstream::{Outcome, Progress, Trainer, Wish};
+use skipstream::{Progress, StopReason, Trainer};
 
 use super::meter::Meter;
 use super::model::{Model, publication};
@@ -138,7 +139,7 @@ impl Session {
     }
 
     /// Trains whole batches until there are no more, or until something else is due.
-    fn learn(&mut self) -> Result<Outcome> {
+    fn learn(&mut self) -> Result<StopReason> {
         let Session { service, model, queue, meter, .. } = self;
         let Model { trainer, times, .. } = model;
         let publish_at = self.published_at + service.settings.publish_every;
@@ -159,7 +160,7 @@ impl Session {
                 || now >= checkpoint_at
                 || service.is_stopping()
                 || service.orders.is_checkpoint_ordered();
-            if is_due { Wish::Rest } else { Wish::GoOn }
+            if is_due { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let batch_words = trainer.settings().new_words_per_batch() as u64;
         let mut source = WholeBatches::new(queue, times, batch_words, MARKS);
@@ -176,15 +177,15 @@ impl Session {
         match failure {
             Some(error) => Err(error),
             // There may be more text.
-            None if is_marked_full => outcome.map(|_| Outcome::Rested).map_err(Error::from),
+            None if is_marked_full => outcome.map(|_| StopReason::Paused).map_err(Error::from),
             None => Ok(outcome?),
         }
     }
 
     /// Publishes what was learned, if there is something new and it is time for it.
-    fn publish_if_due(&mut self, outcome: Outcome) -> Result<Next> {
+    fn publish_if_due(&mut self, reason: StopReason) -> Result<Next> {
         let now = Instant::now();
-        let is_dry = outcome == Outcome::Ended;
+        let is_dry = reason != StopReason::Paused;
         let published = self.service.published();
         let seq = if is_dry { self.queue.end() } else { self.queue.start() }.learned();
         let idle = |session: &Session| {

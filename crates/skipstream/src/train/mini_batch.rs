@@ -5,7 +5,7 @@ use super::grid::Grid;
 use super::intake::{Batch, Intake};
 use super::replay::ReplayBuffer;
 use super::trainer::Stream;
-use super::{Observer, Outcome, Wish};
+use super::{Observer, StopReason};
 use crate::config::Settings;
 use crate::corpus::Source;
 use crate::error::Result;
@@ -35,29 +35,29 @@ impl MiniBatch {
         stream: &mut Stream,
         source: &mut dyn Source,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome> {
+    ) -> Result<StopReason> {
         let mut more =
             self.intake.fill(source, &mut stream.vocabulary, stream.initial.as_ref(), &mut self.current)?;
         while more {
-            // At rest nothing may have been read that is not trained.
-            let rest = observer.progress(&stream.progress()) == Wish::Rest;
+            // At a pause nothing may have been read that is not trained.
+            let pause = observer.progress(&stream.progress()).is_break();
             let mut read = Ok(true);
             let Stream { vocabulary, parameters, initial, .. } = &mut *stream;
             let initial = initial.as_ref();
             let trained = self.grid.train(parameters, initial, &self.current, || {
-                if !rest {
+                if !pause {
                     read = self.intake.fill(source, vocabulary, initial, &mut self.next);
                 }
             });
             self.count(trained, stream);
-            if rest {
+            if pause {
                 // The next call may have another source, to which this error does not belong.
-                return self.intake.take_failure().map_or(Ok(Outcome::Rested), Err);
+                return self.intake.take_failure().map_or(Ok(StopReason::Paused), Err);
             }
             more = read?;
             std::mem::swap(&mut self.current, &mut self.next);
         }
-        Ok(Outcome::Ended)
+        Ok(StopReason::EndOfText)
     }
 
     /// Trains the old text that still waits, a batch at a time.
@@ -66,18 +66,18 @@ impl MiniBatch {
         settings: &Settings,
         stream: &mut Stream,
         observer: &mut dyn Observer,
-    ) -> Outcome {
+    ) -> StopReason {
         loop {
             let due = self.intake.replay.due().saturating_sub(settings.batch_words);
             if !self.intake.fill_from_replay(due, &stream.vocabulary, &mut self.current) {
-                return Outcome::Ended;
+                return StopReason::EndOfText;
             }
             let trained =
                 self.grid.train(&mut stream.parameters, stream.initial.as_ref(), &self.current, || {});
             self.count(trained, stream);
-            let wish = observer.progress(&stream.progress());
-            if wish == Wish::Rest && self.intake.replay.due() > 0 {
-                return Outcome::Rested;
+            let paused = observer.progress(&stream.progress()).is_break();
+            if paused && self.intake.replay.due() > 0 {
+                return StopReason::Paused;
             }
         }
     }
@@ -114,8 +114,10 @@ impl MiniBatch {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use crate::corpus::{Lines, Sentence, Source};
-    use crate::{Config, Error, Outcome, Progress, Result, Trainer, Wish};
+    use crate::{Config, Error, Progress, Result, StopReason, Trainer};
 
     fn learn(trainer: &mut Trainer, text: &str) {
         let options = trainer.settings().text.clone();
@@ -172,11 +174,11 @@ mod tests {
     #[test]
     fn an_error_behind_the_batch_of_a_rest_is_not_kept_for_another_source() {
         let mut trainer = Trainer::new(Config { dimensions: 4, ..Config::default() }).unwrap();
-        let mut rest = |_: &Progress| Wish::Rest;
-        let error = trainer.train(&mut Broken(false), &mut rest).unwrap_err().to_string();
+        let mut pause = |_: &Progress| ControlFlow::Break(());
+        let error = trainer.train(&mut Broken(false), &mut pause).unwrap_err().to_string();
         assert_eq!((error.as_str(), trainer.progress().tokens), ("broken", 2));
         let mut other = Lines::new(&b"three four five"[..], "text", &Default::default()).unwrap();
-        assert_eq!(trainer.train(&mut other, &mut ()).unwrap(), Outcome::Ended);
+        assert_eq!(trainer.train(&mut other, &mut ()).unwrap(), StopReason::EndOfText);
         assert_eq!(trainer.progress().tokens, 5);
     }
 }

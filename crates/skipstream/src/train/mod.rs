@@ -27,6 +27,8 @@ pub(crate) use sentences::Sentences;
 pub use trainer::Trainer;
 pub(crate) use trainer::{Method, Stream};
 
+use std::ops::ControlFlow;
+
 use serde::{Deserialize, Serialize};
 
 /// How far training has come, from the first word on.
@@ -56,7 +58,7 @@ impl Totals {
     }
 }
 
-/// What an [`Observer`] is told.
+/// How far training has come, for an [`Observer`].
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Tokens read since the stream began.
@@ -69,41 +71,36 @@ pub struct Progress {
     pub evictions: u64,
 }
 
-/// What an observer wants next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
-    /// Go on.
-    GoOn,
-    /// Come to rest at the next boundary, where the state can be saved.
-    Rest,
-}
-
-/// Follows the training, and may ask it to rest.
+/// Follows the training, and may ask it to pause.
+///
+/// A closure is an observer, and so is `()`, which never asks for a pause.
 pub trait Observer {
-    /// Called a few times a second while there is text.
-    fn progress(&mut self, progress: &Progress) -> Wish;
+    /// Called a few times a second while there is text. [`ControlFlow::Break`] asks the trainer to pause at the next
+    /// boundary, where its state can be saved.
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()>;
 }
 
-impl<F: FnMut(&Progress) -> Wish> Observer for F {
-    fn progress(&mut self, progress: &Progress) -> Wish {
+impl<F: FnMut(&Progress) -> ControlFlow<()>> Observer for F {
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
         self(progress)
     }
 }
 
-/// Watches nothing.
 impl Observer for () {
-    fn progress(&mut self, _: &Progress) -> Wish {
-        Wish::GoOn
+    fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
     }
 }
 
-/// Why a call of [`Trainer::train`] came back.
+/// Why [`Trainer::train`] returned. All text that was read is learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The source has no more text, and all of it is learned.
-    Ended,
-    /// The observer wished so. All text that was read is learned; the source stands at the next sentence.
-    Rested,
+pub enum StopReason {
+    /// The source has ended.
+    EndOfText,
+    /// The source has no text now, but may have more later.
+    Pending,
+    /// The observer asked for a pause. The source is at the next sentence.
+    Paused,
 }
 
 #[cfg(test)]

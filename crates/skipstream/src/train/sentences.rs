@@ -5,7 +5,7 @@
 
 use super::initial::Initial;
 use super::trainer::Stream;
-use super::{Observer, Outcome, Wish};
+use super::{Observer, StopReason};
 use crate::config::{Settings, Strategy};
 use crate::corpus::{Sentence, Source};
 use crate::error::Result;
@@ -60,15 +60,15 @@ impl Sentences {
         stream: &mut Stream,
         source: &mut dyn Source,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome> {
+    ) -> Result<StopReason> {
         let mut report = Reports::default();
         while source.read(&mut self.sentence)? {
             self.learn_sentence(stream);
-            if report.wish(self.sentence.len(), stream, observer) == Wish::Rest {
-                return Ok(Outcome::Rested);
+            if report.is_paused(self.sentence.len(), stream, observer) {
+                return Ok(StopReason::Paused);
             }
         }
-        Ok(Outcome::Ended)
+        Ok(StopReason::EndOfText)
     }
 
     /// The sentence's words enter the vocabulary (a window looks ahead, and its words need rows); then, word by
@@ -128,7 +128,7 @@ impl Sentences {
         stream: &mut Stream,
         open: &mut dyn FnMut() -> Result<Box<dyn Source>>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome> {
+    ) -> Result<StopReason> {
         let mut report = Reports::default();
         let mut source = open()?;
         while source.read(&mut self.sentence)? {
@@ -137,8 +137,8 @@ impl Sentences {
                     admit(fresh, word, &mut stream.parameters, stream.initial.as_ref());
                 }
             }
-            if report.wish(self.sentence.len(), stream, observer) == Wish::Rest {
-                return Ok(Outcome::Rested);
+            if report.is_paused(self.sentence.len(), stream, observer) {
+                return Ok(StopReason::Paused);
             }
         }
         let mut noise = AliasTable::default();
@@ -155,12 +155,12 @@ impl Sentences {
                 }
                 self.pass_over_sentence(stream, &noise);
                 done += self.sentence.len() as f64;
-                if report.wish(self.sentence.len(), stream, observer) == Wish::Rest {
-                    return Ok(Outcome::Rested);
+                if report.is_paused(self.sentence.len(), stream, observer) {
+                    return Ok(StopReason::Paused);
                 }
             }
         }
-        Ok(Outcome::Ended)
+        Ok(StopReason::EndOfText)
     }
 
     fn pass_over_sentence(&mut self, stream: &mut Stream, noise: &AliasTable) {
@@ -278,12 +278,13 @@ struct Reports {
 }
 
 impl Reports {
-    fn wish(&mut self, tokens: usize, stream: &Stream, observer: &mut dyn Observer) -> Wish {
+    /// Whether the observer, where it is called, asks for a pause.
+    fn is_paused(&mut self, tokens: usize, stream: &Stream, observer: &mut dyn Observer) -> bool {
         self.tokens += tokens as u64;
         if self.tokens < REPORT_EVERY {
-            return Wish::GoOn;
+            return false;
         }
         self.tokens = 0;
-        observer.progress(&stream.progress())
+        observer.progress(&stream.progress()).is_break()
     }
 }

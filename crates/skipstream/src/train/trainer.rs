@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{Initial, MemoryBound, MiniBatch, Observer, Outcome, Progress, Sentences, Totals};
+use super::{Initial, MemoryBound, MiniBatch, Observer, Progress, Sentences, StopReason, Totals};
 use crate::config::{Config, Settings, Strategy};
 use crate::corpus::{Ledger, Source};
 use crate::embeddings::{Embeddings, Vectors};
@@ -110,10 +110,11 @@ impl Trainer {
         })
     }
 
-    /// Learns from a source until it ends, or until the observer wants a rest. What was read is learned then.
+    /// Learns from a source until it has no more text, or until the observer asks for a pause. All text that was read
+    /// is learned then.
     ///
-    /// Where the source fails, what it gave before is learned too, and the error comes back.
-    pub fn train(&mut self, source: &mut dyn Source, observer: &mut dyn Observer) -> Result<Outcome> {
+    /// If the source fails, the text before the failure is learned, and the error is returned.
+    pub fn train(&mut self, source: &mut dyn Source, observer: &mut dyn Observer) -> Result<StopReason> {
         match &mut self.method {
             Method::MiniBatch(method) => method.train(&mut self.stream, source, observer),
             Method::Sentences(method) if self.settings.strategy == Strategy::Incremental => {
@@ -131,7 +132,7 @@ impl Trainer {
         &mut self,
         open: &mut dyn FnMut() -> Result<Box<dyn Source>>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome> {
+    ) -> Result<StopReason> {
         let unsupported = |reason: &str| Err(Error::Unsupported(reason.to_owned()));
         if !self.is_in_passes() {
             return unsupported("passes are for the strategies batch and word2vec: use train");
@@ -151,11 +152,11 @@ impl Trainer {
 
     /// Trains the old text that still waits for its replay: for a last export.
     ///
-    /// Where the observer wants a rest, some of it may still wait.
-    pub fn finish(&mut self, observer: &mut dyn Observer) -> Outcome {
+    /// If the observer asks for a pause, some of it may still wait.
+    pub fn finish(&mut self, observer: &mut dyn Observer) -> StopReason {
         match &mut self.method {
             Method::MiniBatch(method) => method.finish(&self.settings, &mut self.stream, observer),
-            Method::Sentences(_) => Outcome::Ended,
+            Method::Sentences(_) => StopReason::EndOfText,
         }
     }
 
