@@ -1,37 +1,63 @@
-//! What went wrong, as Python's own kinds of errors.
+//! Engine errors → Python exceptions, with remedies in terms of keyword arguments.
 
 use std::io;
 use std::path::Path;
 
-use pyo3::exceptions::{PyKeyError, PyOSError, PyRuntimeError, PyUnicodeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyMemoryError, PyOSError, PyRuntimeError, PyUnicodeError, PyValueError};
 use pyo3::prelude::*;
 use skipstream::Error;
+use skipstream::corpus::{SourceChange, TextError};
+use skipstream::snapshot::ModelFileError;
 
-/// What the engine advises by the names of the command line, and how that is written in Python.
-const FLAGS: [(&str, &str); 4] = [
-    ("`--again`", "`again=True`"),
-    ("`--bad-records skip`", "`bad_records=\"skip\"`"),
-    ("`--format tsv`", "`format=\"tsv\"`"),
-    ("`train --init ", "`Trainer(init=…)`: `"),
-];
-
-/// The error of Python that says the same.
+/// The Python exception for an error of the engine.
 pub fn to_python(_py: Python<'_>, error: Error) -> PyErr {
-    let message = FLAGS.iter().fold(error.to_string(), |text, (flag, argument)| text.replace(flag, argument));
+    let mut message = error.to_string();
+    if let Some(remedy) = remedy(&error) {
+        message = format!("{message}; {remedy}");
+    }
     match error {
         Error::Io { path, source } => os_error(&path, &source, message),
         Error::UnknownWord { word } => PyKeyError::new_err(word),
         Error::InvalidUtf8 { .. } => PyUnicodeError::new_err(message),
+        Error::OutOfMemory { .. } => PyMemoryError::new_err(message),
         Error::Setting { .. }
-        | Error::Malformed { .. }
+        | Error::Text { .. }
         | Error::SourceChanged { .. }
+        | Error::ModelFile { .. }
+        | Error::Format { .. }
+        | Error::TestSet { .. }
+        | Error::Vectors(_)
+        | Error::Diverged { .. }
+        | Error::Malformed { .. }
         | Error::InvalidVectors { .. }
         | Error::Unsupported(_) => PyValueError::new_err(message),
         _ => PyRuntimeError::new_err(message),
     }
 }
 
-/// With a number, Python itself makes it a `FileNotFoundError`, a `PermissionError`, and so on.
+fn remedy(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::Text { cause: TextError::Record { .. }, .. } => {
+            "repair the record, or skip such records with `bad_records=\"skip\"`"
+        }
+        Error::Text { cause: TextError::LongRecord { .. }, .. } => {
+            "look for a `\"` without a closing one; `format=\"tsv\"` does not interpret quotes"
+        }
+        Error::SourceChanged { change: SourceChange::Layout { .. }, .. } => {
+            "read it as before, or use `again=True` to learn it as new text"
+        }
+        Error::SourceChanged { .. } => {
+            "train on the new text under another name, or use `again=True` to learn the whole file as new text"
+        }
+        Error::ModelFile { cause: ModelFileError::OnlyVectors, .. } => {
+            "a new model can start from these vectors with `Trainer(init=path)`"
+        }
+        Error::Diverged { .. } => "try a smaller `learning_rate`",
+        _ => return None,
+    })
+}
+
+/// Given an error number, Python makes it a `FileNotFoundError`, a `PermissionError`, and so on.
 fn os_error(path: &Path, source: &io::Error, message: String) -> PyErr {
     match source.raw_os_error() {
         Some(number) => {

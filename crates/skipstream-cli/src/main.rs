@@ -17,6 +17,7 @@ mod model;
 mod neighbors;
 mod odd_one_out;
 mod output;
+mod remedy;
 mod serve;
 mod settings;
 mod similarity;
@@ -110,13 +111,16 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-/// The message with its causes, without those that it already tells.
+/// The message with its causes, except those that it already contains, and with the remedy.
 fn with_causes(error: &anyhow::Error) -> String {
     let mut message = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !message.ends_with(&cause) {
             message = format!("{message}: {cause}");
         }
+    }
+    if let Some(remedy) = remedy::remedy_in(error) {
+        message = format!("{message}; {remedy}");
     }
     message
 }

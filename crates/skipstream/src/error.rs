@@ -1,7 +1,16 @@
-//! What can go wrong, one variant for each thing that a caller can act on.
+//! The error of the library: one variant for each thing that a caller can act on.
+//!
+//! A message states facts: what is wrong and where. Remedies depend on how the library is used, so the command line, the
+//! service and the Python package each add their own.
 
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::corpus::{SourceChange, TextError};
+use crate::embeddings::VectorsError;
+use crate::eval::TestSetError;
+use crate::formats::FormatError;
+use crate::snapshot::ModelFileError;
 
 /// The result of every fallible call of this library.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -10,82 +19,142 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A setting is outside its limits.
+    /// A setting is out of range.
     #[error("{field} is {value}; it must be {limit}")]
     Setting {
-        /// The setting's name, the same everywhere.
+        /// The setting's name.
         field: &'static str,
-        /// What was asked for.
+        /// The requested value.
         value: String,
-        /// What is possible.
+        /// The allowed values.
         limit: String,
     },
-    /// The operating system refused to read or write.
+    /// The operating system could not read or write.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file, or what stands for it (`<stdin>`).
+        /// The file, or a name for it (`<stdin>`).
         path: PathBuf,
         /// The reason.
         source: io::Error,
     },
-    /// A line is not UTF-8 and the policy is to refuse such lines.
-    #[error(
-        "{}, line {line}: byte {offset} is not valid UTF-8 (the policies `replace` and `skip` go on)",
-        path.display()
-    )]
+    /// A line is not UTF-8, and the policy is to reject such lines.
+    #[error("{}, line {line}: byte {offset} is not valid UTF-8", path.display())]
     InvalidUtf8 {
-        /// The file, or what stands for it.
+        /// The file, or a name for it.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// The offset of the bad byte in the decompressed text, from 0.
+        /// The offset of the invalid byte in the decompressed text, from 0.
         offset: u64,
     },
-    /// A file is not what it should be.
-    #[error("{}: {reason}", path.display())]
-    Malformed {
-        /// The file.
+    /// A text to learn from cannot be read.
+    #[error("{}: {cause}", path.display())]
+    Text {
+        /// The file, or a name for it.
         path: PathBuf,
-        /// What is wrong, with the line or byte, and what to do.
-        reason: String,
+        /// The defect.
+        #[source]
+        cause: TextError,
     },
-    /// A source that was learned before is not the same text any more.
-    #[error("{}: {reason}", path.display())]
+    /// A source that was learned before has changed since.
+    #[error("{}: {change}", path.display())]
     SourceChanged {
         /// The file.
         path: PathBuf,
-        /// What changed, and what to do.
-        reason: String,
+        /// What changed.
+        #[source]
+        change: SourceChange,
     },
-    /// Words and vectors that were handed over do not fit together.
-    #[error("{reason}")]
-    InvalidVectors {
-        /// What is wrong, with the word and the value it was found at.
-        reason: String,
+    /// A model file or vectors file of this library cannot be used.
+    #[error("{}: {cause}", path.display())]
+    ModelFile {
+        /// The file.
+        path: PathBuf,
+        /// The defect.
+        #[source]
+        cause: ModelFileError,
     },
+    /// A vectors file of another program cannot be used.
+    #[error("{}: {cause}", path.display())]
+    Format {
+        /// The file, or a name for it.
+        path: PathBuf,
+        /// The defect.
+        #[source]
+        cause: FormatError,
+    },
+    /// A test set cannot be used.
+    #[error("{}: {cause}", path.display())]
+    TestSet {
+        /// The file, or a name for it.
+        path: PathBuf,
+        /// The defect.
+        #[source]
+        cause: TestSetError,
+    },
+    /// Words and vectors do not fit together.
+    #[error(transparent)]
+    Vectors(#[from] VectorsError),
     /// The word is not in the vocabulary.
     #[error("`{word}` is not in the vocabulary")]
     UnknownWord {
-        /// The word that was asked for.
+        /// The word.
         word: String,
+    },
+    /// Training has diverged: a value of the model is infinite or NaN.
+    #[error("training has diverged at learning_rate {learning_rate}: a value is infinite or NaN")]
+    Diverged {
+        /// The learning rate.
+        learning_rate: f32,
+    },
+    /// There is not enough memory.
+    #[error("not enough memory for {what} ({bytes} bytes)")]
+    OutOfMemory {
+        /// What the memory is for.
+        what: String,
+        /// The number of bytes.
+        bytes: u64,
     },
     /// The call does not fit the trainer's strategy or state.
     #[error("{0}")]
     Unsupported(String),
+    /// A file is not valid. Being replaced by the variants with typed causes.
+    #[doc(hidden)]
+    #[error("{}: {reason}", path.display())]
+    Malformed { path: PathBuf, reason: String },
+    /// Words and vectors do not fit together. Being replaced by [`Error::Vectors`].
+    #[doc(hidden)]
+    #[error("{reason}")]
+    InvalidVectors { reason: String },
 }
 
 impl Error {
-    /// An I/O error with the place where it happened.
+    /// An I/O error with the file where it happened.
     pub(crate) fn io(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
         move |source| Error::Io { path: path.as_ref().to_owned(), source }
     }
 
-    /// A malformed file, with the reason.
+    /// A text that cannot be read.
+    pub(crate) fn text(path: impl AsRef<Path>, cause: TextError) -> Error {
+        Error::Text { path: path.as_ref().to_owned(), cause }
+    }
+
+    /// A model file that cannot be used.
+    pub(crate) fn model_file(path: impl AsRef<Path>, cause: ModelFileError) -> Error {
+        Error::ModelFile { path: path.as_ref().to_owned(), cause }
+    }
+
+    /// A failed reservation of memory.
+    pub(crate) fn out_of_memory(what: impl Into<String>, bytes: usize) -> Error {
+        Error::OutOfMemory { what: what.into(), bytes: bytes as u64 }
+    }
+
+    /// A malformed file, with the reason. Being replaced by typed causes.
     pub(crate) fn malformed(path: impl AsRef<Path>, reason: impl Into<String>) -> Error {
         Error::Malformed { path: path.as_ref().to_owned(), reason: reason.into() }
     }
 
-    /// Words and vectors that do not fit together, with the reason.
+    /// Words and vectors that do not fit together. Being replaced by [`VectorsError`].
     pub(crate) fn invalid_vectors(reason: impl Into<String>) -> Error {
         Error::InvalidVectors { reason: reason.into() }
     }

@@ -275,7 +275,8 @@ impl Session {
 
     /// Whether this is how a [`Pipe`] lets go of a silent standard input.
     fn is_stopped_pipe(&self, error: &Error) -> bool {
-        let (Error::Io { path, .. } | Error::Malformed { path, .. }) = error else {
+        let (Error::Io { path, .. } | Error::Text { path, .. } | Error::Malformed { path, .. }) = error
+        else {
             return false;
         };
         self.stop.is_asked() && path == Path::new(STDIN)

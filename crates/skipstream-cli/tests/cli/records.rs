@@ -88,7 +88,7 @@ fn a_file_that_was_begun_in_another_way_is_refused() {
     desk.write("a.jsonl", jsonl(&text(100, 1)));
     desk.train("m", &["--format", "text", "a.jsonl"]);
     let answer = desk.run(&train("m", &["--format", "jsonl", "--field", "user.text", "a.jsonl"]));
-    let what = "a.jsonl: this file was learned before as text, and is now to be read as the field `user.text` of jsonl";
+    let what = "a.jsonl: this file was learned before as text; it cannot be continued as the field `user.text` of jsonl";
     assert_refused(&answer, &[what, "--again"]);
     desk.train("m", &["--format", "jsonl", "--field", "user.text", "--again", "a.jsonl"]);
     let answer = desk.run(&train("m", &["--format", "jsonl", "--field", "id", "a.jsonl"]));
@@ -167,7 +167,7 @@ fn a_quote_without_its_other_half_is_named() {
     desk.write("a.csv", "id,text\n1,\"one, two\"\n2,\"never closed\nmore\n3,words\n");
     let answer = desk.run(&["train", "--model", "m", "--format", "csv", "--field", "text", "a.csv"]);
     assert_eq!(answer.code, Some(2), "{answer:?}");
-    let message = "error: a.csv: line 3: a `\"` in the record that begins here has no other half\n";
+    let message = "error: a.csv: line 3: the record that starts here has a `\"` without a closing one\n";
     assert!(answer.err.ends_with(message), "{answer:?}");
     desk.write("b.csv", "id,text\n1,\"one, two\"");
     let answer = desk.run(&["train", "--model", "n", "--format", "csv", "--field", "text", "b.csv"]);

@@ -135,9 +135,10 @@ impl From<skipstream::Error> for ApiError {
         use skipstream::Error;
         match error {
             Error::UnknownWord { word } => ApiError::unknown_word(&word),
-            Error::Setting { .. } | Error::InvalidVectors { .. } | Error::Unsupported(_) => {
-                ApiError::bad_request(error.to_string())
-            }
+            Error::Setting { .. }
+            | Error::Vectors(_)
+            | Error::InvalidVectors { .. }
+            | Error::Unsupported(_) => ApiError::bad_request(error.to_string()),
             error => ApiError::internal(error),
         }
     }

@@ -364,6 +364,10 @@ fn with_meter(status: Status, meter: &Meter) -> Status {
 fn is_diverged(error: &Error) -> bool {
     matches!(
         error,
-        Error::Engine(skipstream::Error::InvalidVectors { .. } | skipstream::Error::Unsupported(_))
+        Error::Engine(
+            skipstream::Error::Diverged { .. }
+                | skipstream::Error::Vectors(_)
+                | skipstream::Error::InvalidVectors { .. }
+        )
     )
 }

@@ -9,6 +9,7 @@
 //! Invariant: this module knows nothing of word ids, counts or training. Its memory is bounded by the limits of
 //! [`TextOptions`], not by the length of a line, a token or a stream.
 
+mod error;
 mod files;
 mod find;
 mod follow;
@@ -28,6 +29,7 @@ mod separators;
 mod token_lists;
 mod words;
 
+pub use error::{SourceChange, TextError};
 pub use files::{Files, Input};
 pub use find::find;
 pub use follow::{Follow, Happening, Note};

@@ -117,7 +117,8 @@ impl Embeddings {
         let n_questions = vectors.len() / self.dimensions();
         let mut nearest = Nearest { n, rows: Vec::new(), similarities: Vec::new() };
         let too_many = |_| {
-            Error::invalid_vectors(format!("{n} answers to {n_questions} questions do not fit into memory"))
+            let bytes = n_questions.saturating_mul(n).saturating_mul(size_of::<usize>() + size_of::<f32>());
+            Error::out_of_memory(format!("{n} answers to {n_questions} questions"), bytes)
         };
         let n_answers = n_questions.saturating_mul(n);
         nearest.rows.try_reserve_exact(n_answers).map_err(too_many)?;

@@ -27,6 +27,7 @@ mod analogies;
 mod comparison;
 mod correlation;
 mod drift;
+mod error;
 mod evaluator;
 mod fields;
 mod interval;
@@ -39,6 +40,7 @@ pub use analogies::{Analogies, AnalogyScore, AnalogyScores, Relation, Section, S
 pub use comparison::{Comparison, Difference};
 pub use correlation::{p_value, pearson, spearman};
 pub use drift::{Drift, DriftOptions, FloorPoint, MovedWord, Movement, Others};
+pub use error::TestSetError;
 pub use evaluator::{EvalOptions, Evaluator, Score, Solved};
 pub use interval::Interval;
 pub use lexicon::Case;

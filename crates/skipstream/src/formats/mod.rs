@@ -8,6 +8,7 @@
 // What the formats share.
 pub(crate) mod lines;
 
+mod error;
 mod input;
 mod rows;
 mod tsv;
@@ -29,6 +30,7 @@ mod save;
 #[cfg(test)]
 mod testing;
 
+pub use error::FormatError;
 pub use format::Format;
 pub use load::{LoadOptions, load, load_with};
 pub use recognize::recognize;

@@ -26,7 +26,7 @@ impl Matrix {
         let map = MmapOptions::new()
             .len(bytes)
             .map_anon()
-            .map_err(Error::io(format!("memory for {rows} rows ({bytes} bytes)")))?;
+            .map_err(|_| Error::out_of_memory(format!("{rows} rows"), bytes))?;
         #[cfg(target_os = "linux")]
         // A hint: where it is not taken, everything works in small pages.
         let _ = map.advise(memmap2::Advice::HugePage);

@@ -27,6 +27,7 @@
 //! Invariant: a file is either the old state or the new one, whole. It is written under another name in the same
 //! folder, synced, and renamed.
 
+mod error;
 mod file;
 mod inspect;
 mod metadata;
@@ -35,6 +36,7 @@ mod tensor;
 mod vectors;
 mod write;
 
+pub use error::ModelFileError;
 pub use inspect::{
     Band, Checksum, Inspection, Noise, Norms, TensorReport, Training, WordEntry, contents, inspect, notes,
     words,

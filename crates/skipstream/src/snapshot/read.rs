@@ -4,6 +4,7 @@ use std::path::Path;
 
 use safetensors::Dtype;
 
+use super::error::ModelFileError;
 use super::file::{ModelFile, slices};
 use super::metadata::{Metadata, TrainingMetadata};
 use super::vectors::INITIAL;
@@ -21,7 +22,7 @@ impl Trainer {
         let (mut file, metadata) = ModelFile::open(path)?;
         let metadata = match metadata {
             Metadata::Training(metadata) => *metadata,
-            Metadata::Vectors(_) => return Err(only_vectors(path)),
+            Metadata::Vectors(_) => return Err(Error::model_file(path, ModelFileError::OnlyVectors)),
         };
         let config = Config { threads, ..metadata.config.clone() };
         let mut trainer = match metadata.initial.clone() {
@@ -62,14 +63,6 @@ impl Trainer {
         }
         Ok(trainer)
     }
-}
-
-fn only_vectors(path: &Path) -> Error {
-    Error::Unsupported(format!(
-        "{0}: these are vectors without the state of training: they can be read, but not trained further; a new \
-         model can start from them with `train --init {0}`",
-        path.display()
-    ))
 }
 
 impl ModelFile {

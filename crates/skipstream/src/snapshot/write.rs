@@ -43,10 +43,7 @@ impl Trainer {
         if totals.loss.is_finite() && !vocabulary.ids().any(diverged) {
             return Ok(());
         }
-        let rate = self.settings.learning_rate();
-        Err(Error::Unsupported(format!(
-            "training has diverged: a value is infinite; a smaller learning_rate than {rate} may help"
-        )))
+        Err(Error::Diverged { learning_rate: self.settings.learning_rate() })
     }
 
     pub(super) fn metadata(&self, checksums: Checksums) -> TrainingMetadata {

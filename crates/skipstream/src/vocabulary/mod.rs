@@ -164,7 +164,8 @@ impl Vocabulary {
         if reserved && index.try_reserve(2 * *capacity - index.len(), hash).is_ok() {
             return Ok(());
         }
-        Err(Error::io(format!("memory for {capacity} words"))(std::io::ErrorKind::OutOfMemory.into()))
+        let bytes = *capacity * (size_of::<Entry>() + 2 * size_of::<Link>());
+        Err(Error::out_of_memory(format!("{capacity} words"), bytes))
     }
 
     /// Bytes that a vocabulary takes at the most, with words of at most `max_word_bytes`.

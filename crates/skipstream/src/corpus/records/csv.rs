@@ -7,6 +7,7 @@ use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::{LISTED_COLUMNS, MAX_RECORD_BYTES, Record, Records, no_column};
 use crate::bytes::read_error;
+use crate::corpus::error::TextError;
 use crate::corpus::layout::{RecordField, RecordFormat};
 use crate::corpus::marks::take_mark;
 use crate::corpus::position::Position;
@@ -129,10 +130,7 @@ impl Table {
             if chunk.is_empty() && self.position.offset > start.offset {
                 // The end of the last line need not be there. Only behind an open quote it would be text.
                 if let (ReadFieldResult::InputEmpty, ..) = self.parser.read_field(b"\n", &mut part) {
-                    let line = start.lines + 1;
-                    let reason =
-                        format!("line {line}: a `\"` in the record that begins here has no other half");
-                    return Err(Error::malformed(&self.name, reason));
+                    return Err(Error::text(&self.name, TextError::UnclosedQuote { line: start.lines + 1 }));
                 }
                 return Ok(Some(column + 1));
             }
@@ -140,12 +138,8 @@ impl Table {
             self.position = behind(self.position, &chunk[..read]);
             self.reader.consume(read);
             if self.position.offset - start.offset > MAX_RECORD_BYTES as u64 {
-                let reason = format!(
-                    "line {}: the record that begins here is longer than {MAX_RECORD_BYTES} bytes; \
-                     is there a `\"` without its other half? (`--format tsv` knows no quotes)",
-                    start.lines + 1
-                );
-                return Err(Error::malformed(&self.name, reason));
+                let cause = TextError::LongRecord { line: start.lines + 1, limit: MAX_RECORD_BYTES };
+                return Err(Error::text(&self.name, cause));
             }
             take(column, &part[..written]);
             match met {

@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io::{BufRead, Cursor};
 use std::path::{Path, PathBuf};
 
+use super::error::TextError;
 use super::layout::{BadRecords, RecordField, RecordFormat};
 use super::lines::Lines;
 use super::options::{InvalidUtf8, TextOptions};
@@ -195,10 +196,10 @@ impl RecordLines {
             }
             BadRecords::Error => {
                 let unit = if self.field.format == RecordFormat::Parquet { "row" } else { "line" };
-                let reason = format!(
-                    "{unit} {line}: {defect}; repair it, or leave such records out with `--bad-records skip`"
-                );
-                Err(Error::malformed(&self.name, reason))
+                Err(Error::text(
+                    &self.name,
+                    TextError::Record { unit, number: line, defect: defect.to_string() },
+                ))
             }
         }
     }

@@ -150,7 +150,7 @@ fn a_file_that_was_begun_in_another_way_is_refused() {
     follow.settle(&mut desk.ledger).unwrap();
     desk.layout = records(RecordFormat::Jsonl, BadRecords::Error);
     let message = |desk: &Desk| desk.try_follow(&["a"]).err().unwrap().to_string();
-    let reason = "this file was learned before as text, and is now to be read as the field `text` of jsonl";
+    let reason = "this file was learned before as text; it cannot be continued as the field `text` of jsonl";
     assert!(message(&desk).contains(&format!("a: {reason}")), "{}", message(&desk));
     desk.rename("a", "a.1");
     desk.write("a", &text.replace("one", "two"));

@@ -1,0 +1,51 @@
+//! What to do about an error of the engine, in terms of this command line. The engine itself knows no flags.
+
+use skipstream::Error;
+use skipstream::corpus::{SourceChange, TextError};
+use skipstream::snapshot::ModelFileError;
+
+/// The remedy to append to the message, if there is one.
+pub fn remedy(error: &Error) -> Option<String> {
+    Some(match error {
+        Error::InvalidUtf8 { .. } => {
+            "repair the text, or use `--invalid-utf8 replace` or `--invalid-utf8 skip`".to_owned()
+        }
+        Error::Text { cause: TextError::Record { .. }, .. } => {
+            "repair the record, or skip such records with `--bad-records skip`".to_owned()
+        }
+        Error::Text { cause: TextError::LongRecord { .. }, .. } => {
+            "look for a `\"` without a closing one; `--format tsv` does not interpret quotes".to_owned()
+        }
+        Error::Text { cause: TextError::CannotFollow { .. }, .. } => {
+            "omit `--follow`, or follow plain text or JSON lines".to_owned()
+        }
+        Error::SourceChanged { change: SourceChange::Layout { .. }, .. } => {
+            "read it as before, or use `--again` to learn it as new text".to_owned()
+        }
+        Error::SourceChanged { .. } => {
+            "train on the new text under another name, or use `--again` to learn the whole file as new text"
+                .to_owned()
+        }
+        Error::ModelFile { path, cause: ModelFileError::OnlyVectors } => {
+            format!("a new model can start from these vectors with `train --init {}`", path.display())
+        }
+        Error::Diverged { .. } => "try a smaller `--learning-rate`".to_owned(),
+        Error::OutOfMemory { .. } => {
+            "use a smaller `--max-vocabulary` or fewer `--dimensions`, or set `--memory`".to_owned()
+        }
+        _ => return None,
+    })
+}
+
+/// The remedy for an error with its causes.
+pub fn remedy_in(error: &anyhow::Error) -> Option<String> {
+    error.chain().find_map(|cause| {
+        let engine = cause.downcast_ref::<Error>().or_else(|| {
+            match cause.downcast_ref::<skipstream_server::Error>()? {
+                skipstream_server::Error::Engine(error) => Some(error),
+                _ => None,
+            }
+        });
+        engine.and_then(remedy)
+    })
+}
