@@ -13,21 +13,21 @@ use crate::args::one_of;
 use crate::ask::{self, AskArgs, Query, Shape};
 use crate::neighbors::table;
 
-/// What was typed after `analogy`.
+/// Arguments of `analogy`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream analogy --model m.safetensors berlin germany paris\n  \
     skipstream analogy --model m.safetensors --rule multiply -n 3 berlin germany paris\n  \
     echo berlin germany paris | skipstream analogy --model m.safetensors --json")]
 pub struct AnalogyArgs {
-    /// The three words; without any, three from each line of standard input
+    /// Three words [default: read three per line from standard input]
     #[arg(value_name = "A B C", num_args = 0..)]
     pub words: Vec<String>,
-    /// Answers of each question
+    /// Number of answers per question
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub number: usize,
-    /// How the answer is found: `add` is 3CosAdd, the word nearest to B − A + C; `multiply` is 3CosMul, the word with the
-    /// highest cos(B) · cos(C) / cos(A)
+    /// Scoring rule: `add` is 3CosAdd, the word nearest to B − A + C; `multiply` is 3CosMul, the word with the highest
+    /// cos(B) · cos(C) / cos(A)
     #[arg(long, value_name = "RULE", default_value = "add", value_parser = one_of::<AnalogyRule>(&["add", "multiply"]))]
     pub rule: AnalogyRule,
     #[command(flatten)]

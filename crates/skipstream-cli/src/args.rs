@@ -1,4 +1,4 @@
-//! The commands. What can be typed after each stands in the file of its name.
+//! The commands. Each command's arguments are in the file of its name.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -16,7 +16,7 @@ use crate::neighbors::NeighborsArgs;
 use crate::odd_one_out::OddOneOutArgs;
 use crate::serve::ServeArgs;
 use crate::similarity::SimilarityArgs;
-use crate::train::{Log, Reader, TrainArgs};
+use crate::train::{Log, LogKind, TrainArgs};
 use crate::vector::VectorArgs;
 
 /// Learn word vectors from text that never ends, in one pass and in bounded memory
@@ -25,9 +25,9 @@ use crate::vector::VectorArgs;
     name = "skipstream",
     version,
     long_about = "Learns word vectors (skip-gram with negative sampling, as word2vec does) from text that never ends.\n\n\
-        Text is read once. Words enter the vocabulary as they appear and rare ones leave when it is full, so there is \
-        no pass for counting, and memory has a bound that is printed at the start. A model can always learn more: \
-        `train` with new files goes on where it stopped, and never learns a file twice.",
+        Text is read once. Words enter the vocabulary as they appear, and rare words leave when it is full. There is no \
+        counting pass, and memory use is bounded; `train` prints the bound when it starts. A model can always learn more: \
+        run `train` with new files and it continues, without learning a file twice.",
     after_help = "Example:\n  \
         skipstream train --model news.safetensors news/*.txt.gz\n  \
         skipstream neighbors --model news.safetensors berlin\n  \
@@ -35,118 +35,118 @@ use crate::vector::VectorArgs;
         skipstream eval --model news.safetensors ws353.tsv\n  \
         skipstream export --model news.safetensors --to word2vec-text vectors.txt\n\n\
         If you know word2vec or fastText: -size or -dim is --dimensions, -ws is --window, -negative or -neg is --negatives, \
-        -sample or -t is --subsample, -output is --model; -pretrainedVectors is --init. There is no -min-count: \
-        --max-vocabulary or --memory bounds the words, and the rarest leave. There is no -iter or -epoch: a stream is read \
-        once. `distance` and `nn` are `neighbors`, `compute-accuracy` is `eval`, and `export` writes .vec and .bin files. \
-        CBOW, hierarchical softmax and subwords are not here.\n\n\
-        Exit codes: 0 done, 1 a word was not found, 2 an error, 130 stopped by Ctrl-C or SIGTERM."
+        -sample or -t is --subsample, -output is --model, -pretrainedVectors is --init. There is no -min-count: \
+        --max-vocabulary or --memory limits the vocabulary, and the rarest words leave. There is no -iter or -epoch: a \
+        stream is read once. `distance` and `nn` are `neighbors`, `compute-accuracy` is `eval`, and `export` writes .vec \
+        and .bin files. CBOW, hierarchical softmax and subwords are not supported.\n\n\
+        Exit codes: 0 success, 1 word not found, 2 error, 130 stopped by Ctrl-C or SIGTERM."
 )]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Learn from text: make a model, or continue one
+    /// Learn from text: create a model or continue one
     ///
-    /// A line is a sentence, and words are what stands between white space, unless `--tokenizer` says otherwise. Files may be
-    /// compressed with gzip, zstd, bzip2 or xz. With `--format` and `--field`, the text is taken from JSON lines, CSV, TSV or
-    /// Parquet.
+    /// Each line is a sentence, and white space separates words unless `--tokenizer` says otherwise. Files may be
+    /// compressed with gzip, zstd, bzip2 or xz. With `--format` and `--field`, the text comes from a field of JSON lines,
+    /// CSV, TSV or Parquet.
     ///
-    /// The same command can be run again and again: the model remembers what it has learned of which file. A file that
-    /// was learned is skipped, one that grew is continued, and after a crash or Ctrl-C training goes on at the last
-    /// checkpoint; of files, with the same result as if nothing had happened.
+    /// You can run the same command again and again: the model remembers how much of each file it has learned. It skips a
+    /// learned file and continues a file that grew. After a crash or Ctrl-C, training resumes from the last checkpoint;
+    /// for files, the result is the same as without the interruption.
     ///
-    /// Ctrl-C saves the model at the next boundary; a second one quits at once, and the last checkpoint remains.
+    /// Ctrl-C saves the model at the next batch boundary. A second Ctrl-C quits at once and leaves the last checkpoint.
     Train(Box<TrainArgs>),
     /// List the words nearest to a word, by the cosine of their vectors
     ///
-    /// Words are given after the command, or one on each line of standard input; at a terminal, with neither, you are
-    /// asked for them. A word that is not in the vocabulary is reported, with close spellings, and the others are
-    /// answered; the exit code is then 1.
+    /// Give words as arguments, or one per line on standard input; at a terminal without arguments, a prompt asks for
+    /// them. An out-of-vocabulary word is reported with close spellings, the other words are answered, and the exit code
+    /// is 1.
     Neighbors(NeighborsArgs),
     /// Answer "A is to B as C is to ?"
     ///
-    /// The three words are not among the answers. Without words, each line of standard input is a question; at a terminal
-    /// you are asked for them. A word that is not in the vocabulary is reported, with close spellings, and the exit code
-    /// is then 1.
+    /// The three words themselves are never answers. Without arguments, each line of standard input is a question; at a
+    /// terminal, a prompt asks for them. An out-of-vocabulary word is reported with close spellings, and the exit code
+    /// is 1.
     Analogy(AnalogyArgs),
-    /// Tell how similar two words are: the cosine of their vectors, from -1 to 1
+    /// Print the similarity of two words: the cosine of their vectors, from -1 to 1
     ///
-    /// Without words, each line of standard input is a question; at a terminal you are asked for them. A word that is
-    /// not in the vocabulary is reported, with close spellings, and the exit code is then 1.
+    /// Without arguments, each line of standard input is a question; at a terminal, a prompt asks for them. An
+    /// out-of-vocabulary word is reported with close spellings, and the exit code is 1.
     Similarity(SimilarityArgs),
-    /// Find the word that does not belong to the others
+    /// Find the word that does not belong with the others
     ///
-    /// It is the word with the lowest cosine to the mean of all of them. Without words, each line of standard input is a
-    /// question; at a terminal you are asked for them. A word that is not in the vocabulary is reported, with close
-    /// spellings, and the exit code is then 1.
-    OddOneOut(OddOneOutArgs),
-    /// Print the vectors of words, as lines of word2vec's text format
-    ///
-    /// Without words, each line of standard input is one; at a terminal you are asked for them. A word that is not in
-    /// the vocabulary is reported, with close spellings, and the exit code is then 1.
-    Vector(VectorArgs),
-    /// Score the vectors with word pairs and analogies
-    ///
-    /// Word pairs are lines of two words and people's score of how similar they are (WS353, MEN, SimLex-999): the
-    /// vectors' cosines are compared with it. Analogies are lines of four words, with lines `: name` between sections
-    /// (Google's, MSR's): `a is to b as c is to d`, answered by 3CosAdd and by 3CosMul. Columns are separated by tabs,
-    /// spaces, commas or semicolons; lines that start with `#` are comments.
-    ///
-    /// Questions with a word that the model does not know are left out and counted. If it knows no question of a set,
+    /// It is the word with the lowest cosine to the mean of them all. Without arguments, each line of standard input is a
+    /// question; at a terminal, a prompt asks for them. An out-of-vocabulary word is reported with close spellings, and
     /// the exit code is 1.
+    OddOneOut(OddOneOutArgs),
+    /// Print the vectors of words in word2vec's text format
+    ///
+    /// Without arguments, each line of standard input is a word; at a terminal, a prompt asks for them. An
+    /// out-of-vocabulary word is reported with close spellings, and the exit code is 1.
+    Vector(VectorArgs),
+    /// Score the vectors on word pairs and analogies
+    ///
+    /// A word-pair file (WS353, MEN, SimLex-999) has two words and a human similarity rating per line; the score is the
+    /// correlation of the ratings with the cosines of the vectors. An analogy file (Google, MSR) has four words per line,
+    /// `a is to b as c is to d`, and `: name` lines between sections; it is scored by 3CosAdd and 3CosMul. Columns are
+    /// separated by tabs, spaces, commas or semicolons. Lines that start with `#` are comments.
+    ///
+    /// Questions with an out-of-vocabulary word are excluded and counted. If every question of a file is excluded, the
+    /// exit code is 1.
     Eval(EvalArgs),
-    /// Show what a model holds: settings, counts, sources, norms; and verify its checksums
+    /// Show what a model file holds (settings, counts, sources, norms) and verify its checksums
     Inspect(InspectArgs),
-    /// Show what changed between two snapshots of a growing model: words that moved, came and left
+    /// Show what changed between two states of a model: words that moved, arrived and left
     ///
-    /// Words are compared after the rotation that all have in common was taken out. Vectors move by chance too, those of
-    /// rare words farther, so words are ranked by how far they moved beyond others that are as frequent; a star marks
-    /// those that moved farther than chance would explain.
+    /// The rotation common to all words is removed before words are compared. Vectors also move by chance, rare words
+    /// farther, so words are ranked by how far they moved compared with equally frequent words. A star marks words that
+    /// moved farther than chance would explain.
     Diff(DiffArgs),
-    /// Write the vectors in a format of other programs, the most frequent word first
+    /// Write the vectors in another program's format, most frequent word first
     Export(ExportArgs),
-    /// Make a model of the vectors of another program: to query, not to train
+    /// Convert another program's vectors to a vectors file: for queries, not for training
     ///
-    /// Such a model opens at once and has all its vectors verified, where text would be parsed each time. `train` cannot
-    /// continue it, but `train --init` lets a new model start from it.
+    /// A vectors file opens instantly and carries checksums, whereas text must be parsed each time. `train` cannot
+    /// continue it, but `train --init` can start a new model from it.
     Import(ImportArgs),
-    /// Learn text that comes over HTTP, and answer from the vectors while they learn
+    /// Learn text sent over HTTP, and answer queries while learning
     ///
-    /// What is sent to `/v1/text` is safe on disk when the answer comes, and is learned in the background. Questions are
-    /// answered from what was learned a few seconds ago, and never wait. A page shows what is going on.
+    /// Text sent to `/v1/text` is safely on disk when the request returns, and is learned in the background. Queries read
+    /// vectors that are at most a few seconds old and never wait for training. A web page shows the status.
     ///
-    /// The service can be stopped and killed at any time: started again with the same folder it goes on where it was, with
-    /// every line that it had accepted learned once, and with the model that `train` would make of the same lines.
+    /// You can stop or kill the service at any time. Started again with the same folder, it resumes: every accepted line is
+    /// learned exactly once, and the model equals the one that `train` makes of the same lines.
     Serve(Box<ServeArgs>),
-    /// Print a script that lets a shell complete commands and options
+    /// Print a shell completion script
     Completions(CompletionsArgs),
-    /// Print the manual page, or write the pages of all commands
+    /// Print the man page, or write the man pages of all commands
     Man(ManArgs),
 }
 
 impl Command {
-    /// Where errors go, if not to people.
+    /// The JSON log, if errors go there instead of to a person.
     pub fn log(&self) -> Option<Log> {
         match self {
-            Command::Train(args) if args.log_json => Some(Log::new(Reader::Program)),
+            Command::Train(args) if args.log_json => Some(Log::new(LogKind::Json)),
             _ => None,
         }
     }
 }
 
 impl Cli {
-    /// What was typed, or stands in the environment. Does not come back from what cannot be understood, or from `--help`.
+    /// Parses the command line and the environment. Exits on invalid arguments and on `--help`.
     pub fn from_line() -> Cli {
         let matches = Cli::with_environment().get_matches();
         Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 
-    /// The command line. Each option of `serve`, which is started by other programs, may also stand in the environment.
+    /// The command line definition. Every option of `serve` can also be set by an environment variable.
     pub fn with_environment() -> clap::Command {
         Cli::command().mut_subcommand("serve", |serve| {
             serve.mut_args(|option| {
@@ -158,7 +158,7 @@ impl Cli {
     }
 }
 
-/// A choice of the library, by the names that it has in JSON and in a model's metadata.
+/// Parses an enum of the library by its JSON names.
 pub fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,

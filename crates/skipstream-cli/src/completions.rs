@@ -8,15 +8,15 @@ use crate::Ending;
 use crate::args::Cli;
 use crate::output::print;
 
-/// What was typed after `completions`.
+/// Arguments of `completions`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream completions bash > skipstream.bash\n  \
     skipstream completions zsh > _skipstream\n  \
     skipstream completions fish > skipstream.fish\n\n\
-    For the shell that runs now: source <(skipstream completions bash)")]
+    For the current shell: source <(skipstream completions bash)")]
 pub struct CompletionsArgs {
-    /// The shell
+    /// Shell to complete for
     #[arg(value_name = "SHELL")]
     pub shell: Shell,
 }

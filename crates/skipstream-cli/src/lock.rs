@@ -1,4 +1,4 @@
-//! One process at a time writes a model.
+//! A lock so that only one process trains a model.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,29 +6,29 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use skipstream::bytes::Lock;
 
-/// The right to write a model, until it is dropped or the process ends, however it ends.
+/// An exclusive lock on a model file, released on drop or when the process ends.
 ///
-/// The lock is on `.NAME.lock` beside the model, because each save replaces the model itself.
+/// The lock file is `.NAME.lock` next to the model, because each save replaces the model file.
 #[derive(Debug)]
 pub struct ModelLock {
     _lock: Lock,
 }
 
 impl ModelLock {
-    /// Takes the lock, or says that another process has it.
+    /// Takes the lock, or fails if another process holds it.
     pub fn take(model: &Path) -> Result<ModelLock> {
         let Some(name) = model.file_name() else {
-            bail!("{}: this is not the path of a file", model.display());
+            bail!("{}: not a file path", model.display());
         };
         let mut lock_name = OsString::from(".");
         lock_name.push(name);
         lock_name.push(".lock");
         match Lock::take(model.with_file_name(lock_name))
-            .with_context(|| format!("{}: cannot be written here", model.display()))?
+            .with_context(|| format!("{}: cannot create a model here", model.display()))?
         {
             Some(lock) => Ok(ModelLock { _lock: lock }),
             None => {
-                bail!("{}: another process is training this model; wait for it, or stop it", model.display())
+                bail!("{}: another process is training this model; wait for it or stop it", model.display())
             }
         }
     }

@@ -11,14 +11,14 @@ use crate::Ending;
 use crate::args::Cli;
 use crate::output::print;
 
-/// What was typed after `man`.
+/// Arguments of `man`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream man > skipstream.1\n  \
     skipstream man --out pages\n\n\
-    To read one at once: skipstream man | man -l -")]
+    To read it now: skipstream man | man -l -")]
 pub struct ManArgs {
-    /// Write a page for each command into this folder, which is made if need be [default: print the main page]
+    /// Folder to write one page per command to; created if missing [default: print the main page]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -26,7 +26,7 @@ pub struct ManArgs {
 /// Prints the main page, or writes all pages.
 pub fn run(args: ManArgs) -> Result<Ending> {
     let mut command = Cli::command();
-    // Fills in what the pages of subcommands inherit.
+    // Propagates inherited arguments to the subcommands.
     command.build();
     match &args.out {
         None => print(&String::from_utf8(page(&command)?)?)?,
@@ -34,7 +34,7 @@ pub fn run(args: ManArgs) -> Result<Ending> {
             fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
             let subcommands = command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help");
             for command in [&command].into_iter().chain(subcommands) {
-                // `skipstream-eval`, once the command is built.
+                // For example `skipstream-eval`.
                 let name = command.get_display_name().unwrap_or(command.get_name());
                 let path = folder.join(format!("{name}.1"));
                 fs::write(&path, page(command)?).with_context(|| path.display().to_string())?;

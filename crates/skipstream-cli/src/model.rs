@@ -1,4 +1,4 @@
-//! The model that a command reads.
+//! The model or vectors file that a command reads.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,25 +9,25 @@ use skipstream::{Embeddings, Result, Vectors};
 
 use crate::args::one_of;
 
-/// Larger files are looked at in place: to read them whole would take longer than to answer.
+/// Larger files are memory-mapped, because reading them takes longer than answering.
 const LARGEST_LOADED: u64 = 256_000_000;
 
-/// Which vectors of which model.
+/// Which vectors of which file.
 #[derive(Debug, Args)]
 pub struct ModelArgs {
-    /// The model's file, or vectors of another program
+    /// Model file, or another program's vectors
     ///
-    /// These are read: word2vec's text and binary, fastText's .vec, GloVe's and yskip's text, .npy, finalfusion and folders for
-    /// the projector, told apart by their content.
+    /// Supported formats, detected by content: skipstream models, word2vec text and binary, fastText .vec, GloVe and yskip
+    /// text, .npy, finalfusion, and TensorFlow projector folders.
     #[arg(long, value_name = "PATH")]
     pub model: PathBuf,
-    /// Which vectors to take: of words as targets, as contexts, or their sum
+    /// Which vectors to use: target, context, or their sum
     #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
     pub vectors: Vectors,
 }
 
 impl ModelArgs {
-    /// The vectors, with their checksums verified unless the file is large.
+    /// Loads the vectors and verifies checksums; memory-maps a large file without verifying.
     pub fn load(&self) -> Result<Embeddings> {
         let is_large = fs::metadata(&self.model).is_ok_and(|metadata| metadata.len() > LARGEST_LOADED);
         if is_large && formats::recognize(&self.model)? == Format::Safetensors {

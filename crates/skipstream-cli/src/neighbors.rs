@@ -13,20 +13,20 @@ use crate::Ending;
 use crate::ask::{self, AskArgs, Query, Shape};
 use crate::table::Table;
 
-/// What was typed after `neighbors`.
+/// Arguments of `neighbors`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream neighbors --model m.safetensors berlin paris -n 5\n  \
     skipstream neighbors --model m.safetensors --top 30000 berlin\n  \
     echo berlin | skipstream neighbors --model m.safetensors --json")]
 pub struct NeighborsArgs {
-    /// The words, as they are written in the text; without any, a word from each line of standard input
+    /// Words to look up [default: read one per line from standard input]
     #[arg(value_name = "WORD")]
     pub words: Vec<String>,
-    /// Neighbors of each word
+    /// Number of neighbors per word
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub number: usize,
-    /// Look only among the N most frequent words: rare ones have uncertain vectors
+    /// Search only the N most frequent words; vectors of rare words are unreliable
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
     #[command(flatten)]
@@ -78,7 +78,7 @@ impl fmt::Display for Answer<'_> {
     }
 }
 
-/// Words with their similarities and, where these are known, counts, for people.
+/// A table of words with their similarities and, where known, counts.
 pub fn table(title: &str, score: &str, neighbors: &[Neighbor<'_>]) -> String {
     let has_counts = neighbors.iter().any(|neighbor| neighbor.count.is_some());
     let mut table = Table::default();

@@ -11,13 +11,13 @@ use skipstream::embeddings::Neighbor;
 use crate::Ending;
 use crate::ask::{self, AskArgs, Query, Shape};
 
-/// What was typed after `odd-one-out`.
+/// Arguments of `odd-one-out`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream odd-one-out --model m.safetensors berlin paris bread\n  \
     echo bread cheese moon butter | skipstream odd-one-out --model m.safetensors --json")]
 pub struct OddOneOutArgs {
-    /// At least three words; without any, those of each line of standard input
+    /// Three or more words [default: read one question per line from standard input]
     #[arg(value_name = "WORD")]
     pub words: Vec<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What every command prints the same way.
+//! Printing, the same way for every command.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -9,14 +9,14 @@ use serde::Serialize;
 
 /// Prints text for people on standard output. (`print!` would panic when the reader of a pipe has gone.)
 ///
-/// A word may hold any character. Those that would command a terminal are shown as `\u{1b}` and so on.
+/// A word may contain any character. Control characters are escaped (`\u{1b}`), so a word cannot control the terminal.
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     let text = without_controls(text);
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 
-/// Prints a line for people on standard error. Where nobody reads it, that is no reason to end. (`eprintln!` would panic.)
+/// Prints a line on standard error and ignores failures. (`eprintln!` would panic.)
 pub fn note(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }
@@ -27,7 +27,7 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
     print(&(json + "\n"))
 }
 
-/// The text with its control characters escaped, but for ends of lines and tabs.
+/// Escapes control characters other than line ends and tabs.
 fn without_controls(text: &str) -> Cow<'_, str> {
     let is_control = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
     if !text.contains(is_control) {

@@ -10,13 +10,13 @@ use skipstream::Embeddings;
 use crate::Ending;
 use crate::ask::{self, AskArgs, Query, Shape};
 
-/// What was typed after `similarity`.
+/// Arguments of `similarity`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream similarity --model m.safetensors berlin paris\n  \
     printf 'berlin paris\\nberlin france\\n' | skipstream similarity --model m.safetensors")]
 pub struct SimilarityArgs {
-    /// The two words; without any, two from each line of standard input
+    /// Two words [default: read two per line from standard input]
     #[arg(value_name = "A B", num_args = 0..)]
     pub words: Vec<String>,
     #[command(flatten)]

@@ -1,6 +1,6 @@
-//! Tables for people: columns that stand under one another.
+//! Plain-text tables with aligned columns.
 
-/// Rows of cells. The first column is flush left, numbers behind it flush right.
+/// Rows of cells. The first column is left-aligned, the others right-aligned.
 #[derive(Default)]
 pub struct Table {
     rows: Vec<Vec<String>>,
@@ -19,7 +19,7 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The lines, without white space at their ends.
+    /// The table as text, without trailing white space.
     pub fn text(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_stand_under_one_another() {
+    fn columns_are_aligned() {
         let mut table = Table::new(["word", "n"]);
         table.row(["é".to_owned(), "12".to_owned()]);
         table.row(["alone".to_owned()]);

@@ -11,17 +11,17 @@ use skipstream::Embeddings;
 use crate::Ending;
 use crate::ask::{self, AskArgs, Query, Shape};
 
-/// What was typed after `vector`.
+/// Arguments of `vector`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream vector --model m.safetensors berlin paris\n  \
     skipstream vector --model m.safetensors --normalize --json berlin\n  \
     head -n 3 corpus.txt | cut -d ' ' -f 1 | skipstream vector --model m.safetensors")]
 pub struct VectorArgs {
-    /// The words; without any, a word from each line of standard input
+    /// Words to look up [default: read one per line from standard input]
     #[arg(value_name = "WORD")]
     pub words: Vec<String>,
-    /// Make every vector 1 long
+    /// Scale every vector to unit length
     #[arg(long)]
     pub normalize: bool,
     #[command(flatten)]
@@ -64,7 +64,7 @@ impl Query for VectorsOfWords {
     }
 }
 
-/// As a line of word2vec's text format.
+/// A line of word2vec's text format.
 impl fmt::Display for Answer<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.word)?;

@@ -1,4 +1,4 @@
-//! Questions are answered one by one, and what went wrong is remembered.
+//! Answers questions one by one and remembers what failed.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -8,20 +8,20 @@ use super::Query;
 use crate::Ending;
 use crate::output::{note, print, print_json};
 
-/// Spellings that are suggested for a word that is not known.
+/// Spellings suggested for an out-of-vocabulary word.
 const SUGGESTIONS: usize = 3;
 
 /// Answers questions and prints the answers.
 pub struct Answers<'a, Q> {
     query: &'a Q,
     json: bool,
-    /// Whether an answer was printed that is not alone on its line.
+    /// Whether the last answer had several lines.
     in_blocks: bool,
     unknown: bool,
     misunderstood: bool,
 }
 
-/// What is said of a word that is not known.
+/// JSON for an out-of-vocabulary word.
 #[derive(Serialize)]
 struct Unknown<'a> {
     word: &'a str,
@@ -29,7 +29,7 @@ struct Unknown<'a> {
     suggestions: Vec<&'a str>,
 }
 
-/// What is said of a line that is not a question.
+/// JSON for a line that is not a valid question.
 #[derive(Serialize)]
 struct Misunderstood<'a> {
     line: u64,
@@ -41,7 +41,7 @@ impl<'a, Q: Query> Answers<'a, Q> {
         Answers { query, json, in_blocks: false, unknown: false, misunderstood: false }
     }
 
-    /// How the command ends.
+    /// The exit status so far.
     pub fn ending(&self) -> Ending {
         match (self.misunderstood, self.unknown) {
             (true, _) => Ending::Misunderstood,
@@ -50,7 +50,7 @@ impl<'a, Q: Query> Answers<'a, Q> {
         }
     }
 
-    /// Answers a line of words, or says why it is not a question. A line without words is none.
+    /// Answers one line, or reports why it is not a valid question. Ignores blank lines.
     pub fn answer_line(&mut self, number: u64, line: &str) -> Result<()> {
         let words: Vec<&str> = line.split_whitespace().collect();
         match Q::SHAPE.check(&words) {
@@ -60,7 +60,7 @@ impl<'a, Q: Query> Answers<'a, Q> {
         }
     }
 
-    /// Answers a question, or says which word is not known.
+    /// Answers a question, or reports the out-of-vocabulary word.
     pub fn answer(&mut self, words: &[&str]) -> Result<()> {
         match self.query.answer(words) {
             Ok(answer) if self.json => print_json(&answer),
@@ -70,7 +70,7 @@ impl<'a, Q: Query> Answers<'a, Q> {
         }
     }
 
-    /// Says why a line is not a question.
+    /// Reports why a line is not a valid question.
     pub fn misunderstand(&mut self, line: u64, reason: &str) -> Result<()> {
         self.misunderstood = true;
         if self.json {
@@ -80,7 +80,7 @@ impl<'a, Q: Query> Answers<'a, Q> {
         Ok(())
     }
 
-    /// Answers of several lines have a blank one between them.
+    /// Prints an answer, with a blank line between multi-line answers.
     fn print(&mut self, answer: &str) -> Result<()> {
         let blank = if self.in_blocks { "\n" } else { "" };
         self.in_blocks = answer.lines().count() > 1;

@@ -1,4 +1,4 @@
-//! Questions typed at a terminal, with a history.
+//! The interactive prompt, with history.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use super::Query;
 use super::answers::Answers;
 use crate::output::note;
 
-/// Asks for questions until Ctrl-D. Ctrl-C gives up a line.
+/// Prompts for questions until Ctrl-D. Ctrl-C discards the current line.
 pub fn hold<Q: Query>(model: &Path, answers: &mut Answers<'_, Q>) -> Result<()> {
     let name = model.file_name().unwrap_or(model.as_os_str()).to_string_lossy();
     let prompt = format!("{name}> ");
     let mut editor = DefaultEditor::new().context("the terminal")?;
     let history = history_file();
     if let Some(path) = &history {
-        // There is none at first, and a conversation goes well without one.
+        // There is no history at first, and none is needed.
         let _ = editor.load_history(path);
     }
-    note(format_args!("{}, a question on each line; Ctrl-D ends", Q::SHAPE.form));
+    note(format_args!("Type {}, one question per line; Ctrl-D quits", Q::SHAPE.form));
     for number in 1.. {
         match editor.readline(&prompt) {
             Ok(line) => {
-                // Whether it is remembered makes no difference to the answer.
+                // A failure to record history does not matter here.
                 let _ = editor.add_history_entry(&line);
                 answers.answer_line(number, &line)?;
             }
@@ -38,13 +38,13 @@ pub fn hold<Q: Query>(model: &Path, answers: &mut Answers<'_, Q>) -> Result<()> 
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
         let saved = folder.context("the folder").and_then(|()| Ok(editor.append_history(path)?));
         if let Err(error) = saved {
-            note(format_args!("note: {}: the history was not kept: {error:#}", path.display()));
+            note(format_args!("note: {}: cannot save the history: {error:#}", path.display()));
         }
     }
     Ok(())
 }
 
-/// In the folder of the user's state (`~/.local/state` on Linux), or of data where systems have no such folder.
+/// In the user's state directory (`~/.local/state` on Linux), or the data directory on systems without one.
 fn history_file() -> Option<PathBuf> {
     let folder = dirs::state_dir().or_else(dirs::data_local_dir)?;
     Some(folder.join("skipstream").join("history"))

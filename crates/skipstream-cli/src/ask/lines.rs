@@ -1,4 +1,4 @@
-//! Questions from a pipe or a file, one on each line.
+//! Questions from a pipe or a file, one per line.
 
 use std::io::{BufRead, Read as _};
 
@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 use super::Query;
 use super::answers::Answers;
 
-/// A longer line is not a question.
+/// The maximum length of a question in bytes.
 const LONGEST_LINE: u64 = 1 << 16;
 
-/// Answers line after line. Each answer is printed before the next line is read, so that another program can hold a
-/// conversation through two pipes.
+/// Answers line by line. Prints each answer before it reads the next line, so that another program can query through two
+/// pipes.
 pub fn answer<Q: Query>(mut input: impl BufRead, answers: &mut Answers<'_, Q>) -> Result<()> {
     let mut line = Vec::new();
     for number in 1.. {

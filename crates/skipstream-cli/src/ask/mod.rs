@@ -1,4 +1,4 @@
-//! Commands that answer questions about words: from the command line, line by line, or in a conversation.
+//! Commands that answer questions about words: from arguments, line by line, or at a prompt.
 
 mod answers;
 mod conversation;
@@ -19,35 +19,35 @@ use crate::Ending;
 use crate::model::ModelArgs;
 use answers::Answers;
 
-/// What every such command takes.
+/// Arguments common to all of them.
 #[derive(Debug, Args)]
 pub struct AskArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Print JSON, an object on a line for each question
+    /// Print JSON, one object per line
     #[arg(long)]
     pub json: bool,
 }
 
 /// A kind of question.
 pub trait Query {
-    /// The answer: as text for people, with the line's end, and as JSON for programs.
+    /// The answer: `Display` for people, with a line end, and `Serialize` for programs.
     type Answer<'a>: Display + Serialize
     where
         Self: 'a;
 
-    /// The words of a question.
+    /// How many words a question has.
     const SHAPE: Shape;
 
     /// Where the words are looked up.
     fn embeddings(&self) -> &Embeddings;
 
-    /// Answers a question that has as many words as it should.
+    /// Answers a question with the right number of words.
     fn answer<'a>(&'a self, words: &[&'a str]) -> skipstream::Result<Self::Answer<'a>>;
 }
 
-/// Answers the words that were typed; without any (or with `-`) the lines of standard input, as a conversation where
-/// that is a terminal.
+/// Answers the arguments. Without any (or with `-`), answers the lines of standard input, at a prompt if that is a
+/// terminal.
 pub fn run<Q: Query>(
     args: &AskArgs,
     words: &[String],

@@ -3,9 +3,9 @@
 /// How many words a question has, and how it is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Words at the least.
+    /// Minimum number of words.
     pub least: usize,
-    /// Words at the most, if there is a limit.
+    /// Maximum number of words, if there is one.
     pub most: Option<usize>,
     /// How a question is written.
     pub form: &'static str,
@@ -15,7 +15,7 @@ impl Shape {
     /// One word.
     pub const WORD: Shape = Shape { least: 1, most: Some(1), form: "WORD" };
 
-    /// Whether these words are a question, or why not.
+    /// Checks the number of words.
     pub fn check(self, words: &[&str]) -> Result<(), String> {
         let Shape { least, most, form } = self;
         if words.len() >= least && most.is_none_or(|most| words.len() <= most) {
@@ -26,10 +26,10 @@ impl Shape {
             Some(most) => format!("{most} words"),
             None => format!("at least {least} words"),
         };
-        Err(format!("a question has {expected} ({form}), not {}", words.len()))
+        Err(format!("expected {expected} ({form}), got {}", words.len()))
     }
 
-    /// The questions of a command line: each word is one where questions have one word, all together are one otherwise.
+    /// Splits arguments into questions: one per word if a question is a single word, otherwise one in all.
     pub fn questions(self, words: &[String]) -> Result<Vec<Vec<&str>>, String> {
         let words = words.iter().map(String::as_str);
         if self.most == Some(1) {

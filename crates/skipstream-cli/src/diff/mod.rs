@@ -18,35 +18,35 @@ use crate::args::one_of;
 use crate::model::ModelArgs;
 use crate::output::{note, print, print_json};
 
-/// What was typed after `diff`.
+/// Arguments of `diff`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream diff m.safetensors new.safetensors\n  \
     skipstream diff --top 5000 --min-count 50 -n 10 --json m.safetensors new.safetensors\n  \
     skipstream diff --html report.html m.safetensors new.safetensors")]
 pub struct DiffArgs {
-    /// The older snapshot: a model, or vectors in any format that is read
+    /// The older state: a model, or vectors in any supported format
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
-    /// The newer snapshot
+    /// The newer state
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
-    /// Which vectors to compare: of words as targets, as contexts, or their sum
+    /// Which vectors to compare: target, context, or their sum
     #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
     pub vectors: Vectors,
-    /// Look for movement among the N most frequent words that both have
+    /// Compare only the N most frequent shared words
     #[arg(long, value_name = "N", default_value_t = DriftOptions::default().top)]
     pub top: usize,
-    /// And only among words that were seen so often in either
+    /// Minimum count of a compared word, in both states
     #[arg(long, value_name = "N", default_value_t = DriftOptions::default().min_count)]
     pub min_count: u64,
-    /// Moved, new and gone words to list
+    /// Number of moved, new and departed words to list
     #[arg(short = 'n', long, value_name = "N", default_value_t = DriftOptions::default().listed)]
     pub number: usize,
-    /// Nearest words that are compared
+    /// Number of nearest words to compare
     #[arg(long, value_name = "N", default_value_t = DriftOptions::default().neighbors)]
     pub neighbors: usize,
-    /// Write a page with a plot, which needs nothing but a browser
+    /// Write a self-contained HTML report with a plot
     #[arg(long, value_name = "PATH")]
     pub html: Option<PathBuf>,
     /// Print JSON
@@ -54,7 +54,7 @@ pub struct DiffArgs {
     pub json: bool,
 }
 
-/// Two snapshots and what changed between them.
+/// Two states and what changed between them.
 #[derive(Serialize)]
 pub struct Report {
     pub old: String,
@@ -63,7 +63,7 @@ pub struct Report {
     pub drift: Drift,
 }
 
-/// Compares, and prints or writes what changed.
+/// Compares two states and reports what changed.
 pub fn run(args: DiffArgs) -> Result<Ending> {
     let load = |path: &PathBuf| ModelArgs { model: path.clone(), vectors: args.vectors }.load();
     let (old, new) = (load(&args.old)?, load(&args.new)?);

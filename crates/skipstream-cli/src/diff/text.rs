@@ -1,4 +1,4 @@
-//! What changed between two snapshots, as people read it.
+//! The drift report as text.
 
 use indicatif::HumanCount;
 use skipstream::eval::Others;
@@ -6,10 +6,10 @@ use skipstream::eval::Others;
 use super::Report;
 use crate::table::Table;
 
-/// Neighbours that are named of each word.
+/// Neighbours listed per word.
 const NAMED: usize = 4;
 
-/// A summary, the words that moved, and those that came and left.
+/// A summary, then the words that moved, arrived and left.
 pub fn text(report: &Report) -> String {
     let mut parts = vec![summary(report)];
     if report.drift.moved.is_empty() {
@@ -17,7 +17,7 @@ pub fn text(report: &Report) -> String {
     } else {
         parts.push(moved(report));
     }
-    parts.push(others("came", &report.drift.came));
+    parts.push(others("arrived", &report.drift.came));
     parts.push(others("left", &report.drift.left));
     parts.join("\n")
 }
@@ -25,7 +25,7 @@ pub fn text(report: &Report) -> String {
 fn summary(report: &Report) -> String {
     let drift = &report.drift;
     let mut text = format!(
-        "old       {}: {} words\nnew       {}: {} words\nshared    {} words, of which {} were looked at\n",
+        "old       {}: {} words\nnew       {}: {} words\nshared    {} words, {} compared\n",
         report.old,
         count(drift.old_words),
         report.new,
@@ -34,19 +34,19 @@ fn summary(report: &Report) -> String {
         count(drift.considered)
     );
     if drift.min_count.is_none() {
-        text += "counts    none in either; no word is too rare, and the order of the files is taken for that of frequency\n";
+        text += "counts    none in either file; no word is excluded as rare, and file order is taken as frequency order\n";
     }
     if let (Some(before), Some(after)) = (drift.cosine_before_rotation, drift.cosine) {
         text += &format!(
-            "stayed    median cosine {after:.4} ({before:.4} before the common rotation was taken out)\n"
+            "stayed    median cosine {after:.4} ({before:.4} before removing the common rotation)\n"
         );
     }
     if let Some(overlap) = drift.typical_overlap {
-        text += &format!("company   {:.0} % of a word's nearest words stay the same\n", 100.0 * overlap);
+        text += &format!("neighbors {:.0} % of a word's nearest words stay the same\n", 100.0 * overlap);
     }
     let (above, deviations) = (count(drift.above_floor), drift.floor_deviations);
     text + &format!(
-        "moved     {above} above the noise floor, {deviations:.1} deviations of what words as frequent do by chance\n"
+        "moved     {above} above the noise floor of {deviations:.1} deviations for words of the same frequency\n"
     )
 }
 
@@ -78,7 +78,7 @@ fn moved(report: &Report) -> String {
 }
 
 fn others(what: &str, others: &Others) -> String {
-    let mut text = format!("{what}      {} words", count(others.total));
+    let mut text = format!("{what:<9} {} words", count(others.total));
     let name = |(word, n): &(String, Option<u64>)| match n {
         Some(n) => format!("{word} ({})", HumanCount(*n)),
         None => word.clone(),
@@ -91,7 +91,7 @@ fn others(what: &str, others: &Others) -> String {
     text + "\n"
 }
 
-/// A count, or a dash where it is not known.
+/// A count, or a dash if unknown.
 pub fn known(count: Option<u64>) -> String {
     count.map_or("–".to_owned(), |count| HumanCount(count).to_string())
 }

@@ -19,7 +19,7 @@ use report::{Report, Scored};
 
 /// Scores each test set.
 pub fn run(args: EvalArgs) -> Result<Ending> {
-    // All files are read before the first is scored: a mistake in the last one must not cost the others' time.
+    // Read all files before scoring the first, so that a mistake in the last one shows at once.
     let sets = args.files.iter().map(|path| Ok((path.as_path(), TestSet::open(path)?)));
     let sets: Vec<(&Path, TestSet)> = sets.collect::<Result<_>>()?;
     let options = EvalOptions { case: args.case, restrict: args.restrict, threads: args.threads };
@@ -51,18 +51,18 @@ pub fn run(args: EvalArgs) -> Result<Ending> {
     }
     let mut ending = Ending::Done;
     for scored in report.sets.iter().filter(|scored| scored.used() == 0) {
-        let who = if other.is_some() {
-            "no question has all words in both models"
+        let reason = if other.is_some() {
+            "no question has all its words in both models"
         } else {
             "no question has all its words in the vocabulary"
         };
-        note(format_args!("{}: {who}", scored.file));
+        note(format_args!("{}: {reason}", scored.file));
         ending = Ending::NotFound;
     }
     Ok(ending)
 }
 
-/// A line at the foot of a terminal; nothing elsewhere, and nothing for what is done at once.
+/// A progress bar on a terminal.
 fn progress_bar(path: &Path) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(5));
     let style = ProgressStyle::with_template("{bar:20} {percent:>3}%  {msg}, {eta} left");

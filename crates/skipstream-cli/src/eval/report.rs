@@ -1,4 +1,4 @@
-//! What `eval` found, as it is printed in JSON.
+//! The evaluation report, as printed in JSON.
 
 use std::path::Path;
 
@@ -12,21 +12,21 @@ use super::EvalArgs;
 #[derive(Serialize)]
 pub struct Report {
     pub model: String,
-    /// The model that it is compared with.
+    /// The model it is compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub common_vocabulary: Option<String>,
     pub vectors: Vectors,
     pub case: Case,
-    /// The words that there are: all, or the most frequent ones.
+    /// Number of words used.
     pub words: usize,
-    /// In the order of the command line.
+    /// In command-line order.
     pub sets: Vec<Scored>,
     pub totals: Totals,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_totals: Option<Totals>,
 }
 
-/// The score of one test set; of two models where there is another.
+/// The score of one test set, for one model or two.
 #[derive(Serialize)]
 pub struct Scored {
     pub file: String,
@@ -36,15 +36,15 @@ pub struct Scored {
     pub beside: Option<Beside>,
 }
 
-/// What the other model did.
+/// The other model's score.
 #[derive(Serialize)]
 pub struct Beside {
     pub other: Score,
-    /// How much better the first model is.
+    /// The first model's advantage.
     pub differences: Vec<Difference>,
 }
 
-/// All sets of a kind together.
+/// Totals over all sets of a kind.
 #[derive(Default, Serialize)]
 pub struct Totals {
     /// The mean of the sets' correlations.

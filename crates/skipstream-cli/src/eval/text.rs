@@ -1,4 +1,4 @@
-//! What `eval` found, as people read it.
+//! The evaluation report as text.
 
 use indicatif::HumanCount;
 use skipstream::eval::{AnalogyScore, AnalogyScores, Case, Interval, PairScore, Score};
@@ -6,18 +6,18 @@ use skipstream::eval::{AnalogyScore, AnalogyScores, Case, Interval, PairScore, S
 use super::report::{Report, Scored};
 use crate::table::Table;
 
-/// A table of word pairs and one of analogies, where there are such; of two models one table for each measure.
+/// A table for word pairs and one for analogies; for two models, a table per measure.
 pub fn text(report: &Report) -> String {
     let case = match report.case {
-        Case::Ignore => "capitals ignored",
-        Case::Keep => "words as written",
-        Case::Lower => "words in lower case",
+        Case::Ignore => "case ignored",
+        Case::Keep => "case kept",
+        Case::Lower => "questions in lower case",
     };
     let mut title = format!("{}: {} words, {case}\n", report.model, count(report.words));
     let tables = match &report.common_vocabulary {
         None => vec![pairs(report), analogies(report)],
         Some(other) => {
-            title += &format!("beside {other}, on the questions that both can answer\n");
+            title += &format!("compared with {other}, on the questions both can answer\n");
             vec![
                 side_by_side("word pairs, Spearman", 1.0, &correlations(report)),
                 side_by_side("analogies, 3CosAdd, %", 100.0, &accuracies(report, Rule::Add)),
@@ -75,14 +75,14 @@ fn analogies(report: &Report) -> Option<String> {
     (n_sets > 0).then(|| table.text())
 }
 
-/// A measure of two models.
+/// One measure for two models.
 struct Line {
     name: String,
     first: Option<f64>,
     second: Option<f64>,
-    /// Of the difference.
+    /// Confidence interval of the difference.
     interval: Option<Interval>,
-    /// The questions used, and all.
+    /// Questions used, and in total.
     questions: Option<[usize; 2]>,
 }
 
@@ -179,7 +179,7 @@ fn side_by_side(title: &str, scale: f64, lines: &[Line]) -> Option<String> {
     (!lines.is_empty()).then(|| table.text())
 }
 
-/// The sections of a set, and then their sums by relation, indented.
+/// The sections of a set, then the semantic and syntactic totals, indented.
 fn parts(scores: &AnalogyScores) -> Vec<(String, AnalogyScore)> {
     let sections = scores.sections.iter().map(|section| match section.name.as_str() {
         "" => ("  (no section)".to_owned(), section.score),
@@ -203,7 +203,7 @@ fn analogy_scores(score: &Score) -> Option<&AnalogyScores> {
     }
 }
 
-/// The interval of the difference of two models.
+/// The confidence interval of the difference between two models.
 fn interval_of(scored: &Scored, measure: &str) -> Option<Interval> {
     let differences = &scored.beside.as_ref()?.differences;
     differences.iter().find(|difference| difference.measure == measure)?.interval
@@ -221,7 +221,7 @@ fn interval(interval: Option<Interval>, scale: f64) -> String {
     })
 }
 
-/// As many as tell models apart: a hundredth of a per cent is two of Google's questions.
+/// Enough to tell models apart: 0.01 % is two of Google's questions.
 fn decimals(scale: f64) -> usize {
     if scale == 1.0 { 4 } else { 2 }
 }

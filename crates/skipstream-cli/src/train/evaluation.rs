@@ -1,4 +1,4 @@
-//! Scores over time: what the model is worth while it learns.
+//! Scores over time, while the model learns.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -8,31 +8,31 @@ use serde::Serialize;
 use skipstream::eval::{EvalOptions, Evaluator, Score, TestSet};
 use skipstream::{Progress, Trainer, Vectors};
 
-/// Only so many words, the most frequent ones, are scored: analogies then take a second and not minutes.
+/// Number of most frequent words to score: analogies then take a second, not minutes.
 pub const WORDS: usize = 30_000;
 
-/// Test sets, and the model as it was when it was last held against them.
+/// Test sets, and the progress at the last evaluation.
 pub struct Evaluation {
     sets: Vec<(PathBuf, TestSet)>,
     began: Instant,
     earlier: Progress,
     is_first: bool,
-    /// Files of which no question could be asked the last time.
+    /// Files without a usable question at the last evaluation.
     unanswered: Vec<PathBuf>,
 }
 
 /// The scores at one point of the stream.
 #[derive(Debug, Serialize)]
 pub struct Point<'a> {
-    /// Words learned since the model was made.
+    /// Words learned since the model was created.
     words: u64,
-    /// Since this training began.
+    /// Seconds since this training started.
     seconds: f64,
-    /// The mean loss of the pairs that were trained since the point before; nothing where there were none.
+    /// Mean loss of the pairs trained since the last evaluation, if any.
     loss: Option<f64>,
-    /// Words that the model knows.
+    /// Vocabulary size.
     vocabulary: usize,
-    /// In the order in which the files were named.
+    /// In command-line order.
     scores: Vec<FileScore<'a>>,
 }
 
@@ -44,14 +44,14 @@ struct FileScore<'a> {
 }
 
 impl Evaluation {
-    /// Reads the test sets, all of them before anything is learned.
+    /// Reads all test sets.
     pub fn new(files: &[PathBuf], now: Progress) -> Result<Evaluation> {
         let sets = files.iter().map(|path| Ok((path.clone(), TestSet::open(path)?)));
         let sets = sets.collect::<Result<_>>()?;
         Ok(Evaluation { sets, began: Instant::now(), earlier: now, is_first: true, unanswered: Vec::new() })
     }
 
-    /// Scores the model; nothing if it was scored as it is.
+    /// Scores the model, unless it has not changed since the last evaluation.
     pub fn point(&mut self, trainer: &Trainer) -> Result<Option<Point<'_>>> {
         let now = trainer.progress();
         let trained = now.totals.since(&self.earlier.totals);
@@ -78,7 +78,7 @@ impl Evaluation {
         }))
     }
 
-    /// What should be said of the last scores.
+    /// Warnings about the last scores.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         self.unanswered.iter().map(|file| {
             format!("{}: no question has all its words among the {WORDS} most frequent", file.display())

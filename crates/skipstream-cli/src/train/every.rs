@@ -1,16 +1,16 @@
-//! How often something is done while a model learns.
+//! Intervals in time or words.
 
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use skipstream::units;
 
-/// How often something is done: each time that so much time has passed, or so many words were learned.
+/// An interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
-    /// So much time.
+    /// A duration.
     Time(Duration),
-    /// So many words.
+    /// A number of learned words.
     Words(u64),
 }
 
@@ -20,17 +20,17 @@ impl FromStr for Every {
     fn from_str(text: &str) -> Result<Every, String> {
         let every = match text.strip_suffix("-words").or_else(|| text.strip_suffix("-word")) {
             Some(number) => units::count(number).map(Every::Words),
-            // To humantime, `M` is a month; who writes it here means millions of words.
+            // humantime reads `M` as a month; here it would mean millions of words.
             None if text.ends_with('M') => None,
             None => humantime::parse_duration(text).ok().filter(|time| !time.is_zero()).map(Every::Time),
         };
         every.ok_or_else(|| {
-            format!("`{text}` is neither a time such as 60s or 5m nor words such as 10M-words")
+            format!("`{text}` is neither a time such as 60s or 5m nor a number of words such as 10M-words")
         })
     }
 }
 
-/// Knows when it is time again.
+/// A recurring timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Due {
     every: Every,
@@ -39,12 +39,12 @@ pub struct Due {
 }
 
 impl Due {
-    /// Counts from now, when so many words are learned.
+    /// Starts the interval now, at this number of words.
     pub fn new(every: Every, words: u64) -> Due {
         Due { every, since: Instant::now(), since_words: words }
     }
 
-    /// Whether it is time.
+    /// Whether the interval has passed.
     pub fn is_due(&self, words: u64) -> bool {
         match self.every {
             Every::Time(time) => self.since.elapsed() >= time,
@@ -52,7 +52,7 @@ impl Due {
         }
     }
 
-    /// Counts from now again.
+    /// Restarts the interval.
     pub fn done(&mut self, words: u64) {
         *self = Due::new(self.every, words);
     }

@@ -1,4 +1,4 @@
-//! What a training begins with.
+//! The first line that `train` prints.
 
 use std::fmt;
 use std::path::Path;
@@ -10,31 +10,31 @@ use skipstream::{Config, Strategy, Trainer};
 
 use crate::settings::name_of;
 
-/// What a training begins with: as a line for people, serialised for programs.
+/// The state at the start of training: a line for people, JSON for programs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Headline<'a> {
-    /// The model's file.
+    /// The model file.
     pub model: &'a Path,
-    /// Whether there was none.
+    /// Whether it is a new model.
     pub is_new: bool,
-    /// Words learned since the model was made.
+    /// Words learned since the model was created.
     pub words_in_all: u64,
-    /// Every setting of the model.
+    /// All settings of the model.
     pub settings: Config,
-    /// Where the vectors came from with which words start.
+    /// The file that words are initialised from.
     pub initial: Option<InitialSource>,
-    /// Threads that train.
+    /// Number of training threads.
     pub threads: usize,
-    /// The instructions in use.
+    /// The instruction set in use.
     pub kernel: &'static str,
-    /// Bytes that training takes at the most, beside what it takes to decode compressed text and to hold records.
+    /// Memory bound in bytes, excluding decompression and records.
     pub memory: u64,
-    /// What they are for.
+    /// Its parts.
     pub memory_bound: MemoryBound,
 }
 
 impl<'a> Headline<'a> {
-    /// Before the first word.
+    /// Describes the trainer before the first word.
     pub fn new(model: &'a Path, is_new: bool, trainer: &Trainer) -> Headline<'a> {
         let memory_bound = trainer.memory_bound();
         Headline {
@@ -60,13 +60,13 @@ impl fmt::Display for Headline<'_> {
             false => write!(out, "continued after {} words", HumanCount(self.words_in_all))?,
         }
         if let Some(initial) = self.initial.as_ref().filter(|_| self.is_new) {
-            write!(out, ", words start with the vectors of {}, contexts fresh", initial.file)?;
+            write!(out, ", words initialised from {}", initial.file)?;
         }
         let strategy_name = name_of(&strategy);
         write!(out, ", {dimensions} dimensions, window {window}, {negatives} negatives, {strategy_name}; ")?;
         match (strategy, self.threads) {
             (Strategy::MiniBatch, threads) if threads > blocks => {
-                write!(out, "{blocks} threads (as many as --blocks)")?;
+                write!(out, "{blocks} threads (limited by --blocks)")?;
             }
             (Strategy::MiniBatch, threads) if threads > 1 => write!(out, "{threads} threads")?,
             _ => write!(out, "1 thread")?,
@@ -74,7 +74,7 @@ impl fmt::Display for Headline<'_> {
         let (memory, words) = (DecimalBytes(self.memory), HumanCount(max_vocabulary as u64));
         write!(
             out,
-            ", {}; memory: at most {memory} for {words} words, beside decoders and records",
+            ", {}; memory: at most {memory} for {words} words, excluding decompression and records",
             self.kernel
         )
     }

@@ -1,4 +1,4 @@
-//! What to do, made of what was typed.
+//! The training job, checked and built from the arguments.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -10,40 +10,40 @@ use skipstream::corpus::{Layout, find};
 
 use super::args::TrainArgs;
 use super::every::Every;
-use super::log::Reader;
+use super::log::LogKind;
 use crate::settings::{Asked, SettingsFile};
 
-/// What to do.
+/// A training job.
 #[derive(Debug)]
 pub struct Job {
-    /// The model's file.
+    /// The model file.
     pub model: PathBuf,
-    /// The settings that were asked for.
+    /// The requested settings.
     pub settings: Asked,
-    /// Vectors with which the words of a new model start.
+    /// File to initialise the words of a new model from.
     pub init: Option<PathBuf>,
-    /// What to read, in this order.
+    /// The texts to read, in this order.
     pub texts: Vec<Text>,
-    /// What the texts are.
+    /// The format of the texts.
     pub layout: Layout,
-    /// Whether files that were learned are new text.
+    /// Whether to learn files again.
     pub again: bool,
-    /// Whether to train what waits in the replay buffer at the end.
+    /// Whether to empty the replay buffer at the end.
     pub finish: bool,
-    /// How often to save.
+    /// Checkpoint interval.
     pub checkpoint_every: Every,
-    /// Whether to wait for more text.
+    /// Whether to wait for more text at the end.
     pub follow: bool,
-    /// How long to wait for it.
+    /// How long to wait before exiting.
     pub idle_exit: Option<Duration>,
-    /// Test sets to score the model with.
+    /// Test sets to score the model on.
     pub eval: Vec<PathBuf>,
-    /// How often to score it before the end.
+    /// Evaluation interval.
     pub eval_every: Option<Every>,
-    /// What to print on standard output.
+    /// Where the summary goes.
     pub report: Report,
-    /// Who reads standard error.
-    pub log: Reader,
+    /// The kind of log on standard error.
+    pub log: LogKind,
 }
 
 /// Text to learn.
@@ -51,28 +51,28 @@ pub struct Job {
 pub enum Text {
     /// A file.
     File(PathBuf),
-    /// Standard input, without what was learned from pipes if that is to be skipped.
+    /// Standard input.
     Stdin {
-        /// Whether it is fed again.
+        /// Whether to skip what was learned from it before.
         skip_learned: bool,
     },
 }
 
-/// What becomes of the summary.
+/// Where the summary goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// It is printed as text.
+    /// To standard output, as text.
     ForPeople,
-    /// It is printed as text, on standard error: standard output is for scores.
+    /// To standard error, as text: standard output is for scores.
     ForPeopleAside,
-    /// It is printed as JSON.
+    /// To standard output, as JSON.
     Json,
-    /// Nothing.
+    /// Nowhere.
     Nothing,
 }
 
 impl Job {
-    /// Refuses what makes no sense together.
+    /// Checks that the arguments make sense together.
     pub fn new(args: TrainArgs) -> Result<Job> {
         let stdin = Text::Stdin { skip_learned: args.skip_learned };
         let mut texts = Vec::new();
@@ -80,7 +80,7 @@ impl Job {
             if path != Path::new("-") {
                 texts.extend(files(&path, &args.model, args.follow)?.into_iter().map(Text::File));
             } else if texts.contains(&stdin) {
-                bail!("`-` stands twice; standard input can be read only once");
+                bail!("`-` is given twice; standard input can be read only once");
             } else {
                 texts.push(stdin.clone());
             }
@@ -88,12 +88,12 @@ impl Job {
         if texts.is_empty() {
             match (io::stdin().is_terminal(), args.finish) {
                 (true, true) => {}
-                (true, false) => bail!("there is no text: name files, or pipe text in"),
+                (true, false) => bail!("no text: name files, or pipe text in"),
                 (false, _) => texts.push(stdin.clone()),
             }
         }
         if args.skip_learned && !texts.contains(&stdin) {
-            bail!("--skip-learned is for standard input; of files, what was learned is skipped anyway");
+            bail!("--skip-learned is for standard input; files that were learned are skipped anyway");
         }
         let paths = texts.iter().filter_map(|text| match text {
             Text::File(path) => Some(path.as_path()),
@@ -121,10 +121,10 @@ impl Job {
             eval: args.eval,
             eval_every: args.eval_every,
             log: match (args.log_json, args.quiet, args.verbose) {
-                (true, ..) => Reader::Program,
-                (_, true, _) => Reader::Nobody,
-                (_, _, true) => Reader::PatientPeople,
-                _ => Reader::People,
+                (true, ..) => LogKind::Json,
+                (_, true, _) => LogKind::None,
+                (_, _, true) => LogKind::Verbose,
+                _ => LogKind::Text,
             },
         })
     }
@@ -135,10 +135,10 @@ impl Job {
     }
 }
 
-/// The files that a name, a pattern or a folder stands for; the model, which may be in that folder, is not one of them.
+/// Expands a file name, pattern or folder, excluding the model file itself.
 fn files(path: &Path, model: &Path, follow: bool) -> Result<Vec<PathBuf>> {
     let mut files = match find(path) {
-        // It is waited for.
+        // Wait for the file to appear.
         Err(Error::Io { source, .. }) if follow && source.kind() == io::ErrorKind::NotFound => {
             return Ok(vec![path.to_owned()]);
         }
@@ -149,7 +149,7 @@ fn files(path: &Path, model: &Path, follow: bool) -> Result<Vec<PathBuf>> {
     {
         files.retain(|file| file.canonicalize().is_ok_and(|file| file != model));
         if files.is_empty() {
-            bail!("{}: there is nothing but the model itself", path.display());
+            bail!("{}: the folder holds nothing but the model itself", path.display());
         }
     }
     Ok(files)

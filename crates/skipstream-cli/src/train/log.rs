@@ -1,4 +1,4 @@
-//! What is told while a model learns, on standard error.
+//! The log on standard error.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -13,56 +13,56 @@ use super::meter::Figures;
 use super::summary::Summary;
 use crate::output::note;
 
-/// Who reads standard error.
+/// The kind of log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
-    /// Nobody.
-    Nobody,
-    /// People: a headline and notes, and progress at the foot of a terminal.
-    People,
-    /// People who want progress also where there is no terminal.
-    PatientPeople,
-    /// A program: JSON lines.
-    Program,
+pub enum LogKind {
+    /// None.
+    None,
+    /// Text: a headline and notes, and a progress line on a terminal.
+    Text,
+    /// Text, with progress even without a terminal.
+    Verbose,
+    /// JSON lines.
+    Json,
 }
 
-/// Something that happened.
+/// A log event.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event<'a> {
-    /// Training begins.
+    /// Training starts.
     Start(&'a Headline<'a>),
-    /// How it goes.
+    /// Progress.
     Progress(&'a Figures),
     /// The model was saved.
     Checkpoint {
-        /// Words learned since the model was made.
+        /// Words learned since the model was created.
         words_in_all: u64,
     },
     /// The model was scored.
     Eval(&'a Point<'a>),
-    /// Something happened to a file that is followed.
+    /// A followed file was rotated, truncated or replaced.
     Rotation(&'a Note),
-    /// Something that a person should know.
+    /// A warning.
     Warning {
-        /// What.
+        /// The warning.
         message: &'a str,
     },
-    /// Ctrl-C or a signal came.
+    /// Ctrl-C or a signal arrived.
     Stopping,
-    /// Training is over.
+    /// Training ended.
     End(&'a Summary),
     /// An error ended the command.
     Error {
-        /// What went wrong.
+        /// The error.
         message: &'a str,
     },
 }
 
-/// Tells what happens. A clone tells it to the same readers.
+/// Writes events to standard error. A clone writes to the same place.
 #[derive(Clone)]
 pub struct Log {
-    reader: Reader,
+    kind: LogKind,
     began: Instant,
     bar: Option<ProgressBar>,
 }
@@ -70,30 +70,29 @@ pub struct Log {
 /// An event with its time.
 #[derive(Serialize)]
 struct Line<'a> {
-    /// Seconds since the command began.
+    /// Seconds since the command started.
     elapsed: f64,
     #[serde(flatten)]
     event: &'a Event<'a>,
 }
 
 impl Log {
-    /// A log that begins now.
-    pub fn new(reader: Reader) -> Log {
-        let at_terminal =
-            matches!(reader, Reader::People | Reader::PatientPeople) && io::stderr().is_terminal();
-        Log { reader, began: Instant::now(), bar: at_terminal.then(ProgressBar::new_spinner) }
+    /// A log whose clock starts now.
+    pub fn new(kind: LogKind) -> Log {
+        let at_terminal = matches!(kind, LogKind::Text | LogKind::Verbose) && io::stderr().is_terminal();
+        Log { kind, began: Instant::now(), bar: at_terminal.then(ProgressBar::new_spinner) }
     }
 
-    /// How often figures are worth telling. Over less than a second they would jump too much to be read.
+    /// The progress interval. Under a second, the figures would be too jumpy to read.
     pub fn interval(&self) -> Option<Duration> {
-        match (&self.bar, self.reader) {
+        match (&self.bar, self.kind) {
             (Some(_), _) => Some(Duration::from_secs(1)),
-            (None, Reader::Program | Reader::PatientPeople) => Some(Duration::from_secs(10)),
-            (None, Reader::People | Reader::Nobody) => None,
+            (None, LogKind::Json | LogKind::Verbose) => Some(Duration::from_secs(10)),
+            (None, LogKind::Text | LogKind::None) => None,
         }
     }
 
-    /// Tells an event to who wants to know it.
+    /// Logs an event.
     pub fn tell(&self, event: &Event<'_>) {
         if let (Some(bar), Event::Progress(figures)) = (&self.bar, event) {
             show(bar, figures);
@@ -102,26 +101,26 @@ impl Log {
         }
     }
 
-    /// Takes the progress from the screen.
+    /// Clears the progress line.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
 
-    /// What the reader is told of an event, if anything.
+    /// The log line of an event, if it has one.
     fn line(&self, event: &Event<'_>, elapsed: Duration) -> Option<String> {
-        match self.reader {
-            Reader::Nobody => None,
-            Reader::People | Reader::PatientPeople => for_people(event),
-            Reader::Program => {
+        match self.kind {
+            LogKind::None => None,
+            LogKind::Text | LogKind::Verbose => for_people(event),
+            LogKind::Json => {
                 let json = serde_json::to_string(&Line { elapsed: elapsed.as_secs_f64(), event });
                 Some(json.expect("events are structs of numbers and names"))
             }
         }
     }
 
-    /// Prints a line above the progress.
+    /// Prints a line above the progress line.
     fn print(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| note(line)),
@@ -136,15 +135,16 @@ fn for_people(event: &Event<'_>) -> Option<String> {
         Event::Progress(figures) => Some(figures.to_string()),
         Event::Rotation(note) => Some(note.to_string()),
         Event::Warning { message } => Some(format!("warning: {message}")),
-        Event::Stopping => {
-            Some("stopping at the next boundary to save; once more to quit without saving".to_owned())
-        }
-        // Scores, the summary and errors have places of their own; that a checkpoint was made goes without saying.
+        Event::Stopping => Some(
+            "stopping at the next batch boundary to save; press Ctrl-C again to quit without saving"
+                .to_owned(),
+        ),
+        // Scores, the summary and errors are printed elsewhere. Checkpoints are routine.
         Event::Checkpoint { .. } | Event::Eval(_) | Event::End(_) | Event::Error { .. } => None,
     }
 }
 
-/// Puts the figures at the foot of the terminal.
+/// Updates the progress line.
 fn show(bar: &ProgressBar, figures: &Figures) {
     let template = match figures.bytes {
         Some(bytes) => {
@@ -170,9 +170,9 @@ mod tests {
     use super::super::meter::Meter;
     use super::*;
 
-    /// A log as it is where standard error is no terminal.
-    fn log(reader: Reader) -> Log {
-        Log { reader, began: Instant::now(), bar: None }
+    /// A log without a terminal.
+    fn log(kind: LogKind) -> Log {
+        Log { kind, began: Instant::now(), bar: None }
     }
 
     /// Four files of ten bytes, each a sentence.
@@ -182,9 +182,9 @@ mod tests {
         paths.iter().map(Input::from).collect()
     }
 
-    /// What is told of a training that is looked at every five seconds, for twenty. Between two looks a sentence is
-    /// read, and the loss of what is trained becomes worse.
-    fn told(log: &Log, inputs: Vec<Input>) -> Vec<String> {
+    /// The progress lines of a training observed every five seconds for twenty seconds. Between two observations, one
+    /// sentence is read and the loss grows.
+    fn progress_lines(log: &Log, inputs: Vec<Input>) -> Vec<String> {
         let Some(interval) = log.interval() else { return Vec::new() };
         let plan = Files::plan(inputs, &Ledger::default(), false, &TextOptions::default(), &Layout::Text);
         let mut files = plan.unwrap();
@@ -206,34 +206,34 @@ mod tests {
     }
 
     #[test]
-    fn people_who_want_it_are_told_every_ten_seconds_how_it_goes() {
+    fn verbose_logs_show_progress_every_ten_seconds() {
         let folder = TempDir::new().unwrap();
         assert_eq!(
-            told(&log(Reader::PatientPeople), four_files(&folder)),
+            progress_lines(&log(LogKind::Verbose), four_files(&folder)),
             [
                 "50%  ETA 10s  10,000 words/s  loss 1.500  file 2 of 4  vocabulary 80 of 100  evictions 14",
                 "100%  ETA 0s  10,000 words/s  loss 3.500  file 4 of 4  vocabulary 80 of 100  evictions 28",
             ]
         );
-        for reader in [Reader::People, Reader::Nobody] {
-            assert!(told(&log(reader), four_files(&folder)).is_empty(), "{reader:?}");
+        for kind in [LogKind::Text, LogKind::None] {
+            assert!(progress_lines(&log(kind), four_files(&folder)).is_empty(), "{kind:?}");
         }
     }
 
     #[test]
-    fn of_a_pipe_neither_the_share_nor_the_rest_is_known() {
+    fn a_pipe_has_neither_percentage_nor_eta() {
         let reader = Box::new("aaaa bbbb\n".as_bytes());
         let pipe = Input::Pipe { name: "<stdin>".into(), reader, skip: Position::default() };
         assert_eq!(
-            told(&log(Reader::PatientPeople), vec![pipe])[0],
+            progress_lines(&log(LogKind::Verbose), vec![pipe])[0],
             "10,000 words/s  loss 1.500  vocabulary 80 of 100  evictions 14"
         );
     }
 
     #[test]
-    fn programs_are_told_every_ten_seconds_how_it_goes() {
+    fn json_logs_show_progress_every_ten_seconds() {
         let folder = TempDir::new().unwrap();
-        let lines = told(&log(Reader::Program), four_files(&folder));
+        let lines = progress_lines(&log(LogKind::Json), four_files(&folder));
         let events: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(events.len(), 2);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! How training goes, in figures.
+//! Progress figures.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -8,37 +8,37 @@ use serde::Serialize;
 use skipstream::Progress;
 use skipstream::corpus::FilesProgress;
 
-/// How training went over an interval, and how far it is.
+/// Progress over an interval and in total.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// Words learned since the model was made.
+    /// Words learned since the model was created.
     pub words_in_all: u64,
-    /// Words learned in a second of the interval.
+    /// Words learned per second in this interval.
     pub words_per_second: f64,
-    /// Pairs trained in a second of the interval.
+    /// Pairs trained per second in this interval.
     pub pairs_per_second: f64,
-    /// The mean loss of the pairs that were trained in the interval; `null` where there were none.
+    /// Mean loss of the pairs trained in this interval; `null` if there were none.
     pub loss: Option<f64>,
-    /// Words that the model knows.
+    /// Vocabulary size.
     pub vocabulary: usize,
-    /// Words that it knows at the most.
+    /// Maximum vocabulary size.
     pub max_vocabulary: usize,
-    /// Words that had to leave since the model was made.
+    /// Words evicted since the model was created.
     pub evictions: u64,
-    /// The file that is read, from 1.
+    /// Number of the current file, from 1.
     pub file: usize,
-    /// How many files there are.
+    /// Number of files.
     pub files: usize,
     /// Raw bytes read of all files.
     pub bytes_read: u64,
-    /// Raw bytes of all files, where that is known.
+    /// Raw bytes of all files, if known.
     pub bytes: Option<u64>,
-    /// How long the rest of the files will take, at the speed of the whole run.
+    /// Estimated seconds left, at the average speed of this run.
     pub eta_seconds: Option<u64>,
 }
 
 impl fmt::Display for Figures {
-    /// What matters most comes first: a narrow terminal cuts the rest off.
+    /// Most important first, because a narrow terminal cuts off the rest.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(bytes) = self.bytes {
             write!(out, "{:.0}%  ", 100.0 * self.bytes_read as f64 / bytes.max(1) as f64)?;
@@ -47,7 +47,7 @@ impl fmt::Display for Figures {
             write!(out, "ETA {}  ", humantime::format_duration(Duration::from_secs(eta)))?;
         }
         match self.words_per_second as u64 {
-            // Of several passes: the words were counted before, now they are trained.
+            // A later pass: the words were counted before.
             0 if self.pairs_per_second > 0.0 => {
                 write!(out, "{} pairs/s", HumanCount(self.pairs_per_second as u64))?;
             }
@@ -68,20 +68,20 @@ impl fmt::Display for Figures {
     }
 }
 
-/// Takes the figures once in an interval. It is told what time it is.
+/// Computes figures once per interval. The caller passes the time.
 pub struct Meter {
     interval: Duration,
     input: FilesProgress,
     max_vocabulary: usize,
-    /// Raw bytes read when reading began: those were not read at the speed of training.
+    /// Raw bytes read before training started: those do not count for the speed.
     first_bytes: Option<(u64, Instant)>,
-    /// The beginning of the interval.
+    /// Start of the interval.
     since: Instant,
     earlier: Progress,
 }
 
 impl Meter {
-    /// The first interval begins now, with the training as it is.
+    /// Starts the first interval.
     pub fn new(
         interval: Duration,
         input: FilesProgress,
@@ -92,7 +92,7 @@ impl Meter {
         Meter { interval, input, max_vocabulary, first_bytes: None, since: now, earlier: progress }
     }
 
-    /// The figures, if the interval is over; the next one begins then.
+    /// The figures, if the interval is over; starts the next one.
     pub fn read(&mut self, progress: &Progress, now: Instant) -> Option<Figures> {
         let bytes_read = self.input.bytes_read();
         let (first_bytes, began) = *self.first_bytes.get_or_insert((bytes_read, now));
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_shown_where_they_say_something() {
+    fn figures_without_information_are_not_shown() {
         let figures = Figures {
             words_in_all: 1_000_000,
             words_per_second: 1_234.5,

@@ -1,10 +1,9 @@
 //! `skipstream train`.
 //!
-//! `job.rs` turns what was typed into what to do. `session.rs` does it: learns, saves at checkpoints and at the end,
-//! and rests when `stop.rs` was told to. Its model is new or known (`model.rs`), and its text ends or is followed
-//! (`reading.rs`, `pipe.rs`, `patience.rs`).
-//! `watch.rs` looks on and says when something is due (`every.rs`), as scores are (`evaluation.rs`). `meter.rs` takes the
-//! figures, `log.rs` tells them, and `summary.rs` says what came of it all.
+//! `job.rs` checks the arguments. `session.rs` runs the job: it trains, saves at checkpoints and at the end, and pauses when
+//! `stop.rs` receives a signal. `model.rs` creates or loads the model; `reading.rs`, `pipe.rs` and `patience.rs` provide the
+//! text. `watch.rs` observes training and reports when a checkpoint or an evaluation (`evaluation.rs`) is due (`every.rs`).
+//! `meter.rs` computes progress figures, `log.rs` writes them, and `summary.rs` is the final report.
 
 mod args;
 mod evaluation;
@@ -30,11 +29,11 @@ use crate::Ending;
 use crate::output::{note, print, print_json};
 pub use args::TrainArgs;
 use job::{Job, Report};
-pub use log::{Event, Log, Reader};
+pub use log::{Event, Log, LogKind};
 use session::Session;
 use stop::Stop;
 
-/// Learns the text, and reports also when only a part of it could be learned.
+/// Learns the text and prints a summary, even if only part of it could be learned.
 pub fn run(args: TrainArgs) -> Result<Ending> {
     let job = Job::new(args)?;
     let log = Log::new(job.log);

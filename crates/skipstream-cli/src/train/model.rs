@@ -1,4 +1,4 @@
-//! The model of a training, new or known.
+//! Creates or loads the model.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use skipstream::{Strategy, Trainer};
 use super::evaluation;
 use super::job::Job;
 
-/// Makes the model that was asked for.
+/// Creates the requested model.
 pub fn make(job: &Job) -> Result<Trainer> {
     let scored_words = if job.eval.is_empty() { 0 } else { evaluation::WORDS };
     Ok(match &job.init {
@@ -21,26 +21,23 @@ pub fn make(job: &Job) -> Result<Trainer> {
     })
 }
 
-/// Loads the model that is there, which must be what was asked for.
+/// Loads an existing model and checks that it matches the requested settings.
 pub fn load(job: &Job) -> Result<Trainer> {
     let name = || job.model.display().to_string();
     if job.init.is_some() {
-        bail!(
-            "{}: --init is for a new model, and this one exists: leave it out, or choose another name",
-            name()
-        );
+        bail!("{}: --init is for a new model, and this one exists; omit it, or choose another name", name());
     }
     let trainer = Trainer::load(&job.model, job.settings.threads)?;
     job.settings.agree_with(&trainer, trainer.memory_bound().total()).with_context(name)?;
     Ok(trainer)
 }
 
-/// The file that a link stands for: it is locked and replaced, not the link.
-pub fn behind_links(model: PathBuf) -> PathBuf {
+/// Follows a symlink, so that its target is locked and replaced instead of the link.
+pub fn resolve_link(model: PathBuf) -> PathBuf {
     if model.is_symlink() { model.canonicalize().unwrap_or(model) } else { model }
 }
 
-/// Whether the model reads its whole corpus several times, and then never learns again.
+/// Whether the strategy makes passes over a fixed corpus.
 pub fn in_passes(trainer: &Trainer) -> bool {
     matches!(trainer.settings().strategy, Strategy::Batch | Strategy::Word2vec)
 }

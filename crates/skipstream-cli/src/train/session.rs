@@ -1,4 +1,4 @@
-//! One run of `train`: a model, the text for it, and what becomes of both.
+//! One run of `train`.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -25,11 +25,10 @@ use crate::lock::ModelLock;
 use crate::output::print_json;
 use crate::{Ending, is_broken_pipe, with_causes};
 
-/// How long to wait for more text before looking again: text is learned within about that time, and batches do not
-/// become tiny.
+/// Polling interval of followed files: new text is learned within about this time, and batches do not become tiny.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// A model with the text that it is to learn.
+/// A model and the text to learn.
 pub struct Session {
     job: Job,
     stop: Stop,
@@ -40,27 +39,27 @@ pub struct Session {
     evaluation: Option<Evaluation>,
     began: Instant,
     before: Before,
-    /// How far training was when the model was last saved.
+    /// Progress at the last save.
     saved: Progress,
-    /// Whether scores are still printed: not once nobody reads them.
+    /// Whether to print scores: false once standard output is closed.
     prints_scores: bool,
-    /// An error that is no reason to learn no more, and is the command's at its end.
+    /// An error that does not stop training but fails the command at the end.
     put_off: Option<anyhow::Error>,
     _lock: ModelLock,
 }
 
-/// The model as it was when the session began.
+/// The model at the start of the session.
 struct Before {
-    /// Whether there was none.
+    /// Whether it is new.
     is_new: bool,
     progress: Progress,
     ledger: Ledger,
 }
 
 impl Session {
-    /// Makes or loads the model, and looks at all texts before any of them is read.
+    /// Creates or loads the model, and checks all texts before reading any.
     pub fn begin(job: Job, stop: Stop, log: Log) -> Result<Session> {
-        let job = Job { model: model::behind_links(job.model), ..job };
+        let job = Job { model: model::resolve_link(job.model), ..job };
         let lock = ModelLock::take(&job.model)?;
         let is_new = !job.model.try_exists().with_context(|| job.model.display().to_string())?;
         let trainer = if is_new { model::make(&job)? } else { model::load(&job)? };
@@ -76,7 +75,7 @@ impl Session {
         let meter = log
             .interval()
             .map(|interval| Meter::new(interval, text.progress(), max_vocabulary, before.progress, began));
-        // A corpus that is read in passes cannot be left and taken up again.
+        // Training in passes cannot be paused and resumed.
         let chores = [(Chore::Checkpoint, Some(job.checkpoint_every)), (Chore::Evaluation, job.eval_every)];
         let due = chores
             .into_iter()
@@ -99,9 +98,9 @@ impl Session {
         })
     }
 
-    /// Learns all text, or what there is before an error or a wish to stop, and saves it.
+    /// Learns the text until its end, an error or a signal, and saves the model.
     pub fn learn(mut self) -> (Summary, Result<Ending>) {
-        let trained = self.train().and_then(|reason| self.refuse_nothing(reason));
+        let trained = self.train().and_then(|reason| self.refuse_empty(reason));
         let settled = self.settle();
         let outcome = match &trained {
             Err(_) => Outcome::Failed,
@@ -141,15 +140,15 @@ impl Session {
         Ok(reason)
     }
 
-    /// A new model of no words would only lead to questions later on.
-    fn refuse_nothing(&self, reason: StopReason) -> Result<StopReason> {
+    /// Fails if a new model would be empty.
+    fn refuse_empty(&self, reason: StopReason) -> Result<StopReason> {
         if reason != StopReason::Paused && self.is_void() && !self.job.follow {
-            bail!("there are no words in the text, so there is no model to save");
+            bail!("the text has no words, so there is no model to save");
         }
         Ok(reason)
     }
 
-    /// Trains what waits in the replay buffer, with checkpoints like any training.
+    /// Empties the replay buffer, with checkpoints as in any training.
     fn finish(&mut self) -> Result<StopReason> {
         loop {
             let reason = self.trainer.finish(&mut self.watch);
@@ -160,7 +159,7 @@ impl Session {
         }
     }
 
-    /// Does what is due, at rest.
+    /// Runs the tasks that are due, while training is paused.
     fn do_chores(&mut self) -> Result<()> {
         let words = self.trainer.progress().tokens;
         for chore in self.watch.take_due(words) {
@@ -172,14 +171,14 @@ impl Session {
         Ok(())
     }
 
-    /// Saves the model, if there is anything new in it.
+    /// Saves the model if it has changed.
     fn checkpoint(&mut self) -> Result<()> {
         let now = self.trainer.progress();
         if now.tokens == self.saved.tokens && now.totals == self.saved.totals {
             return Ok(());
         }
         self.saved = now;
-        // A file that is gone cannot be written down; the rest is still worth learning.
+        // If a file is gone, its position cannot be recorded, but the rest is still worth learning.
         if let Err(error) = self.settle() {
             self.put_off(error);
         }
@@ -188,7 +187,7 @@ impl Session {
         Ok(())
     }
 
-    /// Scores the model once more, and says of which test sets nothing could be asked.
+    /// Scores the model a last time, and warns about test sets without a usable question.
     fn evaluate_at_end(&mut self) -> Result<()> {
         self.evaluate()?;
         for message in self.evaluation.iter().flat_map(Evaluation::warnings) {
@@ -197,7 +196,7 @@ impl Session {
         Ok(())
     }
 
-    /// Scores the model as it is now, and prints the scores.
+    /// Scores the model and prints the scores.
     fn evaluate(&mut self) -> Result<()> {
         let Some(evaluation) = &mut self.evaluation else { return Ok(()) };
         if let Some(point) = evaluation.point(&self.trainer)? {
@@ -213,9 +212,9 @@ impl Session {
         Ok(())
     }
 
-    /// Warns of an error now, and keeps it for the end.
+    /// Warns about an error now and reports it at the end.
     fn put_off(&mut self, error: anyhow::Error) {
-        let message = format!("{}; training goes on", with_causes(&error));
+        let message = format!("{}; training continues", with_causes(&error));
         self.log.tell(&Event::Warning { message: &message });
         self.put_off.get_or_insert(error);
     }
@@ -233,9 +232,9 @@ impl Session {
         }
     }
 
-    /// Learns what there is, waits for more, and so on.
+    /// Learns the available text, then waits for more.
     ///
-    /// What has come is learned though it may not fill a batch, so where batches end depends on when text comes.
+    /// Available text is learned even if it does not fill a batch, so batch boundaries depend on when text arrives.
     fn train_and_follow(&mut self) -> Result<StopReason> {
         let mut patience = Patience::new(self.job.idle_exit);
         loop {
@@ -255,7 +254,7 @@ impl Session {
         }
     }
 
-    /// Tells what happened to the files that are followed.
+    /// Logs rotations of followed files.
     fn tell_notes(&mut self) {
         for note in self.text.take_notes() {
             self.log.tell(&Event::Rotation(&note));
@@ -273,7 +272,7 @@ impl Session {
         Ok(self.trainer.train_passes(&mut open, &mut self.watch)?)
     }
 
-    /// Whether this is how a [`Pipe`] lets go of a silent standard input.
+    /// Whether the error only says that a silent standard input was abandoned after a signal.
     fn is_stopped_pipe(&self, error: &Error) -> bool {
         let (Error::Io { path, .. } | Error::Text { path, .. } | Error::Malformed { path, .. }) = error
         else {
@@ -282,17 +281,17 @@ impl Session {
         self.stop.is_asked() && path == Path::new(STDIN)
     }
 
-    /// Writes down what was read: at rest all of it is learned.
+    /// Records the read positions; while training is paused, everything read is learned.
     fn settle(&mut self) -> Result<()> {
         Ok(self.text.settle(self.trainer.ledger_mut())?)
     }
 
     fn save(&self) -> Result<()> {
         let saved = self.trainer.save(&self.job.model);
-        saved.context("the model could not be saved")
+        saved.context("cannot save the model")
     }
 
-    /// Whether the model is new and has met no word.
+    /// Whether the model is new and empty.
     fn is_void(&self) -> bool {
         self.before.is_new && self.trainer.progress().tokens == 0
     }
@@ -328,23 +327,23 @@ impl Session {
             text: self.text.report(),
             skipped_files: self.text.skipped(),
             files_without_words: self.text.without_words(),
-            go_on: self.how_to_go_on(),
+            resume: self.how_to_resume(),
         }
     }
 
-    fn how_to_go_on(&self) -> &'static str {
+    fn how_to_resume(&self) -> &'static str {
         if in_passes(&self.trainer) {
-            "from the start: this strategy learns all its text at once"
+            "start again: this strategy cannot resume"
         } else if self.job.reads_stdin() && self.job.follow {
-            "the same command, with what comes next"
+            "run the same command, with the text that follows"
         } else if self.job.reads_stdin() && self.job.again {
-            "feed the text again from its beginning, with --skip-learned instead of --again"
+            "feed the same text from the beginning, with --skip-learned instead of --again"
         } else if self.job.reads_stdin() {
-            "feed the text again from its beginning, with --skip-learned"
+            "feed the same text from the beginning, with --skip-learned"
         } else if self.job.again {
-            "the same command without --again"
+            "run the same command without --again"
         } else {
-            "the same command"
+            "run the same command"
         }
     }
 }

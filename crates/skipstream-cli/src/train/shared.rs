@@ -1,4 +1,4 @@
-//! Files that a trainer reads, while we keep a hand on them.
+//! Files shared between a trainer and the session.
 
 use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
@@ -6,17 +6,17 @@ use std::rc::Rc;
 use skipstream::Result;
 use skipstream::corpus::{Files, Sentence, Source};
 
-/// Files with two owners: passes over a corpus want a source of their own each time.
+/// Shared files: each pass over the corpus needs its own source.
 #[derive(Clone)]
 pub struct Shared(Rc<RefCell<Files>>);
 
 impl Shared {
-    /// The first owner.
+    /// Shares the files.
     pub fn new(files: Files) -> Shared {
         Shared(Rc::new(RefCell::new(files)))
     }
 
-    /// The files, while nobody reads them.
+    /// The files, between reads.
     pub fn files(&self) -> RefMut<'_, Files> {
         self.0.borrow_mut()
     }

@@ -10,15 +10,15 @@ use anyhow::{Context, Result};
 use super::log::{Event, Log};
 use crate::Ending;
 
-/// How soon a wait ends after a signal.
+/// How quickly a wait notices a signal.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Whether somebody wants training to stop.
+/// Whether a signal asked training to stop.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Listens to signals: the first is a wish, the second ends the process at once.
+    /// Installs the signal handler: the first signal requests a stop, the second exits at once.
     pub fn on_signals(log: Log) -> Result<Stop> {
         let stop = Stop::default();
         let asked = Arc::clone(&stop.0);
@@ -28,11 +28,11 @@ impl Stop {
             }
             log.tell(&Event::Stopping);
         })
-        .context("listening to Ctrl-C")?;
+        .context("cannot install the Ctrl-C handler")?;
         Ok(stop)
     }
 
-    /// Waits so long, and says whether it was asked for meanwhile.
+    /// Waits for the given time, or until a stop is requested; returns whether it was.
     pub fn is_asked_within(&self, time: Duration) -> bool {
         let began = Instant::now();
         while !self.is_asked() {
@@ -42,7 +42,7 @@ impl Stop {
         true
     }
 
-    /// Whether it was asked for.
+    /// Whether a stop was requested.
     pub fn is_asked(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! What came of a training.
+//! The final report of a training.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,58 +8,58 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use skipstream::corpus::TextReport;
 
-/// How a training ended.
+/// How the training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// All text is learned.
+    /// All text was learned.
     Complete,
-    /// There was nothing that the model had not learned before.
+    /// There was no new text.
     NothingNew,
-    /// Ctrl-C or a signal ended it; the model holds what was learned so far.
+    /// Stopped by a signal; the model holds what was learned until then.
     Interrupted,
-    /// An error ended it; the model holds what was learned so far.
+    /// Stopped by an error; the model holds what was learned until then.
     Failed,
 }
 
-/// What came of a training: as text for people, serialised for programs.
+/// The final report: text for people, JSON for programs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// The model's file.
+    /// The model file.
     pub model: PathBuf,
     /// How it ended.
     pub outcome: Outcome,
-    /// Whether the model's file holds what was learned.
+    /// Whether the model was saved.
     pub saved: bool,
-    /// Words learned now.
+    /// Words learned by this command.
     pub words: u64,
-    /// Words learned since the model was made.
+    /// Words learned since the model was created.
     pub words_in_all: u64,
-    /// Words of past text that were trained once more, now.
+    /// Words of past text replayed by this command.
     pub replayed: u64,
-    /// Words of past text that wait for it.
+    /// Words of past text still waiting for replay.
     pub waiting: u64,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// Words learned in a second; for several passes, each of them counts.
+    /// Words per second; every pass counts.
     pub words_per_second: f64,
-    /// The mean loss of the pairs that were trained now.
+    /// Mean loss of the pairs trained by this command.
     pub loss: f64,
-    /// Words that the model knows.
+    /// Vocabulary size.
     pub vocabulary: usize,
-    /// Words that it knows at the most.
+    /// Maximum vocabulary size.
     pub max_vocabulary: usize,
-    /// Words that had to leave, now.
+    /// Words evicted by this command.
     pub evictions: u64,
-    /// What was met in the text.
+    /// Problems in the text.
     pub text: TextReport,
-    /// Files that were learned before.
+    /// Files skipped because they were learned before.
     pub skipped_files: Vec<PathBuf>,
-    /// Files that were read to their end and have no words in them.
+    /// Files without words.
     pub files_without_words: Vec<PathBuf>,
-    /// How to go on after an interruption.
+    /// How to resume after an interruption.
     #[serde(skip)]
-    pub go_on: &'static str,
+    pub resume: &'static str,
 }
 
 impl fmt::Display for Summary {
@@ -81,7 +81,7 @@ impl fmt::Display for Summary {
             (true, _) => writeln!(out, "model     {model}")?,
         }
         if self.outcome == Outcome::Interrupted {
-            return writeln!(out, "go on     {}", self.go_on);
+            return writeln!(out, "resume    {}", self.resume);
         }
         if self.vocabulary == 0 {
             return Ok(());
@@ -108,28 +108,28 @@ impl Summary {
             write!(out, "replayed  {}", counted(self.replayed, "word"))?;
             if self.waiting > 0 {
                 let waiting = HumanCount(self.waiting);
-                write!(out, "; {waiting} wait for more text, or for --finish")?;
+                write!(out, "; {waiting} waiting for more text or for --finish")?;
             }
             writeln!(out)?;
         }
         if self.loss > 0.0 {
-            writeln!(out, "loss      {:.4} a pair", self.loss)?;
+            writeln!(out, "loss      {:.4} per pair", self.loss)?;
         } else {
             writeln!(
                 out,
-                "note      no pair of words was trained; --subsample 0 keeps all words of a small text"
+                "note      no pair of words was trained; for a small text, --subsample 0 keeps all words"
             )?;
         }
         writeln!(
             out,
-            "knows     {} of at most {}; {} had to leave",
+            "knows     {} of at most {}; {} evicted",
             counted(self.vocabulary as u64, "word"),
             HumanCount(self.max_vocabulary as u64),
             HumanCount(self.evictions)
         )
     }
 
-    /// What did not enter the model as it stands in the text.
+    /// What was left out or altered.
     fn write_left_out(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let TextReport {
             short_tokens,
@@ -150,7 +150,7 @@ impl Summary {
                 &first.long_token,
                 "",
             ),
-            (cut_lines, "line", "longer than --max-sentence-words cut into pieces", &first.cut_line, ""),
+            (cut_lines, "line", "longer than --max-sentence-words split", &first.cut_line, ""),
             (
                 invalid_lines,
                 "line",
@@ -158,8 +158,8 @@ impl Summary {
                 &first.invalid_line,
                 " (see --invalid-utf8)",
             ),
-            (bad_records, "record", "that cannot be read left out", &first.bad_record, ""),
-            (nul_lines, "line", "with NUL bytes, which were taken for spaces", &first.nul_line, ""),
+            (bad_records, "record", "that could not be read left out", &first.bad_record, ""),
+            (nul_lines, "line", "with NUL bytes, which were read as spaces", &first.nul_line, ""),
         ];
         for (number, noun, what, first, advice) in notes {
             if number == 0 {
@@ -175,10 +175,10 @@ impl Summary {
         }
         match &self.files_without_words[..] {
             [] => {}
-            [file] => writeln!(out, "note      there are no words in {}", file.display())?,
+            [file] => writeln!(out, "note      no words in {}", file.display())?,
             [first, rest @ ..] => {
                 let others = counted(rest.len() as u64, "other file");
-                writeln!(out, "note      there are no words in {} and {others}", first.display())?;
+                writeln!(out, "note      no words in {} and {others}", first.display())?;
             }
         }
         Ok(())

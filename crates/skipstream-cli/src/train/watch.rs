@@ -1,4 +1,4 @@
-//! Follows the training: logs progress, and says when to pause.
+//! The observer: logs progress and asks training to pause.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use super::log::{Event, Log};
 use super::meter::Meter;
 use super::stop::Stop;
 
-/// The observer of a training.
+/// Observes training.
 pub struct Watch {
     stop: Stop,
     log: Log,
@@ -18,22 +18,22 @@ pub struct Watch {
     due: Vec<(Chore, Due)>,
 }
 
-/// What is done now and then, while training pauses.
+/// A task to run while training is paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chore {
-    /// Saving the model.
+    /// Save the model.
     Checkpoint,
-    /// Scoring it.
+    /// Score the model.
     Evaluation,
 }
 
 impl Watch {
-    /// Asks for a pause when the program is to stop, and when a chore is due.
+    /// Asks training to pause on a signal or when a task is due.
     pub fn new(stop: Stop, log: Log, meter: Option<Meter>, due: Vec<(Chore, Due)>) -> Watch {
         Watch { stop, log, meter, due }
     }
 
-    /// The chores that are due, which are taken for done then.
+    /// The tasks that are due; restarts their intervals.
     pub fn take_due(&mut self, words: u64) -> Vec<Chore> {
         let due = self.due.iter_mut().filter(|(_, due)| due.is_due(words));
         due.map(|(chore, due)| {

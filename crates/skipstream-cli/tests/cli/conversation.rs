@@ -19,7 +19,7 @@ fn a_conversation_has_a_prompt_a_history_and_an_end() {
     command.env("TERM", "xterm").env("XDG_STATE_HOME", desk.path("state")).env_remove("NO_COLOR");
     let options = Options::new().timeout_ms(Some(PATIENCE)).strip_ansi_escape_codes(true);
     let mut terminal = spawn_with_options(command, options).unwrap();
-    terminal.exp_string("A B, a question on each line; Ctrl-D ends").unwrap();
+    terminal.exp_string("Type A B, one question per line; Ctrl-D quits").unwrap();
     terminal.exp_string("m> ").unwrap();
     terminal.send_line("moon moon").unwrap();
     terminal.exp_string("moon moon 1.0000").unwrap();
@@ -32,7 +32,7 @@ fn a_conversation_has_a_prompt_a_history_and_an_end() {
     terminal.send_control('c').unwrap();
     terminal.exp_string("m> ").unwrap();
     terminal.send_line("moon").unwrap();
-    terminal.exp_string("a question has 2 words (A B), not 1").unwrap();
+    terminal.exp_string("expected 2 words (A B), got 1").unwrap();
     terminal.exp_string("m> ").unwrap();
     terminal.send_control('d').unwrap();
     terminal.exp_eof().unwrap();

@@ -47,7 +47,7 @@ fn words_that_changed_their_company_come_first() {
         "shared    ",
         "\nmoved most ",
         "nearest before → after",
-        "\ncame      ",
+        "\narrived   ",
         "\nleft      ",
     ] {
         assert!(answer.out.contains(part), "no `{part}` in {}", answer.out);
@@ -62,7 +62,7 @@ fn a_snapshot_beside_itself_has_not_changed() {
     let answer = desk.run(&["diff", "old", "old"]);
     assert_eq!(answer.code, Some(0));
     for part in
-        ["median cosine 1.0000", "moved     0 above the noise floor", "No word moved.", "came      0 words\n"]
+        ["median cosine 1.0000", "moved     0 above the noise floor", "No word moved.", "arrived   0 words\n"]
     {
         assert!(answer.out.contains(part), "no `{part}` in {}", answer.out);
     }

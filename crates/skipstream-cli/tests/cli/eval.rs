@@ -98,7 +98,9 @@ fn two_models_are_compared_on_what_both_know() {
     assert_eq!(report["sets"][1]["differences"].as_array().unwrap().len(), 2);
 
     let answer = desk.run(&[&["eval", "--model", "m"], &args[..]].concat());
-    for part in ["beside young,", "word pairs, Spearman", "analogies, 3CosAdd, %", "analogies, 3CosMul, %"] {
+    for part in
+        ["compared with young,", "word pairs, Spearman", "analogies, 3CosAdd, %", "analogies, 3CosMul, %"]
+    {
         assert!(answer.out.contains(part), "no `{part}` in {answer:?}");
     }
     // A model beside itself is neither better nor worse.

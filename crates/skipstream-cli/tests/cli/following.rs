@@ -141,7 +141,7 @@ fn signals_save_and_end_it() {
         signal(&child, name);
         let (code, out, _) = end(child);
         assert_eq!((code, learned(&desk)), (Some(130), 3), "{out}");
-        assert!(out.contains("go on     the same command"), "{out}");
+        assert!(out.contains("resume    run the same command"), "{out}");
     }
 }
 

@@ -56,8 +56,8 @@ fn a_line_that_is_not_a_question_is_named_and_the_next_one_answered() {
     let lines = b"moon\nmoon star soup\n\xff star\nmoon xyzzy\nmoon star\n".to_vec();
     let answer = desk.run_with(lines.clone(), &["similarity", "--model", "m"]);
     assert_eq!(answer.code, Some(2), "{answer:?}");
-    let expected = "line 1: a question has 2 words (A B), not 1\n\
-        line 2: a question has 2 words (A B), not 3\n\
+    let expected = "line 1: expected 2 words (A B), got 1\n\
+        line 2: expected 2 words (A B), got 3\n\
         line 3: byte 1 of the line is not valid UTF-8\n\
         `xyzzy` is not in the vocabulary\n";
     assert_eq!(answer.err, expected);
@@ -65,7 +65,7 @@ fn a_line_that_is_not_a_question_is_named_and_the_next_one_answered() {
 
     let answer = desk.run_with(lines, &["similarity", "--model", "m", "--json"]);
     assert_eq!((answer.code, answer.err.as_str(), answer.out.lines().count()), (Some(2), "", 5));
-    assert!(answer.out.starts_with(r#"{"line":1,"error":"a question has 2 words (A B), not 1"}"#));
+    assert!(answer.out.starts_with(r#"{"line":1,"error":"expected 2 words (A B), got 1"}"#));
 }
 
 #[test]
@@ -84,10 +84,10 @@ fn a_line_that_is_too_long_is_named_and_the_next_one_answered() {
 fn words_in_a_wrong_number_are_refused_before_the_model_is_read() {
     let desk = trained();
     for (args, message) in [
-        (&["analogy", "a", "b"][..], "a question has 3 words (A B C: A is to B as C is to ?), not 2"),
-        (&["analogy", "a", "b", "c", "d"], "a question has 3 words (A B C: A is to B as C is to ?), not 4"),
-        (&["similarity", "a"], "a question has 2 words (A B), not 1"),
-        (&["odd-one-out", "a", "b"], "a question has at least 3 words (WORD WORD WORD …), not 2"),
+        (&["analogy", "a", "b"][..], "expected 3 words (A B C: A is to B as C is to ?), got 2"),
+        (&["analogy", "a", "b", "c", "d"], "expected 3 words (A B C: A is to B as C is to ?), got 4"),
+        (&["similarity", "a"], "expected 2 words (A B), got 1"),
+        (&["odd-one-out", "a", "b"], "expected at least 3 words (WORD WORD WORD …), got 2"),
     ] {
         let answer = desk.run(&[args, &["--model", "none"]].concat());
         assert_eq!((answer.code, answer.err), (Some(2), format!("error: {message}\n")));

@@ -105,5 +105,5 @@ fn text_that_cannot_be_skipped_or_read_twice() {
     let desk = Desk::new();
     desk.write("a.txt", text(100, 1));
     assert_refused(&desk.run(&train("m", &["--skip-learned", "a.txt"])), &["--skip-learned"]);
-    assert_refused(&desk.run(&train("m", &["-", "-"])), &["`-` stands twice"]);
+    assert_refused(&desk.run(&train("m", &["-", "-"])), &["`-` is given twice"]);
 }

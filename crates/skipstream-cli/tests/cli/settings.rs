@@ -65,5 +65,8 @@ fn a_file_of_settings_that_is_wrong_or_missing() {
 fn a_time_that_is_neither_a_time_nor_words() {
     let desk = Desk::new();
     let answer = train(&desk, &["--checkpoint-every", "10M", "a.txt"]);
-    assert_refused(&answer, &["--checkpoint-every", "`10M` is neither a time such as 60s or 5m nor words"]);
+    assert_refused(
+        &answer,
+        &["--checkpoint-every", "`10M` is neither a time such as 60s or 5m nor a number of words"],
+    );
 }

@@ -69,9 +69,9 @@ fn ctrl_c_saves_and_the_same_command_ends_with_the_same_bytes() {
     let status = child.wait().unwrap();
     let out = everything(child.stdout.take().unwrap());
     assert_eq!(status.code(), Some(130), "{out}");
-    assert!(out.contains("go on     "), "{out}");
+    assert!(out.contains("resume    "), "{out}");
     let err = everything(child.stderr.take().unwrap());
-    assert!(err.contains("stopping at the next boundary to save"), "{err}");
+    assert!(err.contains("stopping at the next batch boundary to save"), "{err}");
 
     assert_eq!(desk.run(&training()).code, Some(0));
     assert!(desk.bytes("m") == desk.bytes("uninterrupted"));
@@ -110,7 +110,7 @@ fn a_file_that_is_gone_before_a_checkpoint_does_not_end_the_training() {
     let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(out.contains("learned   121,000 words"), "{out}{err}");
     assert!(
-        err.contains("warning: a.txt: No such file or directory (os error 2); training goes on"),
+        err.contains("warning: a.txt: No such file or directory (os error 2); training continues"),
         "{err}"
     );
     assert!(output.status.code() == Some(2) && err.contains("error: a.txt: No such file"), "{err}");

@@ -62,9 +62,9 @@ fn the_first_place_of_each_problem_is_named() {
     let answer = desk.train("m", &["--max-sentence-words", "2", "a.txt", "b.txt"]);
     for note in [
         "note      1 word longer than --max-token-len or --max-token-bytes left out, at a.txt line 2\n",
-        "note      1 line longer than --max-sentence-words cut into pieces, at a.txt line 2\n",
+        "note      1 line longer than --max-sentence-words split, at a.txt line 2\n",
         "note      2 lines with bytes that are not UTF-8, the first at a.txt line 4 (see --invalid-utf8)\n",
-        "note      2 lines with NUL bytes, which were taken for spaces, the first at a.txt line 5\n",
+        "note      2 lines with NUL bytes, which were read as spaces, the first at a.txt line 5\n",
     ] {
         assert!(answer.out.contains(note), "no `{note}` in {answer:?}");
     }
@@ -107,16 +107,13 @@ fn text_without_words_is_named_and_makes_no_model() {
     desk.write("empty.txt", "");
     desk.write("blank.txt", " \n\n");
     let answer = desk.run(&train("m", &["empty.txt", "blank.txt"]));
-    assert_refused(&answer, &["there are no words in the text"]);
-    assert!(
-        answer.out.contains("note      there are no words in empty.txt and 1 other file\n"),
-        "{answer:?}"
-    );
+    assert_refused(&answer, &["the text has no words"]);
+    assert!(answer.out.contains("note      no words in empty.txt and 1 other file\n"), "{answer:?}");
     assert_eq!(desk.names(), ["blank.txt", "empty.txt"]);
 
     desk.write("a.txt", text(1_000, 1));
     let answer = desk.train("m", &["a.txt", "empty.txt"]);
-    assert!(answer.out.contains("note      there are no words in empty.txt\n"), "{answer:?}");
+    assert!(answer.out.contains("note      no words in empty.txt\n"), "{answer:?}");
     let answer = desk.run_with("", &train("m", &["-"]));
     assert_eq!(answer.code, Some(0), "a model that is there has lost nothing: {answer:?}");
 }
@@ -126,13 +123,8 @@ fn text_without_words_is_named_and_makes_no_model() {
 fn a_long_line_passes_in_bounded_memory() {
     for (unit, options, learned, note) in [
         ("word ", "", "learned   10,000,000 words", "1 line longer than --max-sentence-words"),
-        ("wordy", "", "there are no words in the text", "1 word longer than --max-token-len or"),
-        (
-            "wordy",
-            "--tokenizer unicode",
-            "there are no words in the text",
-            "1 word longer than --max-token-len or",
-        ),
+        ("wordy", "", "the text has no words", "1 word longer than --max-token-len or"),
+        ("wordy", "--tokenizer unicode", "the text has no words", "1 word longer than --max-token-len or"),
     ] {
         let desk = Desk::new();
         let program = env!("CARGO_BIN_EXE_skipstream");
@@ -178,6 +170,6 @@ fn nothing_that_matches_is_an_error() {
     desk.train("empty/m", &["a.txt"]);
     assert_refused(
         &desk.run(&train("empty/m", &["empty"])),
-        &["empty: there is nothing but the model itself"],
+        &["empty: the folder holds nothing but the model itself"],
     );
 }

@@ -17,7 +17,7 @@ fn training_says_what_it_did_and_leaves_only_the_model() {
         "{answer:?}"
     );
     assert!(answer.err.contains("memory: at most "), "{answer:?}");
-    assert!(answer.err.contains(" words, beside decoders and records"), "{answer:?}");
+    assert!(answer.err.contains(" words, excluding decompression and records"), "{answer:?}");
     assert_eq!(answer.err.lines().count(), 1, "no progress where nobody looks");
     assert!(answer.out.starts_with("learned   20,000 words in "), "{answer:?}");
     assert!(answer.out.contains("try       skipstream neighbors --model m WORD"), "{answer:?}");

@@ -1,4 +1,4 @@
-//! One page for a browser: a plot and tables. It needs no other file and no network.
+//! A self-contained HTML page with a plot and tables.
 
 mod plot;
 
@@ -25,13 +25,13 @@ pub fn page(report: &Report) -> String {
         summary = summary(report),
         plot = plot::figure(&report.drift),
         moved = moved(report),
-        came = others("Words that came", &report.drift.came),
+        came = others("Words that arrived", &report.drift.came),
         left = others("Words that left", &report.drift.left),
         notes = notes(report),
     )
 }
 
-/// Text that is safe in elements and in attributes, whatever a word may be.
+/// Escapes text for elements and attributes.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -41,7 +41,7 @@ fn escape(text: &str) -> String {
             '>' => escaped += "&gt;",
             '"' => escaped += "&quot;",
             '\'' => escaped += "&#39;",
-            // What no page may hold, not even escaped.
+            // Not allowed in HTML, not even escaped.
             letter if letter.is_control() => escaped.push('\u{fffd}'),
             letter => escaped.push(letter),
         }
@@ -56,11 +56,11 @@ fn summary(report: &Report) -> String {
     let cosine = |cosine: Option<f64>| cosine.map_or("–".to_owned(), |cosine| format!("{cosine:.3}"));
     let facts = [
         ("words that moved", count(drift.above_floor)),
-        ("words that came", count(drift.came.total)),
+        ("words that arrived", count(drift.came.total)),
         ("words that left", count(drift.left.total)),
         ("words in both", count(drift.shared)),
         ("median cosine", cosine(drift.cosine)),
-        ("neighbours that stay", percent(drift.typical_overlap)),
+        ("unchanged neighbours", percent(drift.typical_overlap)),
     ];
     let mut html = "<dl class=\"facts\">\n".to_owned();
     for (name, value) in facts {
@@ -99,7 +99,7 @@ fn moved(report: &Report) -> String {
     html + "</tbody>\n</table>\n</div>\n"
 }
 
-/// Words, of which those that the other list lacks stand out.
+/// Words, with those missing from the other list emphasised.
 fn neighbors(words: &[String], others: &[String]) -> String {
     let mark = |word: &String| match others.contains(word) {
         true => escape(word),
@@ -129,20 +129,20 @@ fn notes(report: &Report) -> String {
     let drift = &report.drift;
     format!(
         "<h2>How to read this</h2>\n\
-         <p>Of the {shared} words that both snapshots have, the {considered} most frequent were looked at. The rotation that \
-         all have in common was taken out (median cosine before: {before}, after: {after}). A word’s distance is 1 − the \
-         cosine between its old vector and its new one. Vectors move by chance too, those of rare words farther: the noise \
-         floor is measured from words of the same frequency, by the median and the median absolute deviation of the \
-         logarithm of their distances. A word is above it if it moved by more than {deviations:.1} such deviations, about \
-         the most that chance gives to any of so many words. {frequency}</p>\n",
+         <p>The {considered} most frequent of {shared} shared words were compared, after removing the rotation common to all \
+         words (median cosine before: {before}, after: {after}). A word’s distance is 1 − the cosine between its old and its \
+         new vector. Vectors also move by chance, rare words farther. The noise floor is estimated from words of the same \
+         frequency, by the median and the median absolute deviation of the logarithm of their distances. A word is above it \
+         if it moved by more than {deviations:.1} such deviations, about the most that chance produces for any of this many \
+         words. {frequency}</p>\n",
         shared = count(drift.shared),
         considered = count(drift.considered),
         before = drift.cosine_before_rotation.map_or("–".to_owned(), |cosine| format!("{cosine:.3}")),
         after = drift.cosine.map_or("–".to_owned(), |cosine| format!("{cosine:.3}")),
         deviations = drift.floor_deviations,
         frequency = match drift.min_count {
-            Some(_) => "The count is that of the snapshot which saw the word less often.",
-            None => "Neither file has counts: the order of the words is taken for that of frequency.",
+            Some(_) => "Counts are the smaller of the two.",
+            None => "Neither file has counts, so file order is taken as frequency order.",
         },
     )
 }

@@ -1,4 +1,4 @@
-//! The plot of a report: every word by its count and the distance that it moved.
+//! The plot of a report: distance moved against count, a dot per word.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -16,13 +16,13 @@ const RIGHT: f64 = 45.0;
 const TOP: f64 = 20.0;
 const BOTTOM: f64 = 50.0;
 
-/// Words that are drawn beside those that moved most: more would make the page slow and not clearer.
+/// Maximum number of background dots; more make the page slow without making it clearer.
 const MAX_DOTS: usize = 3_000;
 
-/// Words with their name beside them.
+/// Maximum number of labelled words.
 const MAX_LABELS: usize = 25;
 
-/// The figure with its caption; nothing where no word was looked at.
+/// The figure with its caption; empty if no word was compared.
 pub fn figure(drift: &Drift) -> String {
     if drift.movements.is_empty() {
         return String::new();
@@ -36,13 +36,13 @@ pub fn figure(drift: &Drift) -> String {
         .partition(|movement| movement.above_floor || listed.contains(movement.word.as_str()));
     let mut svg = format!(
         "<figure>\n<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-labelledby=\"plot-title\">\n\
-         <title id=\"plot-title\">How far {} words moved, by how often they were seen; {} are above the noise floor</title>\n",
+         <title id=\"plot-title\">Distance moved by {} words, by count; {} are above the noise floor</title>\n",
         drift.movements.len(),
         drift.above_floor
     );
     svg += &scale.axes(match drift.min_count {
-        Some(_) => "count, in the snapshot that saw the word less often",
-        None => "place from the end of the file",
+        Some(_) => "count (the smaller of the two)",
+        None => "rank from the end of the file",
     });
     background.into_iter().step_by(step).for_each(|movement| svg += &scale.dot(movement, "dot"));
     for movement in foreground {
@@ -51,15 +51,15 @@ pub fn figure(drift: &Drift) -> String {
     svg += &scale.line("median", drift.floor.iter().map(|point| (point.count, point.median)));
     svg += &scale.line("floor", drift.floor.iter().map(|point| (point.count, point.threshold)));
     svg += &scale.labels(drift);
-    svg += "</svg>\n<figcaption>Each dot is a word; those that are listed below stand out, in red above the noise floor. Solid line: the noise floor; dashed: the middle of words of that \
-        frequency.";
+    svg += "</svg>\n<figcaption>Each dot is a word. Words listed below are highlighted, red if above the noise floor. Solid line: \
+        noise floor. Dashed line: median distance at that frequency.";
     if step > 1 {
-        let _ = write!(svg, " Of the words that are not listed below, one in {step} is drawn.");
+        let _ = write!(svg, " One in {step} of the other words is drawn.");
     }
     svg + "</figcaption>\n</figure>\n"
 }
 
-/// Counts and distances → places on the drawing.
+/// Maps counts and distances to coordinates.
 struct Scale {
     /// The logarithms of the lowest and the highest count.
     counts: [f64; 2],
@@ -70,12 +70,12 @@ struct Scale {
 impl Scale {
     fn new(drift: &Drift) -> Scale {
         let logs = || drift.movements.iter().map(|movement| count(movement).log10());
-        // A little room to either side, and some where all counts are the same.
+        // A margin on either side, also if all counts are equal.
         let lowest = logs().fold(f64::INFINITY, f64::min) - 0.05;
         let highest = logs().fold(f64::NEG_INFINITY, f64::max) + 0.05;
         let thresholds = drift.floor.iter().map(|point| point.threshold.min(1.0));
         let farthest = drift.movements.iter().map(distance).chain(thresholds).fold(0.0, f64::max);
-        // The next tenth, so that the topmost dot is not cut.
+        // The next tenth, so that the topmost dot is not clipped.
         Scale { counts: [lowest, highest], farthest: ((farthest * 10.0).floor() + 1.0).min(20.0) / 10.0 }
     }
 
@@ -132,7 +132,7 @@ impl Scale {
         svg
     }
 
-    /// The counts with a line: powers of ten and, where these are few, what lies between.
+    /// Tick positions: powers of ten, plus multiples of 2 and 5 if there are few.
     fn ticks(&self) -> Vec<u64> {
         let [lowest, highest] = self.counts;
         let factors: &[u64] = if highest - lowest > 3.0 { &[1] } else { &[1, 2, 5] };
@@ -160,21 +160,21 @@ impl Scale {
         let points: Vec<(f64, f64)> =
             points.map(|(count, distance)| (self.x(count), self.y(distance))).collect();
         let (Some(first), Some(last)) = (points.first(), points.last()) else { return String::new() };
-        // On to both ends of the drawing, where the floor is taken to stay as it is.
+        // Extends the line horizontally to both edges.
         let ends = ((WIDTH - RIGHT, first.1), (LEFT, last.1));
         let all = [ends.0].into_iter().chain(points.iter().copied()).chain([ends.1]);
         let list: Vec<String> = all.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         format!("<polyline class=\"{class}\" points=\"{}\"/>\n", list.join(" "))
     }
 
-    /// The names of the words that moved most, where there is room for them.
+    /// Labels of the words that moved most, where they fit.
     fn labels(&self, drift: &Drift) -> String {
         let mut svg = String::new();
         let mut taken: Vec<[f64; 4]> = Vec::new();
         let moved = drift.moved.iter().map(|moved| &moved.movement);
         for movement in moved.take(MAX_LABELS) {
             let (x, y) = (self.x(count(movement)), self.y(distance(movement)));
-            // About the width of a letter of 13 pixels.
+            // Approximate width of a 13-pixel letter.
             let width = 7.4 * movement.word.chars().count() as f64;
             let places = [
                 ("start", x + 7.0, y + 4.0),
@@ -214,7 +214,7 @@ fn distance(movement: &Movement) -> f64 {
     1.0 - movement.cosine
 }
 
-/// Whether two boxes (left, top, right, bottom) have a point in common.
+/// Whether two boxes (left, top, right, bottom) overlap.
 fn overlap(one: &[f64; 4], other: &[f64; 4]) -> bool {
     one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
 }
