@@ -15,7 +15,7 @@ fn read_all(text: &str) -> u64 {
     let reader = BufReader::with_capacity(64 << 10, text.as_bytes());
     let mut lines = Lines::new(reader, "bench", &TextOptions::default()).expect("the defaults are valid");
     let mut sentence = Sentence::default();
-    while lines.read(&mut sentence).expect("memory can be read") {
+    while lines.read(&mut sentence).expect("memory can be read").is_sentence() {
         for token in sentence.tokens() {
             black_box(token);
         }

@@ -36,7 +36,7 @@ fn short_text() -> String {
 fn corpus(text: String) -> u64 {
     let mut lines = lines(&text, &TextOptions::default());
     let mut sentence = Sentence::default();
-    while lines.read(&mut sentence).expect("memory can be read") {
+    while lines.read(&mut sentence).expect("memory can be read").is_sentence() {
         for token in sentence.tokens() {
             black_box(token);
         }

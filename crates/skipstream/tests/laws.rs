@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use proptest::prelude::*;
-use skipstream::corpus::{Lines, Sentence, Source};
+use skipstream::corpus::{Lines, Read, Sentence, Source};
 use skipstream::train::Initial;
 use skipstream::{
     Config, Observer, Progress, Result, StopReason, Strategy as Method, Trainer, Vectors, WindowShape,
@@ -275,10 +275,10 @@ fn finishing_trains_every_word_as_often_as_promised() {
 struct Failing<'a>(Lines<&'a [u8]>);
 
 impl Source for Failing<'_> {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         match self.0.read(sentence)? {
-            true => Ok(true),
-            false => Err(skipstream::Error::Unsupported("the disk is gone".to_owned())),
+            Read::Sentence => Ok(Read::Sentence),
+            _ => Err(skipstream::Error::Unsupported("the disk is gone".to_owned())),
         }
     }
 }

@@ -5,7 +5,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use skipstream::corpus::{Sentence, Source};
+use skipstream::corpus::{Read, Sentence, Source};
 use skipstream::train::MemoryBound;
 use skipstream::{Config, Embeddings, Result, Strategy, Trainer, Vectors};
 
@@ -40,7 +40,7 @@ struct Endless {
 }
 
 impl Source for Endless {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         sentence.clear();
         for _ in 0..20.min(self.left) {
             self.left -= 1;
@@ -48,7 +48,7 @@ impl Source for Endless {
             let word = if self.number.is_multiple_of(3) { self.number } else { self.number % 500 };
             sentence.push(&format!("{word:0>100}"));
         }
-        Ok(!sentence.is_empty())
+        Ok(if sentence.is_empty() { Read::End } else { Read::Sentence })
     }
 }
 

@@ -65,7 +65,7 @@ fn count(text: &Path) -> Result<Counted> {
     let mut vocabulary = Vocabulary::new(config.max_vocabulary, config.seed);
     let mut source = corpus::open(text, &config.text)?;
     let mut sentence = Sentence::default();
-    while source.read(&mut sentence)? {
+    while source.read(&mut sentence)?.is_sentence() {
         for word in sentence.tokens() {
             // Nothing belongs to a word here that would have to be reset.
             let _ = vocabulary.observe(word);

@@ -1,13 +1,13 @@
 //! Text from Python, as the engine reads it.
 
-use std::io::{self, Read};
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use skipstream::corpus::{
-    Files, Input, Layout, Ledger, Sentence, Source, TextOptions, TextReport, TokenLists,
+    Files, Input, Layout, Ledger, Read, Sentence, Source, TextOptions, TextReport, TokenLists,
 };
 use skipstream::{Error, Result};
 
@@ -71,7 +71,7 @@ impl Shared {
 }
 
 impl Source for Shared {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         self.feed().read(sentence)
     }
 }
@@ -158,14 +158,14 @@ struct ListFeed {
 }
 
 impl Source for ListFeed {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         loop {
-            if self.lists.read(sentence)? {
-                return Ok(true);
+            if self.lists.read(sentence)?.is_sentence() {
+                return Ok(Read::Sentence);
             }
             match self.tap.state {
                 State::Open => {}
-                State::Shut => return Ok(false),
+                State::Shut => return Ok(Read::End),
                 State::Failed(_) => return Err(raised()),
             }
             match self.tap.fill(|supply| supply.fill_lists(&mut self.lists)) {
@@ -225,7 +225,7 @@ impl LineFeed {
 }
 
 impl Source for LineFeed {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         self.files.read(sentence)
     }
 }
@@ -267,7 +267,7 @@ struct LineReader {
     next: usize,
 }
 
-impl Read for LineReader {
+impl io::Read for LineReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.next == self.lines.len() {
             let mut tap = self.tap.lock().unwrap_or_else(PoisonError::into_inner);
@@ -288,7 +288,7 @@ impl Read for LineReader {
                 tap.state = State::Shut;
             }
         }
-        let read = (&self.lines[self.next..]).read(buffer)?;
+        let read = io::Read::read(&mut &self.lines[self.next..], buffer)?;
         self.next += read;
         Ok(read)
     }
@@ -298,7 +298,7 @@ impl Read for LineReader {
 pub struct FileFeed(pub Files);
 
 impl Source for FileFeed {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         self.0.read(sentence)
     }
 }

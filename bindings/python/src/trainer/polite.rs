@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use skipstream::Result;
-use skipstream::corpus::{Sentence, Source};
+use skipstream::corpus::{Read, Sentence, Source};
 
 use super::turns::Turns;
 use crate::text::Shared;
@@ -24,30 +24,27 @@ pub struct Polite<'a> {
     border: Arc<AtomicBool>,
     /// How long the feed had waited for Python when the batch began.
     earlier: Duration,
-    gave_way: bool,
 }
 
 impl<'a> Polite<'a> {
     /// Begins a turn.
     pub fn new(feed: &Shared, turns: &'a Turns, border: Arc<AtomicBool>) -> Polite<'a> {
         let earlier = feed.feed().waited();
-        Polite { feed: feed.clone(), turns, border, earlier, gave_way: false }
-    }
-
-    /// Whether it ended only for others, and has more.
-    pub fn gave_way(&self) -> bool {
-        self.gave_way
+        Polite { feed: feed.clone(), turns, border, earlier }
     }
 }
 
 impl Source for Polite<'_> {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         let mut feed = self.feed.feed();
         let waited = feed.waited();
         if self.border.swap(false, Ordering::Relaxed) {
             self.earlier = waited;
         }
-        self.gave_way = waited - self.earlier > SLOW && self.turns.is_wanted();
-        if self.gave_way { Ok(false) } else { feed.read(sentence) }
+        if waited - self.earlier > SLOW && self.turns.is_wanted() {
+            Ok(Read::Pending)
+        } else {
+            feed.read(sentence)
+        }
     }
 }

@@ -153,8 +153,7 @@ impl Trainer {
             });
             drop(turn);
             let now = match rested {
-                Ok((StopReason::Paused, now)) => now,
-                Ok((_, now)) if polite.gave_way() => now,
+                Ok((StopReason::Paused | StopReason::Pending, now)) => now,
                 Ok(_) => break put_off.map_or(Ok(()), |error| Err(to_python(py, error))),
                 Err(error) => return Err(watch.take_error().unwrap_or(error)),
             };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use skipstream::corpus::{
-    Files, FilesProgress, Follow, Input, Ledger, Note, Position, Sentence, Source, TextReport,
+    Files, FilesProgress, Follow, Input, Ledger, Note, Position, Read, Sentence, Source, TextReport,
 };
 use skipstream::{Result, Trainer};
 
@@ -120,7 +120,7 @@ impl Reading {
 }
 
 impl Source for Reading {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         match self {
             Reading::ToTheEnd(files) => files.read(sentence),
             Reading::Followed { follow, .. } => follow.read(sentence),

@@ -4,7 +4,7 @@ use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 
 use skipstream::Result;
-use skipstream::corpus::{Files, Sentence, Source};
+use skipstream::corpus::{Files, Read, Sentence, Source};
 
 /// Shared files: each pass over the corpus needs its own source.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ impl Shared {
 }
 
 impl Source for Shared {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         self.files().read(sentence)
     }
 }

@@ -107,7 +107,7 @@ impl Queue {
         let (mut line, mut sentences) = (0, 0);
         loop {
             let mut sentence = self.spare.pop().unwrap_or_default();
-            if !lines.read(&mut sentence)? {
+            if !lines.read(&mut sentence)?.is_sentence() {
                 self.spare.push(sentence);
                 break;
             }

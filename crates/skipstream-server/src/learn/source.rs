@@ -1,6 +1,6 @@
 //! Sentences of the queue, as a trainer reads them.
 
-use skipstream::corpus::{Sentence, Source};
+use skipstream::corpus::{Read, Sentence, Source};
 
 use super::queue::Queue;
 use super::times::Times;
@@ -36,30 +36,30 @@ impl<'a> WholeBatches<'a> {
 }
 
 impl Source for WholeBatches<'_> {
-    fn read(&mut self, sentence: &mut Sentence) -> skipstream::Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> skipstream::Result<Read> {
         if self.words >= self.batch_words {
             // Behind a batch, so that each attempt learns one at least.
             if self.times.marks() > self.most_marks {
                 self.is_marked_full = true;
-                return Ok(false);
+                return Ok(Read::Pending);
             }
             self.words = 0;
         }
         if self.words == 0 {
             match self.queue.fill(self.batch_words, self.times) {
                 Ok(true) => {}
-                Ok(false) => return Ok(false),
+                Ok(false) => return Ok(Read::Pending),
                 // A batch has not begun: what was read is learned, and the error is told behind it.
                 Err(error) => {
                     self.failure = Some(error);
-                    return Ok(false);
+                    return Ok(Read::Pending);
                 }
             }
         }
         let is_taken = self.queue.take(sentence);
         assert!(is_taken, "as many words as close a batch are in the queue");
         self.words += sentence.len() as u64;
-        Ok(true)
+        Ok(Read::Sentence)
     }
 }
 
@@ -67,10 +67,10 @@ impl Source for WholeBatches<'_> {
 pub struct Tail<I>(pub I);
 
 impl<'a, I: Iterator<Item = &'a Sentence>> Source for Tail<I> {
-    fn read(&mut self, sentence: &mut Sentence) -> skipstream::Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> skipstream::Result<Read> {
         sentence.clear();
-        let Some(next) = self.0.next() else { return Ok(false) };
+        let Some(next) = self.0.next() else { return Ok(Read::End) };
         next.tokens().for_each(|token| sentence.push(token));
-        Ok(true)
+        Ok(Read::Sentence)
     }
 }

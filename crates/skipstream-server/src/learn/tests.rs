@@ -439,7 +439,7 @@ fn batches_end_where_too_many_times_wait_to_be_settled() {
     let mut read = |most_marks| {
         let mut source = WholeBatches::new(&mut queue, &mut times, 30, most_marks);
         let mut sentences = 0;
-        while source.read(&mut sentence).unwrap() {
+        while source.read(&mut sentence).unwrap().is_sentence() {
             sentences += 1;
         }
         (sentences, source.is_marked_full)

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::layout::Layout;
@@ -12,7 +12,7 @@ use super::options::TextOptions;
 use super::position::Position;
 use super::progress::FilesProgress;
 use super::report::TextReport;
-use super::sentence::{Sentence, Source};
+use super::sentence::{Read, Sentence, Source};
 use crate::{Error, Result};
 
 /// Something to read: a file by its path, or a pipe.
@@ -24,7 +24,7 @@ pub enum Input {
         /// What stands for it in messages (`<stdin>`).
         name: PathBuf,
         /// Its bytes, compressed or not.
-        reader: Box<dyn Read + Send>,
+        reader: Box<dyn io::Read + Send>,
         /// The text to pass over.
         skip: Position,
     },
@@ -33,7 +33,7 @@ pub enum Input {
         /// What stands for it in messages.
         name: PathBuf,
         /// Its bytes.
-        reader: Box<dyn Read + Send>,
+        reader: Box<dyn io::Read + Send>,
     },
 }
 
@@ -50,7 +50,7 @@ pub enum Input {
 /// # std::fs::write(&path, "one two\nthree\n")?;
 /// let mut ledger = Ledger::default();
 /// let mut files = Files::plan([&path], &ledger, false, &TextOptions::default(), &Layout::Text)?;
-/// while files.read(&mut Sentence::default())? {}
+/// while files.read(&mut Sentence::default())?.is_sentence() {}
 /// files.settle(&mut ledger)?;
 ///
 /// let files = Files::plan([&path], &ledger, false, &TextOptions::default(), &Layout::Text)?;
@@ -91,8 +91,8 @@ struct Part {
 /// What a pipe gives.
 enum Pipe {
     /// Bytes that may be compressed.
-    Bytes(Box<dyn Read + Send>),
-    Text(Box<dyn Read + Send>),
+    Bytes(Box<dyn io::Read + Send>),
+    Text(Box<dyn io::Read + Send>),
 }
 
 /// A place in a part.
@@ -226,13 +226,13 @@ impl Files {
     }
 
     /// Reads from the part whose turn it is.
-    fn read_part(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read_part(&mut self, sentence: &mut Sentence) -> Result<Read> {
         let part = &mut self.parts[self.turn];
         let stream = match &mut self.stream {
             Some(stream) => stream,
             None => self.stream.insert(part.open(&self.options, &self.layout)?),
         };
-        let more = stream.read(sentence).inspect_err(|_| {
+        let read = stream.read(sentence).inspect_err(|_| {
             // Behind all that was given: a record that cannot be read may be repaired.
             part.reached.position = stream.position();
         })?;
@@ -241,7 +241,7 @@ impl Files {
         part.is_settled = false;
         part.reached.position = stream.position();
         part.reached.words += sentence.len() as u64;
-        if !more {
+        if read == Read::End {
             part.complete = true;
             if part.file_bytes.is_none() {
                 // Behind a pipe's last sentence nothing can grow: what is fed next comes after its last byte.
@@ -252,19 +252,20 @@ impl Files {
             self.stream = None;
             self.turn += 1;
         }
-        Ok(more)
+        Ok(read)
     }
 }
 
 impl Source for Files {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         sentence.clear();
         while self.turn < self.parts.len() {
-            if self.read_part(sentence)? {
-                return Ok(true);
+            let read = self.read_part(sentence)?;
+            if read != Read::End {
+                return Ok(read);
             }
         }
-        Ok(false)
+        Ok(Read::End)
     }
 }
 
@@ -396,7 +397,7 @@ mod tests {
     fn take(files: &mut Files, most: usize) -> Vec<String> {
         let mut sentence = Sentence::default();
         let mut sentences = Vec::new();
-        while sentences.len() < most && files.read(&mut sentence).unwrap() {
+        while sentences.len() < most && files.read(&mut sentence).unwrap().is_sentence() {
             sentences.push(sentence.tokens().collect::<Vec<_>>().join(" "));
         }
         sentences
@@ -474,7 +475,7 @@ mod tests {
 
         let mut files =
             Files::plan(inputs(), &desk.ledger, false, &TextOptions::default(), &Layout::Text).unwrap();
-        while files.read(&mut Sentence::default()).unwrap() {
+        while files.read(&mut Sentence::default()).unwrap().is_sentence() {
             files.settle(&mut desk.ledger).unwrap();
         }
         files.settle(&mut desk.ledger).unwrap();
@@ -543,7 +544,7 @@ mod tests {
         let mut sentence = Sentence::default();
         let error = loop {
             match files.read(&mut sentence) {
-                Ok(more) => assert!(more),
+                Ok(read) => assert!(read.is_sentence()),
                 Err(error) => break error,
             }
         };

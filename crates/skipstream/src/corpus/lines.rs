@@ -8,7 +8,7 @@ use super::options::{InvalidUtf8, TextOptions};
 use super::piece::{Finished, Piece};
 use super::position::Position;
 use super::report::{Place, TextReport};
-use super::sentence::{Sentence, Source};
+use super::sentence::{Read, Sentence, Source};
 use super::words::Words;
 use crate::bytes::read_error;
 use crate::{Error, Result};
@@ -31,7 +31,7 @@ const STEP_BYTES: usize = 4096;
 ///
 /// let mut lines = Lines::new("the cat\n\nsat".as_bytes(), "example", &TextOptions::default())?;
 /// let mut sentence = Sentence::default();
-/// assert!(lines.read(&mut sentence)?);
+/// assert!(lines.read(&mut sentence)?.is_sentence());
 /// assert_eq!(sentence.tokens().collect::<Vec<_>>(), ["the", "cat"]);
 /// assert_eq!(lines.position().offset, 8);
 /// # Ok::<(), skipstream::Error>(())
@@ -135,22 +135,22 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Reads a sentence of tokens that are just what stands between white space.
-    fn read_plain(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read_plain(&mut self, sentence: &mut Sentence) -> Result<Read> {
         loop {
             self.read_piece(sentence)?;
             if !sentence.is_empty() {
                 self.position = self.behind_piece();
-                return Ok(true);
+                return Ok(Read::Sentence);
             }
             if self.piece_end == End::Stream {
-                return Ok(false);
+                return Ok(Read::End);
             }
         }
     }
 
     /// Reads a sentence of words that are made of the text. The pieces of a line are joined, so that only the last
     /// sentence of a line has fewer words than it may have.
-    fn read_words(&mut self, words: &mut Words, sentence: &mut Sentence) -> Result<bool> {
+    fn read_words(&mut self, words: &mut Words, sentence: &mut Sentence) -> Result<Read> {
         sentence.clear();
         // An end that an earlier call met says nothing: the stream may have grown since.
         let mut is_ended = false;
@@ -168,10 +168,10 @@ impl<R: BufRead> Lines<R> {
                 } else {
                     Position { words: words.taken(), ..self.piece_start }
                 };
-                return Ok(true);
+                return Ok(Read::Sentence);
             }
             if is_ended {
-                return Ok(false);
+                return Ok(Read::End);
             }
             let verdict = self.read_piece(&mut words.runs)?;
             words.restart();
@@ -179,7 +179,7 @@ impl<R: BufRead> Lines<R> {
             if verdict == Verdict::Refused && !sentence.is_empty() {
                 // No window reaches across text that is left out.
                 self.position = self.behind_piece();
-                return Ok(true);
+                return Ok(Read::Sentence);
             }
         }
     }
@@ -318,7 +318,7 @@ impl Lines<Cursor<Vec<u8>>> {
 }
 
 impl<R: BufRead> Source for Lines<R> {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         let read = match self.words.take() {
             None => self.read_plain(sentence),
             Some(mut words) => {
@@ -328,7 +328,7 @@ impl<R: BufRead> Source for Lines<R> {
             }
         };
         match read {
-            Ok(true) => {
+            Ok(Read::Sentence) => {
                 self.line.sentences += 1;
                 if self.line.sentences == 2 {
                     self.report.cut_lines += 1;
@@ -338,7 +338,7 @@ impl<R: BufRead> Source for Lines<R> {
                 self.report.sentences += 1;
                 self.report.tokens += sentence.len() as u64;
             }
-            Ok(false) => {}
+            Ok(_) => {}
             Err(_) => sentence.clear(),
         }
         read

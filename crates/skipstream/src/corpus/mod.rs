@@ -41,5 +41,5 @@ pub use options::{InvalidUtf8, TextOptions, Tokenizer};
 pub use position::Position;
 pub use progress::{FilesProgress, RawProgress};
 pub use report::{FirstPlaces, Place, TextReport};
-pub use sentence::{Sentence, Source};
+pub use sentence::{Read, Sentence, Source};
 pub use token_lists::TokenLists;

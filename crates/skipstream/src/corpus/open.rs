@@ -1,7 +1,7 @@
 //! Files and pipes, plain or compressed, opened as text.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Cursor, Read as _, Seek, SeekFrom};
 use std::path::Path;
 
 use super::layout::{Layout, RecordFormat};
@@ -11,7 +11,7 @@ use super::position::Position;
 use super::progress::RawProgress;
 use super::records::{self, RecordLines};
 use super::report::TextReport;
-use super::sentence::{Sentence, Source};
+use super::sentence::{Read, Sentence, Source};
 use crate::bytes::{BUFFER_BYTES, Compression, read_error, read_magic};
 use crate::{Error, Result};
 
@@ -75,7 +75,7 @@ pub fn open_at(
 /// Reads a pipe with the same recognition of compression; errors call it `name`.
 pub fn from_reader(
     name: impl AsRef<Path>,
-    reader: impl Read + Send + 'static,
+    reader: impl io::Read + Send + 'static,
     options: &TextOptions,
 ) -> Result<TextStream> {
     from_reader_at(name, reader, Position::default(), options, &Layout::Text)
@@ -84,7 +84,7 @@ pub fn from_reader(
 /// Reads a pipe that gives the same text again, and goes on at a [`position`](TextStream::position) of the first time.
 pub fn from_reader_at(
     name: impl AsRef<Path>,
-    mut reader: impl Read + Send + 'static,
+    mut reader: impl io::Read + Send + 'static,
     position: Position,
     options: &TextOptions,
     layout: &Layout,
@@ -107,7 +107,7 @@ fn begins_anywhere(layout: &Layout) -> bool {
 /// go on later. (A table cannot be read so: its columns are named at its start.)
 pub(super) fn plain_at(
     name: &Path,
-    reader: impl Read + Send + 'static,
+    reader: impl io::Read + Send + 'static,
     position: Position,
     options: &TextOptions,
     layout: &Layout,
@@ -186,7 +186,7 @@ impl TextStream {
 }
 
 impl Source for TextStream {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         match &mut self.sentences {
             Sentences::Lines(lines) => lines.read(sentence),
             Sentences::Records(records) => records.read(sentence),
@@ -230,8 +230,8 @@ mod tests {
         let mut sentences = Vec::new();
         loop {
             match stream.read(&mut sentence) {
-                Ok(true) => sentences.push(sentence.tokens().collect::<Vec<_>>().join(" ")),
-                Ok(false) => return (sentences, None),
+                Ok(Read::Sentence) => sentences.push(sentence.tokens().collect::<Vec<_>>().join(" ")),
+                Ok(_) => return (sentences, None),
                 Err(error) => return (sentences, Some(error)),
             }
         }
@@ -335,7 +335,7 @@ mod tests {
         for bytes in [TEXT.into(), gzip(TEXT.as_bytes()), zstd(TEXT.as_bytes())] {
             let path = write(&folder, "text", &bytes);
             let mut stream = open(&path, &TextOptions::default()).unwrap();
-            assert!(stream.read(&mut Sentence::default()).unwrap());
+            assert!(stream.read(&mut Sentence::default()).unwrap().is_sentence());
             let rest = open_at(&path, stream.position(), &TextOptions::default(), &Layout::Text).unwrap();
             assert_eq!(read_all(rest).0, ["the second", "and the last"]);
             let end = open_at(&path, Position::at(TEXT.len() as u64), &TextOptions::default(), &Layout::Text)

@@ -64,12 +64,30 @@ pub(super) fn offset(bytes: usize) -> u32 {
     u32::try_from(bytes).expect("a sentence is far below 4 GiB: its words and their bytes are limited")
 }
 
-/// Where sentences come from.
+/// What reading from a [`Source`] gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Read {
+    /// The next sentence.
+    Sentence,
+    /// Nothing now; more may come later.
+    Pending,
+    /// Nothing more: the text has ended.
+    End,
+}
+
+impl Read {
+    /// Whether there was a sentence.
+    pub fn is_sentence(self) -> bool {
+        self == Read::Sentence
+    }
+}
+
+/// A source of sentences.
 pub trait Source {
-    /// Reads the next sentence into `sentence`, which is cleared first. `Ok(false)` at the end.
+    /// Reads the next sentence into `sentence`, which is cleared first.
     ///
-    /// A sentence that is returned has at least one token. After an error `sentence` is empty.
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool>;
+    /// A sentence has at least one token. Where there is none, and after an error, `sentence` is empty.
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read>;
 }
 
 #[cfg(test)]

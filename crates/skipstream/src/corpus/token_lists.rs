@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::options::{InvalidUtf8, TextOptions};
 use super::report::{Place, TextReport};
-use super::sentence::{Sentence, Source};
+use super::sentence::{Read, Sentence, Source};
 use super::words::has_right_length;
 use crate::{Error, Result};
 
@@ -23,7 +23,7 @@ use crate::{Error, Result};
 /// lists.push("");
 /// lists.end_list();
 /// let mut sentence = Sentence::default();
-/// assert!(lists.read(&mut sentence)?);
+/// assert!(lists.read(&mut sentence)?.is_sentence());
 /// assert_eq!(sentence.tokens().collect::<Vec<_>>(), ["New York"]);
 /// assert_eq!(lists.report().short_tokens, 1);
 /// # Ok::<(), skipstream::Error>(())
@@ -173,12 +173,12 @@ impl TokenLists {
 }
 
 impl Source for TokenLists {
-    /// Reads the next sentence; `Ok(false)` where none waits, though more may be put in.
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    /// Reads the next sentence, or finds none for now: more may be put in.
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         sentence.clear();
         let Some(end) = self.sentences.pop_front() else {
             self.compact();
-            return Ok(false);
+            return Ok(Read::Pending);
         };
         let mut start = self.next.checked_sub(1).map_or(0, |before| self.ends[before]);
         for &token_end in &self.ends[self.next..end] {
@@ -188,7 +188,7 @@ impl Source for TokenLists {
         self.next = end;
         self.report.sentences += 1;
         self.report.tokens += sentence.len() as u64;
-        Ok(true)
+        Ok(Read::Sentence)
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
     fn read_all(lists: &mut TokenLists) -> Vec<String> {
         let mut sentence = Sentence::default();
         let mut sentences = Vec::new();
-        while lists.read(&mut sentence).unwrap() {
+        while lists.read(&mut sentence).unwrap().is_sentence() {
             sentences.push(sentence.tokens().collect::<Vec<_>>().join("|"));
         }
         sentences

@@ -3,7 +3,7 @@
 use super::initial::Initial;
 use super::replay::{ReplayBuffer, Segment};
 use crate::config::Settings;
-use crate::corpus::{Sentence, Source};
+use crate::corpus::{Read, Sentence, Source};
 use crate::error::{Error, Result};
 use crate::pairs::{PairSampler, Reach};
 use crate::random::{Purpose, Random};
@@ -95,7 +95,8 @@ impl Intake {
         self.due_words = settings.replay_words * settings.replays() as usize;
     }
 
-    /// Reads the next batch; false where the source has no more text.
+    /// Reads the next batch: [`Read::Sentence`] when there is one. A batch is smaller where the source has no more text,
+    /// or none now.
     ///
     /// Where the source fails, what it gave before is a batch; the error comes with the next call.
     pub fn fill(
@@ -104,17 +105,17 @@ impl Intake {
         vocabulary: &mut Vocabulary,
         initial: Option<&Initial>,
         batch: &mut Batch,
-    ) -> Result<bool> {
+    ) -> Result<Read> {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
         batch.fresh.0.clear();
-        let segments = self.read(source, vocabulary, initial, &mut batch.fresh);
+        let (segments, last) = self.read(source, vocabulary, initial, &mut batch.fresh);
         if segments.is_empty() {
-            return self.failure.take().map_or(Ok(false), Err);
+            return self.failure.take().map_or(Ok(last), Err);
         }
         self.seal(segments, self.due_words, vocabulary, batch);
-        Ok(true)
+        Ok(Read::Sentence)
     }
 
     /// The error that would come with the next call.
@@ -138,13 +139,13 @@ impl Intake {
         vocabulary: &mut Vocabulary,
         initial: Option<&Initial>,
         fresh: &mut Fresh,
-    ) -> Vec<Segment> {
+    ) -> (Vec<Segment>, Read) {
         let first = vocabulary.tokens();
         let mut segments: Vec<Segment> = Vec::new();
         while vocabulary.tokens() - first < self.new_words as u64 {
             match source.read(&mut self.sentence) {
-                Ok(true) => {}
-                Ok(false) => break,
+                Ok(Read::Sentence) => {}
+                Ok(none) => return (segments, none),
                 Err(error) => {
                     self.failure = Some(error);
                     break;
@@ -172,7 +173,7 @@ impl Intake {
             }
             segment.ends.push(segment.words.len() as u32);
         }
-        segments
+        (segments, Read::Sentence)
     }
 
     /// The counts now hold the whole batch (Algorithm 2, line 2): drops frequent words, draws windows, adds old text.

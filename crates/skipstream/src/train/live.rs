@@ -36,7 +36,7 @@ impl Trainer {
         mean.fill(0.0);
         let mut n_known = 0;
         let mut sentence = Sentence::default();
-        while text.read(&mut sentence)? {
+        while text.read(&mut sentence)?.is_sentence() {
             for id in sentence.tokens().filter_map(|word| self.vocabulary().id(word)) {
                 self.add_vector(id, vectors, mean);
                 n_known += 1;

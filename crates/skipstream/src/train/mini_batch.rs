@@ -7,7 +7,7 @@ use super::replay::ReplayBuffer;
 use super::trainer::Stream;
 use super::{Observer, StopReason};
 use crate::config::Settings;
-use crate::corpus::Source;
+use crate::corpus::{Read, Source};
 use crate::error::Result;
 use crate::kernel::Kernel;
 
@@ -36,12 +36,12 @@ impl MiniBatch {
         source: &mut dyn Source,
         observer: &mut dyn Observer,
     ) -> Result<StopReason> {
-        let mut more =
+        let mut filled =
             self.intake.fill(source, &mut stream.vocabulary, stream.initial.as_ref(), &mut self.current)?;
-        while more {
+        while filled == Read::Sentence {
             // At a pause nothing may have been read that is not trained.
             let pause = observer.progress(&stream.progress()).is_break();
-            let mut read = Ok(true);
+            let mut read = Ok(Read::Sentence);
             let Stream { vocabulary, parameters, initial, .. } = &mut *stream;
             let initial = initial.as_ref();
             let trained = self.grid.train(parameters, initial, &self.current, || {
@@ -54,10 +54,10 @@ impl MiniBatch {
                 // The next call may have another source, to which this error does not belong.
                 return self.intake.take_failure().map_or(Ok(StopReason::Paused), Err);
             }
-            more = read?;
+            filled = read?;
             std::mem::swap(&mut self.current, &mut self.next);
         }
-        Ok(StopReason::EndOfText)
+        Ok(if filled == Read::Pending { StopReason::Pending } else { StopReason::EndOfText })
     }
 
     /// Trains the old text that still waits, a batch at a time.
@@ -116,7 +116,7 @@ impl MiniBatch {
 mod tests {
     use std::ops::ControlFlow;
 
-    use crate::corpus::{Lines, Sentence, Source};
+    use crate::corpus::{Lines, Read, Sentence, Source};
     use crate::{Config, Error, Progress, Result, StopReason, Trainer};
 
     fn learn(trainer: &mut Trainer, text: &str) {
@@ -163,7 +163,7 @@ mod tests {
     struct Broken(bool);
 
     impl Source for Broken {
-        fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
             if std::mem::replace(&mut self.0, true) {
                 return Err(Error::Unsupported("broken".to_owned()));
             }

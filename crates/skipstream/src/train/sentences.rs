@@ -7,7 +7,7 @@ use super::initial::Initial;
 use super::trainer::Stream;
 use super::{Observer, StopReason};
 use crate::config::{Settings, Strategy};
-use crate::corpus::{Sentence, Source};
+use crate::corpus::{Read, Sentence, Source};
 use crate::error::Result;
 use crate::kernel::{Kernel, Optimizer, State};
 use crate::noise::{AdaptiveTable, AliasTable, weight};
@@ -62,13 +62,16 @@ impl Sentences {
         observer: &mut dyn Observer,
     ) -> Result<StopReason> {
         let mut report = Reports::default();
-        while source.read(&mut self.sentence)? {
-            self.learn_sentence(stream);
+        loop {
+            match source.read(&mut self.sentence)? {
+                Read::Sentence => self.learn_sentence(stream),
+                Read::Pending => return Ok(StopReason::Pending),
+                Read::End => return Ok(StopReason::EndOfText),
+            }
             if report.is_paused(self.sentence.len(), stream, observer) {
                 return Ok(StopReason::Paused);
             }
         }
-        Ok(StopReason::EndOfText)
     }
 
     /// The sentence's words enter the vocabulary (a window looks ahead, and its words need rows); then, word by
@@ -131,7 +134,7 @@ impl Sentences {
     ) -> Result<StopReason> {
         let mut report = Reports::default();
         let mut source = open()?;
-        while source.read(&mut self.sentence)? {
+        while source.read(&mut self.sentence)?.is_sentence() {
             for word in self.sentence.tokens() {
                 if let Observed::Admitted(fresh) = stream.vocabulary.observe(word) {
                     admit(fresh, word, &mut stream.parameters, stream.initial.as_ref());
@@ -148,7 +151,7 @@ impl Sentences {
         let mut done = 0.0;
         for _ in 0..settings.passes {
             let mut source = open()?;
-            while source.read(&mut self.sentence)? {
+            while source.read(&mut self.sentence)?.is_sentence() {
                 if settings.strategy == Strategy::Word2vec {
                     let left = (1.0 - done / all).max(1e-4);
                     self.step.optimizer.learning_rate = settings.learning_rate() * left as f32;

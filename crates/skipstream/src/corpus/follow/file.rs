@@ -9,7 +9,7 @@ use super::{Happening, Note};
 use crate::bytes::{Compression, read_magic};
 use crate::corpus::ledger::{LearnedSource, Ledger, Reading};
 use crate::corpus::open::{TextStream, plain_at};
-use crate::corpus::{Layout, Position, Sentence, Source, TextOptions, TextReport};
+use crate::corpus::{Layout, Position, Read, Sentence, Source, TextOptions, TextReport};
 use crate::{Error, Result};
 
 /// A path that is followed, whichever file it leads to.
@@ -100,19 +100,19 @@ impl FollowedFile {
     }
 
     /// Reads the next sentence, if there is one now.
-    pub fn read(&mut self, sentence: &mut Sentence, notes: &mut Vec<Note>) -> Result<bool> {
+    pub fn read(&mut self, sentence: &mut Sentence, notes: &mut Vec<Note>) -> Result<Read> {
         loop {
             if self.current.is_none() {
                 self.open_if_there(notes)?;
             }
-            let Some(current) = &mut self.current else { return Ok(false) };
+            let Some(current) = &mut self.current else { return Ok(Read::Pending) };
             let read = current.stream.read(sentence);
             // Lines are whole here, so that those without words are passed for good too.
-            let is_drained = matches!(read, Ok(false));
+            let is_drained = matches!(read, Ok(Read::End));
             current.position = if is_drained { current.stream.end() } else { current.stream.position() };
-            if read? {
+            if read?.is_sentence() {
                 current.words += sentence.len() as u64;
-                return Ok(true);
+                return Ok(Read::Sentence);
             }
             if current.is_old {
                 self.close();
@@ -123,7 +123,7 @@ impl FollowedFile {
                 self.note(notes, Happening::Replaced);
                 self.leave_at_end();
             } else {
-                return Ok(false);
+                return Ok(Read::Pending);
             }
         }
     }

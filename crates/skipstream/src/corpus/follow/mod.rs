@@ -19,7 +19,7 @@ use super::options::TextOptions;
 use super::position::Position;
 use super::progress::FilesProgress;
 use super::report::TextReport;
-use super::sentence::{Sentence, Source};
+use super::sentence::{Read, Sentence, Source};
 use crate::{Error, Result};
 use file::FollowedFile;
 use pipe::FollowedPipe;
@@ -43,11 +43,11 @@ const TURN_SENTENCES: usize = 1_000;
 /// let (ledger, options) = (Ledger::default(), TextOptions::default());
 /// let mut follow = Follow::plan([&path], &ledger, false, &options, &Layout::Text)?;
 /// let mut sentence = Sentence::default();
-/// assert!(follow.read(&mut sentence)?);
-/// assert!(!follow.read(&mut sentence)?, "the second line is not whole");
+/// assert!(follow.read(&mut sentence)?.is_sentence());
+/// assert_eq!(follow.read(&mut sentence)?, Read::Pending, "the second line is not whole");
 ///
 /// std::fs::write(&path, "one two\nthree four\n")?;
-/// assert!(follow.read(&mut sentence)?);
+/// assert!(follow.read(&mut sentence)?.is_sentence());
 /// assert_eq!(sentence.tokens().collect::<Vec<_>>(), ["three", "four"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -193,31 +193,31 @@ impl Follow {
         self.given = 0;
     }
 
-    fn read_turn(&mut self, sentence: &mut Sentence) -> Result<bool> {
-        let more = match self.turn.checked_sub(self.files.len()) {
+    fn read_turn(&mut self, sentence: &mut Sentence) -> Result<Read> {
+        let read = match self.turn.checked_sub(self.files.len()) {
             None => self.files[self.turn].read(sentence, &mut self.notes),
             Some(pipe) => self.pipes[pipe].read(sentence),
         };
         let bytes_read = self.files.iter().map(FollowedFile::bytes_read).sum();
         self.progress.set(self.turn, bytes_read);
-        more
+        read
     }
 }
 
 impl Source for Follow {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         sentence.clear();
         if self.given == TURN_SENTENCES {
             self.next_turn();
         }
         for _ in 0..self.progress.files() {
-            if self.read_turn(sentence)? {
+            if self.read_turn(sentence)?.is_sentence() {
                 self.given += 1;
-                return Ok(true);
+                return Ok(Read::Sentence);
             }
             self.next_turn();
         }
-        Ok(false)
+        Ok(Read::Pending)
     }
 }
 

@@ -1,12 +1,12 @@
 //! A pipe that is followed: its reader says when it is silent.
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read as _};
 use std::path::PathBuf;
 
 use crate::bytes::{Compression, read_magic};
 use crate::corpus::ledger::Ledger;
 use crate::corpus::open::{TextStream, plain_at, too_short};
-use crate::corpus::{Layout, Position, Sentence, Source, TextOptions, TextReport};
+use crate::corpus::{Layout, Position, Read, Sentence, Source, TextOptions, TextReport};
 use crate::{Error, Result};
 
 /// A pipe, which is opened when its first bytes have come: they tell whether it is compressed.
@@ -25,9 +25,9 @@ pub(super) struct FollowedPipe {
 /// How far a pipe is. Each stage may take long, because the pipe may be silent.
 enum Stage {
     /// Its first bytes have not come.
-    Unknown(Box<dyn Read + Send>),
+    Unknown(Box<dyn io::Read + Send>),
     /// So many bytes are still to be passed over.
-    Skipping(Box<dyn Read + Send>, u64),
+    Skipping(Box<dyn io::Read + Send>, u64),
     /// It is read.
     Open(Box<TextStream>),
     /// An error was met.
@@ -38,7 +38,7 @@ impl FollowedPipe {
     /// Begins behind what is to be passed over.
     pub fn new(
         name: PathBuf,
-        reader: Box<dyn Read + Send>,
+        reader: Box<dyn io::Read + Send>,
         skip: Position,
         options: &TextOptions,
         layout: &Layout,
@@ -55,16 +55,16 @@ impl FollowedPipe {
     }
 
     /// Reads the next sentence, if there is one now.
-    pub fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    pub fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         if !matches!(self.stage, Stage::Open(_)) {
             let stage = std::mem::replace(&mut self.stage, Stage::Failed);
             self.stage = self.next_stage(stage)?;
         }
-        let Stage::Open(stream) = &mut self.stage else { return Ok(false) };
-        let more = stream.read(sentence)?;
+        let Stage::Open(stream) = &mut self.stage else { return Ok(Read::Pending) };
+        let is_sentence = stream.read(sentence)?.is_sentence();
         self.words += sentence.len() as u64;
-        self.position = if more { stream.position() } else { stream.end() };
-        Ok(more)
+        self.position = if is_sentence { stream.position() } else { stream.end() };
+        Ok(if is_sentence { Read::Sentence } else { Read::Pending })
     }
 
     pub fn settle(&mut self, ledger: &mut Ledger) {
@@ -107,7 +107,7 @@ impl FollowedPipe {
                         "{name}: it is compressed, and compressed text cannot be followed; decompress it, or leave --follow out"
                     )));
                 }
-                (Box::new(Cursor::new(magic).chain(reader)) as Box<dyn Read + Send>, self.position.offset)
+                (Box::new(Cursor::new(magic).chain(reader)) as Box<dyn io::Read + Send>, self.position.offset)
             }
             Stage::Skipping(reader, left) => (reader, left),
             Stage::Open(_) | Stage::Failed => return Ok(stage),

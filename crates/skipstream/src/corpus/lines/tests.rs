@@ -18,11 +18,11 @@ fn read_all(lines: &mut Lines<impl BufRead>) -> (Vec<(Vec<String>, Position)>, O
     let mut sentences = Vec::new();
     loop {
         match lines.read(&mut sentence) {
-            Ok(true) => {
+            Ok(crate::corpus::Read::Sentence) => {
                 let tokens = sentence.tokens().map(str::to_owned).collect();
                 sentences.push((tokens, lines.position()));
             }
-            Ok(false) => return (sentences, None),
+            Ok(_) => return (sentences, None),
             Err(error) => return (sentences, Some(error)),
         }
     }
@@ -214,7 +214,7 @@ fn endless_line(unit: &'static [u8], options: &TextOptions) -> (TextReport, usiz
     let mut lines = Lines::new(BufReader::new(line), "test", options).unwrap();
     let mut sentence = Sentence::default();
     let mut most = 0;
-    while lines.read(&mut sentence).unwrap() {
+    while lines.read(&mut sentence).unwrap().is_sentence() {
         most = most.max(sentence.text.capacity());
     }
     (lines.report().clone(), most.max(sentence.text.capacity()))

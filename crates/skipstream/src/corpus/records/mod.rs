@@ -20,7 +20,7 @@ use super::options::{InvalidUtf8, TextOptions};
 use super::position::Position;
 use super::progress::RawProgress;
 use super::report::{Place, TextReport};
-use super::sentence::{Sentence, Source};
+use super::sentence::{Read, Sentence, Source};
 use crate::{Error, Result};
 
 /// The most bytes of a record. One that is longer is no record of text, or its end was lost.
@@ -206,14 +206,14 @@ impl RecordLines {
 }
 
 impl Source for RecordLines {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         loop {
-            if self.lines.read(sentence)? {
+            if self.lines.read(sentence)?.is_sentence() {
                 self.position.words += sentence.len() as u64;
-                return Ok(true);
+                return Ok(Read::Sentence);
             }
             if !self.next_record()? {
-                return Ok(false);
+                return Ok(Read::End);
             }
         }
     }

@@ -262,10 +262,10 @@ mod tests {
         let mut sentence = Sentence::default();
         loop {
             match stream.read(&mut sentence) {
-                Ok(true) => {
+                Ok(crate::corpus::Read::Sentence) => {
                     sentences.push((sentence.tokens().collect::<Vec<_>>().join(" "), stream.position()))
                 }
-                Ok(false) => return (sentences, None),
+                Ok(_) => return (sentences, None),
                 Err(error) => return (sentences, Some(shorter(error))),
             }
         }

@@ -29,10 +29,10 @@ fn read_all(lines: &mut RecordLines) -> (Vec<(String, Position)>, Option<String>
     let mut sentences = Vec::new();
     loop {
         match lines.read(&mut sentence) {
-            Ok(true) => {
+            Ok(crate::corpus::Read::Sentence) => {
                 sentences.push((sentence.tokens().collect::<Vec<_>>().join(" "), lines.position()));
             }
-            Ok(false) => return (sentences, None),
+            Ok(_) => return (sentences, None),
             Err(error) => return (sentences, Some(error.to_string())),
         }
     }
@@ -355,7 +355,7 @@ proptest! {
         let mut lines = Lines::new(Cursor::new(texts.join("\n").into_bytes()), "text", &options).unwrap();
         let mut sentence = Sentence::default();
         let mut expected = Vec::new();
-        while lines.read(&mut sentence).unwrap() {
+        while lines.read(&mut sentence).unwrap().is_sentence() {
             expected.push(sentence.tokens().collect::<Vec<_>>().join(" "));
         }
         let sentences: Vec<String> = read_all(&mut records).0.into_iter().map(|(text, _)| text).collect();

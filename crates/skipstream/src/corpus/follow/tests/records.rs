@@ -17,7 +17,7 @@ fn record(text: &str) -> String {
 
 fn next(follow: &mut Follow) -> Option<String> {
     let mut sentence = Sentence::default();
-    follow.read(&mut sentence).unwrap().then(|| sentence.tokens().collect::<Vec<_>>().join(" "))
+    follow.read(&mut sentence).unwrap().is_sentence().then(|| sentence.tokens().collect::<Vec<_>>().join(" "))
 }
 
 /// Reads up to an error, which is returned.
@@ -25,8 +25,8 @@ fn read_to_error(follow: &mut Follow) -> String {
     let mut sentence = Sentence::default();
     loop {
         match follow.read(&mut sentence) {
-            Ok(true) => {}
-            Ok(false) => panic!("there is no error"),
+            Ok(Read::Sentence) => {}
+            Ok(_) => panic!("there is no error"),
             Err(error) => return error.to_string(),
         }
     }
@@ -84,7 +84,7 @@ fn every_place_is_one_to_go_on_also_within_a_record() {
             let plan = Files::plan([desk.path("a")], &desk.ledger, false, &desk.options, &desk.layout);
             let mut files = plan.unwrap();
             let mut rest = 0;
-            while files.read(&mut Sentence::default()).unwrap() {
+            while files.read(&mut Sentence::default()).unwrap().is_sentence() {
                 rest += 1;
             }
             assert_eq!(rest, sentences.len() - learned);
