@@ -1,131 +1,136 @@
-// What happens in the service, as it happens.
+// The events of the service as they happen.
 //
-// The events are read with `fetch` and not with `EventSource`, which cannot send a token.
+// They are read with `fetch` because `EventSource` cannot send a token.
 
-import { ask, send } from "./api.js";
+import { ask, Failure, send } from "./api.js";
+import { parseEvents } from "./events.js";
+
+/** @typedef {{ seq: number, time: string, vocabulary: number }} Published */
+/**
+ * @typedef {{
+ *   words: number, words_per_second: number, loss: number | null, losses: { words: number, loss: number }[],
+ *   vocabulary: number, max_vocabulary: number | null, evictions: number, learned: number, logged: number,
+ *   queue: { bytes: number, limit_bytes: number }, snapshot: Published | null, problem?: string | null,
+ * }} Stats
+ */
 
 const firstPause = 500;
 const longestPause = 10_000;
-// A progress event comes each second; after so long without a sign the connection is taken for dead.
-const silence = 20_000;
+// The service sends progress every second. A connection that is silent for this long is dead.
+const timeout = 20_000;
+const secondsShown = 180;
+const mostLosses = 600;
 
 /**
- * Tells of every event of the service by its name (`published`, `arrived`, …, with the data as `detail`), of `stats` whenever
- * they changed, and of `state` when the connection came or went.
+ * Dispatches every event of the service under its name (`published`, `arrived`, …, with the data as `detail`), `stats`
+ * when the statistics changed, and `state` when the connection was opened or lost.
  */
 class Live extends EventTarget {
-  /** The last statistics, kept up to date by the events; null until they are known. */
+  /** The latest statistics, updated by events; null until they are known. @type {Stats | null} */
   stats = null;
-  /** connecting, open, lost, or token where one is needed. */
+  /** `token` means that the service requires one. @type {"connecting" | "open" | "lost" | "token"} */
   state = "connecting";
-  /** When the next attempt is made, in the milliseconds of `Date.now()`. */
-  nextAttempt = 0;
-  /** Words a second, in each of the last seconds. */
+  /** Words per second in each of the last seconds. @type {number[]} */
   rates = [];
 
+  /** @type {string | null} */
   #lastId = null;
   #pause = firstPause;
-  #attempt = null;
+  #attempt = new AbortController();
   #wake = () => {};
 
   start() {
     this.#run();
     window.addEventListener("online", () => this.retry());
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.retry());
-    document.addEventListener("token", () => this.#restart());
+    document.addEventListener("token", () => {
+      this.#attempt.abort();
+      this.retry();
+    });
   }
 
-  /** Tries again now, if the connection is lost. */
+  /** Tries again now if the connection is lost. */
   retry() {
     this.#pause = firstPause;
     this.#wake();
   }
 
-  #restart() {
-    this.#attempt?.abort();
-    this.retry();
+  /**
+   * Calls a function at every event with this name until the signal.
+   * @param {string} name
+   * @param {(detail: any) => void} listener
+   * @param {AbortSignal} [signal]
+   */
+  on(name, listener, signal) {
+    this.addEventListener(name, (event) => listener(/** @type {CustomEvent} */ (event).detail), { signal });
   }
 
   async #run() {
     for (;;) {
       this.#attempt = new AbortController();
-      let failure = null;
-      try {
-        await this.#connect(this.#attempt);
-      } catch (error) {
-        failure = error;
-      }
+      const error = await this.#connect(this.#attempt).catch((reason) => reason);
       this.#attempt.abort();
-      const state = failure?.status === 401 || failure?.status === 403 ? "token" : "lost";
+      const needsToken = error instanceof Failure && (error.status === 401 || error.status === 403);
+      this.#become(needsToken ? "token" : "lost");
       const pause = this.#pause * (0.75 + Math.random() / 2);
-      this.nextAttempt = Date.now() + pause;
-      this.#become(state);
       this.#pause = Math.min(longestPause, this.#pause * 1.7);
       await new Promise((resolve) => {
-        this.#wake = resolve;
-        // Without a token another attempt is of no use.
-        if (state !== "token") setTimeout(resolve, pause);
+        this.#wake = () => resolve(null);
+        // Without a token another attempt would fail as well.
+        if (!needsToken) setTimeout(resolve, pause);
       });
     }
   }
 
+  /** @param {AbortController} attempt */
   async #connect(attempt) {
-    const headers = { accept: "text/event-stream" };
-    if (this.#lastId !== null) headers["last-event-id"] = this.#lastId;
-    const response = await send("/v1/events", { headers, signal: attempt.signal });
+    const headers = new Headers({ accept: "text/event-stream" });
+    if (this.#lastId !== null) headers.set("last-event-id", this.#lastId);
+    const { body } = await send("/v1/events", { headers, signal: attempt.signal });
     this.#update(await ask("/v1/stats", { signal: attempt.signal }));
     this.#pause = firstPause;
     this.#become("open");
+    if (body === null) return;
 
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let watchdog;
-    let rest = "";
-    try {
-      for (;;) {
-        clearTimeout(watchdog);
-        watchdog = setTimeout(() => attempt.abort(), silence);
-        const { value, done } = await reader.read();
-        if (done) return;
-        const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
-        rest = blocks.pop();
-        blocks.forEach((block) => this.#receive(block));
-      }
-    } finally {
-      clearTimeout(watchdog);
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    let unread = "";
+    for (;;) {
+      const watchdog = setTimeout(() => attempt.abort(), timeout);
+      const { value, done } = await reader.read().finally(() => clearTimeout(watchdog));
+      if (done) return;
+      const { events, rest } = parseEvents(unread + value);
+      unread = rest;
+      for (const event of events) this.#receive(event);
     }
   }
 
-  #receive(block) {
-    let name = "message";
-    const data = [];
-    for (const line of block.split("\n")) {
-      const [, field, value] = /^([^:]*):? ?(.*)$/s.exec(line);
-      if (field === "event") name = value;
-      else if (field === "data") data.push(value);
-      else if (field === "id") this.#lastId = value;
-    }
-    if (data.length === 0) return;
-    const detail = JSON.parse(data.join("\n"));
+  /** @param {import("./events.js").Event} event */
+  #receive({ name, id, data }) {
+    if (id !== null) this.#lastId = id;
+    if (data === "") return;
+    const detail = JSON.parse(data);
     if (name === "progress") {
-      this.rates.push(detail.words_per_second);
-      if (this.rates.length > 180) this.rates.shift();
+      this.rates = [...this.rates, detail.words_per_second].slice(-secondsShown);
       this.#update({ ...this.stats, ...detail });
     }
-    if (name === "published") this.#update({ ...this.stats, snapshot: detail });
+    if (name === "published") this.#update({ .../** @type {Stats} */ (this.stats), snapshot: detail });
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
+  /** @param {Stats} stats */
   #update(stats) {
-    const { words, loss } = stats;
     const losses = stats.losses ?? [];
     const last = losses.at(-1);
-    if (typeof loss === "number" && (!last || words > last.words)) losses.push({ words, loss });
-    // The service thins its curve by halving; between two questions for it the page does the same.
-    stats.losses = losses.length > 600 ? losses.filter((_, index) => index % 2 === losses.length % 2 ^ 1) : losses;
-    this.stats = stats;
+    if (typeof stats.loss === "number" && (!last || stats.words > last.words)) {
+      losses.push({ words: stats.words, loss: stats.loss });
+    }
+    // The service thins its curve by halving it; so does the page until it asks for the curve again. The newest stays.
+    const thinned = losses.filter((_, index) => (losses.length - 1 - index) % 2 === 0);
+    this.stats = { ...stats, losses: losses.length > mostLosses ? thinned : losses };
     this.dispatchEvent(new CustomEvent("stats"));
   }
 
+  /** @param {typeof this.state} state */
   #become(state) {
     this.state = state;
     this.dispatchEvent(new CustomEvent("state"));

@@ -1,50 +1,37 @@
-// The frame around the views: which is shown, the search, the connection, the token.
+// The frame around the views: navigation, search, connection, token.
 
 import { hasToken, useToken } from "./api.js";
 import { combobox } from "./combobox.js";
-import { announce, h, wordHref } from "./dom.js";
+import { announce, byId, h, replace } from "./dom.js";
 import { ago, exact, number } from "./format.js";
 import { live } from "./live.js";
-import { go, here } from "./route.js";
-import { analogies } from "./views/analogies.js";
-import { change } from "./views/change.js";
-import { mapView } from "./views/map.js";
-import { now } from "./views/now.js";
-import { text } from "./views/text.js";
-import { word } from "./views/word.js";
+import { go, parse, to } from "./route.js";
+import { views } from "./views.js";
 
-const views = { "": now, word, map: mapView, analogies, change, text };
-const titles = { "": "Now", word: "Word", map: "Map", analogies: "Analogies", change: "Change", text: "Add text" };
-const byId = (id) => document.getElementById(id);
 const main = byId("view");
+const states = { connecting: "connecting", open: "idle", lost: "not connected", token: "no token" };
+const problemShownFor = 30_000;
 
 let shown = new AbortController();
 let isFirst = true;
 
-/**
- * Shows the view of the address. A view gets its element, what the address says, and a signal that ends it: its requests
- * and its listeners.
- */
+/** Shows the view of the address, or the first one if there is no such view. */
 function show() {
   shown.abort();
   shown = new AbortController();
-  const { name, argument, query } = here();
-  const isView = Object.hasOwn(views, name);
-  const view = isView ? views[name] : now;
-  const tab = name === "word" ? null : `#/${isView ? name : ""}`;
-  for (const link of document.querySelectorAll("#tabs a")) {
-    if (link.getAttribute("href") === tab) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
-  const title = argument ?? titles[isView ? name : ""];
+  const { name, argument, query } = parse(location.hash);
+  const view = views.find((one) => one.name === name) ?? views[0];
+  for (const link of tabs) link.removeAttribute("aria-current");
+  tabs.find((link) => link.getAttribute("href") === to(view.name))?.setAttribute("aria-current", "page");
+  const title = argument ?? view.title;
   document.title = `${title} · skipstream`;
-  search.input.value = name === "word" ? argument ?? "" : "";
+  search.input.value = view.name === "word" ? (argument ?? "") : "";
 
-  const root = h("div", {});
-  main.replaceChildren(root);
-  view({ root, argument, query, signal: shown.signal });
+  const root = h("div");
+  replace(main, root);
+  view.show({ root, argument, query, signal: shown.signal });
   if (!isFirst) {
-    // The next thing that is read and reached is what has just come, not what was left.
+    // A screen reader and the Tab key continue in the new view.
     main.focus({ preventScroll: true });
     window.scrollTo(0, 0);
     announce(title);
@@ -52,13 +39,17 @@ function show() {
   isFirst = false;
 }
 
-const search = combobox({ id: "q", label: "Search a word", placeholder: "Search a word", choose: (chosen) => go(wordHref(chosen)) });
+const tabs = views.filter((view) => view.inNavigation).map(({ name, title }) => h("a", { href: to(name) }, title));
+replace(byId("tabs"), tabs);
+
+const placeholder = "Search for a word";
+const search = combobox({ id: "q", label: placeholder, placeholder, choose: (word) => go(to("word", word)) });
+search.input.setAttribute("aria-keyshortcuts", "/");
 byId("search").append(search.root);
 byId("search").addEventListener("submit", (event) => event.preventDefault());
-search.input.setAttribute("aria-keyshortcuts", "/");
 
 document.addEventListener("keydown", (event) => {
-  const isTyping = event.target.closest?.("input, textarea, select, [contenteditable], dialog");
+  const isTyping = event.target instanceof Element && event.target.closest("input, textarea, select, dialog");
   if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
     search.input.focus();
@@ -66,82 +57,94 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// Its address must not become that of a view.
-document.querySelector(".skip").addEventListener("click", (event) => {
+// The link must not change the address, which names the view.
+document.querySelector(".skip")?.addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });
 
-// A problem that is told once is shown for a while; one that stays is in the statistics.
+// A problem that the service reports once is shown for a while; one that persists is in the statistics.
+/** @type {string | null} */
 let passing = null;
-live.addEventListener("problem", ({ detail }) => {
-  passing = detail.message;
+live.on("problem", ({ message }) => {
+  passing = message;
   showBanner();
-  setTimeout(() => (passing = null), 30_000);
+  setTimeout(() => {
+    passing = null;
+  }, problemShownFor);
 });
 
-/** The connection: in the head for a glance, and as a banner when it is lost. */
 function showState() {
   const link = byId("link");
-  const words = { connecting: "connecting", open: "idle", lost: "not connected", token: "no token" };
-  const isLearning = live.state === "open" && live.stats?.words_per_second > 0;
+  const isLearning = live.state === "open" && (live.stats?.words_per_second ?? 0) > 0;
   link.dataset.state = live.state;
   link.toggleAttribute("data-learning", isLearning);
-  const text = isLearning ? "learning" : words[live.state];
+  const text = isLearning ? "learning" : states[live.state];
+  // Text that is set is read out again, also when it is the same.
   if (byId("link-text").textContent !== text) byId("link-text").textContent = text;
   showBanner();
 }
 
 function showBanner() {
   const banner = byId("banner");
-  const problem = live.state === "open" ? live.stats?.problem ?? passing : null;
-  const kind = live.state === "lost" || live.state === "token" ? live.state : problem ?? "";
+  const problem = live.state === "open" ? (live.stats?.problem ?? passing) : null;
+  const kind = live.state === "lost" || live.state === "token" ? live.state : (problem ?? "");
   if (banner.dataset.kind === kind) return;
   banner.dataset.kind = kind;
   banner.hidden = kind === "";
-  if (kind === "lost") {
-    const again = h("button", { type: "button", onclick: () => live.retry() }, "Try now");
-    banner.replaceChildren(h("div", {}, h("span", {}, "Connection lost, trying again. What is shown here may be out of date."), again));
-  } else if (kind === "token") {
-    const give = h("button", { type: "button", onclick: () => askForToken(false) }, "Give a token");
-    banner.replaceChildren(h("div", {}, h("span", {}, "This service shows nothing without a token."), give));
-  } else if (kind) banner.replaceChildren(h("div", {}, `The service has a problem: ${problem}`));
+  const button = (/** @type {string} */ label, /** @type {() => void} */ onclick) =>
+    h("button", { type: "button", onclick }, label);
+  const content = {
+    lost: [
+      "Connection lost. Reconnecting… The data shown may be out of date.",
+      button("Retry now", () => live.retry()),
+    ],
+    token: ["This service requires a token.", button("Enter token", () => askForToken(false))],
+  };
+  if (kind === "lost" || kind === "token") replace(banner, h("div", h("span", content[kind][0]), content[kind][1]));
+  else if (kind) replace(banner, h("div", `Problem in the service: ${problem}`));
 }
 
-function showSnapshot() {
-  const snapshot = live.stats?.snapshot;
-  if (!snapshot) return;
-  const words = snapshot.vocabulary === 0 ? "nothing learned yet" : `${number(snapshot.vocabulary)} words`;
-  byId("snapshot").textContent = `Snapshot at line ${number(snapshot.seq)}, ${words}, ${ago(snapshot.time)}`;
-  byId("snapshot").title = exact(snapshot.time);
+function showPublished() {
+  const published = live.stats?.snapshot;
+  if (!published) return;
+  const words = published.vocabulary === 0 ? "no words yet" : `${number(published.vocabulary)} words`;
+  byId("published").textContent = `Published at line ${number(published.seq)}: ${words}, ${ago(published.time)}`;
+  byId("published").title = exact(published.time);
 }
 
-/** Asks for a token, once at a time. */
+const dialog = /** @type {HTMLDialogElement} */ (byId("token"));
+const tokenInput = /** @type {HTMLInputElement} */ (byId("token-input"));
+
+/** @param {boolean} isWrong */
 function askForToken(isWrong) {
-  const dialog = byId("token");
   if (dialog.open) return;
-  if (isWrong) byId("token-why").textContent = "The token was not accepted. It may be mistyped, or no longer valid.";
-  byId("token-input").value = "";
+  if (isWrong) byId("token-why").textContent = "The token was not accepted. It may be mistyped or no longer valid.";
+  tokenInput.value = "";
   dialog.showModal();
-  byId("token-input").focus();
+  tokenInput.focus();
 }
 
-byId("token-cancel").addEventListener("click", () => byId("token").close());
-byId("token").querySelector("form").addEventListener("submit", () => useToken(byId("token-input").value.trim()));
-byId("forget-token").addEventListener("click", () => useToken(null));
-document.addEventListener("token-needed", (event) => askForToken(event.detail.wrong));
-document.addEventListener("token", () => {
+function showForgetButton() {
   byId("forget-token").hidden = !hasToken();
+}
+
+byId("token-cancel").addEventListener("click", () => dialog.close());
+dialog.querySelector("form")?.addEventListener("submit", () => useToken(tokenInput.value.trim()));
+byId("forget-token").addEventListener("click", () => useToken(null));
+document.addEventListener("token-needed", (event) => askForToken(/** @type {CustomEvent} */ (event).detail.isWrong));
+document.addEventListener("token", () => {
+  showForgetButton();
   show();
 });
-byId("forget-token").hidden = !hasToken();
+showForgetButton();
 
-live.addEventListener("state", showState);
-live.addEventListener("stats", () => {
+live.on("state", showState);
+live.on("stats", () => {
   showState();
-  showSnapshot();
+  showPublished();
 });
-setInterval(showSnapshot, 1000);
+setInterval(showPublished, 1000);
 
 window.addEventListener("hashchange", show);
 show();

@@ -1,45 +1,47 @@
-// Runs before the first paint, as a plain script: a page that starts in the wrong theme flashes.
+// A plain script that runs before the first paint: a page that starts in the wrong theme flashes.
 (() => {
   const key = "skipstream-theme";
   const themes = ["automatic", "light", "dark"];
+  const root = document.documentElement;
+  const current = () => root.dataset.theme ?? "automatic";
+  const next = () => themes[(themes.indexOf(current()) + 1) % themes.length];
+  // Canvases are drawn in the colours of the theme, so they have to be redrawn.
+  const announce = () => document.dispatchEvent(new CustomEvent("theme"));
 
-  function remembered() {
+  function stored() {
     try {
-      const theme = localStorage.getItem(key);
-      return themes.includes(theme) ? theme : "automatic";
+      return localStorage.getItem(key);
     } catch {
-      // Storage may be forbidden; the switch then works until the page is left.
-      return document.documentElement.dataset.theme ?? "automatic";
+      // Storage may be forbidden; the button then works until the page is closed.
+      return null;
     }
   }
 
+  /** @param {string} theme */
   function use(theme) {
-    document.documentElement.dataset.theme = theme;
+    root.dataset.theme = theme;
     try {
       localStorage.setItem(key, theme);
     } catch {
       // See above.
     }
-    document.dispatchEvent(new CustomEvent("theme"));
+    announce();
   }
 
+  /** @param {HTMLElement} button */
   function label(button) {
-    const theme = document.documentElement.dataset.theme;
-    const next = themes[(themes.indexOf(theme) + 1) % themes.length];
-    button.setAttribute("aria-label", `Theme: ${theme}. Change to ${next}.`);
-    button.title = `Theme: ${theme}`;
+    button.setAttribute("aria-label", `Theme: ${current()}. Change to ${next()}.`);
+    button.title = `Theme: ${current()}`;
   }
 
-  document.documentElement.dataset.theme = remembered();
+  root.dataset.theme = themes.find((theme) => theme === stored()) ?? "automatic";
   document.addEventListener("DOMContentLoaded", () => {
-    const button = document.getElementById("theme");
+    const button = /** @type {HTMLElement} */ (document.getElementById("theme"));
     label(button);
     button.addEventListener("click", () => {
-      const now = themes.indexOf(document.documentElement.dataset.theme);
-      use(themes[(now + 1) % themes.length]);
+      use(next());
       label(button);
     });
   });
-  // Canvases are drawn in the colours of the theme, so they have to be drawn again.
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => document.dispatchEvent(new CustomEvent("theme")));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", announce);
 })();

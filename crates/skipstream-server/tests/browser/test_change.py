@@ -12,13 +12,13 @@ def test_the_timeline_has_each_kept_snapshot_and_the_present(page: Page) -> None
     expect(rows.filter(has_text="first-part")).to_have_count(1)
     then = rows.filter(has_text="first-part").get_by_role("link").all_inner_texts()
     assert set(then[:5]) <= set(TOPICS["tools"])
-    expect(page.get_by_role("img", name="Share of the text")).to_be_visible()
+    expect(page.get_by_role("img", name="Share of text")).to_be_visible()
 
 
 def test_a_word_that_came_later_was_not_known_then(page: Page, service: Service) -> None:
     service.learn("fjord glacier tundra iceberg\n" * 40)
     page.goto(page.url.split("#")[0] + "#/word/fjord")
-    expect(page.locator(".timeline tbody tr").filter(has_text="first-part")).to_contain_text("not known then")
+    expect(page.locator(".timeline tbody tr").filter(has_text="first-part")).to_contain_text("not in the vocabulary")
 
 
 def test_what_came_up_since_a_kept_snapshot_is_listed(page: Page, service: Service) -> None:
@@ -27,20 +27,20 @@ def test_what_came_up_since_a_kept_snapshot_is_listed(page: Page, service: Servi
     emerging = page.get_by_role("table", name="Emerging words")
     expect(emerging.get_by_role("link", name="quasar")).to_be_visible()
     expect(emerging.locator("tr", has_text="quasar")).to_contain_text("new")
-    expect(page.get_by_label("Since")).to_have_value("first-part")
+    expect(page.get_by_label("Compare with")).to_have_value("first-part")
     with page.expect_response("**/v1/movers?since=24h*"):
-        page.get_by_label("Since").select_option("24h")
+        page.get_by_label("Compare with").select_option("24h")
     assert page.url.endswith("#/change?since=24h")
 
 
 def test_the_present_is_kept_by_name_and_deleted(page: Page) -> None:
     page.goto(page.url.split("#")[0] + "#/change")
-    page.get_by_label("Keep the present as").fill("by-hand")
-    page.get_by_role("button", name="Keep").click()
+    page.get_by_label("Save a snapshot as").fill("by-hand")
+    page.get_by_role("button", name="Save").click()
     row = page.locator("tr", has_text="by-hand")
     expect(row).to_be_visible()
     row.get_by_role("button").click()
-    expect(row).to_contain_text("Really delete")
+    expect(row).to_contain_text("Confirm delete")
     row.get_by_role("button").click()
     expect(row).to_have_count(0)
 
@@ -58,7 +58,7 @@ def test_a_word_is_watched_and_no_longer(page: Page, service: Service) -> None:
 
 def test_an_analogy_is_solved_and_can_be_shared(page: Page) -> None:
     page.goto(page.url.split("#")[0] + "#/analogies")
-    for label, word in [("First", "cat"), ("is to", "dog"), ("as", "red")]:
+    for label, word in [("Word", "cat"), ("is to", "dog"), ("as", "red")]:
         page.get_by_role("combobox", name=label, exact=True).fill(word)
     page.get_by_role("button", name="Solve").click()
     answers = page.get_by_role("table", name="cat is to dog as red is to").locator("tbody tr")
@@ -75,8 +75,8 @@ def test_two_words_are_compared_and_one_does_not_belong(page: Page) -> None:
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_text("between rome and paris")).to_be_visible()
     page.get_by_label("Three or more words").fill("rome paris hammer berlin")
-    page.get_by_role("button", name="Find it").click()
-    expect(page.locator("p", has_text="does not belong.")).to_contain_text("hammer")
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator("p", has_text="is the odd one out.")).to_contain_text("hammer")
 
 
 def test_an_analogy_with_an_unknown_word_says_which(page: Page) -> None:

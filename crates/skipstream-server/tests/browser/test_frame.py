@@ -59,12 +59,12 @@ def test_the_theme_follows_the_system_and_then_the_button(service: Service, open
 
 def test_every_view_has_an_address_and_back_works(page: Page) -> None:
     settled(page)
-    for name, title in [("Map", "Map"), ("Analogies", "Analogies"), ("Change", "Change"), ("Add text", "Add text")]:
+    for name, title in [("Map", "Map"), ("Analogies", "Analogies"), ("Changes", "Changes"), ("Add text", "Add text")]:
         page.get_by_role("navigation").get_by_role("link", name=name).click()
         expect(page).to_have_title(f"{title} · skipstream")
         expect(page.get_by_role("navigation").get_by_role("link", name=name)).to_have_attribute("aria-current", "page")
     page.go_back()
-    expect(page).to_have_title("Change · skipstream")
+    expect(page).to_have_title("Changes · skipstream")
     page.go_back()
     expect(page).to_have_title("Analogies · skipstream")
 
@@ -80,7 +80,7 @@ def test_a_word_with_any_letters_has_an_address(page: Page, service: Service) ->
 
 def test_all_can_be_reached_and_seen_by_keyboard(page: Page) -> None:
     page.goto(page.url.split("#")[0] + "#/word/berlin")
-    expect(page.get_by_role("table", name="The words nearest to berlin")).to_be_visible()
+    expect(page.get_by_role("table", name="Words nearest to berlin")).to_be_visible()
     page.evaluate("document.activeElement.blur()")
     reached = []
     for _ in range(60):
@@ -88,17 +88,17 @@ def test_all_can_be_reached_and_seen_by_keyboard(page: Page) -> None:
         reached.append(page.evaluate("(document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent).trim()"))
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         assert outline != "none" or reached[-1] == "" or page.evaluate("document.activeElement === document.body"), reached[-1]
-    for name in ["Skip to the content", "skipstream, start", "Search a word", "Map", "Watch", "How many neighbours", "Zoom in"]:
+    for name in ["Skip to content", "skipstream home", "Search for a word", "Map", "Watch", "Number of neighbours", "Zoom in"]:
         assert any(name in one for one in reached), (name, reached)
     assert any(one.startswith("Map of") for one in reached)
 
 
 def test_after_a_change_of_view_the_focus_is_in_it(page: Page) -> None:
     settled(page)
-    page.get_by_role("navigation").get_by_role("link", name="Change").press("Enter")
+    page.get_by_role("navigation").get_by_role("link", name="Changes").press("Enter")
     expect(page.locator("main")).to_be_focused()
     page.keyboard.press("Tab")
-    expect(page.get_by_label("Since")).to_be_focused()
+    expect(page.get_by_label("Compare with")).to_be_focused()
 
 
 def test_the_documentation_has_every_route_and_can_be_tried(service: Service, open_page: Callable[..., Page]) -> None:
@@ -109,7 +109,7 @@ def test_the_documentation_has_every_route_and_can_be_tried(service: Service, op
     route = page.locator("#get-v1-words-word-neighbors, #get-v1-words-w-neighbors")
     route.locator("summary").click()
     route.locator("input").first.fill("berlin")
-    route.get_by_role("button", name="Ask").click()
+    route.get_by_role("button", name="Send").click()
     expect(route.locator("pre")).to_contain_text('"neighbors"')
     expect(route.get_by_role("status")).to_contain_text(re.compile(r"200 in \d+ ms"))
     results = Axe().run(page)

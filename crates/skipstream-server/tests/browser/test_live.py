@@ -43,12 +43,12 @@ def test_the_card_of_a_word_follows_what_is_learned(page: Page, service: Service
 
 def test_an_unknown_word_shows_up_once_it_is_learned(page: Page, service: Service) -> None:
     page.goto(page.url.split("#")[0] + "#/word/comet")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("is not known")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("is not in the vocabulary")
     for _ in range(4):
         service.learn("comet asteroid meteor planet comet asteroid\n" * 20)
         page.wait_for_timeout(1500)
     expect(page.get_by_role("heading", level=1, name="comet", exact=True)).to_be_visible()
-    expect(page.get_by_role("table", name="The words nearest to comet")).to_be_visible()
+    expect(page.get_by_role("table", name="Words nearest to comet")).to_be_visible()
 
 
 def test_the_loss_is_drawn_and_said(page: Page) -> None:

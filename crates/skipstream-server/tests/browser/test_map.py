@@ -13,7 +13,7 @@ def open_map(page: Page, address: str = "#/map") -> Locator:
     canvas = page.get_by_role("application")
     page.wait_for_function("word => document.querySelector('canvas')?.whereIs?.(word)", arg="berlin")
     # What is on the map must not move between the moment it is measured and the click.
-    page.get_by_label("Follow as it learns").uncheck()
+    page.get_by_label("Update live").uncheck()
     return canvas
 
 
@@ -95,13 +95,13 @@ def test_the_words_around_one_by_both_methods(page: Page) -> None:
     with page.expect_response("**/v1/map?*method=tsne*") as answer:
         page.get_by_label("t-SNE").check()
     assert answer.value.ok
-    expect(canvas).to_have_attribute("aria-label", re.compile(r"Map of \d+ words around berlin\. Arrow keys move it"))
+    expect(canvas).to_have_attribute("aria-label", re.compile(r"Map of \d+ words around berlin\. Arrow keys pan"))
     assert page.url.endswith("#/map/berlin?method=tsne")
 
 
 def test_the_words_are_also_a_list(page: Page) -> None:
     open_map(page)
-    page.get_by_text("These words as a list").click()
+    page.get_by_text("List of these words").click()
     page.locator("details").get_by_role("link", name="donkey").click()
     expect(page.get_by_role("heading", level=1, name="donkey")).to_be_visible()
 

@@ -5,11 +5,11 @@ from playwright.sync_api import Page, expect
 
 
 def search(page: Page):
-    return page.get_by_role("combobox", name="Search a word")
+    return page.get_by_role("combobox", name="Search for a word")
 
 
 def options(page: Page):
-    return page.get_by_role("listbox", name="Words for Search a word").get_by_role("option")
+    return page.get_by_role("listbox", name="Suggestions for Search for a word").get_by_role("option")
 
 
 def test_a_word_is_found_with_neighbors_of_its_topic(page: Page) -> None:
@@ -17,7 +17,7 @@ def test_a_word_is_found_with_neighbors_of_its_topic(page: Page) -> None:
     search(page).press("Enter")
     expect(page.get_by_role("heading", level=1, name="berlin")).to_be_visible()
     expect(page).to_have_title("berlin · skipstream")
-    rows = page.get_by_role("table", name="The words nearest to berlin").locator("tbody tr")
+    rows = page.get_by_role("table", name="Words nearest to berlin").locator("tbody tr")
     expect(rows).to_have_count(10)
     nearest = [rows.nth(index).locator("td").first.inner_text() for index in range(5)]
     assert set(nearest) <= set(TOPICS["cities"])
@@ -83,14 +83,14 @@ def test_capital_letters_find_what_the_model_knows_in_small_ones(page: Page) -> 
 def test_an_unknown_word_gets_suggestions_that_lead_on(page: Page) -> None:
     search(page).fill("berlni")
     search(page).press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("is not known")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("is not in the vocabulary")
     page.locator("main").get_by_role("link", name="berlin", exact=True).click()
     expect(page.get_by_role("heading", level=1, name="berlin")).to_be_visible()
 
 
 def test_a_neighbor_is_a_link_and_back_comes_back(page: Page) -> None:
     page.goto(page.url.split("#")[0] + "#/word/cat")
-    link = page.get_by_role("table", name="The words nearest to cat").get_by_role("link").first
+    link = page.get_by_role("table", name="Words nearest to cat").get_by_role("link").first
     other = link.inner_text()
     link.click()
     expect(page.get_by_role("heading", level=1, name=other)).to_be_visible()
@@ -108,5 +108,5 @@ def test_a_word_that_looks_like_markup_stays_a_word(page: Page) -> None:
 
 def test_more_neighbors_are_shown_when_they_are_asked_for(page: Page) -> None:
     page.goto(page.url.split("#")[0] + "#/word/wolf")
-    page.get_by_label("How many neighbours").select_option("25")
-    expect(page.get_by_role("table", name="The words nearest to wolf").locator("tbody tr")).to_have_count(25)
+    page.get_by_label("Number of neighbours").select_option("25")
+    expect(page.get_by_role("table", name="Words nearest to wolf").locator("tbody tr")).to_have_count(25)

@@ -18,7 +18,7 @@ def test_pasted_text_is_logged_then_learned_then_looked_at(page: Page, service: 
     before = service.ask("/v1/stats")["logged"]
     page.get_by_label("Text to learn").fill("sonata symphony concerto\nsymphony quartet sonata\n")
     expect(page.locator("#paste-hint")).to_contain_text("2 lines")
-    page.get_by_role("button", name="Learn this").click()
+    page.get_by_role("button", name="Learn this text").click()
     expect(page.locator(".steps")).to_contain_text(f"Logged as lines {before + 1:,} to {before + 2:,}")
     expect(page.locator(".steps")).to_contain_text("Learned")
     page.locator(".learned").get_by_role("link", name="concerto").first.click()
@@ -35,11 +35,11 @@ def test_text_is_sent_by_keyboard(page: Page) -> None:
 @pytest.mark.parametrize(
     ("status", "headers", "message"),
     [
-        (429, {"retry-after": "7"}, "More text is waiting to be learned than the service may hold. Try again in 7 s."),
+        (429, {"retry-after": "7"}, "The queue of text waiting to be learned is full. Try again in 7 s."),
         (507, {}, "The disk of the service is full"),
-        (413, {}, "That is too much at once. The line has 9 bytes."),
+        (413, {}, "The request is too large. The line has 9 bytes."),
         (403, {}, "Your token does not allow this."),
-        (503, {}, "The service is busy or stopping."),
+        (503, {}, "The service is busy or shutting down."),
     ],
 )
 def test_what_goes_wrong_is_said_in_plain_words(page: Page, status: int, headers: dict[str, str], message: str) -> None:
@@ -47,19 +47,19 @@ def test_what_goes_wrong_is_said_in_plain_words(page: Page, status: int, headers
     error = {"error": {"code": "planted", "message": "the line has 9 bytes"}}
     page.route("**/v1/text", lambda route: route.fulfill(status=status, headers=headers, json=error))
     page.get_by_label("Text to learn").fill("some text")
-    page.get_by_role("button", name="Learn this").click()
+    page.get_by_role("button", name="Learn this text").click()
     expect(page.locator("main .note.bad")).to_contain_text(message)
     # Nothing is lost, and it can be tried again.
     expect(page.get_by_label("Text to learn")).to_have_value("some text")
     page.unroute("**/v1/text")
-    page.get_by_role("button", name="Learn this").click()
+    page.get_by_role("button", name="Learn this text").click()
     expect(page.locator(".steps")).to_contain_text("Learned")
 
 
 def test_a_line_that_the_service_really_refuses_is_named(fresh: Callable[..., Service], open_page: Callable[..., Page]) -> None:
     page = open_page(fresh("--max-line-size", "64").address + "/#/text")
     page.get_by_label("Text to learn").fill("short\n" + "long " * 40)
-    page.get_by_role("button", name="Learn this").click()
+    page.get_by_role("button", name="Learn this text").click()
     expect(page.locator("main .note.bad")).to_contain_text("64")
 
 
@@ -73,10 +73,10 @@ def test_text_whose_answer_was_lost_is_learned_once(page: Page, service: Service
 
     page.route("**/v1/text", lose)
     page.get_by_label("Text to learn").fill("marmalade")
-    page.get_by_role("button", name="Learn this").click()
-    expect(page.locator("main .note.bad")).to_contain_text("cannot be reached")
+    page.get_by_role("button", name="Learn this text").click()
+    expect(page.locator("main .note.bad")).to_contain_text("Cannot reach the service")
     page.unroute("**/v1/text")
-    page.get_by_role("button", name="Learn this").click()
+    page.get_by_role("button", name="Learn this text").click()
     expect(page.locator(".steps")).to_contain_text("Learned")
     assert service.ask("/v1/stats")["logged"] == before + 1
     assert service.ask("/v1/words/marmalade")["count"] == 1

@@ -1,94 +1,159 @@
-// The routes of the service, from its own document.
+// The routes of the service, from its OpenAPI document.
 
-import { ask, explain } from "../api.js";
-import { h } from "../dom.js";
+import { ask, explain, Failure } from "../api.js";
+import { byId, h, replace } from "../dom.js";
 import { markdown } from "./markdown.js";
 import { describe, resolve } from "./schema.js";
 import { trial } from "./trial.js";
 
-const methods = ["get", "post", "put", "patch", "delete"];
-const routes = document.getElementById("routes");
+/** @typedef {import("./schema.js").Document} Document */
+/** @typedef {{ method: string, path: string, operation: any, parameters: import("./trial.js").Parameter[] }} Route */
 
-/** Every route with its method, by tag, in the order of the document. */
+const methods = ["get", "post", "put", "patch", "delete"];
+
+/** All routes by tag, in the order of the document. @param {Document} api */
 function byTag(api) {
-  const tags = new Map((api.tags ?? []).map(({ name }) => [name, []]));
+  /** @type {Map<string, Route[]>} */
+  const tags = new Map((api.tags ?? []).map((/** @type {{ name: string }} */ { name }) => [name, []]));
   for (const [path, item] of Object.entries(api.paths)) {
     for (const method of methods.filter((one) => item[one])) {
       const operation = item[method];
       const tag = operation.tags?.[0] ?? "other";
-      if (!tags.has(tag)) tags.set(tag, []);
-      tags.get(tag).push({ path, method, operation, parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((one) => resolve(one, api)) });
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((one) => resolve(one, api));
+      tags.set(tag, [...(tags.get(tag) ?? []), { path, method, operation, parameters }]);
     }
   }
-  return [...tags].filter(([, list]) => list.length > 0);
+  return [...tags].filter(([, routes]) => routes.length > 0);
 }
 
+/** @param {Route} route */
 function idOf({ method, path }) {
   return `${method}-${path.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "")}`;
 }
 
-function route(one, api) {
-  const { path, method, operation, parameters } = one;
-  const body = resolve(operation.requestBody, api);
-  const details = h("details", { class: "route", id: idOf(one) },
-    h("summary", {}, h("span", { class: `method ${method}` }, method.toUpperCase()), h("code", {}, path), h("span", { class: "soft" }, operation.summary ?? "")));
-  // What is inside is made when it is opened: a document has hundreds of types.
+/** @param {Route} route */
+const methodLabel = ({ method }) => h("span.method", { class: method }, method.toUpperCase());
+
+/**
+ * @param {Route} route
+ * @param {Document} api
+ */
+function routeDetails(route, api) {
+  const { path, method, operation, parameters } = route;
+  const summary = h("summary", methodLabel(route), h("code", path), h("span.soft", operation.summary ?? ""));
+  const details = h("details.route", { id: idOf(route) }, summary);
+  // The content is made when the route is opened: a document has hundreds of types.
   details.addEventListener("toggle", () => {
     if (!details.open || details.children.length > 1) return;
-    details.append(h("div", { class: "inside" },
-      operation.description && h("div", { class: "about" }, markdown(operation.description)),
-      parameters.length > 0 && h("section", {}, h("h3", {}, "Parameters"), parameterTable(parameters, api)),
-      body && h("section", {}, h("h3", {}, "Body"), contents(body, api)),
-      h("section", {}, h("h3", {}, "Answers"), responseTable(operation.responses ?? {}, api)),
-      method === "get" && h("section", {}, h("h3", {}, "Try it"), trial(path, parameters, api))));
+    const body = resolve(operation.requestBody, api);
+    const part = (/** @type {string} */ title, /** @type {import("../dom.js").Child} */ content) =>
+      h("section", h("h3", title), content);
+    details.append(
+      h(
+        "div.inside",
+        operation.description && h("div.about", markdown(operation.description)),
+        parameters.length > 0 && part("Parameters", parameterTable(parameters, api)),
+        body && part("Request body", contents(body, api)),
+        part("Responses", responseTable(operation.responses ?? {}, api)),
+        method === "get" && part("Try it", trial(path, parameters, api)),
+      ),
+    );
   });
   return details;
 }
 
+/**
+ * @param {import("./trial.js").Parameter[]} parameters
+ * @param {Document} api
+ */
 function parameterTable(parameters, api) {
-  return h("table", {}, h("tbody", {}, parameters.map((one) => h("tr", {},
-    h("td", {}, h("code", {}, one.name), " ", one.required && h("span", { class: "required" }, "required"), h("div", { class: "hint" }, one.in)),
-    h("td", {}, one.description && markdown(one.description), h("p", { class: "type" }, describe(one.schema, api)))))));
+  const rows = parameters.map((one) =>
+    h(
+      "tr",
+      h("td", h("code", one.name), " ", one.required && h("span.required", "required"), h("div.hint", one.in)),
+      h("td", one.description && markdown(one.description), h("p.type", describe(one.schema, api))),
+    ),
+  );
+  return h("table", h("tbody", rows));
 }
 
+/**
+ * @param {{ content?: Record<string, { schema?: any }>, description?: string }} body
+ * @param {Document} api
+ */
 function contents({ content = {}, description }, api) {
-  return [
-    description && markdown(description),
-    Object.entries(content).map(([type, { schema }]) => h("div", {}, h("p", { class: "hint" }, type), schema && h("p", { class: "type" }, describe(schema, api)))),
-  ];
+  const types = Object.entries(content).map(([type, { schema }]) =>
+    h("div", h("p.hint", type), schema && h("p.type", describe(schema, api))),
+  );
+  return [description && markdown(description), types];
 }
 
+/**
+ * @param {Record<string, any>} responses
+ * @param {Document} api
+ */
 function responseTable(responses, api) {
-  return h("table", {}, h("tbody", {}, Object.entries(responses).map(([status, one]) => {
-    const answer = resolve(one, api);
+  const rows = Object.entries(responses).map(([status, one]) => {
+    const response = resolve(one, api);
+    // All errors have the same shape, so it is not repeated.
     const isError = Number(status) >= 400;
-    return h("tr", {},
-      h("td", {}, h("code", {}, status)),
-      // All errors have the same shape; it is said once, with the first route that succeeds.
-      h("td", {}, isError ? markdown(answer.description) : contents(answer, api)));
-  })));
+    const content = isError ? markdown(response.description) : contents(response, api);
+    return h("tr", h("td", h("code", status)), h("td", content));
+  });
+  return h("table", h("tbody", rows));
 }
 
+/** @param {string} id */
+function open(id) {
+  const details = document.getElementById(id);
+  if (details instanceof HTMLDetailsElement) details.open = true;
+  return details;
+}
+
+/** @param {Document} api */
 function show(api) {
   const tags = byTag(api);
-  document.getElementById("contents").replaceChildren(...tags.map(([tag, list]) => h("div", {}, h("h2", {}, tag), h("ul", {}, list.map((one) =>
-    h("li", {}, h("a", { href: `#${idOf(one)}`, onclick: () => (document.getElementById(idOf(one)).open = true) }, h("span", { class: `method ${one.method}` }, one.method.toUpperCase()), one.path.replace("/v1", ""))))))));
-  routes.replaceChildren(
-    h("div", { class: "intro" }, h("h1", {}, `${api.info.title} ${api.info.version ?? ""}`.trim()), api.info.description && h("div", { class: "soft about" }, markdown(api.info.description))),
-    ...tags.map(([tag, list]) => h("section", { "aria-labelledby": `tag-${tag}` }, h("h2", { id: `tag-${tag}` }, tag), list.map((one) => route(one, api)))));
-  const target = document.getElementById(location.hash.slice(1));
-  if (target) {
-    target.open = true;
-    target.scrollIntoView();
-  }
+  const link = (/** @type {Route} */ route) =>
+    h(
+      "a",
+      { href: `#${idOf(route)}`, onclick: () => open(idOf(route)) },
+      methodLabel(route),
+      route.path.replace("/v1", ""),
+    );
+  const lists = tags.map(([tag, routes]) =>
+    h(
+      "div",
+      h("h2", tag),
+      h(
+        "ul",
+        routes.map((route) => h("li", link(route))),
+      ),
+    ),
+  );
+  replace(byId("contents"), lists);
+  const { title, version = "", description } = api.info;
+  const intro = h("div.intro", h("h1", `${title} ${version}`.trim()));
+  if (description) intro.append(h("div.soft.about", markdown(description)));
+  const sections = tags.map(([tag, routes]) => {
+    const id = `tag-${tag}`;
+    return h(
+      "section",
+      { "aria-labelledby": id },
+      h("h2", { id }, tag),
+      routes.map((route) => routeDetails(route, api)),
+    );
+  });
+  replace(byId("routes"), intro, sections);
+  open(location.hash.slice(1))?.scrollIntoView();
 }
 
 async function load() {
   try {
     show(await ask("/openapi.json"));
-  } catch (failure) {
-    const token = h("p", {}, "Give a token on ", h("a", { href: "/" }, "the page"), " first, then come back.");
-    routes.replaceChildren(h("p", { class: "note bad" }, explain(failure)), ...(failure.status === 401 ? [token] : []));
+  } catch (error) {
+    const needsToken = error instanceof Failure && error.status === 401;
+    const how = h("p", "Enter a token on the ", h("a", { href: "/" }, "main page"), ", then reload this one.");
+    replace(byId("routes"), h("p.note.bad", explain(error)), needsToken && how);
   }
 }
 

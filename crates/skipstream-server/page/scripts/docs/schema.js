@@ -1,64 +1,86 @@
-// A JSON schema → the short form in which people write types.
+// JSON schemas in the short notation in which people write types.
+
+/** @typedef {any} Document An OpenAPI document. */
+/** @typedef {any} Schema */
 
 const deepest = 6;
 
-/** The type of a schema as a few lines: `{ word: string, count: integer ≥ 0 }`. */
+/**
+ * The type of a schema in a few lines: `{ word: string, count: integer, ≥ 0 }`.
+ * @param {Schema} schema
+ * @param {Document} document
+ * @param {string[]} seen
+ * @returns {string}
+ */
 export function describe(schema, document, depth = 0, seen = []) {
   if (!schema) return "any";
+  const inner = (/** @type {Schema} */ one) => describe(one, document, depth, seen);
   if (schema.$ref) {
     const name = schema.$ref.split("/").at(-1);
-    // A type that holds itself is named instead of being written out for ever.
+    // A type that contains itself is named instead of being repeated for ever.
     if (seen.includes(name) || depth > deepest) return name;
     return describe(resolve(schema, document), document, depth, [...seen, name]);
   }
   const choices = schema.oneOf ?? schema.anyOf;
-  if (choices) return unique(choices.map((one) => describe(one, document, depth, seen))).join(" | ");
-  if (schema.allOf) return schema.allOf.map((one) => describe(one, document, depth, seen)).join(" & ");
-  if (schema.enum) return schema.enum.map((one) => JSON.stringify(one)).join(" | ");
+  if (choices) return [...new Set(choices.map(inner))].join(" | ");
+  if (schema.allOf) return schema.allOf.map(inner).join(" & ");
+  if (schema.enum) return schema.enum.map((/** @type {unknown} */ one) => JSON.stringify(one)).join(" | ");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
-  const types = [schema.type ?? (schema.properties ? "object" : "any")].flat();
-  return types.map((type) => plain(type, schema, document, depth, seen)).join(" | ");
+
+  const plain = (/** @type {string} */ type) => {
+    if (type === "array" && schema.prefixItems) return `[${schema.prefixItems.map(inner).join(", ")}]${limits(schema)}`;
+    if (type === "array") return `[${inner(schema.items)}, …]${limits(schema)}`;
+    if (type === "object" && schema.properties) return properties(schema, document, depth, seen);
+    if (type === "object" && schema.additionalProperties) return `{ name: ${inner(schema.additionalProperties)}, … }`;
+    return `${type}${schema.format && type === "string" ? ` (${schema.format})` : ""}${limits(schema)}`;
+  };
+  return [schema.type ?? (schema.properties ? "object" : "any")].flat().map(plain).join(" | ");
 }
 
+/**
+ * What a reference refers to, or the value itself.
+ * @param {any} value
+ * @param {Document} document
+ */
 export function resolve(value, document) {
   if (!value?.$ref) return value;
-  return value.$ref.slice(2).split("/").reduce((place, name) => place?.[name], document);
+  const path = value.$ref.slice(2).split("/");
+  return path.reduce((/** @type {any} */ part, /** @type {string} */ name) => part?.[name], document);
 }
 
-function plain(type, schema, document, depth, seen) {
-  if (type === "array") {
-    const items = schema.prefixItems ? schema.prefixItems.map((one) => describe(one, document, depth, seen)).join(", ") : describe(schema.items, document, depth, seen);
-    return `[${items}${schema.prefixItems ? "" : ", …"}]${limits(schema)}`;
-  }
-  if (type === "object" && schema.properties) {
-    const indent = "  ".repeat(depth + 1);
-    const required = schema.required ?? [];
-    const lines = Object.entries(schema.properties).map(([name, one]) => {
-      const about = one.description ? `  // ${one.description.split("\n")[0]}` : "";
-      return `${indent}${name}${required.includes(name) ? "" : "?"}: ${describe(one, document, depth + 1, seen)}${about}`;
-    });
-    return `{\n${lines.join("\n")}\n${"  ".repeat(depth)}}`;
-  }
-  if (type === "object" && schema.additionalProperties) return `{ name: ${describe(schema.additionalProperties, document, depth, seen)}, … }`;
-  return `${type}${schema.format && type === "string" ? ` (${schema.format})` : ""}${limits(schema)}`;
+/**
+ * @param {Schema} schema
+ * @param {Document} document
+ * @param {number} depth
+ * @param {string[]} seen
+ */
+function properties(schema, document, depth, seen) {
+  const lines = Object.entries(schema.properties).map(([name, one]) => {
+    const about = one.description ? `  // ${one.description.split("\n")[0]}` : "";
+    const mark = schema.required?.includes(name) ? "" : "?";
+    return `${"  ".repeat(depth + 1)}${name}${mark}: ${describe(one, document, depth + 1, seen)}${about}`;
+  });
+  return `{\n${lines.join("\n")}\n${"  ".repeat(depth)}}`;
 }
 
-/** What a value may be, after its type. */
+/** The limits and the default of a value. @param {Schema} schema */
 function limits(schema) {
-  const range = [schema.minimum, schema.maximum];
-  const size = [schema.minLength ?? schema.minItems, schema.maxLength ?? schema.maxItems];
-  const parts = [];
-  if (range.some((one) => one !== undefined)) parts.push(span(range));
-  if (size.some((one) => one !== undefined)) parts.push(`length ${span(size)}`);
-  if (schema.default !== undefined && schema.default !== null) parts.push(`default ${JSON.stringify(schema.default)}`);
-  return parts.length > 0 ? `, ${parts.join(", ")}` : "";
+  const range = span(schema.minimum, schema.maximum);
+  const size = span(schema.minLength ?? schema.minItems, schema.maxLength ?? schema.maxItems);
+  return [
+    range && `, ${range}`,
+    size && `, length ${size}`,
+    (schema.default ?? null) !== null && `, default ${JSON.stringify(schema.default)}`,
+  ]
+    .filter(Boolean)
+    .join("");
 }
 
-function span([low, high]) {
-  if (low === undefined) return `≤ ${high}`;
+/**
+ * @param {number | undefined} low
+ * @param {number | undefined} high
+ */
+function span(low, high) {
+  if (low === undefined) return high === undefined ? "" : `≤ ${high}`;
   return high === undefined ? `≥ ${low}` : `${low} to ${high}`;
-}
-
-function unique(values) {
-  return [...new Set(values)];
 }

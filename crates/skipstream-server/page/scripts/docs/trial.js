@@ -1,60 +1,87 @@
-// A form that asks a GET route and shows the answer as it comes.
+// A form that sends a GET request and shows the response.
 
 import { Failure, hasToken, send, useToken } from "../api.js";
-import { h } from "../dom.js";
+import { h, replace } from "../dom.js";
+import { queryString } from "../route.js";
 import { describe, resolve } from "./schema.js";
+
+/** @typedef {{ name: string, in: string, required?: boolean, description?: string, schema: any }} Parameter */
+/** @typedef {{ parameter: Parameter, input: HTMLInputElement }} Field */
 
 const longest = 20_000;
 
+/**
+ * @param {string} path
+ * @param {Parameter[]} parameters
+ * @param {import("./schema.js").Document} document
+ */
 export function trial(path, parameters, document) {
-  const fields = parameters.filter((one) => one.in === "path" || one.in === "query").map((parameter) => {
-    const schema = resolve(parameter.schema, document) ?? {};
-    const input = h("input", { type: "text", required: parameter.required, placeholder: String(schema.example ?? schema.default ?? ""), title: describe(parameter.schema, document), spellcheck: "false", autocapitalize: "none" });
-    return { parameter, input, root: h("label", {}, parameter.name, input) };
-  });
+  const fields = parameters
+    .filter((one) => one.in === "path" || one.in === "query")
+    .map((parameter) => {
+      const schema = resolve(parameter.schema, document) ?? {};
+      const input = h("input", {
+        type: "text",
+        required: parameter.required,
+        placeholder: schema.example ?? schema.default ?? "",
+        title: describe(parameter.schema, document),
+        spellcheck: "false",
+        autocapitalize: "none",
+      });
+      return { parameter, input };
+    });
   const out = h("div", { role: "status" });
-  const form = h("form", { class: "try" }, h("div", { class: "fields" }, fields.map(({ root }) => root), h("button", { type: "submit" }, "Ask")), out);
+  const labels = fields.map(({ parameter, input }) => h("label", parameter.name, input));
+  const form = h("form.try", h("div.fields", labels, h("button", { type: "submit" }, "Send")), out);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const address = fill(path, fields);
+    const address = addressOf(path, fields);
+    const show = (/** @type {string} */ status, /** @type {string} */ body) =>
+      replace(out, h("p.hint", `GET ${address}: ${status}`), h("pre", { tabindex: 0, "aria-label": "Response" }, body));
     const started = performance.now();
     try {
       const response = await send(address);
-      const type = response.headers.get("content-type") ?? "";
-      // A download may be larger than what a page can hold.
-      const isLarge = response.headers.has("content-disposition") || type.includes("event-stream") || type.includes("octet-stream");
-      const body = isLarge ? "(a stream or a file: ask for it with a program such as curl)" : await response.text();
-      if (isLarge) response.body.cancel();
-      show(out, `${response.status} in ${Math.round(performance.now() - started)} ms`, address, pretty(body, type));
-    } catch (failure) {
-      if (!(failure instanceof Failure)) throw failure;
-      show(out, failure.status === 0 ? "No answer" : `${failure.status}`, address, failure.message);
-      if (failure.status === 401) out.append(tokenField());
+      const body = await bodyOf(response);
+      show(`${response.status} in ${Math.round(performance.now() - started)} ms`, body);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      show(error.status === 0 ? "No response" : `${error.status}`, error.message);
+      if (error.status === 401) out.append(tokenField());
     }
   });
   return form;
 }
 
-function fill(path, fields) {
+/**
+ * @param {string} path
+ * @param {Field[]} fields
+ */
+function addressOf(path, fields) {
   let address = path;
-  const query = new URLSearchParams();
+  /** @type {{ [name: string]: string }} */
+  const query = {};
   for (const { parameter, input } of fields) {
     if (parameter.in === "path") address = address.replace(`{${parameter.name}}`, encodeURIComponent(input.value));
-    else if (input.value !== "") query.append(parameter.name, input.value);
+    else query[parameter.name] = input.value;
   }
-  return query.size > 0 ? `${address}?${query}` : address;
+  return address + queryString(query);
 }
 
-function show(out, status, address, body) {
-  out.replaceChildren(h("p", { class: "hint" }, `GET ${address}: ${status}`), h("pre", { tabindex: "0", "aria-label": "Answer" }, body));
-}
-
-function pretty(body, type) {
+/** @param {Response} response */
+async function bodyOf(response) {
+  const type = response.headers.get("content-type") ?? "";
+  // A download may be larger than a page can hold, and a stream has no end.
+  if (response.headers.has("content-disposition") || /event-stream|octet-stream/.test(type)) {
+    response.body?.cancel();
+    return "(a stream or a file: fetch it with a program such as curl)";
+  }
+  const body = await response.text();
   const text = type.includes("json") ? JSON.stringify(JSON.parse(body), null, 2) : body;
   return text.length > longest ? `${text.slice(0, longest)}\n…` : text;
 }
 
 function tokenField() {
   const input = h("input", { type: "password", autocomplete: "off", "aria-label": "Token" });
-  return h("div", { class: "fields" }, h("label", {}, hasToken() ? "Another token" : "Token", input), h("button", { type: "button", onclick: () => useToken(input.value.trim()) }, "Use token"));
+  const use = h("button", { type: "button", onclick: () => useToken(input.value.trim()) }, "Use token");
+  return h("div.fields", h("label", hasToken() ? "Another token" : "Token", input), use);
 }

@@ -1,72 +1,89 @@
-// A map of words with its buttons, its messages and, for whoever cannot see it, its words as a list.
+// A map of words with its buttons, its messages and, for people who cannot see it, the words as a list.
 
-import { ask, explain } from "../api.js";
-import { announce, h, wordHref, wordLink } from "../dom.js";
+import { ask, explain, Failure, isAbort } from "../api.js";
+import { announce, h, replace, wordLink } from "../dom.js";
 import { number } from "../format.js";
 import { live } from "../live.js";
-import { go } from "../route.js";
+import { go, to } from "../route.js";
 import { Plane } from "./plane.js";
 
-// t-SNE costs the service about a second of work, so it is asked for less often.
+// t-SNE costs the service about a second of work, so it is updated less often.
 const refreshEvery = { pca: 4000, tsne: 20_000 };
 
 /**
- * Puts a map into an element. `settings` says what to show each time the map is asked for: `{ n, around, method }`;
- * `isLive` whether it follows what is learned. Gives a function that shows what the settings say now.
+ * Puts a map into an element. `settings` says what to show each time the map is loaded, `isLive` whether it is updated
+ * as the service learns. Returns a function that loads the map again.
+ * @param {{
+ *   root: Element, signal: AbortSignal, isSmall?: boolean, isLive?: () => boolean,
+ *   settings: () => { n: number, around: string | null, method: "pca" | "tsne" },
+ * }} options
  */
 export function atlas({ root, signal, isSmall = false, settings, isLive = () => true }) {
-  const inks = {};
-  const probe = h("span", { class: "inks", "aria-hidden": "true" });
-  for (const name of ["ink", "accent", "paper", "dot"]) {
-    inks[name] = h("span", { class: name });
-    probe.append(inks[name]);
-  }
-  const canvas = h("canvas", { tabindex: "0", role: "application", "aria-roledescription": "map" });
-  const message = h("p", { class: "empty" }, "Drawing…");
-  const list = h("ul", { class: "chips" });
-  const button = (label, text, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
-  const plane = new Plane(canvas, inks, { signal, isSmall, pick: (word) => go(wordHref(word)), aim: (word) => announce(word) });
-  const zoom = h("div", { class: "zoom" },
-    button("Zoom out", "−", () => plane.zoomBy(1 / 1.5)),
-    button("Show everything", "Fit", () => plane.fit()),
-    button("Zoom in", "+", () => plane.zoomBy(1.5)));
-  root.replaceChildren(
-    h("div", { class: `plane ${isSmall ? "small" : "full"}` }, canvas, message, zoom, probe),
-    h("details", {}, h("summary", {}, "These words as a list"), list));
+  const canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "map" });
+  const message = h("p.empty", "Drawing…");
+  const list = h("ul.chips");
+  const plane = new Plane(canvas, { signal, isSmall, pick: (word) => go(to("word", word)), aim: announce });
+  const button = (/** @type {string} */ label, /** @type {string} */ text, /** @type {() => void} */ onclick) =>
+    h("button", { type: "button", "aria-label": label, title: label, onclick }, text);
+  replace(
+    root,
+    h(
+      "div.plane",
+      { class: isSmall ? "small" : "full" },
+      canvas,
+      message,
+      h(
+        "div.zoom",
+        button("Zoom out", "−", () => plane.zoomBy(1 / 1.5)),
+        button("Fit to view", "Fit", () => plane.fit()),
+        button("Zoom in", "+", () => plane.zoomBy(1.5)),
+      ),
+    ),
+    h("details", h("summary", "List of these words"), list),
+  );
+  // For tests and the console.
+  Object.assign(canvas, { whereIs: (/** @type {string} */ word) => plane.find(word) });
 
   let updated = 0;
-  let asking = new AbortController();
-  signal.addEventListener("abort", () => asking.abort());
+  let request = new AbortController();
+  signal.addEventListener("abort", () => request.abort());
 
   async function refresh({ fits = true } = {}) {
-    asking.abort();
-    asking = new AbortController();
+    request.abort();
+    request = new AbortController();
     updated = Date.now();
     const { n, around, method } = settings();
     try {
-      const { points } = await ask("/v1/map", { query: { n, around, method }, signal: asking.signal });
-      message.hidden = points.length > 1;
-      message.textContent = "There are not enough words yet for a map.";
-      canvas.setAttribute("aria-label",
-        `Map of ${number(points.length)} words${around ? ` around ${around}` : ""}. Arrow keys move it, plus and minus zoom, Enter opens the word in the middle.`);
+      const { points } = await ask("/v1/map", { query: { n, around, method }, signal: request.signal });
       if (fits) plane.fit();
-      plane.show(points, around);
-      list.replaceChildren(...points.map(({ word }) => h("li", {}, wordLink(word))));
-    } catch (failure) {
-      if (failure.name === "AbortError") return;
-      plane.show([], null);
-      list.replaceChildren();
-      message.hidden = false;
-      message.textContent = failure.code === "unknown-word" ? `“${around}” is not known.` : explain(failure);
+      show(points, around, points.length > 1 ? "" : "There are not enough words for a map yet.");
+    } catch (error) {
+      if (isAbort(error)) return;
+      const isUnknown = error instanceof Failure && error.code === "unknown-word";
+      show([], null, isUnknown ? `“${around}” is not in the vocabulary.` : explain(error));
     }
   }
 
-  live.addEventListener("published", () => {
-    const isDue = Date.now() - updated >= (refreshEvery[settings().method] ?? 4000);
+  /**
+   * @param {import("./plane.js").WordPoint[]} points
+   * @param {string | null} around
+   * @param {string} text
+   */
+  function show(points, around, text) {
+    message.textContent = text;
+    message.hidden = text === "";
+    const what = `Map of ${number(points.length)} words${around ? ` around ${around}` : ""}`;
+    const keys = "Arrow keys pan, plus and minus zoom, Enter opens the word in the centre.";
+    canvas.setAttribute("aria-label", `${what}. ${keys}`);
+    plane.show(points, around);
+    replace(list, ...points.map(({ word }) => h("li", wordLink(word))));
+  }
+
+  const onPublished = () => {
+    const isDue = Date.now() - updated >= refreshEvery[settings().method];
     if (isLive() && isDue && !list.contains(document.activeElement)) refresh({ fits: false });
-  }, { signal });
-  // For whoever looks over the shoulder of the page: tests, and a console.
-  canvas.whereIs = (word) => plane.find(word);
+  };
+  live.on("published", onPublished, signal);
   refresh();
   return refresh;
 }

@@ -1,47 +1,48 @@
-// Words on a canvas that one can pan, zoom and click.
+// Words on a canvas that can be panned, zoomed and clicked.
 
+import { Camera } from "./camera.js";
+import { listen } from "./gestures.js";
 import { place, shortened } from "./labels.js";
 
-const margin = 46;
-const moveFor = 700;
-const closest = 60;
-// The directions of a map mean nothing by themselves, so it may be stretched to fill its place, but not out of shape.
-const mostStretch = 1.7;
-const step = 60;
-const reach = 16;
-const stillness = matchMedia("(prefers-reduced-motion: reduce)");
-
+/** @typedef {import("./camera.js").Point} Point */
+/** @typedef {{ word: string, count: number, x: number, y: number }} WordPoint */
 /**
- * Draws words and moves over them. `pick` is told of a word that was clicked or entered, `aim` of the word in the middle
- * when the keyboard moves the map.
+ * @typedef {{ word: string, text: string, from: Point, to: Point, isCenter: boolean, radius: number, size: number }} Dot
  */
+
+const moveFor = 700;
+const reach = 16;
+const prefersStillness = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** Draws words. `pick` gets a word that was clicked or opened, `aim` the word in the centre when the keyboard moves. */
 export class Plane {
   #canvas;
   #context;
-  #inks;
   #pick;
   #aim;
+  #camera = new Camera();
+  /** @type {Dot[]} */
   #dots = [];
-  #boxes = [];
+  /** @type {{ dot: Dot, box: import("./labels.js").Box }[]} */
+  #labels = [];
+  /** @type {Map<string, number>} */
   #widths = new Map();
-  #center = { x: 0, y: 0 };
-  #zoom = 1;
-  #size = { width: 0, height: 0 };
+  /** @type {Dot | null} */
   #hovered = null;
   #hasKeys = false;
+  #family = "";
   #moveStart = 0;
   #frame = 0;
-  #pointers = new Map();
-  #travel = 0;
-  #isSmall;
 
-  constructor(canvas, inks, { pick, aim, isSmall, signal }) {
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {{ pick: (word: string) => void, aim: (word: string) => void, isSmall: boolean, signal: AbortSignal }} options
+   */
+  constructor(canvas, { pick, aim, isSmall, signal }) {
     this.#canvas = canvas;
-    this.#inks = inks;
-    this.#context = canvas.getContext("2d");
+    this.#context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     this.#pick = pick;
     this.#aim = aim;
-    this.#isSmall = isSmall;
     const observer = new ResizeObserver(() => this.#resize());
     observer.observe(canvas);
     signal.addEventListener("abort", () => {
@@ -49,101 +50,75 @@ export class Plane {
       cancelAnimationFrame(this.#frame);
     });
     document.addEventListener("theme", () => this.#draw(), { signal });
-    canvas.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
-    canvas.addEventListener("pointerdown", (event) => this.#down(event));
-    canvas.addEventListener("pointermove", (event) => this.#move(event));
-    canvas.addEventListener("pointerup", (event) => this.#up(event));
-    canvas.addEventListener("pointercancel", (event) => this.#pointers.delete(event.pointerId));
-    canvas.addEventListener("pointerleave", () => this.#hover(null));
-    canvas.addEventListener("keydown", (event) => this.#key(event));
-    canvas.addEventListener("focus", () => this.#keys(canvas.matches(":focus-visible")));
-    canvas.addEventListener("blur", () => this.#keys(false));
+    listen(canvas, isSmall, {
+      pan: (x, y) => this.#change(() => this.#camera.panBy(x, y)),
+      zoom: (factor, at) => this.zoomBy(factor, at),
+      fit: () => this.fit(),
+      hover: (at) => this.#hover(at && this.#at(at)),
+      click: (at) => this.#open(this.#at(at)),
+      open: () => this.#open(this.#middle()),
+      keys: (has) => this.#keys(has),
+      aim: () => this.#aimAtMiddle(),
+    });
   }
 
-  /** Shows words. Those that were here before move to their new place. */
+  /**
+   * Shows words. Those that were shown before move to their new places.
+   * @param {WordPoint[]} points
+   * @param {string | null} around
+   */
   show(points, around) {
     const before = new Map(this.#dots.map((dot) => [dot.word, this.#position(dot)]));
-    const box = bounds(points);
-    const most = Math.log1p(Math.max(...points.map(({ count }) => count), 1));
-    const least = Math.log1p(Math.min(...points.map(({ count }) => count), Infinity));
-    this.#dots = points.map((point) => {
-      const weight = (Math.log1p(point.count) - least) / (most - least || 1);
-      const target = { x: (point.x - box.x) / box.half, y: -(point.y - box.y) / box.half };
-      const isCenter = point.word === around;
-      return {
-        word: point.word, text: shortened(point.word), from: before.get(point.word) ?? target, to: target, isCenter,
-        radius: isCenter ? 5 : 1.8 + 2.4 * weight, size: isCenter ? 15 : Math.round(11.5 + 3 * weight),
-      };
+    const bounds = boundsOf(points);
+    const logs = points.map(({ count }) => Math.log1p(count));
+    const [least, most] = [Math.min(...logs), Math.max(...logs)];
+    this.#dots = points.map(({ word, x, y }, index) => {
+      const weight = (logs[index] - least) / (most - least || 1);
+      const to = { x: (x - bounds.x) / bounds.half, y: -(y - bounds.y) / bounds.half };
+      const isCenter = word === around;
+      const radius = isCenter ? 5 : 1.8 + 2.4 * weight;
+      const size = isCenter ? 15 : Math.round(11.5 + 3 * weight);
+      return { word, text: shortened(word), from: before.get(word) ?? to, to, isCenter, radius, size };
     });
-    // What matters most is labelled first: the word that was asked for, then the order in which they came.
-    this.#dots.sort((one, other) => other.isCenter - one.isCenter);
+    // Labels are placed in this order: the word that was asked for, then the others as they came.
+    this.#dots.sort((one, other) => Number(other.isCenter) - Number(one.isCenter));
+    this.#camera.cover(this.#dots.map(({ to }) => to));
     this.#hovered = null;
-    this.#moveStart = before.size > 0 && !stillness.matches ? performance.now() : -moveFor;
+    this.#moveStart = before.size > 0 && !prefersStillness.matches ? performance.now() : -moveFor;
     this.#draw();
   }
 
-  /** The whole map in view. */
+  /** Shows the whole map. */
   fit() {
-    this.#center = { x: 0, y: 0 };
-    this.#zoom = 1;
-    this.#draw();
+    this.#change(() => this.#camera.fit());
   }
 
-  /** Closer or farther, around a place on the screen or the middle. */
-  zoomBy(factor, at = { x: this.#size.width / 2, y: this.#size.height / 2 }) {
-    const before = this.#toWorld(at);
-    this.#zoom = Math.max(0.5, Math.min(closest, this.#zoom * factor));
-    const after = this.#toWorld(at);
-    this.#center.x += before.x - after.x;
-    this.#center.y += before.y - after.y;
-    this.#draw();
+  /**
+   * Zooms around a pixel, or the centre.
+   * @param {number} factor
+   * @param {Point} [at]
+   */
+  zoomBy(factor, at) {
+    this.#change(() => this.#camera.zoomBy(factor, at));
   }
 
-  /** Where a word is on the canvas, in CSS pixels; null if it is not here. */
+  /** Where a word is on the canvas, in CSS pixels; null if it is not on the map. @param {string} word */
   find(word) {
     const dot = this.#dots.find((one) => one.word === word);
-    return dot ? this.#toScreen(this.#position(dot)) : null;
+    return dot ? this.#camera.toScreen(this.#position(dot)) : null;
   }
 
-  #panBy(x, y) {
-    const scale = this.#scale();
-    this.#center.x -= x / scale.x;
-    this.#center.y -= y / scale.y;
+  /** @param {() => void} change */
+  #change(change) {
+    change();
     this.#draw();
   }
 
-  /** Pixels for a unit of the map, across and down. */
-  #scale() {
-    // A small canvas keeps less of a margin.
-    const room = Math.min(margin, this.#size.height / 8);
-    const spread = this.#spread();
-    const x = Math.max(1, (this.#size.width / 2 - room * 1.6) / spread.x);
-    const y = Math.max(1, (this.#size.height / 2 - room) / spread.y);
-    return { x: this.#zoom * Math.min(x, y * mostStretch), y: this.#zoom * Math.min(y, x * mostStretch) };
-  }
-
-  /** How far the words reach from the middle. */
-  #spread() {
-    return {
-      x: Math.max(0.05, ...this.#dots.map((dot) => Math.abs(dot.to.x))),
-      y: Math.max(0.05, ...this.#dots.map((dot) => Math.abs(dot.to.y))),
-    };
-  }
-
-  #toScreen({ x, y }) {
-    const scale = this.#scale();
-    return { x: (x - this.#center.x) * scale.x + this.#size.width / 2, y: (y - this.#center.y) * scale.y + this.#size.height / 2 };
-  }
-
-  #toWorld({ x, y }) {
-    const scale = this.#scale();
-    return { x: (x - this.#size.width / 2) / scale.x + this.#center.x, y: (y - this.#size.height / 2) / scale.y + this.#center.y };
-  }
-
-  #position(dot) {
+  /** @param {Dot} dot */
+  #position({ from, to }) {
     const time = Math.min(1, (performance.now() - this.#moveStart) / moveFor);
     const eased = 1 - (1 - time) ** 3;
-    return { x: dot.from.x + (dot.to.x - dot.from.x) * eased, y: dot.from.y + (dot.to.y - dot.from.y) * eased };
+    return { x: from.x + (to.x - from.x) * eased, y: from.y + (to.y - from.y) * eased };
   }
 
   #draw() {
@@ -152,111 +127,135 @@ export class Plane {
   }
 
   #paint() {
-    const { width, height } = this.#size;
+    const { width, height } = this.#camera;
     if (width === 0) return;
     const context = this.#context;
-    const inks = this.#colors();
     const ratio = window.devicePixelRatio || 1;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     const target = this.#hasKeys ? this.#middle() : null;
     const lit = this.#hovered ?? target;
-    const scale = this.#scale();
-    const shown = this.#dots.map((dot) => {
-      const { x, y } = this.#position(dot);
-      const at = { x: (x - this.#center.x) * scale.x + width / 2, y: (y - this.#center.y) * scale.y + height / 2 };
-      return { dot, ...at, isNeeded: dot === lit || dot.isCenter, radius: dot.radius, height: dot.size + 2, width: this.#widthOf(dot) };
-    }).filter(({ x, y }) => x > -20 && y > -20 && x < width + 20 && y < height + 20);
+    const shown = this.#dots
+      .map((dot) => ({
+        dot,
+        ...this.#camera.toScreen(this.#position(dot)),
+        isNeeded: dot === lit || dot.isCenter,
+        radius: dot.radius,
+        height: dot.size + 2,
+        width: this.#widthOf(dot),
+      }))
+      .filter(({ x, y }) => x > -20 && y > -20 && x < width + 20 && y < height + 20);
 
-    for (const { dot, x, y } of shown) {
+    const [ink, accent, paper, plain] = ["ink", "accent", "paper", "dot"].map((name) => this.#color(name));
+    for (const { dot, x, y, isNeeded } of shown) {
       context.beginPath();
       context.arc(x, y, dot === lit ? dot.radius + 1.5 : dot.radius, 0, 2 * Math.PI);
-      context.fillStyle = dot === lit || dot.isCenter ? inks.accent : inks.dot;
+      context.fillStyle = isNeeded ? accent : plain;
       context.fill();
     }
-    const order = lit ? [...shown.filter(({ dot }) => dot === lit), ...shown.filter(({ dot }) => dot !== lit)] : shown;
-    const boxes = place(order, this.#size);
-    this.#boxes = [];
+    shown.sort((one, other) => Number(other.dot === lit) - Number(one.dot === lit));
+    const boxes = place(shown, this.#camera);
+    this.#labels = shown.flatMap(({ dot }, index) => {
+      const box = boxes[index];
+      return box ? [{ dot, box }] : [];
+    });
     context.textBaseline = "middle";
     context.lineJoin = "round";
-    order.forEach(({ dot }, index) => {
-      const box = boxes[index];
-      if (!box) return;
-      this.#boxes.push({ dot, box });
+    context.lineWidth = 3;
+    context.strokeStyle = paper;
+    for (const { dot, box } of this.#labels) {
       context.font = this.#font(dot);
-      context.lineWidth = 3;
-      context.strokeStyle = inks.paper;
+      context.fillStyle = dot === lit || dot.isCenter ? accent : ink;
       context.strokeText(dot.text, box.left, (box.top + box.bottom) / 2);
-      context.fillStyle = dot === lit || dot.isCenter ? inks.accent : inks.ink;
       context.fillText(dot.text, box.left, (box.top + box.bottom) / 2);
-    });
-    if (target) this.#crosshair(inks);
+    }
+    if (target) this.#paintCrosshair(accent);
     if (performance.now() - this.#moveStart < moveFor) this.#draw();
   }
 
-  /** The middle, which the keyboard aims with. */
-  #crosshair(inks) {
-    const { width, height } = this.#size;
+  /** Marks the centre, which is what the keyboard aims with. @param {string} color */
+  #paintCrosshair(color) {
     const context = this.#context;
-    context.strokeStyle = inks.accent;
+    const { x, y } = this.#camera.middle;
+    context.strokeStyle = color;
     context.lineWidth = 1.5;
     context.beginPath();
-    for (const [x, y] of [[-12, 0], [12, 0], [0, -12], [0, 12]]) {
-      context.moveTo(width / 2 + x / 2, height / 2 + y / 2);
-      context.lineTo(width / 2 + x, height / 2 + y);
+    for (const [right, down] of [
+      [-12, 0],
+      [12, 0],
+      [0, -12],
+      [0, 12],
+    ]) {
+      context.moveTo(x + right / 2, y + down / 2);
+      context.lineTo(x + right, y + down);
     }
     context.stroke();
   }
 
-  #font(dot) {
-    return `${dot.isCenter ? "600 " : ""}${dot.size}px ${this.#inks.family}`;
+  /**
+   * The value of a colour of the style sheet in this theme. A canvas shows nothing in its own text colour, so that is
+   * where the browser computes it.
+   * @param {string} name
+   */
+  #color(name) {
+    this.#canvas.style.color = `var(--${name})`;
+    return getComputedStyle(this.#canvas).color;
   }
 
+  /** @param {Dot} dot */
+  #font(dot) {
+    return `${dot.isCenter ? "600 " : ""}${dot.size}px ${this.#family}`;
+  }
+
+  /** @param {Dot} dot */
   #widthOf(dot) {
     const key = `${dot.size}${dot.isCenter}${dot.text}`;
-    if (!this.#widths.has(key)) {
+    let width = this.#widths.get(key);
+    if (width === undefined) {
       this.#context.font = this.#font(dot);
-      this.#widths.set(key, this.#context.measureText(dot.text).width);
+      width = this.#context.measureText(dot.text).width;
+      this.#widths.set(key, width);
     }
-    return this.#widths.get(key);
-  }
-
-  #colors() {
-    this.#inks.family ??= getComputedStyle(this.#inks.ink).fontFamily;
-    return Object.fromEntries(["ink", "accent", "paper", "dot"].map((name) => [name, getComputedStyle(this.#inks[name]).color]));
+    return width;
   }
 
   #resize() {
     const { clientWidth: width, clientHeight: height } = this.#canvas;
     const ratio = window.devicePixelRatio || 1;
-    this.#size = { width, height };
+    this.#family = getComputedStyle(this.#canvas).fontFamily;
+    Object.assign(this.#camera, { width, height });
     this.#canvas.width = Math.round(width * ratio);
     this.#canvas.height = Math.round(height * ratio);
-    this.#colors();
     this.#paint();
   }
 
-  /** The dot or label at a place, if there is one. */
+  /** The word whose label or dot is at a pixel. @param {Point} at */
   #at({ x, y }) {
-    const labelled = this.#boxes.find(({ box }) => x >= box.left && x <= box.right && y >= box.top && y <= box.bottom);
+    const labelled = this.#labels.find(({ box }) => x >= box.left && x <= box.right && y >= box.top && y <= box.bottom);
     return labelled?.dot ?? this.#nearest({ x, y }, reach);
   }
 
   #middle() {
-    return this.#nearest({ x: this.#size.width / 2, y: this.#size.height / 2 }, Infinity);
+    return this.#nearest(this.#camera.middle, Number.POSITIVE_INFINITY);
   }
 
-  #nearest(place, limit) {
+  /**
+   * @param {Point} at
+   * @param {number} limit
+   */
+  #nearest(at, limit) {
+    /** @type {Dot | null} */
     let found = null;
     let least = limit;
     for (const dot of this.#dots) {
-      const { x, y } = this.#toScreen(this.#position(dot));
-      const distance = Math.hypot(x - place.x, y - place.y);
+      const { x, y } = this.#camera.toScreen(this.#position(dot));
+      const distance = Math.hypot(x - at.x, y - at.y);
       if (distance < least) [found, least] = [dot, distance];
     }
     return found;
   }
 
+  /** @param {Dot | null} dot */
   #hover(dot) {
     if (dot === this.#hovered) return;
     this.#hovered = dot;
@@ -264,76 +263,29 @@ export class Plane {
     this.#draw();
   }
 
+  /** @param {boolean} has */
   #keys(has) {
     this.#hasKeys = has;
     this.#draw();
   }
 
-  #wheel(event) {
-    // A small map in a long page must not catch the wheel of whoever scrolls past.
-    if (this.#isSmall && !event.ctrlKey && document.activeElement !== this.#canvas) return;
-    event.preventDefault();
-    const lines = event.deltaMode === 1 ? 16 : 1;
-    this.zoomBy(Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0018)), inside(event));
+  #aimAtMiddle() {
+    this.#keys(true);
+    const dot = this.#middle();
+    if (dot) this.#aim(dot.word);
   }
 
-  #down(event) {
-    if (event.button !== 0) return;
-    if (this.#pointers.size === 0) this.#travel = 0;
-    this.#pointers.set(event.pointerId, inside(event));
-    this.#canvas.setPointerCapture(event.pointerId);
-    this.#canvas.classList.add("held");
-    this.#keys(false);
-  }
-
-  #move(event) {
-    const at = inside(event);
-    const before = this.#pointers.get(event.pointerId);
-    if (!before) return this.#hover(this.#at(at));
-    const other = [...this.#pointers].find(([id]) => id !== event.pointerId)?.[1];
-    this.#travel += Math.hypot(at.x - before.x, at.y - before.y);
-    this.#pointers.set(event.pointerId, at);
-    if (other) {
-      const factor = Math.hypot(at.x - other.x, at.y - other.y) / Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
-      this.zoomBy(factor, { x: (at.x + other.x) / 2, y: (at.y + other.y) / 2 });
-    }
-    const share = other ? 0.5 : 1;
-    this.#panBy((at.x - before.x) * share, (at.y - before.y) * share);
-  }
-
-  #up(event) {
-    const wasAlone = this.#pointers.size === 1;
-    this.#pointers.delete(event.pointerId);
-    if (this.#pointers.size === 0) this.#canvas.classList.remove("held");
-    const dot = this.#at(inside(event));
-    if (wasAlone && this.#travel < 6 && dot) this.#pick(dot.word);
-  }
-
-  #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const pans = { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] };
-    if (pans[event.key]) this.#panBy(...pans[event.key]);
-    else if (event.key === "+" || event.key === "=") this.zoomBy(1.4);
-    else if (event.key === "-" || event.key === "_") this.zoomBy(1 / 1.4);
-    else if (event.key === "0") this.fit();
-    else if (event.key === "Enter") {
-      const dot = this.#middle();
-      if (dot) this.#pick(dot.word);
-    } else return;
-    event.preventDefault();
-    this.#hasKeys = true;
-    const aimed = this.#middle();
-    if (aimed && event.key !== "Enter") this.#aim(aimed.word);
+  /** @param {Dot | null} dot */
+  #open(dot) {
+    if (dot) this.#pick(dot.word);
   }
 }
 
-function inside(event) {
-  const box = event.currentTarget.getBoundingClientRect();
-  return { x: event.clientX - box.left, y: event.clientY - box.top };
-}
-
-/** The middle of the points and half of their larger extent, so that the map keeps its size when the model grows. */
-function bounds(points) {
+/**
+ * The centre of the points and half of their larger extent: the map keeps its size while the vectors grow.
+ * @param {Point[]} points
+ */
+function boundsOf(points) {
   const xs = points.map(({ x }) => x);
   const ys = points.map(({ y }) => y);
   const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];

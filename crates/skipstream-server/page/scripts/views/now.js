@@ -1,133 +1,186 @@
-// What is being learned at this moment.
+// What the service is learning at this moment.
 
 import { ask } from "../api.js";
 import { curve, sparkline } from "../charts/curve.js";
-import { h, wordLink } from "../dom.js";
+import { h, replace, section, wordLink } from "../dom.js";
 import { ago, bytes, many, number, short } from "../format.js";
 import { live } from "../live.js";
 import { start } from "./start.js";
 
-const mostChips = 60;
-// What has arrived is remembered across views: whoever comes back has missed nothing.
-const arrived = [];
-const gone = [];
-let arrivedInAll = 0;
+const mostArrived = 60;
+const mostGone = 12;
+const freshFor = 6000;
 
-live.addEventListener("arrived", ({ detail }) => {
-  arrivedInAll += detail.n;
-  arrived.unshift(...detail.words.filter((word) => !arrived.includes(word)));
-  arrived.length = Math.min(arrived.length, mostChips);
+// Remembered across views, so that nothing is missed while another one is open. The newest come first.
+/** @type {string[]} */
+let arrived = [];
+/** @type {string[]} */
+let gone = [];
+let nArrived = 0;
+
+live.on("arrived", ({ n, words }) => {
+  nArrived += n;
+  arrived = [...new Set([...words, ...arrived])].slice(0, mostArrived);
 });
-live.addEventListener("evicted", ({ detail }) => {
-  gone.unshift(...detail.words);
-  gone.length = Math.min(gone.length, 12);
+live.on("evicted", ({ words }) => {
+  gone = [...words, ...gone].slice(0, mostGone);
 });
 
+/** @param {import("../views.js").Context} context */
 export function now({ root, signal }) {
-  const isEmpty = () => live.stats !== null && live.stats.logged === 0 && (live.stats.snapshot?.vocabulary ?? 0) === 0;
-  let shown = null;
+  let shown = "";
   const show = () => {
-    const wanted = live.stats === null ? "nothing" : isEmpty() ? "start" : "figures";
+    if (live.stats === null) return;
+    const isEmpty = live.stats.logged === 0 && (live.stats.snapshot?.vocabulary ?? 0) === 0;
+    const wanted = isEmpty ? "start" : "figures";
     if (wanted === shown) return;
     shown = wanted;
-    root.replaceChildren();
-    if (wanted === "start") start({ root, signal });
-    if (wanted === "figures") figures({ root, signal });
+    if (isEmpty) start(root);
+    else
+      replace(
+        root,
+        h("h1.unseen", "Learning now"),
+        figures(signal),
+        h("div.now", lossSection(signal), newWords(signal)),
+      );
   };
   show();
-  live.addEventListener("stats", show, { signal });
+  live.on("stats", show, signal);
 }
 
-function figures({ root, signal }) {
-  const rate = figure("Words a second");
+/**
+ * Calls a function with the statistics, now and whenever they change.
+ * @param {(stats: import("../live.js").Stats) => void} update
+ * @param {AbortSignal} signal
+ */
+function follow(update, signal) {
+  const call = () => live.stats && update(live.stats);
+  call();
+  live.on("stats", call, signal);
+}
+
+/** @param {AbortSignal} signal */
+function figures(signal) {
+  const rateChart = h("div.chart");
+  const [usedVocabulary, usedQueue] = [level(), level()];
+  const rate = figure("Words per second", rateChart);
   const loss = figure("Loss");
-  const vocabulary = figure("Vocabulary");
-  const queue = figure("Queue");
+  const vocabulary = figure("Vocabulary", usedVocabulary.root);
+  const queue = figure("Queue", usedQueue.root);
   const lines = figure("Lines learned");
-  const lossChart = h("div", { class: "chart loss" });
-  const chips = h("ul", { class: "chips stream" });
-  const left = h("p", { class: "gone" });
-  const arrivals = h("span", { class: "hint" });
-  const rateChart = h("div", { class: "chart" });
-  rate.after.append(rateChart);
-  vocabulary.after.append(vocabulary.level);
-  queue.after.append(queue.level);
+  const describe = (/** @type {unknown[]} */ rates) => `Words per second over the last ${rates.length} seconds`;
+  const drawRate = sparkline(rateChart, { signal, describe });
 
-  root.append(
-    h("h1", { class: "unseen" }, "What is being learned now"),
-    h("dl", { class: "figures" }, rate.root, loss.root, vocabulary.root, queue.root, lines.root),
-    h("div", { class: "now" },
-      h("section", { "aria-labelledby": "loss-title" },
-        h("div", { class: "head" }, h("h2", { id: "loss-title" }, "Loss"), h("span", { class: "hint" }, "by words learned; lower is better")),
-        lossChart),
-      h("section", { "aria-labelledby": "new-title" },
-        h("div", { class: "head" }, h("h2", { id: "new-title" }, "New words"), arrivals),
-        chips, left)));
-
-  const drawLoss = curve(lossChart, {
-    signal, empty: "The curve begins with the first words that are trained.", formatX: short,
-    describe: (points) => `The loss went from ${points[0].y.toFixed(2)} to ${points.at(-1).y.toFixed(2)} over ${short(points.at(-1).x)} words.`,
-  });
-  const drawRate = sparkline(rateChart, { signal, describe: (values) => `Words a second over the last ${values.length} seconds` });
-
-  const update = () => {
-    const stats = live.stats;
-    rate.value.textContent = short(Math.round(stats.words_per_second));
-    rate.under.textContent = "";
+  follow((stats) => {
+    rate.show(short(stats.words_per_second));
     drawRate(live.rates);
-    loss.value.textContent = typeof stats.loss === "number" ? stats.loss.toFixed(3) : "–";
-    loss.under.textContent = `${many(stats.words, "word")} read`;
-    vocabulary.value.textContent = number(stats.vocabulary);
+    loss.show(typeof stats.loss === "number" ? stats.loss.toFixed(3) : "–", `${many(stats.words, "word")} read`);
     const most = stats.max_vocabulary;
-    vocabulary.under.textContent = [most ? `of ${number(most)}` : "", stats.evictions > 0 ? `${short(stats.evictions)} dropped` : ""].filter(Boolean).join(", ");
-    vocabulary.level.hidden = !most;
-    vocabulary.fill(most ? stats.vocabulary / most : 0);
-    queue.value.textContent = bytes(stats.queue.bytes);
-    queue.under.textContent = `of ${bytes(stats.queue.limit_bytes)}`;
-    queue.fill(stats.queue.bytes / stats.queue.limit_bytes, true);
-    lines.value.textContent = number(stats.learned);
-    const snapshot = stats.snapshot;
-    lines.under.textContent = [`of ${number(stats.logged)} logged`, snapshot ? `published ${ago(snapshot.time)}` : ""].filter(Boolean).join(", ");
-    drawLoss(stats.losses.map(({ words, loss: y }) => ({ x: words, y })));
-  };
-  update();
-  live.addEventListener("stats", update, { signal });
+    const evicted = stats.evictions > 0 && `${short(stats.evictions)} evicted`;
+    vocabulary.show(number(stats.vocabulary), most && `of ${number(most)}`, evicted);
+    usedVocabulary.root.hidden = !most;
+    usedVocabulary.fill(most ? stats.vocabulary / most : 0);
+    queue.show(bytes(stats.queue.bytes), `of ${bytes(stats.queue.limit_bytes)}`);
+    usedQueue.fill(stats.queue.bytes / stats.queue.limit_bytes, true);
+    const published = stats.snapshot && `published ${ago(stats.snapshot.time)}`;
+    lines.show(number(stats.learned), `of ${number(stats.logged)} logged`, published);
+  }, signal);
+  return h("dl.figures", rate.root, loss.root, vocabulary.root, queue.root, lines.root);
+}
 
-  const add = (words, isNew) => {
+/** @param {AbortSignal} signal */
+function lossSection(signal) {
+  const chart = h("div.chart.loss");
+  const draw = curve(chart, {
+    signal,
+    empty: "The curve starts with the first batch of text.",
+    formatX: short,
+    describe: (points) => {
+      const [first, last] = [points[0], points[points.length - 1]];
+      return `The loss went from ${first.y.toFixed(2)} to ${last.y.toFixed(2)} over ${short(last.x)} words.`;
+    },
+  });
+  follow(({ losses }) => draw(losses.map(({ words, loss }) => ({ x: words, y: loss }))), signal);
+  return section("Loss", h("span.hint", "by words read; lower is better"), chart);
+}
+
+/** @param {AbortSignal} signal */
+function newWords(signal) {
+  const chips = h("ul.chips.stream");
+  const count = h("span.hint");
+  const dropped = h("p.gone");
+
+  /** @param {string[]} fresh */
+  function show(fresh) {
     const before = new Map([...chips.children].map((chip) => [chip.textContent, chip]));
-    const items = arrived.map((word) => before.get(word) ?? h("li", {}, wordLink(word, { class: isNew && words.includes(word) ? "fresh arriving" : "" })));
-    chips.replaceChildren(...items);
-    arrivals.textContent = arrivedInAll > 0 ? `${number(arrivedInAll)} since this page was opened` : "they show up here as they arrive";
-    left.replaceChildren(...(gone.length > 0 ? ["Dropped: ", gone.map((word) => wordLink(word))].flat() : []));
+    const chip = (/** @type {string} */ word) =>
+      h("li", wordLink(word, { class: fresh.includes(word) ? "fresh arriving" : "" }));
+    replace(
+      chips,
+      arrived.map((word) => before.get(word) ?? chip(word)),
+    );
+    const since = `${number(nArrived)} since you opened this page`;
+    count.textContent = nArrived > 0 ? since : "shown here as they are learned";
+    replace(dropped, gone.length > 0 && ["Evicted: ", gone.map((word) => wordLink(word))]);
+  }
+
+  show([]);
+  live.on("evicted", () => show([]), signal);
+  const onArrived = (/** @type {{ words: string[] }} */ { words }) => {
+    show(words);
+    setTimeout(() => {
+      for (const link of chips.querySelectorAll(".fresh")) {
+        if (words.includes(link.textContent ?? "")) link.classList.remove("fresh", "arriving");
+      }
+    }, freshFor);
   };
-  add([], false);
-  live.addEventListener("arrived", ({ detail }) => {
-    add(detail.words, true);
-    // What is no longer new becomes quiet again.
-    setTimeout(() => chips.querySelectorAll(".fresh").forEach((chip) => detail.words.includes(chip.textContent) && chip.classList.remove("fresh", "arriving")), 6000);
-  }, { signal });
-  live.addEventListener("evicted", () => add([], false), { signal });
-  // Who comes late sees the newest words that are there already.
-  if (arrived.length === 0) newest(signal).then((words) => arrived.push(...words.filter((word) => !arrived.includes(word)))).then(() => add([], false)).catch(() => {});
+  live.on("arrived", onArrived, signal);
+  if (arrived.length === 0) {
+    const fillIn = async () => {
+      arrived = [...new Set([...arrived, ...(await newest(signal))])];
+      show([]);
+    };
+    // Without them the list starts empty.
+    fillIn().catch(() => {});
+  }
+  return section("New words", count, chips, dropped);
 }
 
-/** Words of the last day, the newest first. */
+/**
+ * Words of the last day, the newest first.
+ * @param {AbortSignal} signal
+ * @returns {Promise<string[]>}
+ */
 async function newest(signal) {
-  const { words } = await ask("/v1/emerging", { query: { since: "24h", n: mostChips, min_count: 1 }, signal });
-  const isNew = words.filter((one) => one.new).sort((one, other) => Date.parse(other.first_seen) - Date.parse(one.first_seen));
-  return isNew.map((one) => one.word);
+  const { words } = await ask("/v1/emerging", { query: { since: "24h", n: mostArrived, min_count: 1 }, signal });
+  /** @type {{ word: string, new: boolean, first_seen: string }[]} */
+  const isNew = words.filter((/** @type {{ new: boolean }} */ one) => one.new);
+  return isNew.sort((x, y) => Date.parse(y.first_seen) - Date.parse(x.first_seen)).map(({ word }) => word);
 }
 
-/** A number with what it is, what it is out of, and room for more. */
-function figure(label) {
-  const value = h("div", { class: "value" });
-  const under = h("div", { class: "under" });
-  const inner = h("span", {});
-  const level = h("span", { class: "level", "aria-hidden": "true" }, inner);
-  const after = h("div", {});
-  const fill = (share, warns = false) => {
-    inner.style.width = `${Math.min(1, share || 0) * 100}%`;
-    level.classList.toggle("high", warns && share > 0.8);
+/**
+ * A number with its name, a chart or level, and notes below.
+ * @param {string} label
+ * @param {Element} [chart]
+ */
+function figure(label, chart) {
+  const value = h("div.value");
+  const under = h("div.under");
+  /** @type {(text: string, ...notes: (string | number | false | null)[]) => void} */
+  const show = (text, ...notes) => {
+    value.textContent = text;
+    under.textContent = notes.filter(Boolean).join(", ");
   };
-  return { root: h("div", {}, h("dt", {}, label), h("dd", {}, value, after, under)), value, under, after, level, fill };
+  return { root: h("div", h("dt", label), h("dd", value, h("div", chart), under)), show };
+}
+
+/** A horizontal bar that shows how much of a limit is used. */
+function level() {
+  const inner = h("span");
+  const root = h("span.level", { "aria-hidden": "true" }, inner);
+  const fill = (/** @type {number} */ share, warns = false) => {
+    inner.style.width = `${Math.min(1, share || 0) * 100}%`;
+    root.classList.toggle("high", warns && share > 0.8);
+  };
+  return { root, fill };
 }

@@ -1,36 +1,58 @@
-// What a newcomer sees: a service that has read nothing yet.
+// What a newcomer sees: a service that has not read any text.
 
 import { hasToken } from "../api.js";
-import { announce, h } from "../dom.js";
+import { announce, h, replace } from "../dom.js";
+import { to } from "../route.js";
 
-export function start({ root, signal }) {
-  const address = `${location.origin}/v1/text`;
+/** @param {Element} root */
+export function start(root) {
   const token = hasToken() ? ' -H "Authorization: Bearer $TOKEN"' : "";
-  root.append(h("div", { class: "start" },
-    h("h1", {}, "Ready to learn"),
-    h("p", {}, "This service has read no text yet. Send it some, one sentence or paragraph a line, and words will appear here while it learns."),
-    h("ol", {},
-      h("li", {}, h("h2", {}, "A file"), command(`curl --fail-with-body -X POST -T corpus.txt${token} ${address}`, signal)),
-      h("li", {}, h("h2", {}, "Whatever a program writes, as it writes it"), command(`journalctl -f -o cat | curl --fail-with-body -X POST -T -${token} ${address}`, signal)),
-      h("li", {}, h("h2", {}, "Or by hand"), h("p", {}, h("a", { href: "#/text" }, "Paste some text"), " and see it learned."))),
-    h("p", { class: "hint" }, "Text is safe on disk once the request is answered. A model needs some millions of words before its neighbours are good; the first ones show after a few thousand.")));
+  const send = (/** @type {string} */ file) =>
+    `curl --fail-with-body -X POST -T ${file}${token} ${location.origin}/v1/text`;
+  const paste = h("a", { href: to("text") }, "Paste some text");
+  replace(
+    root,
+    h(
+      "div.start",
+      h("h1", "Ready to learn"),
+      h(
+        "p",
+        "This service has not read any text yet. Send it text, one sentence or paragraph per line, ",
+        "and words appear here as it learns.",
+      ),
+      h(
+        "ol",
+        h("li", h("h2", "Send a file"), command(send("corpus.txt"))),
+        h("li", h("h2", "Stream the output of a program"), command(`journalctl -f -o cat | ${send("-")}`)),
+        h("li", h("h2", "Try it by hand"), h("p", paste, " and watch the service learn it.")),
+      ),
+      h(
+        "p.hint",
+        "Text is safe on disk once the service has responded. The first neighbours appear after a few thousand words; ",
+        "good ones take a few million.",
+      ),
+    ),
+  );
 }
 
-/** A command line with a button that copies it. */
-function command(line, signal) {
-  const button = h("button", { type: "button", class: "quiet", "aria-label": `Copy: ${line}` }, "Copy");
+/** A command line with a button that copies it. @param {string} line */
+function command(line) {
+  const button = h("button.quiet", { type: "button", "aria-label": `Copy: ${line}` }, "Copy");
   button.addEventListener("click", async () => {
-    const done = await copy(line);
-    button.textContent = done ? "Copied" : "Select it and copy";
-    announce(done ? "Copied" : "Could not be copied");
-    setTimeout(() => (button.textContent = "Copy"), 2000);
-  }, { signal });
-  return h("div", { class: "command" }, h("code", {}, line), button);
+    const isCopied = await copy(line);
+    button.textContent = isCopied ? "Copied" : "Select and copy it";
+    announce(isCopied ? "Copied" : "Could not copy");
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 2000);
+  });
+  return h("div.command", h("code", line), button);
 }
 
+/** @param {string} line */
 async function copy(line) {
   try {
-    // Only where the page came over HTTPS or from this machine.
+    // Browsers have a clipboard only for pages from HTTPS or localhost.
     await navigator.clipboard.writeText(line);
     return true;
   } catch {

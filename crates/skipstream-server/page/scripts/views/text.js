@@ -1,32 +1,48 @@
-// A box to paste text into, and to see it learned.
+// A box to paste text into and watch it being learned.
 
-import { ask, explain } from "../api.js";
-import { h, wordLink } from "../dom.js";
+import { ask, Failure, isAbort } from "../api.js";
+import { h, replace, section, wordLink } from "../dom.js";
 import { bytes, many, number } from "../format.js";
+import { hint, problem } from "../messages.js";
 
 const wordsOffered = 12;
+const noText = "No text yet";
 
+/** @param {import("../views.js").Context} context */
 export function text({ root, signal }) {
-  const area = h("textarea", { id: "paste", "aria-describedby": "paste-hint", placeholder: "Paste or write here, one sentence or paragraph a line.", spellcheck: "false", dir: "auto" });
-  const size = h("span", { class: "hint", id: "paste-hint" }, "Nothing yet");
-  const button = h("button", { type: "submit", class: "primary", disabled: true }, "Learn this");
+  const area = h("textarea", {
+    id: "paste",
+    "aria-describedby": "paste-hint",
+    placeholder: "Paste or type text, one sentence or paragraph per line.",
+    spellcheck: "false",
+    dir: "auto",
+  });
+  const size = h("span.hint", { id: "paste-hint" }, noText);
+  const button = h("button.primary", { type: "submit", disabled: true }, "Learn this text");
   const out = h("div", { role: "status" });
-  const found = h("div", {});
-  const form = h("form", { class: "paste" },
-    h("h1", {}, "Add text"),
-    h("p", { class: "soft" }, "It is written to the log, then learned with everything else. What was learned cannot be taken back."),
-    h("label", { class: "unseen", for: "paste" }, "Text to learn"),
-    area, h("div", { class: "row" }, size, button), out, found);
+  const found = h("div");
+  const form = h(
+    "form.paste",
+    h("h1", "Add text"),
+    h("p.soft", "The text is written to the log, then learned with everything else. You cannot undo this."),
+    h("label.unseen", { for: "paste" }, "Text to learn"),
+    area,
+    h("div.row", size, button),
+    out,
+    found,
+  );
   root.append(form);
 
-  // The same text, sent again after an answer was lost, is learned once.
-  let sending = { text: null, key: null };
+  // Text that is sent again because the response was lost is learned once.
+  let sending = { text: "", key: "" };
 
-  area.addEventListener("input", () => {
+  const showSize = () => {
     const lines = area.value === "" ? 0 : area.value.replace(/\n$/, "").split("\n").length;
-    size.textContent = lines === 0 ? "Nothing yet" : `${many(lines, "line")}, ${bytes(new TextEncoder().encode(area.value).length)}`;
+    const length = bytes(new TextEncoder().encode(area.value).length);
+    size.textContent = lines === 0 ? noText : `${many(lines, "line")}, ${length}`;
     button.disabled = area.value.trim() === "";
-  });
+  };
+  area.addEventListener("input", showSize);
   area.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !button.disabled) form.requestSubmit();
   });
@@ -35,65 +51,96 @@ export function text({ root, signal }) {
     const given = area.value;
     if (sending.text !== given) sending = { text: given, key: randomKey() };
     button.disabled = true;
-    found.replaceChildren();
-    const steps = h("ol", { class: "steps" });
-    out.replaceChildren(steps);
-    let last = step(steps, "Sending");
+    replace(found);
+    const steps = h("ol.steps");
+    replace(out, steps);
+    let last = addStep(steps, "Sending");
     try {
-      const logged = await ask("/v1/text", { method: "POST", body: given, headers: { "content-type": "text/plain; charset=utf-8", "idempotency-key": sending.key }, signal });
-      const lines = logged.first === logged.last ? `line ${number(logged.last)}` : `lines ${number(logged.first)} to ${number(logged.last)}`;
-      done(last, `Logged as ${lines}: safe on disk`);
-      last = step(steps, "Learning");
+      const headers = { "content-type": "text/plain; charset=utf-8", "idempotency-key": sending.key };
+      const logged = await ask("/v1/text", { method: "POST", body: given, headers, signal });
+      const { first, last: end } = logged;
+      const lines = first === end ? `line ${number(end)}` : `lines ${number(first)} to ${number(end)}`;
+      complete(last, `Logged as ${lines}, safe on disk`);
+      last = addStep(steps, "Learning");
       await learned(logged.seq, signal);
-      done(last, "Learned: it is in what is asked from now on");
-      sending = { text: null, key: null };
+      complete(last, "Learned and available to queries");
+      sending = { text: "", key: "" };
       area.value = "";
-      size.textContent = "Nothing yet";
-      await offer(found, given, signal);
-    } catch (failure) {
-      if (failure.name === "AbortError") return;
+      showSize();
+      replace(found, await neighborsOf(given, signal));
+    } catch (error) {
+      if (isAbort(error)) return;
       last.remove();
-      out.append(h("p", { class: "note bad" }, explain(failure), accepted(failure)));
+      const lines = error instanceof Failure ? (error.accepted?.lines ?? 0) : 0;
+      const accepted = lines > 0 && ` The first ${many(lines, "line")} had been accepted before.`;
+      out.append(h("div", problem(error, accepted)));
       button.disabled = false;
     }
   });
 }
 
-function step(steps, label) {
-  const item = h("li", { class: "doing" }, `${label}…`);
+/**
+ * @param {Element} steps
+ * @param {string} label
+ */
+function addStep(steps, label) {
+  const item = h("li.doing", `${label}…`);
   steps.append(item);
   return item;
 }
 
-function done(item, label) {
+/**
+ * @param {Element} item
+ * @param {string} label
+ */
+function complete(item, label) {
   item.className = "done";
   item.textContent = label;
 }
 
-/** Waits until a line is learned, however long that takes. */
+/**
+ * Waits until a line is learned, however long that takes.
+ * @param {number} seq
+ * @param {AbortSignal} signal
+ */
 async function learned(seq, signal) {
-  for (;;) {
-    const answer = await ask(`/v1/text/${seq}/wait`, { query: { timeout: 20 }, signal });
-    if (answer.learned) return;
-  }
+  let answer;
+  do answer = await ask(`/v1/text/${seq}/wait`, { query: { timeout: 20 }, signal });
+  while (!answer.learned);
 }
 
-function accepted({ accepted: part }) {
-  return part && part.lines > 0 ? ` The first ${many(part.lines, "line")} of it had been accepted before that.` : "";
-}
-
-/** Words of the text that the model knows, with their nearest ones: the longest first, since they say the most. */
-async function offer(root, given, signal) {
+/**
+ * Known words of the text with their neighbours. Long words first, since they say the most.
+ * @param {string} given
+ * @param {AbortSignal} signal
+ */
+async function neighborsOf(given, signal) {
   const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
-  const words = [...segmenter.segment(given.slice(0, 20_000))].filter((one) => one.isWordLike).map((one) => one.segment);
-  const candidates = [...new Set(words.flatMap((word) => [word, word.toLowerCase()]))].sort((one, other) => other.length - one.length).slice(0, 60);
-  if (candidates.length === 0) return;
-  const { results } = await ask("/v1/neighbors", { method: "POST", json: { words: candidates, n: 4 }, signal });
-  const known = results.filter(({ neighbors }) => neighbors).slice(0, wordsOffered);
-  root.replaceChildren(known.length === 0
-    ? h("p", { class: "hint" }, "None of its words is in the vocabulary yet: a word has to be seen a few times before it is kept.")
-    : h("section", { class: "learned" }, h("h2", {}, "Words of it, and what is near them now"),
-      h("table", {}, h("tbody", {}, known.map(({ word, neighbors }) => h("tr", {}, h("td", {}, wordLink(word)), h("td", { class: "listed soft" }, neighbors.map((one) => wordLink(one.word)))))))));
+  const words = [...segmenter.segment(given.slice(0, 20_000))].filter((one) => one.isWordLike);
+  const spellings = new Set(words.flatMap(({ segment }) => [segment, segment.toLowerCase()]));
+  const candidates = [...spellings].sort((one, other) => other.length - one.length).slice(0, 60);
+  if (candidates.length === 0) return null;
+  const answer = await ask("/v1/neighbors", { method: "POST", json: { words: candidates, n: 4 }, signal });
+  /** @type {{ word: string, neighbors: { word: string }[] | null }[]} */
+  const results = answer.results;
+  const rows = results.flatMap(({ word, neighbors }) =>
+    neighbors
+      ? [
+          h(
+            "tr",
+            h("td", wordLink(word)),
+            h(
+              "td.listed.soft",
+              neighbors.map((one) => wordLink(one.word)),
+            ),
+          ),
+        ]
+      : [],
+  );
+  if (rows.length === 0)
+    return hint("None of these words is in the vocabulary yet. A word has to occur a few times first.");
+  const list = h("table", h("tbody", rows.slice(0, wordsOffered)));
+  return h("div.learned", section("Words of your text and their neighbours", null, list));
 }
 
 function randomKey() {

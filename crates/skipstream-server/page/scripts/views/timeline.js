@@ -1,83 +1,113 @@
-// How a word changed from one kept snapshot to the next.
+// How a word changed from one snapshot to the next.
 
-import { ask, explain, wordPath } from "../api.js";
+import { ask, wordPath } from "../api.js";
 import { sparkline } from "../charts/curve.js";
-import { h, wordLink } from "../dom.js";
+import { h, table, th, wordLink } from "../dom.js";
 import { exact, moment, number, share } from "../format.js";
 import { live } from "../live.js";
+import { fill } from "../messages.js";
+import { to } from "../route.js";
+
+/**
+ * @typedef {{ name: string | null, time: string, known: boolean, count: number, share: number, movement: number | null,
+ *   neighbors: { word: string }[] }} HistoryPoint
+ */
 
 const neighborsShown = 8;
 
-export function timeline({ root, word, signal }) {
-  async function refresh() {
-    try {
+/**
+ * @param {Element} root
+ * @param {string} word
+ * @param {AbortSignal} signal
+ */
+export function timeline(root, word, signal) {
+  const refresh = () =>
+    fill(root, signal, async () => {
       const { points } = await ask(`${wordPath(word)}/history`, { query: { n: neighborsShown }, signal });
-      root.replaceChildren(...drawn(points, signal));
-    } catch (failure) {
-      if (failure.name !== "AbortError") root.replaceChildren(h("p", { class: "note bad" }, explain(failure)));
-    }
-  }
-  // The same word in other rows shows how long it has been near.
-  for (const [event, isOver] of [["pointerover", true], ["pointerout", false], ["focusin", true], ["focusout", false]]) {
-    root.addEventListener(event, ({ target }) => {
-      const link = target.closest?.(".listed a");
-      if (!link) return;
-      for (const other of root.querySelectorAll(".listed a")) other.classList.toggle("same", isOver && other.textContent === link.textContent);
+      return history(points, signal);
     });
-  }
-  live.addEventListener("kept", refresh, { signal });
+  // Highlight a word in all rows: this shows how long it has been near.
+  const highlight = (/** @type {Event} */ { target, type }) => {
+    const link = target instanceof Element && target.closest(".listed a");
+    if (!link) return;
+    for (const other of root.querySelectorAll(".listed a")) {
+      other.classList.toggle("same", /over|in$/.test(type) && other.textContent === link.textContent);
+    }
+  };
+  for (const type of ["pointerover", "pointerout", "focusin", "focusout"]) root.addEventListener(type, highlight);
+  live.on("kept", refresh, signal);
   refresh();
 }
 
-function drawn(points, signal) {
-  const known = points.filter((point) => point.known);
-  const parts = [];
+/**
+ * @param {HistoryPoint[]} points
+ * @param {AbortSignal} signal
+ */
+function history(points, signal) {
+  const rows = points.some((point) => point.known) && historyTable(points);
   if (points.length < 2) {
-    parts.push(h("p", { class: "hint" }, "No snapshot has been kept so far, so there is only the present to see. One is kept every so often, or by name under ",
-      h("a", { href: "#/change" }, "Change"), "."));
-  } else {
-    parts.push(h("div", { class: "sparks" },
-      spark("Share of the text", points.map((point) => (point.known ? point.share : null)), share, signal),
-      spark("Movement since the one before", points.map((point) => point.movement ?? null), (value) => value.toFixed(2), signal)));
+    const link = h("a", { href: to("change") }, "Changes");
+    const how = "There are no snapshots yet, so only the current state is shown. The service takes them regularly; ";
+    return [h("p.hint", how, "you can also save one under ", link, "."), rows];
   }
-  if (known.length > 0) parts.push(table(points));
-  return parts;
+  const shares = points.map((point) => (point.known ? point.share : null));
+  const movements = points.map((point) => point.movement ?? null);
+  const sparks = [
+    spark("Share of text", shares, share, signal),
+    spark("Movement since the previous snapshot", movements, (value) => value.toFixed(2), signal),
+  ];
+  return [h("div.sparks", sparks), rows];
 }
 
+/**
+ * @param {string} caption
+ * @param {(number | null)[]} values
+ * @param {(value: number) => string} format
+ * @param {AbortSignal} signal
+ */
 function spark(caption, values, format, signal) {
-  const chart = h("div", { class: "chart" });
-  const given = values.filter((value) => value !== null);
-  const last = given.at(-1);
-  const figure = h("figure", {}, h("figcaption", {}, caption, last === undefined ? "" : `: ${format(last)} now`), chart);
-  if (given.length === 0) chart.append(h("p", { class: "hint" }, "not known yet"));
-  else sparkline(chart, { signal, marks: true, describe: (all) => `${caption}: ${all.map((value) => (value === null ? "unknown" : format(value))).join(", ")}` })(values);
-  return figure;
+  const chart = h("div.chart");
+  const last = values.findLast((value) => value !== null) ?? null;
+  const describe = () =>
+    `${caption}: ${values.map((value) => (value === null ? "unknown" : format(value))).join(", ")}`;
+  if (last === null) chart.append(h("p.hint", "not known yet"));
+  else sparkline(chart, { signal, marks: true, describe })(values);
+  return h("figure", h("figcaption", caption, last !== null && `: ${format(last)} now`), chart);
 }
 
-/** The newest first, as one reads a log; a neighbour that the snapshot before did not have stands out. */
-function table(points) {
-  const head = h("tr", {},
-    h("th", { scope: "col" }, "When"),
-    h("th", { scope: "col", class: "number wide" }, "Count"),
-    h("th", { scope: "col", class: "number" }, "Movement"),
-    h("th", { scope: "col" }, "Nearest words, ", h("span", { class: "came" }, "new ones marked")));
+/**
+ * The newest row first. Neighbours that the previous snapshot did not have are highlighted.
+ * @param {HistoryPoint[]} points
+ */
+function historyTable(points) {
   const rows = points.map((point, index) => {
-    const isLast = index === points.length - 1;
-    const before = index > 0 && points[index - 1].known ? new Set(points[index - 1].neighbors.map((one) => one.word)) : null;
-    const time = h("time", { datetime: point.time, title: [point.name, exact(point.time)].filter(Boolean).join(", ") }, isLast ? "Now" : moment(point.time));
-    const words = point.known
-      ? point.neighbors.map(({ word }) => wordLink(word, before && !before.has(word) ? { class: "came", title: "not among them before" } : {}))
-      : h("span", { class: "soft" }, "not known then");
-    return h("tr", {},
-      h("td", {}, time, isNamed(point) && h("div", { class: "hint" }, point.name)),
-      h("td", { class: "number soft wide" }, point.known ? number(point.count) : "–"),
-      h("td", { class: "number" }, typeof point.movement === "number" ? point.movement.toFixed(2) : "–"),
-      h("td", { class: "listed" }, words));
+    const previous = points[index - 1]?.known ? points[index - 1].neighbors.map(({ word }) => word) : null;
+    const isNew = (/** @type {string} */ word) => previous !== null && !previous.includes(word);
+    const title = [point.name, exact(point.time)].filter(Boolean).join(", ");
+    const when = index === points.length - 1 ? "Now" : moment(point.time);
+    const neighbors = point.neighbors?.map(({ word }) =>
+      wordLink(word, isNew(word) ? { class: "came", title: "new since the previous snapshot" } : {}),
+    );
+    return h(
+      "tr",
+      h("td", h("time", { datetime: point.time, title }, when), isNamed(point) && h("div.hint", point.name)),
+      h("td.number.soft.wide", point.known ? number(point.count) : "–"),
+      h("td.number", typeof point.movement === "number" ? point.movement.toFixed(2) : "–"),
+      h("td.listed", point.known ? neighbors : h("span.soft", "not in the vocabulary")),
+    );
   });
-  return h("table", { class: "timeline" }, h("thead", {}, head), h("tbody", {}, rows.reverse()));
+  const nearest = ["Nearest words, ", h("span.came", "new ones highlighted")];
+  return table(
+    { class: "timeline" },
+    [th("When"), th("Count", "number wide"), th("Movement", "number"), th(nearest)],
+    rows.reverse(),
+  );
 }
 
-/** Whether a person gave the name; the others are called after their time. */
+/**
+ * Whether a person named the snapshot; the service names snapshots after their time.
+ * @param {{ name: string | null }} snapshot
+ */
 export function isNamed({ name }) {
-  return Boolean(name) && !/^\d{4}-?\d{2}-?\d{2}T/.test(name);
+  return Boolean(name) && !/^\d{4}-?\d{2}-?\d{2}T/.test(name ?? "");
 }
