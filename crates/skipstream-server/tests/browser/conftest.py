@@ -1,4 +1,4 @@
-"""What the tests share: services, a browser, and pages that are watched.
+"""Shared fixtures: services, a browser, and pages whose requests and errors are recorded.
 
     cargo build -p skipstream-cli
     SKIPSTREAM=target/debug/skipstream CHROMIUM=/usr/bin/chromium pytest crates/skipstream-server/tests/browser
@@ -20,7 +20,7 @@ MODEL = ("--dimensions", "24", "--window", "3", "--threads", "1")
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service that knows the planted text and keeps one snapshot of its first part. Tests may add to it."""
+    """A service that has learned the planted text and has a snapshot of its first part. Tests may add text."""
     service = Service(tmp_path_factory.mktemp("service"), *MODEL)
     service.start()
     service.learn(sentences(4000, seed=1))
@@ -32,7 +32,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Callable[..., Service]]:
-    """Makes services that know nothing yet."""
+    """Makes services that have read no text."""
     made: list[Service] = []
 
     def make(*options: str, token: str | None = None) -> Service:
@@ -55,8 +55,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Opens pages, in a browser profile of their own. All of them are watched until the end of the test: no page may ask
-    another host, and none may complain."""
+    """Opens pages, each in a browser profile of its own. The test fails if a page contacts another host, or logs an error
+    or a warning."""
     complaints: list[str] = []
     contexts = []
 
@@ -66,7 +66,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
                 complaints.append(f"asked {url}")
 
         def console(message: ConsoleMessage) -> None:
-            # The browser itself notes each answer that is an error; what the page makes of it is tested.
+            # The browser logs each error response. What the page shows for it is tested.
             if message.type in ("error", "warning") and not message.text.startswith("Failed to load resource"):
                 complaints.append(f"{message.type}: {message.text}")
 
@@ -91,5 +91,5 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
 
 @pytest.fixture
 def page(service: Service, open_page: Callable[..., Page]) -> Page:
-    """The page of the service that knows the planted text."""
+    """The page of the service that has learned the planted text."""
     return open_page(service.address)

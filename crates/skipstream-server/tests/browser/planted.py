@@ -1,4 +1,4 @@
-"""Text with a structure that is known: words of the same topic stand together."""
+"""Text with a known structure: words of the same topic occur together."""
 
 import random
 
@@ -11,7 +11,7 @@ TOPICS = {
 
 
 def sentences(n: int, seed: int, topics: dict[str, list[str]] = TOPICS) -> str:
-    """So many lines, each of eight words of one topic."""
+    """`n` lines, each of eight words of one topic."""
     random_numbers = random.Random(seed)
     names = sorted(topics)
     lines = (" ".join(random_numbers.choices(topics[random_numbers.choice(names)], k=8)) for _ in range(n))

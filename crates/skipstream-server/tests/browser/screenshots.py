@@ -1,4 +1,4 @@
-"""Makes the pictures of the documentation: a service learns a text, and its page is photographed on the way.
+"""Makes the screenshots for the documentation: a service learns a text, and its page is photographed meanwhile.
 
     SKIPSTREAM=target/release/skipstream python screenshots.py TEXT FOLDER [--bytes N]
 """
@@ -24,10 +24,10 @@ LARGEST = 200_000
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("text", type=Path, help="a file with a sentence or paragraph a line")
-    parser.add_argument("folder", type=Path, help="where the pictures go")
-    parser.add_argument("--bytes", type=int, default=60_000_000, help="so much of the text is learned")
-    parser.add_argument("--word", default="germany", help="the word whose card is shown")
+    parser.add_argument("text", type=Path, help="text with one sentence or paragraph per line")
+    parser.add_argument("folder", type=Path, help="folder for the screenshots")
+    parser.add_argument("--bytes", type=int, default=60_000_000, help="number of bytes of the text to learn")
+    parser.add_argument("--word", default="germany", help="word to open")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
 
@@ -47,13 +47,13 @@ def photograph(browser: Browser, service: Service, text: Iterator[str], folder: 
         service.learn(next(text))
         service.keep(name)
     service.learn(next(text))
-    # The card of a word shows the most at once, so it stands for the page where there is room for one picture.
+    # The view of a word shows the most at once, so it represents the page where there is room for one picture.
     views = {"": f"#/word/{word}", "map": "#/map", "change": "#/change?since=first"}
     for view, address in views.items():
         for screen, theme in itertools.product(SCREENS, THEMES):
             name = "-".join(filter(None, ["serve", view, screen, theme]))
             picture(open_page(browser, service, screen, theme, address), folder / f"{name}.png")
-    # The first view is of a service at work, so all its pages are opened before the last part of the text is sent.
+    # The first view shows a service at work, so its pages are opened before the last part of the text is sent.
     pages = {(screen, theme): open_page(browser, service, screen, theme, "#/") for screen, theme in itertools.product(SCREENS, THEMES)}
     sending = threading.Thread(target=lambda: service.learn(next(text)))
     sending.start()
@@ -67,7 +67,7 @@ def open_page(browser: Browser, service: Service, screen: str, theme: str, addre
     page = browser.new_context(color_scheme=theme, **SCREENS[screen]).new_page()
     page.goto(f"{service.address}/{address}")
     page.locator("main h1").first.wait_for(state="attached")
-    # Charts and maps are drawn after their data have come.
+    # Charts and maps are drawn once their data has arrived.
     page.wait_for_timeout(2500)
     return page
 
@@ -76,7 +76,7 @@ def picture(page: Page, path: Path) -> None:
     page.screenshot(path=path)
     size = path.stat().st_size
     if size > LARGEST:
-        raise SystemExit(f"{path} has {size} bytes; a picture may have {LARGEST}")
+        raise SystemExit(f"{path} is {size} bytes; the limit is {LARGEST}")
     print(f"{path}: {size} bytes")
     page.context.close()
 

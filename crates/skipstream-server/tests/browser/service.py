@@ -1,4 +1,4 @@
-"""The real service, as a process of its own."""
+"""The service as a separate process."""
 
 import json
 import os
@@ -12,15 +12,15 @@ from pathlib import Path
 
 
 def program() -> str:
-    """The program that is tested."""
+    """The program under test."""
     try:
         return os.environ["SKIPSTREAM"]
     except KeyError:
-        raise SystemExit("SKIPSTREAM must be the path of the skipstream program") from None
+        raise SystemExit("set SKIPSTREAM to the path of the skipstream program") from None
 
 
 class Service:
-    """A service on a free port of this machine, with a folder of its own."""
+    """A service on a free port of this machine, with its own data folder."""
 
     def __init__(self, folder: Path, *options: str, token: str | None = None) -> None:
         self.folder = folder
@@ -35,7 +35,7 @@ class Service:
 
     def start(self) -> None:
         listen = ["--listen", f"127.0.0.1:{self.port}"]
-        # What the service says goes to a file: a pipe that nobody reads would fill and stop it.
+        # The log goes to a file: a pipe that nobody reads would fill up and block the service.
         with (self.folder / "service.log").open("ab") as log:
             command = [program(), "serve", "--data", str(self.folder / "data"), *listen, *self.options]
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
@@ -55,7 +55,7 @@ class Service:
 
     def is_ready(self) -> bool:
         if self.process is not None and self.process.poll() is not None:
-            raise AssertionError(f"the service ended: {(self.folder / 'service.log').read_text()}")
+            raise AssertionError(f"the service exited: {(self.folder / 'service.log').read_text()}")
         try:
             with urllib.request.urlopen(f"{self.address}/readyz", timeout=2):
                 return True
@@ -77,7 +77,7 @@ class Service:
         return answer
 
     def keep(self, name: str) -> None:
-        """Keeps what is known now as a snapshot."""
+        """Saves the current state as a snapshot."""
         self.ask("/v1/snapshots", json.dumps({"name": name}).encode(), media_type="application/json")
 
     @staticmethod
@@ -85,7 +85,7 @@ class Service:
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > end:
-                raise AssertionError(f"not so after {seconds} s")
+                raise AssertionError(f"condition not met after {seconds} s")
             time.sleep(0.05)
 
 

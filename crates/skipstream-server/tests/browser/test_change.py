@@ -1,11 +1,11 @@
-"""The timeline of a word, emerging words, movers, kept and watched ones; analogies."""
+"""The timeline of a word, emerging words, movers, snapshots, watched words, analogies."""
 
 from planted import TOPICS
 from playwright.sync_api import Page, expect
 from service import Service
 
 
-def test_the_timeline_has_each_kept_snapshot_and_the_present(page: Page) -> None:
+def test_the_timeline_has_each_snapshot_and_the_present(page: Page) -> None:
     page.goto(page.url.split("#")[0] + "#/word/hammer")
     rows = page.locator(".timeline tbody tr")
     expect(rows.first).to_contain_text("Now")
@@ -21,7 +21,7 @@ def test_a_word_that_came_later_was_not_known_then(page: Page, service: Service)
     expect(page.locator(".timeline tbody tr").filter(has_text="first-part")).to_contain_text("not in the vocabulary")
 
 
-def test_what_came_up_since_a_kept_snapshot_is_listed(page: Page, service: Service) -> None:
+def test_words_that_emerged_since_a_snapshot_are_listed(page: Page, service: Service) -> None:
     service.learn("quasar pulsar nebula galaxy\n" * 60)
     page.goto(page.url.split("#")[0] + "#/change?since=first-part")
     emerging = page.get_by_role("table", name="Emerging words")
@@ -33,7 +33,7 @@ def test_what_came_up_since_a_kept_snapshot_is_listed(page: Page, service: Servi
     assert page.url.endswith("#/change?since=24h")
 
 
-def test_the_present_is_kept_by_name_and_deleted(page: Page) -> None:
+def test_a_snapshot_is_saved_and_deleted(page: Page) -> None:
     page.goto(page.url.split("#")[0] + "#/change")
     page.get_by_label("Save a snapshot as").fill("by-hand")
     page.get_by_role("button", name="Save").click()

@@ -1,4 +1,4 @@
-"""A service that goes away, comes back, or asks for a token."""
+"""A service that stops, restarts, or requires a token."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from service import Service
 TOKEN = "a-token-for-tests-0123456789"
 
 
-def test_a_service_that_was_killed_is_missed_and_welcomed_back(fresh: Callable[..., Service], open_page: Callable[..., Page]) -> None:
+def test_the_page_reconnects_after_the_service_was_killed(fresh: Callable[..., Service], open_page: Callable[..., Page]) -> None:
     service = fresh()
     service.learn(sentences(200, seed=4))
     page = open_page(service.address)
@@ -22,7 +22,7 @@ def test_a_service_that_was_killed_is_missed_and_welcomed_back(fresh: Callable[.
     page.keyboard.press("Enter")
     expect(page.locator("main .note.bad")).to_contain_text("Cannot reach the service")
     service.start()
-    # Without anybody doing anything: the banner goes, and the card that was asked for comes.
+    # The page recovers by itself: the banner disappears, and the word is shown.
     expect(banner).to_be_hidden()
     expect(page.get_by_role("table", name="Words nearest to berlin")).to_be_visible()
     service.learn("kayak paddle canoe river\n" * 20)
@@ -54,7 +54,7 @@ def test_a_token_is_asked_for_kept_for_the_tab_and_forgotten(fresh: Callable[...
     assert page.evaluate("sessionStorage.length") == 0
 
 
-def test_a_failing_disk_of_the_service_is_said(page: Page) -> None:
+def test_a_problem_of_the_service_is_shown(page: Page) -> None:
     expect(page.locator("#link")).to_have_attribute("data-state", "open")
     page.evaluate(
         """async () => {

@@ -1,4 +1,4 @@
-"""What all views have in common: addresses, themes, narrow screens, keys, and what a screen reader meets."""
+"""What all views share: addresses, themes, narrow screens, keyboard, accessibility."""
 
 import re
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def test_nothing_scrolls_sideways_on_a_phone(service: Service, open_page: Callab
     settled(page)
     page.wait_for_timeout(300)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    # What is cut off by the edge would not widen the page; no text may end outside.
+    # Content that is cut off at the edge does not widen the page, so positions are checked as well.
     outside = page.evaluate(
         """width => [...document.querySelectorAll("body *")].filter((element) => element.checkVisibility() && !element.closest(".unseen, .skip, svg"))
             .filter((element) => element.getBoundingClientRect().right > width + 1).map((element) => element.outerHTML.slice(0, 80))""",

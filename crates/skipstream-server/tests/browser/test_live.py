@@ -1,4 +1,4 @@
-"""What happens in the service shows without a reload."""
+"""The page follows the service without a reload."""
 
 import re
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def test_the_card_of_a_word_follows_what_is_learned(page: Page, service: Service
     seen = page.locator(".facts div").first
     expect(seen).to_contain_text("times")
     before = seen.inner_text()
-    # The card is brought up to date when something was published, though not at every publication.
+    # The view is updated after publications, but not after each of them.
     for seed in range(10, 14):
         service.learn(sentences(50, seed) + "goat sheep goat sheep\n")
         page.wait_for_timeout(1500)

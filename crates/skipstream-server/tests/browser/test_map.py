@@ -1,4 +1,4 @@
-"""The map: click, pan, zoom, keys, and the list beside it."""
+"""The map: click, pan, zoom, keyboard, and the list of its words."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +12,7 @@ def open_map(page: Page, address: str = "#/map") -> Locator:
     page.goto(page.url.split("#")[0] + address)
     canvas = page.get_by_role("application")
     page.wait_for_function("word => document.querySelector('canvas')?.whereIs?.(word)", arg="berlin")
-    # What is on the map must not move between the moment it is measured and the click.
+    # Words must not move between measuring and clicking.
     page.get_by_label("Update live").uncheck()
     return canvas
 
@@ -25,7 +25,7 @@ def test_a_click_on_a_word_opens_it(page: Page) -> None:
     canvas = open_map(page)
     canvas.click(position=place(canvas, "berlin"))
     expect(page.get_by_role("heading", level=1)).not_to_contain_text("Map")
-    # Words of a topic lie close together, so the one that was hit may be a neighbour.
+    # Words of a topic are close together, so the click may hit a neighbour.
     assert page.get_by_role("heading", level=1).inner_text() in TOPICS["cities"]
 
 
@@ -37,7 +37,7 @@ def test_a_word_under_the_pointer_can_be_clicked_after_zooming_in(page: Page) ->
         page.mouse.wheel(0, -400)
     page.wait_for_function("word => document.querySelector('canvas').whereIs('horse')")
     after = place(canvas, "horse")
-    # The pointer stands on whole pixels, and what it is off by grows with the map.
+    # The pointer is on a whole pixel, and the rounding error grows with the zoom.
     assert abs(after["x"] - before["x"]) < 20 and abs(after["y"] - before["y"]) < 20
     canvas.click(position=after)
     expect(page.get_by_role("heading", level=1, name="horse")).to_be_visible()
@@ -76,8 +76,8 @@ def test_keys_move_zoom_and_open(page: Page) -> None:
     expect(page.get_by_role("heading", level=1, name=word)).to_be_visible()
 
 
-def test_topics_lie_apart(fresh: Callable[..., Service], open_page: Callable[..., Page]) -> None:
-    # Three groups span a plane; of more than three, two may lie on top of each other in it.
+def test_topics_are_apart(fresh: Callable[..., Service], open_page: Callable[..., Page]) -> None:
+    # Three groups span a plane; with more than three, two may overlap in it.
     topics = {topic: TOPICS[topic] for topic in ["animals", "cities", "colors"]}
     service = fresh()
     service.learn(sentences(4000, seed=6, topics=topics))

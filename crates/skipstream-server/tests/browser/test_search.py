@@ -1,4 +1,4 @@
-"""Search, completion, and the card of a word."""
+"""Search, completion, and the view of a word."""
 
 from planted import TOPICS
 from playwright.sync_api import Page, expect
@@ -58,14 +58,14 @@ def test_escape_closes_the_list_and_then_empties_the_box(page: Page) -> None:
     expect(search(page)).to_have_value("")
 
 
-def test_an_answer_that_comes_late_is_not_shown(page: Page) -> None:
+def test_a_late_response_is_not_shown(page: Page) -> None:
     held = []
     page.route("**/v1/words?prefix=c&*", lambda route: held.append(route))
     with page.expect_request("**/v1/words?prefix=c&*"):
         search(page).press_sequentially("c")
     search(page).fill("ch")
     expect(options(page)).to_have_count(1)
-    # The page has given the first question up; its answer may come or not.
+    # The page has cancelled the first request; its response may arrive or not.
     held[0].fulfill(json={"words": [{"word": "cat", "count": 1}, {"word": "crimson", "count": 1}]})
     search(page).press("ArrowDown")
     expect(options(page)).to_have_count(1)
@@ -80,7 +80,7 @@ def test_capital_letters_find_what_the_model_knows_in_small_ones(page: Page) -> 
     expect(page.get_by_role("heading", level=1, name="berlin")).to_be_visible()
 
 
-def test_an_unknown_word_gets_suggestions_that_lead_on(page: Page) -> None:
+def test_an_unknown_word_gets_suggestions(page: Page) -> None:
     search(page).fill("berlni")
     search(page).press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("is not in the vocabulary")
@@ -88,7 +88,7 @@ def test_an_unknown_word_gets_suggestions_that_lead_on(page: Page) -> None:
     expect(page.get_by_role("heading", level=1, name="berlin")).to_be_visible()
 
 
-def test_a_neighbor_is_a_link_and_back_comes_back(page: Page) -> None:
+def test_a_neighbor_is_a_link_and_back_returns(page: Page) -> None:
     page.goto(page.url.split("#")[0] + "#/word/cat")
     link = page.get_by_role("table", name="Words nearest to cat").get_by_role("link").first
     other = link.inner_text()
@@ -106,7 +106,7 @@ def test_a_word_that_looks_like_markup_stays_a_word(page: Page) -> None:
     assert page.locator("main img").count() == 0
 
 
-def test_more_neighbors_are_shown_when_they_are_asked_for(page: Page) -> None:
+def test_more_neighbors_are_shown_on_request(page: Page) -> None:
     page.goto(page.url.split("#")[0] + "#/word/wolf")
     page.get_by_label("Number of neighbours").select_option("25")
     expect(page.get_by_role("table", name="Words nearest to wolf").locator("tbody tr")).to_have_count(25)

@@ -1,4 +1,4 @@
-"""The box for text."""
+"""Adding text."""
 
 import re
 from collections.abc import Callable
@@ -42,28 +42,28 @@ def test_text_is_sent_by_keyboard(page: Page) -> None:
         (503, {}, "The service is busy or shutting down."),
     ],
 )
-def test_what_goes_wrong_is_said_in_plain_words(page: Page, status: int, headers: dict[str, str], message: str) -> None:
+def test_errors_are_explained(page: Page, status: int, headers: dict[str, str], message: str) -> None:
     open_text(page)
     error = {"error": {"code": "planted", "message": "the line has 9 bytes"}}
     page.route("**/v1/text", lambda route: route.fulfill(status=status, headers=headers, json=error))
     page.get_by_label("Text to learn").fill("some text")
     page.get_by_role("button", name="Learn this text").click()
     expect(page.locator("main .note.bad")).to_contain_text(message)
-    # Nothing is lost, and it can be tried again.
+    # The text is still there, and can be sent again.
     expect(page.get_by_label("Text to learn")).to_have_value("some text")
     page.unroute("**/v1/text")
     page.get_by_role("button", name="Learn this text").click()
     expect(page.locator(".steps")).to_contain_text("Learned")
 
 
-def test_a_line_that_the_service_really_refuses_is_named(fresh: Callable[..., Service], open_page: Callable[..., Page]) -> None:
+def test_a_line_that_the_service_rejects_is_named(fresh: Callable[..., Service], open_page: Callable[..., Page]) -> None:
     page = open_page(fresh("--max-line-size", "64").address + "/#/text")
     page.get_by_label("Text to learn").fill("short\n" + "long " * 40)
     page.get_by_role("button", name="Learn this text").click()
     expect(page.locator("main .note.bad")).to_contain_text("64")
 
 
-def test_text_whose_answer_was_lost_is_learned_once(page: Page, service: Service) -> None:
+def test_text_whose_response_was_lost_is_learned_once(page: Page, service: Service) -> None:
     open_text(page)
     before = service.ask("/v1/stats")["logged"]
 

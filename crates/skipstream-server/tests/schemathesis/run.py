@@ -1,9 +1,8 @@
-"""Holds a running service to its own OpenAPI document.
+"""Checks a running service against its own OpenAPI document.
 
-Starts the command that SKIPSTREAM names (or `skipstream`) on a free port with a folder of its own, teaches it a small
-text, and lets schemathesis send requests that the document allows and some that it does not. Every answer must have a
-status, a type and a shape that the document has, and none may be a 5xx. Arguments go to `schemathesis run`; for a longer
-run, `--max-examples 500`.
+Starts the program in SKIPSTREAM (or `skipstream`) on a free port with its own data folder, sends it a small text, and
+lets schemathesis send valid and invalid requests. Every response must have a status, a type and a shape from the
+document, and none may be a 5xx. Arguments are passed to `schemathesis run`; for a longer run, use `--max-examples 500`.
 """
 
 import os
@@ -28,7 +27,7 @@ CHECKS = [
 
 TOKEN = "schemathesis-0123456789"
 
-# Its answer has no end.
+# Its response never ends.
 EXCLUDED = ["/v1/events"]
 
 
@@ -47,7 +46,7 @@ def ask(url, body=None):
 def wait_until_ready(server, address):
     for _ in range(300):
         if server.poll() is not None:
-            sys.exit(f"the service ended with {server.returncode} before it answered")
+            sys.exit(f"the service exited with {server.returncode} before it was ready")
         try:
             ask(f"{address}/readyz")
             return
@@ -70,7 +69,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         address = f"http://127.0.0.1:{free_port()}"
         listen = address.removeprefix("http://")
-        # With tokens, so that a request without one must be refused.
+        # With tokens, so that requests without one must be rejected.
         tokens = Path(folder, "tokens")
         tokens.write_text(f"admin {TOKEN}\n")
         tokens.chmod(0o600)
@@ -82,7 +81,7 @@ def main():
             text = "tea with milk\ncoffee with sugar\nking and queen\nman and woman\n" * 200
             ask(f"{address}/v1/text?wait=learned", text.encode())
             result = run(address, arguments)
-            # After all of it the service still answers, and comes to a good end.
+            # Afterwards the service still works and shuts down cleanly.
             ask(f"{address}/v1/words/tea/neighbors")
             server.terminate()
             ended = server.wait(timeout=60)

@@ -110,22 +110,19 @@ function emergingTable({ words }) {
  * @param {{
  *   since: { time: string } | null,
  *   movers: {
- *     word: string, cosine: number, above_floor: boolean,
- *     neighbors_before: { word: string }[], neighbors_after: { word: string }[],
+ *     word: string, cosine: number, above_floor: boolean, neighbors_before: string[], neighbors_after: string[],
  *   }[],
  * }} answer
  */
 function moversTable({ movers, since }) {
   if (since === null) return note("There is no snapshot to compare with yet.");
   if (movers.length === 0) return note("No word is in both vocabularies.");
-  const list = (/** @type {{ word: string }[]} */ words) =>
-    words.slice(0, neighborsShown).map(({ word }) => wordLink(word));
   const rows = movers.map((one) =>
     h(
       "tr",
       { class: one.above_floor ? "" : "faint" },
       h("td", wordLink(one.word)),
-      h("td.listed", h("div.soft", list(one.neighbors_before)), h("div", arrow(), list(one.neighbors_after))),
+      h("td.listed", h("div.soft", links(one.neighbors_before)), h("div", arrow(), links(one.neighbors_after))),
       h("td.number", { title: `cosine ${one.cosine.toFixed(3)}` }, (1 - one.cosine).toFixed(2)),
     ),
   );
@@ -139,6 +136,9 @@ function moversTable({ movers, since }) {
     hint(`Compared with the snapshot of ${exact(since.time)}.${faint}`),
   ];
 }
+
+/** @param {string[]} words */
+const links = (words) => words.slice(0, neighborsShown).map((word) => wordLink(word));
 
 const arrow = () => h("span.arrow", { "aria-hidden": "true" }, "→ ");
 
@@ -230,7 +230,6 @@ function saveForm(signal) {
 /** @param {{ words: string[] }} answer */
 function watchedWords({ words }) {
   if (words.length === 0) return hint("None. Open a word and press Watch to be notified when it moves.");
-  const links = (/** @type {string[]} */ list) => list.map((word) => wordLink(word));
   const items = drifts.map((one) =>
     h(
       "li",

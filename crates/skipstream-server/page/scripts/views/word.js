@@ -10,7 +10,7 @@ import { neighborTable } from "../neighbors.js";
 import { go, to } from "../route.js";
 import { timeline } from "./timeline.js";
 
-// The view follows what is published, but no faster than people read.
+// Once it is shown, the word follows what is published, but no faster than people read.
 const refreshEvery = 4000;
 // A vector learned from a few occurrences is often near words that it has nothing to do with.
 const rare = 5;
@@ -91,7 +91,7 @@ function showWord(argument, root, signal) {
   const onPublished = () => {
     // Drawing the table again would lose a selection or the focus in it.
     const isInUse = neighbors.contains(document.activeElement) || document.getSelection()?.isCollapsed === false;
-    if (Date.now() - updated >= refreshEvery && !(isShown && isInUse)) refresh();
+    if (!isShown || (Date.now() - updated >= refreshEvery && !isInUse)) refresh();
   };
   live.on("published", onPublished, signal);
   live.on("state", () => live.state === "open" && !isShown && refresh(), signal);
