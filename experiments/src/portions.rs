@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::text::words;
+use xtask::text::words;
 
 /// A text that knows where its lines end and how many words came before.
 pub struct LinedText {

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use experiments::command::{cargo, root, run};
+use xtask::command::{cargo, root, run};
 
 /// Runs the quick checks first, so that a mistake of form is not found after minutes of tests.
 pub fn check() -> Result<()> {

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use experiments::command::{cargo, program, root, run, target_folder};
-use experiments::python::Environment;
+use xtask::command::{cargo, program, root, run, target_folder};
+use xtask::python::Environment;
 
 /// Builds the command, gets the other programs, and runs the tests in Python.
 pub fn run_tests() -> Result<()> {

@@ -1,18 +1,20 @@
-//! The chores of the project: `cargo xtask demo | bench | figures | check | compatibility | python | service | ci`.
+//! The project's chores: `cargo xtask --help` lists them.
 
 mod bench;
 mod check;
 mod compatibility;
 mod demo;
-mod figures;
-mod python;
+mod package;
 mod service;
 
-use anyhow::Result;
-use clap::{Parser, Subcommand};
-use experiments::update_time::{LiveUpdate, print_live_seconds};
+use std::env;
+use std::ffi::OsString;
 
-/// The chores of the project.
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+use xtask::command::{cargo, run_quietly};
+
+/// The project's chores
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Arguments {
@@ -22,38 +24,54 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Learn from real text, day by day, with all set-up done for you
+    /// Learn from real text, day by day; everything is set up for you
     Demo(demo::Options),
     /// Measure speed, memory and quality
     #[command(subcommand)]
     Bench(bench::Bench),
-    /// Repeat the paper's experiments: measure, draw the figures, write the report
-    Figures(figures::Figures),
-    /// What a change must pass: format, lints, documentation, tests
+    /// Repeat the paper's experiments: measure, draw the figures, write the tables
+    #[command(disable_help_flag = true)]
+    Figures(Forwarded),
+    /// Check format, lints, documentation and tests: what every change must pass
     Check,
     /// Exchange vectors with the real gensim, fastText, finalfusion, numpy and safetensors (needs Python and network)
     Compatibility,
     /// Install the Python package in a fresh environment and test it there (needs Python and network)
     Python,
-    /// Try the service in a real browser and against its own description (needs Chromium, Python and network)
+    /// Test the service in a real browser and against its OpenAPI document (needs Chromium, Python and network)
     Service,
-    /// What the project's CI runs, as it runs it
+    /// Run the project's CI
     Ci,
-    /// One update, timed within: what the experiment `update-time` starts in a session of its own
-    #[command(hide = true)]
-    Live(LiveUpdate),
+}
+
+/// Arguments for the `experiments` program, which is compiled only when it is needed.
+#[derive(Args)]
+pub struct Forwarded {
+    /// Options; `--help` lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+impl Forwarded {
+    /// Starts the program with a subcommand and these arguments.
+    fn run(&self, subcommand: &[&str]) -> Result<()> {
+        let mut command = cargo();
+        // Paths among the arguments are relative to where the user is.
+        command.current_dir(env::current_dir()?);
+        command.args(["run", "--quiet", "--release", "--package", "experiments", "--"]);
+        run_quietly(command.args(subcommand).args(&self.arguments))
+    }
 }
 
 fn main() -> Result<()> {
     match Arguments::parse().chore {
         Chore::Demo(options) => demo::run(&options),
         Chore::Bench(bench) => bench::run(&bench),
-        Chore::Figures(figures) => figures::run(&figures),
+        Chore::Figures(forwarded) => forwarded.run(&["figures"]),
         Chore::Check => check::check(),
         Chore::Compatibility => compatibility::run_tests(),
-        Chore::Python => python::run_tests(),
+        Chore::Python => package::run_tests(),
         Chore::Service => service::run_tests(),
         Chore::Ci => check::ci(),
-        Chore::Live(update) => print_live_seconds(&update),
     }
 }

@@ -1,40 +1,98 @@
-//! The Python package, built and tested as people install it.
+//! Virtual environments of Python, for programs that are written in it.
 
 use std::fs;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use experiments::command::{cargo, program, root, run, run_with_retries, target_folder};
-use experiments::python::Environment;
+use crate::command::{run, run_with_retries};
 
-/// Installs the package in a fresh environment, and then tests that one: what is in the folder of the sources is not what
-/// people import.
-pub fn run_tests() -> Result<()> {
-    // The tests compare with what the command gives. The profile of tests: after `cargo test` it is there.
-    run(cargo().args(["build", "--package", "skipstream-cli", "--locked"]))?;
-    let folder = target_folder()?.join("python-package");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+/// A virtual environment in a folder.
+#[derive(Clone)]
+pub struct Environment {
+    folder: PathBuf,
+}
+
+impl Environment {
+    /// The environment in a folder, whether it was made or not.
+    pub fn at(folder: PathBuf) -> Self {
+        Self { folder }
     }
-    let python = Environment::prepare(folder)?;
-    let package = root().join("bindings/python");
-    run_with_retries(python.pip("install").arg(&package))?;
-    python.install_all(&package.join("tests/requirements.txt"))?;
 
-    let call = |arguments: &[&str]| {
-        let mut command = Command::new(python.program("python"));
-        command.arg("-B").arg("-m").args(arguments).current_dir(&package);
+    /// Makes the environment in a folder, or takes the one that is there.
+    pub fn prepare(folder: PathBuf) -> Result<Self> {
+        let environment = Self::at(folder);
+        if !environment.exists() {
+            run(Command::new("python3").args(["-m", "venv"]).arg(&environment.folder))
+                .context("could not make a Python environment")?;
+        }
+        Ok(environment)
+    }
+
+    /// Whether it was made.
+    pub fn exists(&self) -> bool {
+        self.program("python").exists()
+    }
+
+    /// Installs a package, unless it is there.
+    pub fn install(&self, package: &str) -> Result<()> {
+        let mut show = self.pip("show");
+        show.arg(package).stdout(Stdio::null()).stderr(Stdio::null());
+        if show.status()?.success() {
+            return Ok(());
+        }
+        run_with_retries(self.pip("install").arg("--quiet").arg(package))
+    }
+
+    /// Installs all packages that a file lists, unless the same list was installed before.
+    pub fn install_all(&self, requirements: &Path) -> Result<()> {
+        let wanted = fs::read_to_string(requirements).with_context(|| requirements.display().to_string())?;
+        let installed = self.folder.join("installed-requirements.txt");
+        if fs::read_to_string(&installed).is_ok_and(|list| list == wanted) {
+            return Ok(());
+        }
+        run_with_retries(self.pip("install").arg("--quiet").arg("--requirement").arg(requirements))?;
+        fs::write(&installed, wanted).with_context(|| installed.display().to_string())
+    }
+
+    /// Builds the package in a folder and installs it, whether it is there or not: its sources may be newer.
+    pub fn install_folder(&self, folder: &Path) -> Result<()> {
+        run_with_retries(self.pip("install").args(["--quiet", "--force-reinstall"]).arg(folder))
+    }
+
+    /// The packages' installer, with what to do.
+    pub fn pip(&self, verb: &str) -> Command {
+        let mut command = Command::new(self.program("python"));
+        command.args(["-m", "pip", verb, "--disable-pip-version-check"]);
         command
-    };
-    run(&mut call(&["ruff", "format", "--check", "--no-cache", "."]))?;
-    run(&mut call(&["ruff", "check", "--no-cache", "."]))?;
-    run(&mut call(&["mypy", "--strict", "--cache-dir=/dev/null", "--package", "skipstream"]))?;
-    run(&mut call(&["mypy.stubtest", "--mypy-config-file", "pyproject.toml", "skipstream"]))?;
-    // Newer syntax than the oldest Python that the wheel is for. The library's own names were seen by mypy.
-    let mut vermin = Command::new(python.program("vermin"));
-    vermin.args(["--target=3.9-", "--no-tips", "--quiet", "python", "tutorial"]).current_dir(&package);
-    run(&mut vermin)?;
-    let tests = ["pytest", "--doctest-modules", "--pyargs", "skipstream", "tests"];
-    run(call(&tests).env("SKIPSTREAM", program("debug")?))
+    }
+
+    /// The path of a program in the environment.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.folder.join("bin").join(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_was_installed_is_not_installed_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let requirements = folder.path().join("requirements.txt");
+        fs::write(&requirements, "gensim\n").unwrap();
+        fs::write(folder.path().join("installed-requirements.txt"), "gensim\n").unwrap();
+        // There is no Python here, so anything that is started fails.
+        let environment = Environment::at(folder.path().into());
+        assert!(!environment.exists());
+        environment.install_all(&requirements).unwrap();
+    }
+
+    #[test]
+    fn a_missing_list_is_named() {
+        let error = Environment::at("nowhere".into()).install_all(Path::new("no-list.txt")).unwrap_err();
+        assert!(format!("{error:#}").starts_with("no-list.txt: "));
+    }
 }

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use experiments::command::{cargo, program, root, run, target_folder};
-use experiments::python::Environment;
+use xtask::command::{cargo, program, root, run, target_folder};
+use xtask::python::Environment;
 
 /// Builds the command, and runs the tests in a real browser and those that are made from the service's own description.
 pub fn run_tests() -> Result<()> {

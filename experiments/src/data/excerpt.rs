@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 
 use super::{Corpus, Data, addresses};
 use crate::record::{Source, work_folder};
-use crate::text::{TextWriter, each_line, open, words};
+use xtask::text::{TextWriter, each_line, open, words};
 
 /// A plain text file, with lines that no program cuts.
 pub struct Text {

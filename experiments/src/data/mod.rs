@@ -1,15 +1,14 @@
 //! Where texts and test sets come from: a folder, or package registries.
 
 mod addresses;
-pub mod enwik8;
 mod excerpt;
 mod registry;
 pub mod test_sets;
-mod wikitext;
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
+use xtask::wikipedia;
 
 pub use excerpt::Text;
 
@@ -50,7 +49,7 @@ impl Data {
             return Ok(path);
         }
         match corpus {
-            Corpus::Wiki2006 => enwik8::prepare(&self.fetched),
+            Corpus::Wiki2006 => wikipedia::prepare(&self.fetched),
             Corpus::Sotu => addresses::prepare(&self.fetched),
             Corpus::Wiki2014 | Corpus::WikiRecent => {
                 bail!("no folder of --data has {}, and no package registry does", corpus.file())
@@ -88,9 +87,6 @@ impl Data {
 }
 
 impl Corpus {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Wiki2006, Self::Wiki2014, Self::WikiRecent, Self::Sotu];
-
     /// The name in manifests and reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::command::{exists, run_quietly, run_with_retries};
+use xtask::command::{exists, run_quietly, run_with_retries};
 
 /// A wheel: a zip file that pip can get without asking it anything.
 pub(super) struct Wheel {

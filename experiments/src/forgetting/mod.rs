@@ -5,7 +5,6 @@
 //! control: what changes with it is learning, not forgetting.
 
 mod known;
-mod section;
 
 use std::fs;
 use std::ops::Range;
@@ -16,8 +15,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skipstream::corpus::Lines;
 use skipstream::{Config, Trainer};
-
-pub use self::section::section;
 
 use self::known::Known;
 use crate::data::{Corpus, Data};

@@ -10,7 +10,7 @@ use skipstream::Vectors;
 use super::python::{FASTTEXT, GENSIM, Python, SKIPSTREAM};
 use super::setting::Setting;
 use super::yskip;
-use crate::command::run_logged;
+use xtask::command::run_logged;
 
 /// Words that occur less often are left out, by the programs that know the count beforehand.
 pub const MIN_COUNT: u64 = 5;

@@ -8,8 +8,8 @@ use anyhow::{Result, ensure};
 use skipstream::Vectors;
 
 use super::contender::{Job, option};
-use crate::command::root;
-use crate::python::Environment;
+use xtask::command::root;
+use xtask::python::Environment;
 
 /// Our scripts. One named like the package that it imports would import itself.
 pub const GENSIM: &str = "with_gensim.py";

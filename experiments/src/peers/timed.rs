@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::{exists, line};
+use xtask::command::{exists, line};
 
 /// The shell replaces itself by the program, so that our child is the program.
 const IN_OWN_SESSION: [&str; 8] = [

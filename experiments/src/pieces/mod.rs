@@ -3,8 +3,6 @@
 //! Where a piece ends with a sentence (`incremental`) or with a batch (`mini-batch`), the file is the same byte for
 //! byte. Elsewhere `mini-batch` trains a batch that is not full, and the model differs as one of another seed does.
 
-mod section;
-
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
@@ -14,8 +12,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skipstream::corpus::Lines;
 use skipstream::{Config, Strategy, Trainer, Vectors};
-
-pub use self::section::section;
 
 use crate::data::{Corpus, Data};
 use crate::options::Options;

@@ -6,8 +6,6 @@
 
 mod method;
 mod plan;
-mod scores;
-mod section;
 mod texts;
 
 use std::collections::VecDeque;
@@ -20,7 +18,6 @@ use anyhow::{Context, Result, anyhow};
 use serde::{Deserialize, Serialize};
 use skipstream::{Vectors, formats};
 
-use crate::command::{build_skipstream, run_logged};
 use crate::data::Data;
 use crate::options::Options;
 use crate::peers::contender::{Contender, Job};
@@ -30,8 +27,8 @@ use crate::scores::{Measure, Set, SetScore, score_among};
 pub use method::Method;
 use method::Programs;
 use plan::Plan;
-pub use section::section;
 use texts::Texts;
+use xtask::command::{build_skipstream, run_logged};
 
 /// The file of the scores.
 const SCORES: &str = "scores.csv";

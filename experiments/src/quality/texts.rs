@@ -11,7 +11,7 @@ use crate::data::{Corpus, Data, Text};
 use crate::peers::contender::MIN_COUNT;
 use crate::peers::setting::Setting;
 use crate::record::Source;
-use crate::text::words;
+use xtask::text::words;
 
 /// The texts of all settings.
 pub struct Texts {

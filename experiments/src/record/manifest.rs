@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::circumstances;
-use crate::command::root;
+use xtask::command::root;
 
 const NAME: &str = "manifest.json";
 

@@ -50,7 +50,7 @@ impl<Row: Serialize + DeserializeOwned> Rows<Row> {
 }
 
 /// Reads all rows of a file.
-pub fn read_rows<Row: DeserializeOwned>(path: &Path) -> Result<Vec<Row>> {
+fn read_rows<Row: DeserializeOwned>(path: &Path) -> Result<Vec<Row>> {
     let context = || format!("could not read {}", path.display());
     let mut reader = csv::Reader::from_path(path).with_context(context)?;
     reader.deserialize().collect::<Result<_, _>>().with_context(context)

@@ -23,18 +23,6 @@ mod datasets;
 
 mod moments;
 
-mod results;
-
-mod numbers;
-
-mod agreement;
-
-mod figures;
-
-mod paper;
-
-mod section;
-
 use std::fs;
 use std::thread;
 use std::time::Instant;
@@ -50,13 +38,12 @@ use self::independent::{expected, theorem};
 use self::moments::{Constants, Moments, Theory};
 use self::renewal::{Limits, Renewal};
 use self::scores::Scores;
-pub use self::section::section;
 use self::smoothed::Smoothed;
 use self::vocabulary::{ReducedText, SIZE};
 use crate::data::Data;
 use crate::options::Options;
 use crate::record::{Record, Rows};
-use crate::text::grouped;
+use xtask::text::grouped;
 
 const NAME: &str = "theorems";
 const MOMENTS: &str = "moments.csv";

@@ -1,10 +1,10 @@
 //! Moments of ΔL over datasets, beside what theory says of them.
 
 use serde::{Deserialize, Serialize};
+use statrs::statistics::Statistics;
 
 use super::datasets::{Kind, Sample};
 use super::difference::Difference;
-use crate::statistics::Spread;
 
 /// One kind, size, exponent and batch size.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug)]
@@ -84,8 +84,7 @@ impl Moments {
     ) -> Self {
         let spread = |value: &dyn Fn(&Difference) -> f64| {
             let values: Vec<f64> = differences.iter().map(value).collect();
-            let spread = Spread::of(&values).expect("a sample has datasets");
-            (spread.mean, spread.standard_error())
+            (values.as_slice().mean(), standard_error(&values))
         };
         let (first, first_error) = spread(&|difference| difference.whole);
         let (rest, rest_error) = spread(&|difference| difference.whole - difference.linear);
@@ -108,4 +107,9 @@ impl Moments {
             linear_error,
         }
     }
+}
+
+/// The standard error of a mean.
+pub fn standard_error(values: &[f64]) -> f64 {
+    values.std_dev() / (values.len() as f64).sqrt()
 }

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 
 use crate::data::{Corpus, Data};
 use crate::record::Source;
-use crate::text::{each_line, open, words};
+use xtask::text::{each_line, open, words};
 
 /// The number of words, with the token for all others.
 pub const SIZE: usize = 1000;

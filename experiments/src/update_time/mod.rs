@@ -6,8 +6,6 @@
 
 mod plan;
 mod programs;
-mod section;
-mod times;
 
 use std::env;
 use std::fs;
@@ -21,11 +19,8 @@ use serde::{Deserialize, Serialize};
 use skipstream::corpus::Lines;
 use skipstream::{Trainer, Vectors, formats};
 
-pub use self::section::section;
-
 use self::plan::{Plan, Run};
 use self::programs::{Program, Programs, copy};
-use crate::command::build_skipstream;
 use crate::data::{Corpus, Data};
 use crate::options::Options;
 use crate::peers::contender::{Contender, Job};
@@ -34,6 +29,7 @@ use crate::peers::timed;
 use crate::portions::LinedText;
 use crate::record::{Record, Rows, work_folder};
 use crate::scores::{Measure, Set, SetScore, score_among};
+use xtask::command::build_skipstream;
 
 /// The name of the experiment and of its folder.
 pub const NAME: &str = "update-time";

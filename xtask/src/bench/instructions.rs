@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
-use experiments::command::{cargo, exists, root, run as run_command, run_with_retries, target_folder};
+use xtask::command::{cargo, exists, root, run as run_command, run_with_retries, target_folder};
 
 /// Counts instructions, and compares with the count before, which is kept under `target/gungraun`.
 pub fn run() -> Result<()> {

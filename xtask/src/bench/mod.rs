@@ -1,48 +1,46 @@
-//! `cargo xtask bench`: how fast, how large and how good.
+//! `cargo xtask bench`: speed, memory and quality. What needs the engine or other programs is in `experiments`.
 
-mod evaluation;
 mod instructions;
-mod opening;
-mod peers;
-mod reading;
-mod serve;
 mod stages;
 
 use anyhow::Result;
 use clap::Subcommand;
 
-/// What was typed after `cargo xtask bench`.
+use crate::Forwarded;
+
+/// Benchmarks.
 #[derive(Subcommand)]
 pub enum Bench {
     /// Train skipstream and other programs on the same text, in turns, and compare
-    Peers(Box<peers::Options>),
+    #[command(disable_help_flag = true)]
+    Peers(Forwarded),
     /// Time each stage of the library with Criterion
     Stages(stages::Options),
     /// Count the instructions of each stage under Valgrind: the same number on a busy machine
     Instructions,
-    /// Score the same vectors with skipstream and with gensim: they must agree, and one must be faster
-    Evaluation(evaluation::Options),
-    /// Open a large model in place and ask it, next to gensim
-    Opening(opening::Options),
+    /// Score the same vectors with skipstream and with gensim: they must agree, and skipstream must be faster
+    #[command(disable_help_flag = true)]
+    Evaluation(Forwarded),
+    /// Open a large memory-mapped model and query it, next to gensim
+    #[command(disable_help_flag = true)]
+    Opening(Forwarded),
     /// Read and count a text without training, next to `wc -w`
-    Reading(reading::Options),
-    /// Ask a service while it learns at full speed: how soon it answers, and what is left of the speed of `train`
-    Serve(serve::Options),
-    /// Ask a service at a steady rate until standard input ends: what `serve` starts in a session of its own
-    #[command(hide = true)]
-    Questions(serve::Load),
+    #[command(disable_help_flag = true)]
+    Reading(Forwarded),
+    /// Query a service while it learns at full speed: latency, and throughput relative to `train`
+    #[command(disable_help_flag = true)]
+    Serve(Forwarded),
 }
 
-/// Measures.
+/// Runs a benchmark.
 pub fn run(bench: &Bench) -> Result<()> {
     match bench {
-        Bench::Peers(options) => peers::run(options),
+        Bench::Peers(forwarded) => forwarded.run(&["bench", "peers"]),
         Bench::Stages(options) => stages::run(options),
         Bench::Instructions => instructions::run(),
-        Bench::Evaluation(options) => evaluation::run_benchmark(options),
-        Bench::Opening(options) => opening::run(options),
-        Bench::Reading(options) => reading::run(options),
-        Bench::Serve(options) => serve::run(options),
-        Bench::Questions(load) => serve::ask(load),
+        Bench::Evaluation(forwarded) => forwarded.run(&["bench", "evaluation"]),
+        Bench::Opening(forwarded) => forwarded.run(&["bench", "opening"]),
+        Bench::Reading(forwarded) => forwarded.run(&["bench", "reading"]),
+        Bench::Serve(forwarded) => forwarded.run(&["bench", "serve"]),
     }
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use experiments::command::{cargo, run as run_command};
+use xtask::command::{cargo, run as run_command};
 
 /// The benches, in the order of the pipeline.
 const STAGES: [&str; 6] = ["corpus", "vocabulary", "noise", "kernel", "train", "embeddings"];

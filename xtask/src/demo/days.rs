@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
-use experiments::text::{TextWriter, each_line, open, words};
+use xtask::text::{TextWriter, each_line, open, words};
 
 /// One day's text.
 pub struct Day {

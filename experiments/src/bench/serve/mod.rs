@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use crate::circumstances;
+use crate::peers::timed;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use experiments::circumstances;
-use experiments::command::{build_skipstream, target_folder};
-use experiments::data::enwik8;
-use experiments::peers::timed;
+use xtask::command::{build_skipstream, target_folder};
+use xtask::wikipedia;
 
 pub use load::{Answered, Load, ask};
 use process::{Questioner, Server};
@@ -56,7 +56,7 @@ struct Round {
 pub fn run(options: &Options) -> Result<()> {
     let text = match &options.corpus {
         Some(corpus) => corpus.clone(),
-        None => enwik8::prepare(Path::new("demo"))
+        None => wikipedia::prepare(Path::new("demo"))
             .context("could not get a text; --corpus FILE takes one of yours")?,
     };
     let program = build_skipstream()?;

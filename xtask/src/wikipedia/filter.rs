@@ -107,7 +107,7 @@ fn bytes_pattern(pattern: &str) -> Result<Regex, regex::Error> {
 }
 
 /// Calls `word` for each run of letters, in lower case, and for each digit, spelled out.
-pub(super) fn spell(text: &[u8], word: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+pub fn spell(text: &[u8], word: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut letters = Vec::new();
     for &byte in text {
         if byte.is_ascii_alphabetic() {

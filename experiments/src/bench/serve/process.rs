@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::peers::timed::{high_water_mark, in_own_session};
 use anyhow::{Context, Result, bail, ensure};
-use experiments::peers::timed::{high_water_mark, in_own_session};
 use serde_json::Value;
 
 use super::Answered;

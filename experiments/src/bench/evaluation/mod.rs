@@ -17,9 +17,9 @@ use serde_json::Value;
 use skipstream::formats::{self, Format};
 use skipstream::{Embeddings, Vectors};
 
-use experiments::circumstances;
-use experiments::command::{build_skipstream, line, run};
-use experiments::peers::python::{EVALUATE, Python};
+use crate::circumstances;
+use crate::peers::python::{EVALUATE, Python};
+use xtask::command::{build_skipstream, line, run};
 
 /// Google's questions must be answered so many times faster than by gensim.
 const WANTED_RATIO: f64 = 10.0;

@@ -1,0 +1,39 @@
+//! `cargo xtask bench`: speed, memory and quality beside other programs.
+
+mod evaluation;
+mod opening;
+mod peers;
+mod reading;
+mod serve;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+/// Benchmarks. Their names are those of `cargo xtask bench`.
+#[derive(Subcommand)]
+pub enum Bench {
+    /// Train skipstream and other programs on the same text, in turns, and compare
+    Peers(Box<peers::Options>),
+    /// Score the same vectors with skipstream and with gensim: they must agree, and skipstream must be faster
+    Evaluation(evaluation::Options),
+    /// Open a large memory-mapped model and query it, next to gensim
+    Opening(opening::Options),
+    /// Read and count a text without training, next to `wc -w`
+    Reading(reading::Options),
+    /// Query a service while it learns at full speed: latency, and throughput relative to `train`
+    Serve(serve::Options),
+    /// Query a service at a steady rate until standard input ends: `serve` starts this in a session of its own
+    #[command(hide = true)]
+    Questions(serve::Load),
+}
+
+pub fn run(bench: &Bench) -> Result<()> {
+    match bench {
+        Bench::Peers(options) => peers::run(options),
+        Bench::Evaluation(options) => evaluation::run_benchmark(options),
+        Bench::Opening(options) => opening::run(options),
+        Bench::Reading(options) => reading::run(options),
+        Bench::Serve(options) => serve::run(options),
+        Bench::Questions(load) => serve::ask(load),
+    }
+}

@@ -1,0 +1,40 @@
+//! The Python package, built and tested as people install it.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use xtask::command::{cargo, program, root, run, run_with_retries, target_folder};
+use xtask::python::Environment;
+
+/// Installs the package in a fresh environment, and then tests that one: what is in the folder of the sources is not what
+/// people import.
+pub fn run_tests() -> Result<()> {
+    // The tests compare with what the command gives. The profile of tests: after `cargo test` it is there.
+    run(cargo().args(["build", "--package", "skipstream-cli", "--locked"]))?;
+    let folder = target_folder()?.join("python-package");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    }
+    let python = Environment::prepare(folder)?;
+    let package = root().join("bindings/python");
+    run_with_retries(python.pip("install").arg(&package))?;
+    python.install_all(&package.join("tests/requirements.txt"))?;
+
+    let call = |arguments: &[&str]| {
+        let mut command = Command::new(python.program("python"));
+        command.arg("-B").arg("-m").args(arguments).current_dir(&package);
+        command
+    };
+    run(&mut call(&["ruff", "format", "--check", "--no-cache", "."]))?;
+    run(&mut call(&["ruff", "check", "--no-cache", "."]))?;
+    run(&mut call(&["mypy", "--strict", "--cache-dir=/dev/null", "--package", "skipstream"]))?;
+    run(&mut call(&["mypy.stubtest", "--mypy-config-file", "pyproject.toml", "skipstream"]))?;
+    // Newer syntax than the oldest Python that the wheel is for. The library's own names were seen by mypy.
+    let mut vermin = Command::new(python.program("vermin"));
+    vermin.args(["--target=3.9-", "--no-tips", "--quiet", "python", "tutorial"]).current_dir(&package);
+    run(&mut vermin)?;
+    let tests = ["pytest", "--doctest-modules", "--pyargs", "skipstream", "tests"];
+    run(call(&tests).env("SKIPSTREAM", program("debug")?))
+}
