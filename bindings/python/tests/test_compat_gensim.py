@@ -1,4 +1,4 @@
-"""The look-alike beside gensim itself."""
+"""compat.Word2Vec next to the real gensim."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_every_public_part_is_there_or_says_why_not() -> None:
         try:
             getattr(ours, name)
         except AttributeError as error:
-            assert str(error).startswith(f"{name} of gensim's Word2Vec is not here: "), name
+            assert str(error).startswith(f"gensim's {name} is not supported: "), name
     same = [
         "vector_size",
         "window",
@@ -121,5 +121,5 @@ def test_prediction_of_a_center_is_computed_alike() -> None:
 def test_a_model_of_gensim_is_not_loaded_by_mistake(tmp_path: Path) -> None:
     path = str(tmp_path / "model")
     gensim.models.Word2Vec([["a", "b"]], vector_size=5, min_count=1).save(path)
-    with pytest.raises(ValueError, match="is a pickle, as gensim saves its models"):
+    with pytest.raises(ValueError, match="is a pickle, gensim's own format"):
         Word2Vec.load(path)

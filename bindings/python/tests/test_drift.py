@@ -50,9 +50,9 @@ def test_nothing_moved(old: Embeddings) -> None:
 
 def test_how_it_is_shown(old: Embeddings) -> None:
     lines = repr(old.diff(changed(old, "w7"), listed=1, neighbors=2)).splitlines()
-    assert lines[0].endswith("1 came, 1 left, 1 moved more than by chance")
+    assert lines[0].endswith("1 arrived, 1 left, 1 moved more than by chance")
     assert lines[1].startswith("  w7: cosine ") and "surprise" in lines[1] and " → " in lines[1]
-    assert lines[2:] == ["  came: new", "  left: w299>"]
+    assert lines[2:] == ["  arrived: new", "  left: w299>"]
 
 
 def test_options_are_kept_and_checked(old: Embeddings) -> None:

@@ -114,7 +114,7 @@ def test_some_rows_are_searched(wv: Embeddings) -> None:
         ({"positive": [("king", 10**400)]}, ValueError, "must be a finite number"),
         ({"positive": np.ones(4)}, ValueError, "the vector has 4 values; the embeddings have 3 dimensions"),
         ({"positive": np.array([1, np.nan, 0])}, ValueError, "value 2 of the vector is NaN"),
-        ({"positive": np.ones((1, 1, 3))}, ValueError, "has 3 dimensions of an array"),
+        ({"positive": np.ones((1, 1, 3))}, ValueError, "has 3 array dimensions"),
         ({"positive": b"king"}, TypeError, "positive is of the type bytes"),
         ({"positive": 5.0}, TypeError, "positive is of the type float"),
         ({"positive": "king", "topn": 2.0}, TypeError, "topn is of the type float; it must be an int"),
@@ -219,7 +219,7 @@ def test_ranks(wv: Embeddings) -> None:
 
 def test_the_odd_one(wv: Embeddings) -> None:
     assert wv.doesnt_match(["king", "apple", "queen", "prince"]) == "apple"
-    with pytest.warns(UserWarning, match="left out: \\['absent'\\]"):
+    with pytest.warns(UserWarning, match="not in the vocabulary: \\['absent'\\]"):
         assert wv.doesnt_match(["king", "apple", "queen", "absent"]) == "apple"
     ranked = wv.rank_by_centrality(["king", "apple", "queen"])
     assert [word for _, word in ranked][-1] == "apple" and ranked == sorted(ranked, reverse=True)

@@ -253,7 +253,7 @@ def test_the_official_check_passes() -> None:
 
 @pytest.mark.parametrize("documents", [[], [""], [[]], [" ", "\n"]])
 def test_documents_without_words_are_refused(documents: Any) -> None:
-    with pytest.raises(ValueError, match="there is no word in the documents"):
+    with pytest.raises(ValueError, match="the documents have no words"):
         small().fit(documents)
 
 

@@ -127,13 +127,13 @@ def test_pickles_and_copies_go_on_alike() -> None:
 
 
 def test_what_is_no_text_is_refused() -> None:
-    with pytest.raises(TypeError, match="say which field"):
+    with pytest.raises(TypeError, match="name the text field"):
         WordVectors(**SMALL).learn_one({"text": "the cat"})
     with pytest.raises(TypeError, match="on is 'text', so x must be a mapping"):
         WordVectors("text", **SMALL).learn_one("the cat")
-    with pytest.raises(TypeError, match="say which field"):
+    with pytest.raises(TypeError, match="name the text field"):
         WordVectors(**SMALL).learn_many([{"text": "the cat"}])
-    with pytest.raises(TypeError, match="say which column"):
+    with pytest.raises(TypeError, match="name the text column"):
         WordVectors(**SMALL).transform_many(pd.DataFrame({"text": ["the cat"]}))
     with pytest.raises(TypeError, match="X must be a table, or a list of mappings"):
         WordVectors("text", **SMALL).learn_many(pd.Series(TEXTS))

@@ -103,7 +103,7 @@ def test_memory_decides_on_the_vocabulary() -> None:
     small, large = (Trainer(dimensions=10, memory=memory).stats() for memory in ("200M", 400_000_000))
     assert small.memory_bound.total <= 200_000_000 < large.memory_bound.total <= 400_000_000
     assert small.max_vocabulary < large.max_vocabulary
-    with pytest.raises(ValueError, match="memory decides on max_vocabulary"):
+    with pytest.raises(ValueError, match="memory determines max_vocabulary"):
         Trainer(memory="2G", max_vocabulary=7)
 
 

@@ -1,7 +1,7 @@
 """Word embeddings that never stop learning.
 
-A `Trainer` learns from text that keeps arriving, in one pass and in bounded memory. `Embeddings` are what it gives out
-for reading, shaped like gensim's `KeyedVectors`.
+A `Trainer` learns from text that keeps arriving, in one pass and in bounded memory. `Embeddings` are read-only word
+vectors with an API like gensim's `KeyedVectors`.
 
 >>> import skipstream
 >>> trainer = skipstream.Trainer(dimensions=20, subsample=0)

@@ -1,4 +1,4 @@
-"""What people pass, in the one form that the engine takes."""
+"""Argument checking and conversion for the engine."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Term = Union[Key, Vector]
 """A word, its row, or a vector."""
 
 Terms = Union[Key, NDArray[Any], Iterable[Union[Key, NDArray[Any], "tuple[Any, float]"]], None]
-"""One of them, or several, with weights or without."""
+"""One term or several, with or without weights."""
 
 
 def whole(name: str, value: Any, least: int = 0) -> int:
-    """A whole number that is not too small. One that is too large for any machine is as good as the largest."""
+    """An int of at least `least`. Values beyond `sys.maxsize` are clamped to it."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} is {value}; it must be an int")
     try:
@@ -40,7 +40,7 @@ def whole(name: str, value: Any, least: int = 0) -> int:
 
 
 def optional(name: str, value: Any, least: int = 0) -> int | None:
-    """A whole number, or nothing."""
+    """An int or None."""
     return None if value is None else whole(name, value, least)
 
 
@@ -55,30 +55,30 @@ def real(name: str, value: Any) -> float:
 
 
 def array(name: str, value: Any, dimensions: int) -> NDArray[np.float32]:
-    """Numbers in so many dimensions of an array."""
+    """A float32 array with the given number of dimensions."""
     values = np.asarray(value)
     if values.dtype.kind not in "fiu" and values.size:
         raise TypeError(f"{name} has values of the type {values.dtype}; they must be real numbers")
     if values.ndim != dimensions:
-        raise ValueError(f"{name} has {values.ndim} dimensions of an array; it must have {dimensions}")
+        raise ValueError(f"{name} has {values.ndim} array dimensions; it must have {dimensions}")
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(values, dtype=np.float32)
 
 
 def is_key(value: Any) -> bool:
-    """Whether something names one word."""
+    """Whether the value names one word."""
     return isinstance(value, (str, int, np.integer))
 
 
 def keys(name: str, value: Any) -> list[Any]:
-    """Words of any iterable. A string would be taken for its letters, which nobody means."""
+    """A list of words. A single string is refused, because iterating it would give its letters."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise TypeError(f"{name} is {_kind(value)}; it must be a list")
     return list(value)
 
 
 def terms(name: str, value: Any) -> list[tuple[Term, float | None]]:
-    """Words and vectors with their weights, as gensim takes them: one of them, or a list, or pairs with a weight."""
+    """Words and vectors with weights, in the forms gensim accepts: a single term, a list, or pairs with a weight."""
     if value is None:
         return []
     if is_key(value):

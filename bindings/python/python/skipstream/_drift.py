@@ -1,4 +1,4 @@
-"""What changed between two snapshots of a growing model."""
+"""What changed between two states of a model."""
 
 from __future__ import annotations
 
@@ -8,86 +8,86 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class MovedWord:
-    """A word that both snapshots have, and that moved."""
+    """A word in both states that moved."""
 
     word: str
     """The word."""
     old_count: int | None
-    """How often it was seen in the old snapshot, if that is known."""
+    """Count in the old state, if known."""
     new_count: int | None
-    """How often it was seen in the new snapshot, if that is known."""
+    """Count in the new state, if known."""
     cosine: float
-    """The cosine between its old vector and its new one, without the rotation that all words have in common."""
+    """Cosine between its old and new vectors, after removing the rotation common to all words."""
     surprise: float
-    """How many standard deviations of chance it moved farther than words as frequent as it."""
+    """Movement beyond that of equally frequent words, in standard deviations."""
     above_floor: bool
-    """Whether that is more than chance gives to any word."""
+    """Whether it moved farther than chance would explain."""
     overlap: float
-    """The share of its nearest words that stayed the same."""
+    """Share of its nearest words that stayed the same."""
     neighbors_before: list[str] = field(repr=False)
-    """The words nearest to it in the old snapshot."""
+    """Nearest words in the old state."""
     neighbors_after: list[str] = field(repr=False)
-    """The words nearest to it in the new snapshot."""
+    """Nearest words in the new state."""
 
 
 @dataclass(frozen=True)
 class Others:
-    """Words that only one snapshot has."""
+    """Words in only one of the two states."""
 
     total: int
-    """How many there are."""
+    """Number of such words."""
     words: list[tuple[str, int | None]]
-    """The most frequent of them, with their counts, if these are known."""
+    """The most frequent of them, with counts if known."""
 
 
 @dataclass(frozen=True)
 class FloorPoint:
-    """How far words of one frequency move by chance."""
+    """How far words of a given frequency move by chance."""
 
     count: float
-    """How often such words were seen, in the snapshot that knows less of them."""
+    """Count of such words, the smaller of the two states."""
     median: float
-    """Half of them move less than this cosine distance."""
+    """Median cosine distance."""
     threshold: float
-    """What moves farther is above the floor."""
+    """Distance above which a word is above the noise floor."""
 
 
 @dataclass(frozen=True, repr=False)
 class Drift:
-    """What changed from one snapshot to another: words that came, words that left, words that moved.
+    """What changed from one state of a model to another: words that arrived, left or moved.
 
-    Shown at a prompt it is a summary; its fields hold all of it. Words are ranked by how far they moved for their
-    frequency, because a rare word moves far by chance alone.
+    Its `repr` is a summary; the fields hold all details. Words are ranked by how far they moved relative to their
+    frequency, because rare words move far by chance alone.
     """
 
     old_words: int
-    """Words of the old snapshot."""
+    """Number of words in the old state."""
     new_words: int
-    """Words of the new snapshot."""
+    """Number of words in the new state."""
     shared: int
-    """Words that both have."""
+    """Number of shared words."""
     considered: int
-    """Those of them that were looked at."""
+    """Number of shared words that were compared."""
     min_count: int | None
-    """How often those were seen at least; nothing where neither snapshot has counts."""
+    """Minimum count of a compared word; None if neither state has counts."""
     cosine_before_rotation: float | None
-    """The median cosine of old and new vectors before the common rotation was taken out."""
+    """Median cosine of old and new vectors before removing the common rotation."""
     cosine: float | None
-    """And after."""
+    """Median cosine after removing it."""
     typical_overlap: float | None
-    """The share of nearest words that stay the same, as a rule."""
+    """Typical share of nearest words that stay the same."""
     floor_deviations: float
-    """A word is above the floor if it moved by more than so many standard deviations of chance."""
+    """The noise floor in standard deviations."""
     floor: list[FloorPoint]
-    """What chance does at each frequency, the most frequent words first."""
+    """The noise floor by frequency, most frequent words first."""
     above_floor: int
-    """The words above the floor."""
+    """Number of words above the noise floor."""
     moved: list[MovedWord]
-    """The words that moved most for their frequency, the first most."""
+    """The words that moved most for their frequency, most first."""
     came: Others
-    """All words that came, and the most frequent of them."""
+    """Words that arrived."""
     left: Others
-    """All words that left, and the most frequent of them."""
+    """Words that left."""
 
     @classmethod
     def _from_json(cls, text: str) -> Drift:
@@ -103,7 +103,7 @@ class Drift:
         lines = [
             (
                 f"<skipstream.Drift: {self.old_words:,} → {self.new_words:,} words, {self.shared:,} in both; "
-                f"{self.came.total:,} came, {self.left.total:,} left, {self.above_floor:,} moved more than by chance"
+                f"{self.came.total:,} arrived, {self.left.total:,} left, {self.above_floor:,} moved more than by chance"
             )
         ]
         lines += [
@@ -111,7 +111,7 @@ class Drift:
             f"{_few(word.neighbors_before)} → {_few(word.neighbors_after)}"
             for word in self.moved[:5]
         ]
-        for name, others in (("came", self.came), ("left", self.left)):
+        for name, others in (("arrived", self.came), ("left", self.left)):
             if others.words:
                 lines.append(f"  {name}: {_few([word for word, _ in others.words], 8)}")
         return "\n".join(lines) + ">"

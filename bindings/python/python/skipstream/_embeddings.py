@@ -1,4 +1,4 @@
-"""Word vectors to read."""
+"""Read-only word vectors."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from skipstream._evaluation import Evaluation, check_encoding
 from skipstream._plot import plot
 from skipstream._queries import Queries
 
-_FIXED = "embeddings never change; "
+_FIXED = "embeddings are immutable; "
 
 _ABSENT = {
-    "add_vector": _FIXED + "make others with Embeddings.from_arrays, or train further with a Trainer",
-    "add_vectors": _FIXED + "make others with Embeddings.from_arrays, or train further with a Trainer",
-    "set_vecattr": _FIXED + "make others with Embeddings.from_arrays(words, vectors, counts)",
-    "allocate_vecattrs": _FIXED + "make others with Embeddings.from_arrays(words, vectors, counts)",
-    "resize_vectors": _FIXED + "make others with Embeddings.from_arrays",
-    "fill_norms": _FIXED + "there are no norms to fill, and nothing to call before a query",
-    "init_sims": _FIXED
-    + "there is nothing to call before a query; normalized() gives a copy with unit vectors",
-    "unit_normalize_all": _FIXED + "normalized() gives a copy with unit vectors",
-    "sort_by_descending_frequency": _FIXED + "their words always stand in the order of frequency",
-    "intersect_word2vec_format": _FIXED + "Trainer(init=path) starts training from the vectors of a file",
-    "wmdistance": "the Word Mover's Distance is not part of skipstream; to_gensim().wmdistance has it",
+    "add_vector": _FIXED + "create new ones with Embeddings.from_arrays, or continue training with a Trainer",
+    "add_vectors": _FIXED
+    + "create new ones with Embeddings.from_arrays, or continue training with a Trainer",
+    "set_vecattr": _FIXED + "create new ones with Embeddings.from_arrays(words, vectors, counts)",
+    "allocate_vecattrs": _FIXED + "create new ones with Embeddings.from_arrays(words, vectors, counts)",
+    "resize_vectors": _FIXED + "create new ones with Embeddings.from_arrays",
+    "fill_norms": _FIXED + "queries need no preparation",
+    "init_sims": _FIXED + "queries need no preparation; normalized() returns a copy with unit vectors",
+    "unit_normalize_all": _FIXED + "normalized() returns a copy with unit vectors",
+    "sort_by_descending_frequency": _FIXED + "words are always sorted by frequency",
+    "intersect_word2vec_format": _FIXED + "Trainer(init=path) initialises training from a vectors file",
+    "wmdistance": "skipstream has no Word Mover's Distance; use to_gensim().wmdistance",
     "vectors_norm": "use get_normed_vectors()",
     "norms": "use numpy.linalg.norm(embeddings.vectors, axis=1)",
     "index2word": "use index_to_key",
@@ -43,15 +43,15 @@ _ABSENT = {
     "words_closer_than": "use closer_than",
     "word_vec": "use get_vector",
 }
-"""What people who know gensim look for and do not find, with what to do instead."""
+"""Attributes of gensim's KeyedVectors that are absent here, with alternatives."""
 
 
 class Embeddings(Queries, Evaluation):
-    """Words with their counts and vectors, shaped like gensim's `KeyedVectors`. They never change.
+    """Words with counts and vectors, with an API like gensim's `KeyedVectors`. Immutable.
 
-    A `Trainer` gives them out, `skipstream.load` reads them from a file, and `Embeddings.from_arrays` makes them of what is
-    there already. Words stand in the order of frequency, the most frequent in row 0. Where a method takes a word, it takes
-    its row too. A vector without direction (zeros) is similar to nothing: 0, never NaN.
+    `Trainer.embeddings` returns them, `skipstream.load` reads them from a file, and `Embeddings.from_arrays` creates them
+    from arrays. Words are sorted by frequency, the most frequent in row 0. A method that takes a word also takes its row
+    number. The similarity to a zero vector is 0, never NaN.
 
     >>> import skipstream
     >>> wv = skipstream.Embeddings.from_arrays(
@@ -69,10 +69,10 @@ class Embeddings(Queries, Evaluation):
     def from_arrays(
         cls, words: Iterable[str], vectors: ArrayLike, counts: Iterable[int] | None = None
     ) -> Embeddings:
-        """Embeddings of words, a matrix with a row for each, and how often each was seen.
+        """Creates embeddings from words, a matrix with one row per word, and optional counts.
 
-        Rows are sorted by counts. Without counts they keep their order, which should be that of frequency. The vectors are
-        copied, as 32-bit floats.
+        Rows are sorted by count. Without counts they keep their order, which should be by descending frequency. Vectors are
+        copied as 32-bit floats.
         """
         given = keys("words", words)
         matrix = array("vectors", vectors, 2) if given else np.zeros((0, _width(vectors)), dtype=np.float32)
@@ -83,9 +83,9 @@ class Embeddings(Queries, Evaluation):
     def load(
         cls, path: FilePath, vectors: str = "sum", format: str | None = None, *, mmap: str | None = "r"
     ) -> Embeddings:
-        """The vectors in a file: `skipstream.load`. As there, a file of skipstream is always mapped."""
+        """Loads vectors from a file; see `skipstream.load`. skipstream files are always memory-mapped."""
         if mmap not in (None, "r"):
-            raise ValueError(f"mmap is {mmap!r}; it must be 'r' or None: vectors are never written to")
+            raise ValueError(f"mmap is {mmap!r}; it must be 'r' or None: vectors are read-only")
         if not isinstance(vectors, str):
             raise TypeError(f"vectors is of the type {type(vectors).__name__}; it must be str")
         return cls(_engine.Embeddings.load(path, vectors, format), os.path.basename(os.fsdecode(path)))
@@ -102,11 +102,11 @@ class Embeddings(Queries, Evaluation):
         datatype: Any = np.float32,
         no_header: bool = False,
     ) -> Embeddings:
-        """The vectors in a file of word2vec, fastText (`.vec`) or, with `no_header`, GloVe; it may be compressed.
+        """Loads a word2vec, fastText `.vec` or (with `no_header`) GloVe file, compressed or not.
 
-        `binary` is told from the content where it is not said. `fvocab` is word2vec's vocabulary file, with counts.
-        `unicode_errors` says what becomes of words that are not UTF-8: `"strict"` is an error, `"replace"` reads them with
-        replacement characters, and `"skip"` leaves them out. `limit` reads only the first words.
+        If `binary` is None, the format is detected. `fvocab` is word2vec's vocabulary file with counts. `unicode_errors` is
+        the policy for words that are not UTF-8: `"strict"` raises an error, `"replace"` inserts replacement characters,
+        `"skip"` leaves the words out. `limit` reads only the first words.
         """
         check_encoding(encoding)
         policies = {"strict": "error", "replace": "replace", "skip": "skip"}
@@ -119,7 +119,7 @@ class Embeddings(Queries, Evaluation):
                 f"datatype is {datatype!r}; it must be numpy.float32: convert `vectors` afterwards"
             )
         if no_header and binary:
-            raise ValueError("no_header is for text; a binary file has its sizes in the first line")
+            raise ValueError("no_header is for text files; a binary file needs the sizes in its first line")
         format = "glove" if no_header else None
         if format is None and binary is not None:
             format = "word2vec-binary" if binary else "word2vec-text"
@@ -129,10 +129,9 @@ class Embeddings(Queries, Evaluation):
         return cls(engine, os.path.basename(os.fsdecode(fname)))
 
     def save(self, path: FilePath, format: str | None = None) -> None:
-        """Writes words, counts and vectors to a file, which is replaced whole.
+        """Writes words, counts and vectors to a file, atomically.
 
-        `format` is `"safetensors"` by default: the file that `skipstream.load` maps, without what only a trainer needs.
-        Others are `"word2vec-text"`, `"word2vec-binary"`, `"npy"`, `"finalfusion"` and `"projector"`.
+        `format` defaults to `"safetensors"`, the format that `skipstream.load` memory-maps. Other formats are `"word2vec-text"`, `"word2vec-binary"`, `"npy"`, `"finalfusion"` and `"projector"`.
 
         >>> import skipstream, tempfile
         >>> wv = skipstream.Embeddings.from_arrays(["tea", "milk"], [[1, 0], [0, 1]], counts=[7, 5])
@@ -154,31 +153,27 @@ class Embeddings(Queries, Evaluation):
         append: bool = False,
         sort_attr: str = "count",
     ) -> None:
-        """Writes a file of word2vec, and word2vec's vocabulary file with counts if `fvocab` names one.
+        """Writes a word2vec file, and a vocabulary file with counts if `fvocab` is given.
 
-        The name says whether they are compressed (`.gz`, `.zst`, `.bz2`, `.xz`). Files are replaced whole. `write_header`
-        leaves out the first line of a text if it is false, as GloVe does, and `prefix` stands before each word.
+        File name extensions select compression (`.gz`, `.zst`, `.bz2`, `.xz`). Files are written atomically.
+        `write_header=False` omits the first line of a text file, as in GloVe. `prefix` is prepended to each word.
         """
         if total_vec is not None and whole("total_vec", total_vec) != len(self):
             raise ValueError(f"total_vec is {total_vec}; it must be the number of words, {len(self)}")
         if append:
-            raise ValueError(
-                "append must be false: files are replaced whole, so that none is ever half written"
-            )
+            raise ValueError("append must be false: files are written atomically")
         if sort_attr != "count":
             raise ValueError(
-                f"sort_attr is {sort_attr!r}; it must be 'count', in whose order words always stand"
+                f"sort_attr is {sort_attr!r}; it must be 'count': words are always sorted by count"
             )
         if binary and not write_header:
-            raise ValueError(
-                "write_header must be true for a binary file, which cannot be read without its sizes"
-            )
+            raise ValueError("write_header must be true for a binary file, which cannot be read without it")
         if fvocab is not None:
             self._engine.save_counts(fvocab, prefix)
         self._engine.save_word2vec(fname, bool(binary), bool(write_header), prefix)
 
     def to_gensim(self) -> Any:
-        """A copy as gensim's `KeyedVectors`, with counts."""
+        """Returns a copy as gensim's `KeyedVectors`, with counts."""
         try:
             models = importlib.import_module("gensim.models")
         except ImportError as error:
@@ -200,17 +195,17 @@ class Embeddings(Queries, Evaluation):
         listed: int = 20,
         neighbors: int = 10,
     ) -> Drift:
-        """What changed from these embeddings to a later snapshot of the same model.
+        """Returns what changed from these embeddings to a later state of the same model.
 
-        The `top` most frequent words that both have are looked at, if they were seen `min_count` times in either;
-        `listed` moved, new and gone words are named, the moved ones with `neighbors` words before and after.
+        Compares the `top` most frequent shared words with a count of at least `min_count` in both. Lists up to `listed`
+        moved, new and departed words, the moved ones with `neighbors` nearest words before and after.
 
         >>> import skipstream
         >>> monday = skipstream.Embeddings.from_arrays(["tea", "milk", "ink"], [[1, 0.1], [1, 0.2], [0, 1]], [90, 80, 70])
         >>> friday = skipstream.Embeddings.from_arrays(["tea", "milk", "jam"], [[0.1, 1], [0.2, 1], [1, 1]], [95, 85, 30])
         >>> monday.diff(friday)
-        <skipstream.Drift: 3 → 3 words, 2 in both; 1 came, 1 left, 0 moved more than by chance
-          came: jam
+        <skipstream.Drift: 3 → 3 words, 2 in both; 1 arrived, 1 left, 0 moved more than by chance
+          arrived: jam
           left: ink>
         """
         if not isinstance(other, Embeddings):
@@ -220,33 +215,33 @@ class Embeddings(Queries, Evaluation):
         return Drift._from_json(_engine.drift(self._engine, other._engine, **checked))
 
     def top(self, n: int) -> Embeddings:
-        """The `n` most frequent words as embeddings of their own. The memory is shared."""
+        """Returns the `n` most frequent words. Memory is shared."""
         return Embeddings(self._engine.top(whole("n", n)), self._source)
 
     def with_min_count(self, n: int) -> Embeddings:
-        """The words that were seen at least `n` times. The memory is shared."""
+        """Returns the words with a count of at least `n`. Memory is shared."""
         return Embeddings(self._engine.with_min_count(whole("n", n)), self._source)
 
     def normalized(self) -> Embeddings:
-        """A copy in which every vector has the length 1."""
+        """Returns a copy with unit vectors."""
         return Embeddings(self._engine.normalized())
 
     def vectors_for_all(
         self, keys: Iterable[Key], allow_inference: bool = True, copy_vecattrs: bool = False
     ) -> Embeddings:
-        """A copy of those of the words that are known, in the order in which they are named.
+        """Returns a copy with only the given words that are in the vocabulary, in the given order.
 
-        With `copy_vecattrs` they keep their counts, and stand in the order of frequency. `allow_inference` makes no
-        difference: there is nothing to infer the vector of a word from.
+        With `copy_vecattrs`, counts are kept and words are sorted by frequency. `allow_inference` has no effect: vectors of
+        out-of-vocabulary words cannot be inferred.
         """
         known = [row for row in map(self._engine.find, keys) if row is not None]
         return Embeddings(self._engine.select(list(dict.fromkeys(known)), bool(copy_vecattrs)))
 
     def plot(self, words: Iterable[Key] | None = None, ax: Any = None, **style: Any) -> Any:
-        """Draws words in the plane in which they differ most (their first two principal components), with matplotlib.
+        """Plots words on their first two principal components, with matplotlib.
 
-        Without `words` it draws the fifty most frequent ones. `ax` is where to draw, by default matplotlib's current axes;
-        further arguments are those of `Axes.scatter`.
+        `words` defaults to the fifty most frequent ones. `ax` defaults to matplotlib's current axes. Other arguments are
+        passed to `Axes.scatter`.
         """
         rows = self._engine.rows(keys("words", range(min(len(self), 50)) if words is None else words))
         if not rows:
@@ -277,10 +272,12 @@ class Embeddings(Queries, Evaluation):
             return _unpickled, (path.read_bytes(),)
 
     def __setitem__(self, key: object, vector: object) -> NoReturn:
-        raise TypeError(_FIXED + "make others with Embeddings.from_arrays, or train further with a Trainer")
+        raise TypeError(
+            _FIXED + "create new ones with Embeddings.from_arrays, or continue training with a Trainer"
+        )
 
     def __delitem__(self, key: object) -> NoReturn:
-        raise TypeError(_FIXED + "top, with_min_count and vectors_for_all give fewer words")
+        raise TypeError(_FIXED + "use top, with_min_count or vectors_for_all for a subset")
 
     def __getattr__(self, name: str) -> NoReturn:
         message = f"'Embeddings' object has no attribute {name!r}"
@@ -288,11 +285,11 @@ class Embeddings(Queries, Evaluation):
 
 
 def load(path: FilePath, vectors: str = "sum", format: str | None = None) -> Embeddings:
-    """The vectors in a file of skipstream, word2vec, fastText (`.vec`), GloVe, NumPy, finalfusion, yskip or the projector.
+    """Loads vectors from a skipstream, word2vec, fastText `.vec`, GloVe, NumPy, finalfusion, yskip or projector file.
 
-    The format is told from the content where it is not named. A file of skipstream is not read but mapped: that takes
-    milliseconds whatever its size, and processes share what the system keeps of it. The file may be replaced or deleted
-    meanwhile, but not written into. Of a trained model, `vectors` chooses `"target"`, `"context"` or their `"sum"`.
+    The format is detected from the content unless given. A skipstream file is memory-mapped: opening takes milliseconds
+    at any size, and processes share the page cache. The file may be replaced or deleted while it is mapped, but not
+    modified in place. For a trained model, `vectors` selects `"target"`, `"context"` or their `"sum"`.
     """
     return Embeddings.load(path, vectors, format)
 

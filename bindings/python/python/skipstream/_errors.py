@@ -1,4 +1,4 @@
-"""What goes wrong that Python has no name for."""
+"""Exceptions."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ class _Suggesting(Protocol):
 
 
 class UnknownWord(KeyError):
-    """A word that is not in the vocabulary.
+    """An out-of-vocabulary word.
 
-    It is a `KeyError`. The words that are spelled nearly like it are looked for only when somebody asks for them or shows
-    the message, so that `except KeyError` costs nothing.
+    A `KeyError` with suggestions of similar spellings. They are computed only when the message or `suggestions` is
+    read, so that `except KeyError` is cheap.
 
     >>> import skipstream
     >>> wv = skipstream.Embeddings.from_arrays(["berlin", "paris"], [[1, 0], [0, 1]])
@@ -31,7 +31,7 @@ class UnknownWord(KeyError):
 
     @property
     def suggestions(self) -> tuple[str, ...]:
-        """At most three words that are spelled nearly like this one, the nearest first."""
+        """Up to three words with a similar spelling, closest first."""
         if not isinstance(self._source, tuple):
             word = self.word
             self._source = tuple(self._source.suggestions(word, 3)) if isinstance(word, str) else ()
@@ -47,5 +47,5 @@ class UnknownWord(KeyError):
         return f"{message}; did you mean {', '.join(others) + ' or ' if others else ''}{last}?"
 
     def __reduce__(self) -> tuple[type[UnknownWord], tuple[object, tuple[str, ...]]]:
-        # The vectors stay where they are.
+        # Pickle the suggestions, not the vectors.
         return UnknownWord, (self.word, self.suggestions)

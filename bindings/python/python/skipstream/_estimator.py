@@ -1,4 +1,4 @@
-"""What scikit-learn expects of an estimator."""
+"""scikit-learn's estimator API."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ _CONTAINERS = ("default", "pandas", "polars")
 
 
 class Estimator(ABC):
-    """The conventions of scikit-learn, for a trainer.
+    """scikit-learn's estimator API for a trainer.
 
-    A trainer turns documents into vectors, as scikit-learn's own `CountVectorizer` does: `X` is an iterable of
-    documents (strings, or token lists), or a text column of a table. It works as a step of a `Pipeline`, in
-    `GridSearchCV`, and in a `ColumnTransformer` for one column, named by a string and not by a list. scikit-learn is
-    never imported before it is needed.
+    A trainer converts documents to vectors, like scikit-learn's `CountVectorizer`: `X` is an iterable of documents
+    (strings or token lists), or a text column of a table. It works as a step of a `Pipeline`, in `GridSearchCV`, and in a
+    `ColumnTransformer` for one column, given as a string and not as a list. scikit-learn is imported only when needed.
 
     >>> import skipstream
     >>> texts = ["the cat sleeps", "the ship sails", "the cat purrs"] * 100
@@ -47,19 +46,19 @@ class Estimator(ABC):
 
     @abstractmethod
     def finish(self) -> Any:
-        """Trains the old text that still waits for its replay."""
+        """Trains the text waiting in the replay buffer."""
 
     @abstractmethod
     def stats(self) -> Any:
-        """How far training has come."""
+        """Training statistics."""
 
     @abstractmethod
     def mean_vectors(self, texts: Any, vectors: str = "sum") -> NDArray[np.float32]:
-        """For each text the mean of the vectors of its known words."""
+        """The mean word vector of each text."""
 
     @abstractmethod
     def _wait_for_training(self) -> None:
-        """Waits until nobody trains."""
+        """Waits for running training to end."""
 
     @classmethod
     def _param_names(cls) -> list[str]:
@@ -71,12 +70,12 @@ class Estimator(ABC):
         """The settings by name, as they were given.
 
         Args:
-            deep: Nothing: no setting is an estimator.
+            deep: Ignored; no setting is an estimator.
         """
         return {name: getattr(self, name) for name in self._param_names()}
 
     def set_params(self, **params: Any) -> Self:
-        """Changes settings. They hold from the next `fit` on, which starts anew.
+        """Changes settings. They take effect with the next `fit`, which starts from scratch.
 
         >>> import skipstream
         >>> skipstream.Trainer().set_params(size=10)
@@ -92,18 +91,18 @@ class Estimator(ABC):
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Forgets what was learned, learns documents, and trains all that waits for its replay.
+        """Discards the model, learns the documents, and empties the replay buffer.
 
         Args:
             X: Documents: strings or token lists.
-            y: Nothing; pipelines pass it.
+            y: Ignored; pipelines pass it.
         """
-        # What was set since the last time is checked here, and a new model begins. Nobody may train the old one meanwhile.
+        # Check the current settings and create a new model. No other thread may be training the old one.
         self._wait_for_training()
         cast(Any, self).__init__(**self.get_params(deep=False))
         self.train(X)
         if not self.__sklearn_is_fitted__():
-            raise ValueError("there is no word in the documents")
+            raise ValueError("the documents have no words")
         self.finish()
         return self
 
@@ -112,15 +111,15 @@ class Estimator(ABC):
 
         Args:
             X: Documents: strings or token lists.
-            y: Nothing; pipelines pass it.
+            y: Ignored; pipelines pass it.
         """
         self.train(X)
         return self
 
     def transform(self, X: Any) -> Any:
-        """The mean of the vectors of each document's known words: a float32 array with a row for each document.
+        """Returns the mean word vector of each document: a float32 array with one row per document.
 
-        A document without a known word is a row of zeros. `set_output` makes it a table instead.
+        A document without a known word gives a row of zeros. `set_output` selects a table instead of an array.
         """
         self._check_fitted()
         vectors = self.mean_vectors(X)
@@ -133,24 +132,24 @@ class Estimator(ABC):
         return vectors
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """`fit`, then `transform` of the same documents. What can be read only once is held in memory for it."""
+        """Calls `fit`, then `transform` on the same documents. An iterator is held in memory for it."""
         documents = list(X) if isinstance(X, Iterator) else X
         return self.fit(documents).transform(documents)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns that `transform` gives: `trainer0`, `trainer1`, and so on."""
+        """The column names of `transform`: `trainer0`, `trainer1`, and so on."""
         self._check_fitted()
         prefix = type(self).__name__.lower()
         return np.array([f"{prefix}{number}" for number in range(self.n_features_out)], dtype=object)
 
     @property
     def n_features_out(self) -> int:
-        """How many columns `transform` gives."""
-        # Settings that were changed since hold from the next `fit` on.
+        """The number of columns of `transform`."""
+        # Changed settings take effect only with the next `fit`.
         return int(self.stats().dimensions)
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Chooses what `transform` gives: `"default"` (an array), `"pandas"` or `"polars"`; None changes nothing."""
+        """Selects the output of `transform`: `"default"` (an array), `"pandas"` or `"polars"`. None keeps the current one."""
         if transform is not None:
             if transform not in _CONTAINERS:
                 raise ValueError(f"transform is {transform!r}; it must be one of {', '.join(_CONTAINERS)}")
@@ -165,7 +164,7 @@ class Estimator(ABC):
         return str(sklearn.get_config().get("transform_output", "default")) if sklearn else "default"
 
     def _check_fitted(self) -> None:
-        """scikit-learn's own kind of error where it is in use; its base otherwise."""
+        """Raises scikit-learn's NotFittedError if it is in use, otherwise ValueError."""
         if not self.__sklearn_is_fitted__():
             sklearn = sys.modules.get("sklearn.exceptions")
             kind = sklearn.NotFittedError if sklearn else ValueError

@@ -1,4 +1,4 @@
-"""Scores: how well vectors agree with people, and how well they solve analogies."""
+"""Evaluation on word pairs and analogies."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ _SEPARATORS = ("\t", ";", ",", " ")
 
 
 class Correlation(NamedTuple):
-    """A correlation and how likely one as strong is by chance, as SciPy has them."""
+    """A correlation with its p-value, as in SciPy."""
 
     statistic: float
-    """From -1 to 1; NaN if it is not defined, as where all values of one side are the same."""
+    """From -1 to 1; NaN if undefined, for example if all values of one side are equal."""
     pvalue: float
-    """The two-sided p-value of Student's test."""
+    """Two-sided p-value of Student's t-test."""
 
 
 class WordPairsResult(NamedTuple):
-    """How well cosines agree with people's scores of pairs of words."""
+    """Correlation of cosines with human similarity ratings."""
 
     pearson: Correlation
-    """Pearson's correlation."""
+    """Pearson correlation."""
     spearman: Correlation
-    """Spearman's correlation, which papers report."""
+    """Spearman correlation, the one papers report."""
     oov_ratio: float
-    """The percentage of pairs with a word that is not known."""
+    """Percentage of pairs with an out-of-vocabulary word."""
 
 
 class Evaluation(Table):
-    """Scores of embeddings, in gensim's shapes."""
+    """Evaluation methods with gensim's signatures and results."""
 
     __slots__ = ()
 
@@ -46,11 +46,11 @@ class Evaluation(Table):
         case_insensitive: bool = True,
         dummy4unknown: bool = False,
     ) -> WordPairsResult:
-        """The correlation of cosines with people's scores, from a file such as WordSim-353, MEN or SimLex-999.
+        """Correlates cosines with human ratings from a file such as WordSim-353, MEN or SimLex-999.
 
-        A line is two words and a score, separated by tabs, semicolons, commas or spaces. Which of them is told from each
-        line: `delimiter` may name it and changes nothing. The file may be compressed. `restrict_vocab` knows only so many words, the most frequent ones. Pairs with a word that is
-        not known are left out, or get the similarity 0 if `dummy4unknown` is true.
+        Each line has two words and a rating, separated by tabs, semicolons, commas or spaces. The separator is detected
+        per line; `delimiter` has no effect. The file may be compressed. `restrict_vocab` limits the vocabulary to the most
+        frequent words. Pairs with an out-of-vocabulary word are excluded, or get similarity 0 if `dummy4unknown` is true.
 
         >>> import pathlib, skipstream, tempfile
         >>> wv = skipstream.Embeddings.from_arrays(
@@ -74,7 +74,7 @@ class Evaluation(Table):
             bool(dummy4unknown),
         )
         if n_unknown == n_pairs and not dummy4unknown:
-            raise ValueError(f"{os.fspath(pairs)}: there is no pair of which both words are known")
+            raise ValueError(f"{os.fspath(pairs)}: no pair has both words in the vocabulary")
         return WordPairsResult(Correlation(*pearson), Correlation(*spearman), 100.0 * n_unknown / n_pairs)
 
     def evaluate_word_analogies(
@@ -85,11 +85,11 @@ class Evaluation(Table):
         dummy4unknown: bool = False,
         similarity_function: str = "most_similar",
     ) -> tuple[float, list[dict[str, Any]]]:
-        """The share of analogies that are solved, from a file such as Google's `questions-words.txt`.
+        """Returns the accuracy on analogies from a file such as Google's `questions-words.txt`.
 
-        The second value is a list of dictionaries `{"section", "correct", "incorrect"}`, one for each section and one for
-        all of them, with the questions as tuples of four words (in capitals if `case_insensitive` is true, as in gensim).
-        Questions with a word that is not known are left out, or wrong if `dummy4unknown` is true.
+        The second value is a list of dictionaries `{"section", "correct", "incorrect"}`, one per section and one for the
+        total, with questions as tuples of four words (in upper case if `case_insensitive` is true, as in gensim).
+        Questions with an out-of-vocabulary word are excluded, or count as wrong if `dummy4unknown` is true.
 
         All questions are answered in one pass over the vectors. `similarity_function` is `"most_similar"` (3CosAdd) or
         `"most_similar_cosmul"` (3CosMul, with Levy and Goldberg's epsilon of 0.001).
@@ -136,6 +136,6 @@ class Evaluation(Table):
 
 
 def check_encoding(encoding: str) -> None:
-    """Only one encoding is read."""
+    """Refuses encodings other than UTF-8."""
     if not isinstance(encoding, str) or encoding.lower().replace("-", "").replace("_", "") != "utf8":
         raise ValueError(f"encoding is {encoding!r}; it must be utf8: convert the file first")

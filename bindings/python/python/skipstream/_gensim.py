@@ -1,4 +1,4 @@
-"""What gensim's names mean here, and what to say where they mean nothing."""
+"""gensim's names: their equivalents here, and errors for those without one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from skipstream._trainer import Trainer
 
-# Names of gensim, with ours.
+# gensim's names and ours.
 NAMES = {
     "vector_size": "dimensions",
     "negative": "negatives",
@@ -19,58 +19,58 @@ NAMES = {
     "workers": "threads",
 }
 
-# Settings of gensim that can have only one value, with what to say of others.
+# gensim settings that support only one value, with the reason.
 FIXED: dict[str, tuple[Any, str]] = {
-    "sg": (1, "there is no CBOW: pass sg=1, or stay with gensim"),
-    "hs": (0, "there is no hierarchical softmax: leave it out and set negative"),
-    "cbow_mean": (1, "there is no CBOW: leave it out"),
-    "hashfxn": (hash, "random numbers follow from seed alone: leave it out"),
-    "null_word": (0, "there is no null word: leave it out"),
-    "sorted_vocab": (1, "words are always in order of frequency: leave it out"),
-    "batch_words": (10_000, "batches of the engine mean something else: leave it out"),
+    "sg": (1, "CBOW is not supported: pass sg=1, or use gensim"),
+    "hs": (0, "hierarchical softmax is not supported: omit it and set negative"),
+    "cbow_mean": (1, "CBOW is not supported: omit it"),
+    "hashfxn": (hash, "random numbers depend on seed alone: omit it"),
+    "null_word": (0, "null words are not supported: omit it"),
+    "sorted_vocab": (1, "words are always sorted by frequency: omit it"),
+    "batch_words": (10_000, "batches have a different meaning here: omit it"),
 }
 
-# Parts of gensim's class that have no counterpart, with what to do instead.
+# Attributes of gensim's class without an equivalent, with the alternative.
 ABSENT = {
     "add_lifecycle_event": "nothing is logged",
     "lifecycle_events": "nothing is logged",
     "alpha": "AdaGrad sets the learning rates",
     "min_alpha": "AdaGrad sets the learning rates",
-    "add_null_word": "there is no null word",
+    "add_null_word": "null words are not supported",
     "build_vocab_from_freq": "counts come from the text alone",
-    "create_binary_tree": "there is no hierarchical softmax",
+    "create_binary_tree": "hierarchical softmax is not supported",
     "cum_table": "noise words are drawn from the counts of the stream",
-    "estimate_memory": "skipstream.Trainer(...).stats() tells the memory that is never passed",
-    "init_sims": "most_similar needs no preparation; wv.get_normed_vectors() gives vectors of length 1",
-    "init_weights": "a word's vector begins when the word is first seen",
+    "estimate_memory": "skipstream.Trainer(...).stats() has the memory bound",
+    "init_sims": "queries need no preparation; wv.get_normed_vectors() returns unit vectors",
+    "init_weights": "a word's vector is initialised when the word is first seen",
     "make_cum_table": "noise words are drawn from the counts of the stream",
     "min_alpha_yet_reached": "AdaGrad sets the learning rates",
     "prepare_vocab": "the vocabulary follows the text",
     "prepare_weights": "the vocabulary follows the text",
-    "random": "every random number follows from `seed`",
+    "random": "all random numbers derive from `seed`",
     "raw_vocab": "wv.get_vecattr(word, 'count') has the counts",
-    "reset_from": "make a new model",
+    "reset_from": "create a new model",
     "scan_vocab": "the vocabulary follows the text",
-    "score": "it needs hierarchical softmax",
-    "seeded_vector": "every random number follows from `seed`",
-    "syn1": "there is no hierarchical softmax",
+    "score": "it requires hierarchical softmax",
+    "seeded_vector": "all random numbers derive from `seed`",
+    "syn1": "hierarchical softmax is not supported",
     "update_weights": "the vocabulary follows the text",
 }
 
 
 def only(name: str, value: Any, allowed: Any, instead: str) -> None:
-    """Refuses what cannot be honoured."""
+    """Raises an error for a value that is not supported."""
     try:
         differs = bool(value != allowed)
     except (TypeError, ValueError):
-        # What cannot even be compared, as an array, is another value.
+        # A value that cannot be compared, such as an array, differs.
         differs = True
     if differs:
-        raise NotImplementedError(f"{name} is {value!r}; here it can only be {allowed!r} ({instead})")
+        raise NotImplementedError(f"{name} is {value!r}; only {allowed!r} is supported ({instead})")
 
 
 def trainer_by_gensim_names(**settings: Any) -> Trainer:
-    """A trainer by gensim's names, which errors should have, too."""
+    """Creates a trainer from gensim's names, which errors then use too."""
     try:
         return Trainer(**{NAMES.get(name, name): value for name, value in settings.items()})
     except (TypeError, ValueError) as error:
@@ -82,12 +82,12 @@ def trainer_by_gensim_names(**settings: Any) -> Trainer:
 
 
 def replays_of(epochs: int) -> int:
-    """How often a word is trained again."""
+    """The number of replays for a number of epochs."""
     return integer("epochs", epochs, 1, 101) - 1
 
 
 def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """A plain integer within its limits, or an error that names them."""
+    """Checks that a value is an integer within limits."""
     limit = f"at least {least}" if most is None else f"from {least} to {most}"
     try:
         number = operator.index(value)
@@ -99,15 +99,15 @@ def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
 
 
 def token_lists(sentences: Any) -> Iterator[Any]:
-    """Refuses text that is not in words: gensim would take each letter for one."""
+    """Refuses strings: gensim would take each letter for a word."""
     if isinstance(sentences, (str, bytes)):
-        raise TypeError("the sentences are one string; they must be an iterable of token lists")
+        raise TypeError("sentences is a string; it must be an iterable of token lists")
     rest = iter(sentences)
     for first in rest:
         if isinstance(first, (str, bytes)):
             raise TypeError(
-                "a sentence is a string; it must be a list of tokens, as sentence.split() gives. "
-                "skipstream.Trainer.train takes strings"
+                "a sentence is a string; it must be a list of tokens, such as sentence.split(). "
+                "skipstream.Trainer.train accepts strings"
             )
         return chain([first], rest)
     return iter(())

@@ -1,4 +1,4 @@
-"""How a training goes."""
+"""Training progress."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Progress:
-    """How a training goes: what a callback is told about once in an interval."""
+    """Training progress, as passed to a callback."""
 
     words: int
-    """Words learned since the call began."""
+    """Words learned since the call started."""
     words_per_second: float
-    """Words learned in a second of this interval."""
+    """Words learned per second in this interval."""
     loss: float | None
-    """The mean loss of the pairs of this interval; None where there were none."""
+    """Mean loss of the pairs in this interval; None if there were none."""
     vocabulary: int
-    """Words that are known."""
+    """Vocabulary size."""
     evictions: int
-    """Words that had to leave for others, since the model was made."""
+    """Words evicted since the model was created."""
     seconds: float
-    """How long the call has taken so far."""
+    """Seconds since the call started."""
     fraction: float | None
-    """How much of the text was read, from 0 to 1; None where its length is not known."""
+    """Share of the text read, from 0 to 1; None if its length is unknown."""
 
 
 Callback = Callable[[Progress], Any]
 
 
 def listener(callback: Callback | None, bar: Bar | None) -> Callable[[str], None] | None:
-    """What the engine calls, if anybody wants to know."""
+    """The function for the engine to call, if there is a callback or a bar."""
     if callback is None and bar is None:
         return None
     if callback is not None and not callable(callback):
@@ -52,7 +52,7 @@ def listener(callback: Callback | None, bar: Bar | None) -> Callable[[str], None
 
 
 class Bar:
-    """A bar of tqdm with words, words a second, loss and vocabulary."""
+    """A tqdm progress bar with words, words per second, loss and vocabulary size."""
 
     def __init__(self) -> None:
         try:
@@ -62,9 +62,9 @@ class Bar:
         self._bar = tqdm(unit=" words", unit_scale=True, dynamic_ncols=True)
 
     def show(self, progress: Progress) -> None:
-        """Moves the bar."""
+        """Updates the bar."""
         if progress.fraction:
-            # The number of words is not known before they are read.
+            # The total number of words can only be estimated.
             self._bar.total = max(progress.words, round(progress.words / progress.fraction))
         figures = {"vocabulary": f"{progress.vocabulary:,}"}
         if progress.loss is not None:

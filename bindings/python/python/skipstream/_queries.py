@@ -1,4 +1,4 @@
-"""Questions that compare vectors: neighbours, similarities, analogies."""
+"""Queries that compare vectors: neighbours, similarities, analogies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skipstream._table import Table
 
 
 class Neighbors(NamedTuple):
-    """The nearest words of several words or vectors, a row for each, the nearest first."""
+    """The nearest words of several words or vectors: a row for each, nearest first."""
 
     words: NDArray[np.object_]
     """The words."""
@@ -25,7 +25,7 @@ class Neighbors(NamedTuple):
 
 
 class Queries(Table):
-    """Questions that compare vectors. All of them let other threads of Python run meanwhile."""
+    """Queries that compare vectors. All of them release the GIL."""
 
     __slots__ = ()
 
@@ -34,10 +34,10 @@ class Queries(Table):
     @overload
     def neighbors(self, key_or_keys: Iterable[Key], n: int = 10) -> Neighbors: ...
     def neighbors(self, key_or_keys: Key | Iterable[Key], n: int = 10) -> list[tuple[str, float]] | Neighbors:
-        """The `n` words nearest to a word, with their cosines; or those of many words at once, as two arrays.
+        """Returns the `n` nearest words with their cosines; for several words, two arrays.
 
-        Many words are answered in one call of the engine, several in each pass over the vectors. Where there are fewer
-        than `n` other words, there are that many columns.
+        Several words are answered together, in shared passes over the vectors. If there are fewer than `n` other words,
+        the arrays have fewer columns.
 
         >>> import skipstream
         >>> wv = skipstream.Embeddings.from_arrays(["tea", "coffee", "stone"], [[1, 0.1], [1, 0.3], [0.1, 1]])
@@ -101,14 +101,14 @@ class Queries(Table):
         restrict_vocab: int | None = None,
         indexer: None = None,
     ) -> list[tuple[str, float]] | Vector:
-        """The words nearest to the mean of some words, away from others, as gensim has it.
+        """Returns the words nearest to a weighted mean of words, like gensim.
 
-        `positive` and `negative` are a word, a vector, or a list of words, vectors and pairs `(word or vector, weight)`;
-        without a weight it is 1, or -1 of a negative one. Words are taken at length 1 and vectors as they are. The words
-        of the question are not among the answers.
+        `positive` and `negative` are a word, a vector, or a list of words, vectors and pairs `(word or vector, weight)`.
+        The default weight is 1, or -1 for negative terms. Words are normalised to unit length; vectors are used as given.
+        The words of the query are never answers.
 
-        `clip_start`, `clip_end` and `restrict_vocab` limit the answers to some rows, which stand in the order of
-        frequency. `topn=None` gives all similarities as an array, in the order of rows.
+        `clip_start`, `clip_end` and `restrict_vocab` limit the answers to a range of rows, which are sorted by frequency.
+        `topn=None` returns all similarities as an array, by row.
 
         >>> import skipstream
         >>> words = ["man", "woman", "king", "queen", "apple"]
@@ -120,7 +120,7 @@ class Queries(Table):
         (5,)
         """
         if indexer is not None:
-            raise ValueError("indexer must be None: every vector is compared, and the answers are exact")
+            raise ValueError("indexer must be None: search is exact")
         topn = _topn(topn)
         if topn == 0:
             return []
@@ -179,10 +179,10 @@ class Queries(Table):
         *,
         epsilon: float = 1e-6,
     ) -> list[tuple[str, float]] | Vector:
-        """The words with the highest product of cosines (3CosMul, Levy and Goldberg 2014), as gensim has it.
+        """Returns the words with the highest product of cosines (3CosMul, Levy and Goldberg 2014), like gensim.
 
-        Words and vectors are given as in `most_similar`, without weights; vectors are brought to length 1. `epsilon` is
-        added to the divisor: gensim's 0.000001 by default, while Levy and Goldberg took 0.001, which `analogy` does too.
+        Takes terms like `most_similar`, without weights; vectors are normalised. `epsilon` is added to the divisor. It
+        defaults to gensim's 0.000001; Levy and Goldberg used 0.001, as does `analogy`.
 
         >>> import skipstream
         >>> words = ["man", "woman", "king", "queen", "prince"]
@@ -196,7 +196,7 @@ class Queries(Table):
             return []
         sides = [terms("positive", positive), terms("negative", negative)]
         if any(weight is not None for side in sides for _, weight in side):
-            raise ValueError("a product of cosines has no weights; leave them out, or take most_similar")
+            raise ValueError("most_similar_cosmul takes no weights; omit them, or use most_similar")
         if not sides[0]:
             raise ValueError("positive is empty; name at least one word or vector")
         restricted = optional("restrict_vocab", restrict_vocab)
@@ -207,7 +207,7 @@ class Queries(Table):
         return self._engine.best_by_scores(scores, topn, self._rows_of(above + below))
 
     def analogy(self, a: Key, b: Key, c: Key, n: int = 10, rule: str = "add") -> list[tuple[str, float]]:
-        """The best answers to "a is to b as c is to what?", as `skipstream analogy` gives them.
+        """Returns the best answers to "a is to b as c is to ?", like the command `skipstream analogy`.
 
         `rule` is `"add"` (the words nearest to b - a + c) or `"multiply"` (3CosMul).
 
@@ -222,22 +222,6 @@ class Queries(Table):
         return self._engine.analogy((a, b, c), whole("n", n), rule == "multiply")
 
     @overload
-    def similar_by_word(
-        self, word: Key, topn: int = 10, restrict_vocab: int | None = None
-    ) -> list[tuple[str, float]]: ...
-    @overload
-    def similar_by_word(self, word: Key, topn: None, restrict_vocab: int | None = None) -> Vector: ...
-    @overload
-    def similar_by_word(
-        self, word: Key, topn: int | None = 10, restrict_vocab: int | None = None
-    ) -> list[tuple[str, float]] | Vector: ...
-    def similar_by_word(
-        self, word: Key, topn: int | None = 10, restrict_vocab: int | None = None
-    ) -> list[tuple[str, float]] | Vector:
-        """The words nearest to a word: `most_similar` of one word."""
-        return self.similar_by_key(word, topn, restrict_vocab)
-
-    @overload
     def similar_by_key(
         self, key: Key, topn: int = 10, restrict_vocab: int | None = None
     ) -> list[tuple[str, float]]: ...
@@ -250,13 +234,15 @@ class Queries(Table):
     def similar_by_key(
         self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None
     ) -> list[tuple[str, float]] | Vector:
-        """The words nearest to a word: `most_similar` of one word."""
+        """Returns the words nearest to a word: `most_similar` for one word."""
         return self.most_similar([key], topn=topn, restrict_vocab=restrict_vocab)
+
+    similar_by_word = similar_by_key
 
     def similar_by_vector(
         self, vector: ArrayLike, topn: int | None = 10, restrict_vocab: int | None = None
     ) -> Any:
-        """The words nearest to a vector; or to each row of an array, as the two arrays of `neighbors`.
+        """Returns the words nearest to a vector; for a 2-D array, two arrays like those of `neighbors`.
 
         >>> import skipstream
         >>> wv = skipstream.Embeddings.from_arrays(["tea", "coffee", "stone"], [[1, 0.1], [1, 0.3], [0.1, 1]])
@@ -278,7 +264,7 @@ class Queries(Table):
         return Neighbors(self._words_at(rows), found)
 
     def most_similar_to_given(self, key1: Key, keys_list: Iterable[Key]) -> Key:
-        """The word of a list that is nearest to a word."""
+        """Returns the word of a list that is nearest to a word."""
         given = keys("keys_list", keys_list)
         if not given:
             raise ValueError("keys_list is empty; name at least one word")
@@ -292,7 +278,7 @@ class Queries(Table):
     @overload
     def similarity(self, w1: Iterable[Key], w2: Key) -> Vector: ...
     def similarity(self, w1: Key | Iterable[Key], w2: Key | Iterable[Key]) -> float | Vector:
-        """The cosine between two words, from -1 to 1; of two lists, an array of the cosines pair by pair.
+        """Returns the cosine of two words, from -1 to 1; for two lists, an array of pairwise cosines.
 
         >>> import skipstream
         >>> wv = skipstream.Embeddings.from_arrays(["east", "north", "west"], [[2, 0], [0, 1], [-1, 0]])
@@ -310,7 +296,9 @@ class Queries(Table):
         first = first * len(second) if is_key(w1) else first
         second = second * len(first) if is_key(w2) else second
         if len(first) != len(second):
-            raise ValueError(f"w1 has {len(first)} words and w2 {len(second)}; there must be as many of both")
+            raise ValueError(
+                f"w1 has {len(first)} words and w2 {len(second)}; they must have the same length"
+            )
         return self._engine.pair_similarities(first, second)
 
     @overload
@@ -320,11 +308,11 @@ class Queries(Table):
     @overload
     def distance(self, w1: Iterable[Key], w2: Key) -> Vector: ...
     def distance(self, w1: Any, w2: Any) -> Any:
-        """One minus the similarity."""
+        """Returns 1 - similarity."""
         return 1 - self.similarity(w1, w2)
 
     def distances(self, word_or_vector: Key | ArrayLike, other_words: Iterable[Key] = ()) -> Vector:
-        """The distances from a word or a vector to some words, or to all in the order of rows.
+        """Returns the distances from a word or vector to the given words, or to all words by row.
 
         >>> import skipstream
         >>> wv = skipstream.Embeddings.from_arrays(["east", "north", "west"], [[2, 0], [0, 1], [-1, 0]])
@@ -343,7 +331,7 @@ class Queries(Table):
         return 1 - self._engine.similarities(vector, 0, len(self))
 
     def n_similarity(self, ws1: Iterable[Key], ws2: Iterable[Key]) -> float:
-        """The cosine between the means of two lists of words. As in gensim, words that are not known are left out."""
+        """Returns the cosine between the means of two lists of words. Ignores unknown words, like gensim."""
         first, second = keys("ws1", ws1), keys("ws2", ws2)
         if not first or not second:
             raise ZeroDivisionError("ws1 and ws2 must have at least one word each")
@@ -352,52 +340,50 @@ class Queries(Table):
 
     @staticmethod
     def cosine_similarities(vector_1: ArrayLike, vectors_all: ArrayLike) -> Vector:
-        """The cosines between a vector and each row of an array; 0 where one of the two has no direction."""
+        """Returns the cosines between a vector and each row of an array; 0 for zero vectors."""
         return _engine.cosines(array("vector_1", vector_1, 1), array("vectors_all", vectors_all, 2))
 
     def closer_than(self, key1: Key, key2: Key) -> list[str]:
-        """The words that are nearer to `key1` than `key2` is."""
+        """Returns the words nearer to `key1` than `key2` is."""
         rows = self._engine.closer_than(key1, key2)
         return cast("list[str]", self._words_at(np.array(rows, dtype=np.int64)).tolist())
 
     def rank(self, key1: Key, key2: Key) -> int:
-        """The place of `key2` among the neighbours of `key1`: 1 if there is no nearer word."""
+        """Returns the rank of `key2` among the neighbours of `key1`, from 1."""
         return len(self._engine.closer_than(key1, key2)) + 1
 
     def relative_cosine_similarity(self, wa: Key, wb: Key, topn: int = 10) -> float:
-        """The similarity of two words, divided by the sum of those of the `topn` words nearest to `wa`.
+        """Returns the similarity of two words, divided by the summed similarity of the `topn` words nearest to `wa`.
 
-        Leeuwenberg and others (2016) take pairs above 0.1 for synonyms, with `topn=10`.
+        Leeuwenberg et al. (2016) take pairs above 0.1 as synonyms, with `topn=10`.
         """
         nearest = self.neighbors(wa, whole("topn", topn))
         total = sum(similarity for _, similarity in nearest)
         if not nearest or total == 0:
-            raise ValueError(f"topn is {topn}: there are no near words to compare with")
+            raise ValueError(f"topn is {topn}: there are no neighbours to compare with")
         return self.similarity(wa, wb) / total
 
     def rank_by_centrality(self, words: Iterable[Key], use_norm: bool = True) -> list[tuple[float, str]]:
-        """Words by how well they fit the mean of all of them, the best first; at least three.
+        """Ranks at least three words by their cosine to the mean of them all, best first.
 
-        Words that are not known are left out, with a warning.
+        Unknown words are left out with a warning.
         """
         if not use_norm:
-            raise ValueError(
-                "use_norm must be true: each word is taken at length 1, so that all have as much to say"
-            )
+            raise ValueError("use_norm must be true: words are normalised, so that each has the same weight")
         given = keys("words", words)
         known = [word for word in given if word in self]
         if len(known) < len(given):
             unknown = [word for word in given if word not in self]
-            warnings.warn(f"these words are not in the vocabulary and are left out: {unknown}", stacklevel=3)
+            warnings.warn(f"ignoring words that are not in the vocabulary: {unknown}", stacklevel=3)
         if not known:
-            raise ValueError("words has no known word; it must have at least 3")
+            raise ValueError("words has no known word; it needs at least 3")
         fits = self._engine.odd_one_out(known)
         return [(similarity, word) for word, similarity in reversed(fits)]
 
     def doesnt_match(self, words: Iterable[Key]) -> str:
-        """The word that does not belong to the others, of at least three.
+        """Returns the word that does not belong with the others, of at least three.
 
-        Words that are not known are left out, with a warning.
+        Unknown words are left out with a warning.
 
         >>> import skipstream
         >>> wv = skipstream.Embeddings.from_arrays(["bread", "cheese", "moon"], [[1, 0.1], [0.9, 0.2], [-0.3, 1]])
@@ -407,10 +393,10 @@ class Queries(Table):
         return self.rank_by_centrality(words)[-1][1]
 
     def _rows_of(self, used: Iterable[Term]) -> list[int]:
-        """The rows of those terms that are words."""
+        """The rows of the terms that are words."""
         return sorted({self._engine.row(term) for term in used if not isinstance(term, np.ndarray)})
 
 
 def _topn(topn: Any) -> int | None:
-    """How many answers; nothing stands for all of them, and less than one, as in gensim, for none."""
+    """The number of answers. None means all; below 1 means none, as in gensim."""
     return None if topn is None else max(whole("topn", topn, least=-sys.maxsize), 0)

@@ -1,4 +1,4 @@
-"""How far a trainer has come."""
+"""Training statistics."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class MemoryBound:
-    """Bytes that a trainer takes at the most, whatever the stream brings. Python itself comes on top."""
+    """The memory bound of a trainer in bytes, for any stream. Excludes Python itself."""
 
     parameters: int
-    """Rows and AdaGrad's sums."""
+    """Vectors and AdaGrad accumulators."""
     vocabulary: int
     """Words and counts."""
     noise: int
     """Noise tables."""
     replay: int
-    """Old text that waits."""
+    """The replay buffer."""
     batches: int
-    """The batch that is trained and the one that is read."""
+    """The batch being trained and the one being read."""
     saving: int
-    """The copies that saving and loading make."""
+    """Copies made by saving and loading."""
     initial: int
-    """Vectors with which words start."""
+    """Vectors that words are initialised from."""
     program: int
-    """The engine itself, its threads and buffers."""
+    """The engine, its threads and buffers."""
     total: int
-    """All of it."""
+    """The sum."""
 
 
 @dataclass(frozen=True, repr=False)
 class Stats:
-    """How far a trainer has come, since its first word.
+    """Statistics since the first word.
 
     >>> import skipstream
     >>> trainer = skipstream.Trainer(dimensions=20, replays=0)
@@ -42,29 +42,29 @@ class Stats:
     """
 
     words: int
-    """Words that were learned."""
+    """Words learned."""
     pairs: int
-    """Pairs of a word and its context that were trained."""
+    """Trained pairs of a word and a context."""
     loss: float
-    """The mean loss of all pairs; 0 where there were none."""
+    """Mean loss of all pairs; 0 if there were none."""
     vocabulary: int
-    """Words that are known."""
+    """Vocabulary size."""
     max_vocabulary: int
-    """Words that are known at the most."""
+    """Maximum vocabulary size."""
     evictions: int
-    """Words that had to leave for others."""
+    """Words evicted."""
     replayed: int
-    """Words of past text that were trained once more."""
+    """Words replayed."""
     waiting: int
-    """Words of past text that wait for it."""
+    """Words waiting for replay."""
     dimensions: int
     """Length of a vector."""
     threads: int
-    """Threads that train."""
+    """Number of training threads."""
     kernel: str
-    """The processor's instructions in use."""
+    """The instruction set in use."""
     memory_bound: MemoryBound
-    """Bytes that are never passed."""
+    """The memory bound."""
 
     @classmethod
     def _from_json(cls, text: str) -> Stats:

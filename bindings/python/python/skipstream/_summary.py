@@ -1,4 +1,4 @@
-"""What came of a training."""
+"""The result of a training call."""
 
 from __future__ import annotations
 
@@ -8,48 +8,48 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, repr=False)
 class Summary:
-    """What came of a call of `train`, `train_file` or `finish`."""
+    """The result of `train`, `train_file` or `finish`."""
 
     words: int
-    """Words that were learned."""
+    """Words learned."""
     sentences: int
-    """Sentences that they stood in."""
+    """Sentences learned."""
     seconds: float
-    """How long it took."""
+    """Duration."""
     words_per_second: float
-    """Words learned in a second; of several passes, each of them counts."""
+    """Words per second; every pass counts."""
     loss: float
-    """The mean loss of the pairs that were trained; 0 where there were none."""
+    """Mean loss of the trained pairs; 0 if there were none."""
     pairs: int
-    """Pairs of a word and its context that were trained."""
+    """Trained pairs of a word and a context."""
     replayed: int
-    """Words of past text that were trained once more."""
+    """Words replayed."""
     waiting: int
-    """Words of past text that wait for it, until more text comes or `finish` is called."""
+    """Words waiting for replay, until more text arrives or `finish` is called."""
     evictions: int
-    """Words that had to leave the vocabulary."""
+    """Words evicted from the vocabulary."""
     short_tokens: int
-    """Tokens left out because they are empty or have fewer than `min_token_len` characters."""
+    """Tokens left out: empty or shorter than `min_token_len`."""
     long_tokens: int
-    """Tokens left out because they have more than `max_token_len` characters or `max_token_bytes` bytes."""
+    """Tokens left out: longer than `max_token_len` or `max_token_bytes`."""
     cut_sentences: int
-    """Sentences cut into pieces because they have more than `max_sentence_words` tokens."""
+    """Sentences split: longer than `max_sentence_words`."""
     invalid_lines: int
-    """Lines with text that is not UTF-8, which `invalid_utf8` decides on."""
+    """Lines that are not valid UTF-8; see `invalid_utf8`."""
     nul_lines: int
-    """Lines with NUL characters, which were taken for spaces."""
+    """Lines with NUL characters, which were read as spaces."""
     bad_records: int
-    """Records left out because they cannot be read."""
+    """Records left out because they could not be read."""
     missing: int
-    """Missing values of a column, which were passed over."""
+    """Missing values of a column, which were skipped."""
     skipped_files: tuple[str, ...]
-    """Files that were learned before."""
+    """Files skipped because they were learned before."""
     files_without_words: tuple[str, ...]
-    """Files that were read to their end and have no words in them."""
+    """Files without words."""
 
     @classmethod
-    def _told(cls, figures: str, skipped: list[str], without_words: list[str]) -> Summary:
-        """What the engine tells: JSON, and beside it the names of files, which need not be UTF-8."""
+    def _from_engine(cls, figures: str, skipped: list[str], without_words: list[str]) -> Summary:
+        """Builds a summary from the engine's JSON and file names, which need not be UTF-8."""
         return cls(
             **json.loads(figures), skipped_files=tuple(skipped), files_without_words=tuple(without_words)
         )

@@ -14,7 +14,7 @@ from skipstream._arguments import keys as listed
 
 
 class Table:
-    """What is read of embeddings without comparing anything."""
+    """Access to words, counts and vectors, without comparisons."""
 
     __slots__ = (
         "__weakref__",
@@ -30,7 +30,7 @@ class Table:
     def __init__(self, engine: _engine.Embeddings, source: str | None = None) -> None:
         if not isinstance(engine, _engine.Embeddings):
             raise TypeError(
-                "embeddings are made by skipstream.load, Trainer.embeddings or Embeddings.from_arrays"
+                "create embeddings with skipstream.load, Trainer.embeddings or Embeddings.from_arrays"
             )
         self._engine = engine
         self._source = source
@@ -47,11 +47,11 @@ class Table:
         return key in self._engine
 
     def __iter__(self) -> Iterator[str]:
-        """The words, the most frequent first: what `in` finds."""
+        """Iterates over the words, most frequent first."""
         return iter(self._engine.words())
 
     def __getitem__(self, key_or_keys: Key | Iterable[Key]) -> Vector:
-        """The vector of a word, or a matrix with a row for each of several words.
+        """Returns the vector of a word, or a matrix with a row per word.
 
         >>> import skipstream
         >>> wv = skipstream.Embeddings.from_arrays(["tea", "milk"], [[1, 0], [0, 1]])
@@ -71,12 +71,11 @@ class Table:
 
     @property
     def vectors(self) -> NDArray[np.float32]:
-        """All vectors, one row for each word: an array that nobody can write into and that copies nothing.
+        """All vectors, one row per word, as a read-only array without a copy.
 
-        It keeps the embeddings alive. Where they were loaded from a file of skipstream, it looks at the file in place, so
-        that a matrix larger than memory costs only the rows that are read. One matrix is not in any file: the sum of
-        targets and contexts of a trained model. It is made when it is first asked for and kept; `vectors="target"` in
-        `skipstream.load` gives rows that lie in the file.
+        It keeps the embeddings alive. For a memory-mapped file, only the rows you read are loaded, so a matrix may be
+        larger than memory. The exception is the sum of target and context vectors of a trained model, which no file
+        holds: it is computed on first use and cached. Pass `vectors="target"` to `skipstream.load` to avoid that.
         """
         if self._vectors is None:
             self._vectors = self._engine.vectors()
@@ -84,7 +83,7 @@ class Table:
 
     @property
     def index_to_key(self) -> list[str]:
-        """The words, the most frequent first."""
+        """The words, most frequent first."""
         if self._words is None:
             self._words = self._engine.words()
         return self._words
@@ -98,20 +97,20 @@ class Table:
 
     @property
     def has_counts(self) -> bool:
-        """Whether it is known how often words were seen. Most files of other programs do not say it."""
+        """Whether counts are known. Most other programs' files have none."""
         return self._engine.has_counts
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How often each word was seen. Where that is not known, numbers that keep the order: the last word has 1."""
+        """The count of each word. If unknown, descending numbers that end with 1."""
         if self._counts is None:
             self._counts = self._engine.counts()
         return self._counts
 
     def get_index(self, key: Key, default: int | None = None) -> int:
-        """The row of a word; a number that is a row stands for itself.
+        """Returns the row of a word. A valid row number is returned as is.
 
-        A word that is not known gives `default`, or a `KeyError` where there is none.
+        For an unknown word, returns `default`, or raises `KeyError` if there is none.
         """
         if default is None:
             return self._engine.row(key)
@@ -119,21 +118,21 @@ class Table:
         return default if row is None else row
 
     def has_index_for(self, key: Key) -> bool:
-        """Whether there is a vector for this word."""
+        """Whether the word has a vector."""
         return key in self
 
     def get_vector(self, key: Key, norm: bool = False) -> Vector:
-        """The vector of a word, at length 1 if `norm` is true."""
+        """Returns the vector of a word, normalised if `norm` is true."""
         return self._engine.vector(key, bool(norm))
 
     def get_normed_vectors(self) -> NDArray[np.float32]:
-        """A copy of all vectors, each at length 1. A vector without direction is all zeros."""
+        """Returns a copy of all vectors, normalised. Zero vectors stay zero."""
         return self._engine.unit_vectors()
 
     def get_vecattr(self, key: Key, attr: str) -> int:
-        """How often a word was seen, if `attr` is `"count"`; nothing else is kept of a word."""
+        """Returns the count of a word. `attr` must be `"count"`."""
         if attr != "count":
-            raise ValueError(f"attr is {attr!r}; it must be 'count', which is all that is kept of a word")
+            raise ValueError(f"attr is {attr!r}; it must be 'count', the only attribute")
         return self._engine.count(key)
 
     def get_mean_vector(
@@ -144,10 +143,11 @@ class Table:
         post_normalize: bool = False,
         ignore_missing: bool = True,
     ) -> Vector:
-        """The weighted mean of words (or vectors, which are taken as they are).
+        """Returns the weighted mean of words or vectors.
 
-        `pre_normalize` takes each word at length 1, `post_normalize` brings the mean to length 1. Words that are not known
-        are left out, or a `KeyError` if `ignore_missing` is false. Weights are divided by their sum without signs.
+        `pre_normalize` normalises each word first (vectors are used as given); `post_normalize` normalises the mean.
+        Unknown words are ignored, or raise `KeyError` if `ignore_missing` is false. Weights are divided by the sum of
+        their absolute values.
 
         >>> import skipstream
         >>> wv = skipstream.Embeddings.from_arrays(["east", "north"], [[2, 0], [0, 4]])
@@ -157,12 +157,12 @@ class Table:
         is_matrix = isinstance(keys, np.ndarray) and keys.dtype.kind in "fiu"
         items: list[Any] = list(array("keys", keys, 2)) if is_matrix else listed("keys", keys)
         if not items:
-            raise ValueError("keys is empty; a mean needs at least one word or vector")
+            raise ValueError("keys is empty; name at least one word or vector")
         weights = [1.0] * len(items) if weights is None else listed("weights", weights)
         numbers = [real(f"weights[{place}]", weight) for place, weight in enumerate(weights)]
         if len(numbers) != len(items):
             raise ValueError(
-                f"there are {len(items)} keys and {len(numbers)} weights; there must be as many of both"
+                f"there are {len(items)} keys and {len(numbers)} weights; they must have the same length"
             )
         used: list[tuple[Term, float]] = []
         for place, (item, weight) in enumerate(zip(items, numbers)):
@@ -175,7 +175,7 @@ class Table:
         return (mean / norm).astype(np.float32) if post_normalize and norm > 0 else mean
 
     def suggestions(self, word: str, n: int = 5) -> list[str]:
-        """Words that are spelled nearly like this one, the nearest first and of those the most frequent.
+        """Returns words with a similar spelling, closest first, then most frequent first.
 
         >>> import skipstream
         >>> wv = skipstream.Embeddings.from_arrays(["berlin", "paris", "Berlin"], [[1], [2], [3]])
@@ -187,7 +187,7 @@ class Table:
         return self._engine.suggestions(word, whole("n", n))
 
     def _words_at(self, rows: NDArray[np.int64]) -> NDArray[np.object_]:
-        """The words of rows, as an array of the same shape."""
+        """The words at the given rows, as an array of the same shape."""
         if self._words_array is None:
             self._words_array = np.array([*self._engine.words(), ""], dtype=object)
         return self._words_array[rows]

@@ -1,4 +1,4 @@
-"""The trainer: everything that changes while text arrives."""
+"""The trainer."""
 
 from __future__ import annotations
 
@@ -42,48 +42,48 @@ class Trainer(Estimator):
     >>> "cocoa" in trainer, trainer.count("milk")
     (True, 1000)
 
-    The settings are those of the engine and of the command line, under the same names. They are checked at once:
+    The settings have the same names as in the engine and on the command line. They are checked immediately:
 
     >>> Trainer(window=-5)
     Traceback (most recent call last):
     ...
     ValueError: window is -5; it must be from 1 to 1000
 
-    Several threads may use a trainer. One that trains lets the others in between two batches. Where its text comes
-    slowly, a batch for which the iterator took more than about a second ends early for those who wait, as soon as the
-    next item is there. So an iterator must not wait for a thread that waits for the trainer.
+    A trainer can be used from several threads. A training thread lets the others in between two batches. If the text
+    arrives slowly, so that a batch takes more than about a second, the batch ends early as soon as the next item arrives
+    and another thread is waiting. An iterator must therefore never wait for a thread that waits for the trainer.
 
     Args:
         dimensions: Length of a vector.
-        window: Words to each side that are a word's contexts, at the most.
-        window_shape: `"shrinking"` draws the reach of each window from 1 to `window`; `"fixed"` does not.
-        negatives: Noise words for each pair.
+        window: Maximum distance between a word and its contexts.
+        window_shape: `"shrinking"` draws the size of each window from 1 to `window`; `"fixed"` always uses `window`.
+        negatives: Noise words per pair.
         noise_exponent: Noise words are drawn in proportion to their count to this power.
-        subsample: Words more frequent than this share of the text are dropped at random; 0 keeps all.
-        learning_rate: AdaGrad's rate, or the first rate of `word2vec`; None is 0.2 for rates by row, 0.1 for rates by
-            dimension, 0.025 for `word2vec`.
-        adagrad: What has a rate of its own, `"row"` or `"dimension"`; None is the row for `mini-batch`.
-        max_vocabulary: Words that are kept, at the most; the rarest leave for new ones.
-        table_size: Slots of the noise table of `incremental`.
-        batch_words: Words that `mini-batch` trains together.
-        blocks: Parts of the vocabulary that threads share out: a power of two, at least the threads.
-        replays: How often each word is trained again later, from a buffer of past text; None is 1 for `mini-batch`.
-        replay_words: Words in that buffer, at the most.
-        passes: Passes over the text of `batch` and `word2vec`.
+        subsample: Share of the text above which words are randomly dropped; 0 keeps all.
+        learning_rate: AdaGrad rate, or the initial rate of `word2vec`. None means 0.2 per row, 0.1 per dimension, 0.025
+            for `word2vec`.
+        adagrad: Granularity of learning rates, `"row"` or `"dimension"`. None means row for `mini-batch`.
+        max_vocabulary: Maximum vocabulary size; the rarest words make way for new ones.
+        table_size: Size of the noise table of `incremental`.
+        batch_words: Batch size of `mini-batch` in words.
+        blocks: Vocabulary blocks that threads work on in parallel: a power of two, at least the number of threads.
+        replays: How often each word is trained again from a buffer of past text. None means 1 for `mini-batch`.
+        replay_words: Maximum size of that buffer in words.
+        passes: Passes over the text for `batch` and `word2vec`.
         strategy: `"mini-batch"` counts a batch of words and then trains it, on all threads; `"incremental"` does both
-            word by word. `"batch"` and `"word2vec"` count all text first and then pass over it, and cannot learn more.
-        tokenizer: What a token of a string is: `"whitespace"` or `"unicode"` (words without punctuation).
-        lowercase: Whether strings are put in lower case.
-        nfkc: Whether strings are brought into Unicode's normal form KC.
-        min_token_len: A token of fewer characters is left out and counted.
-        max_token_len: A token of more characters is left out and counted.
-        max_sentence_words: A sentence of more tokens is cut into pieces.
-        max_token_bytes: A token of more bytes is left out and counted.
-        invalid_utf8: What becomes of text that is not UTF-8: `"replace"`, `"skip"` or `"error"`.
-        memory: Memory that the engine never passes, in bytes or as `"2G"`: it decides on `max_vocabulary`.
-        init: A file of vectors with which words start.
-        threads: Threads that train; None is all cores. The model is the same for any number.
-        seed: Every random number follows from it.
+            word by word. `"batch"` and `"word2vec"` count all text first, then make passes over it, and cannot continue.
+        tokenizer: How strings are split: `"whitespace"` or `"unicode"` (words without punctuation).
+        lowercase: Whether to convert strings to lower case.
+        nfkc: Whether to apply Unicode normalization form KC.
+        min_token_len: Minimum token length in characters; shorter tokens are left out and counted.
+        max_token_len: Maximum token length in characters; longer tokens are left out and counted.
+        max_sentence_words: Maximum sentence length in tokens; longer sentences are split.
+        max_token_bytes: Maximum token length in bytes; longer tokens are left out and counted.
+        invalid_utf8: Policy for invalid UTF-8: `"replace"`, `"skip"` or `"error"`.
+        memory: Memory limit in bytes or as `"2G"`; `max_vocabulary` follows from it.
+        init: Vectors file to initialise words from.
+        threads: Number of training threads; None means all cores. The model is the same for any number.
+        seed: Random seed.
     """
 
     def __init__(
@@ -160,23 +160,22 @@ class Trainer(Estimator):
     ) -> Summary:
         """Learns sentences.
 
-        They are strings, which are cut into tokens as the settings say (a string may have several lines, and each is
-        a sentence), or lists of tokens, which are taken as they are. Any iterable will do, also one that can be read
-        only once; its first item tells which of the two it holds. Only the strategies `batch` and `word2vec` read it
-        several times. A column of pandas, polars or pyarrow is read from its buffers where it has them, and its missing
-        values are passed over.
+        A sentence is a string, which is tokenized according to the settings (each line of a multi-line string is a
+        sentence), or a list of tokens, which is used as is. Any iterable will do, including a generator; its first item
+        determines which of the two it holds. Only the strategies `batch` and `word2vec` read it several times. A pandas,
+        polars or pyarrow column is read from its buffers where possible, and missing values are skipped.
 
-        `progress=True` shows a bar (it needs tqdm). `callback` is called with a `Progress` about every `interval`
-        seconds, and at the end. The trainer is at rest then, so that it may be asked for vectors, or saved; but not
-        with `batch` and `word2vec`, which have no model before the end. A signal's handler cannot ask the trainer that
-        its thread trains: it should set a flag, and the callback do the rest.
+        `progress=True` shows a progress bar (requires tqdm). `callback` is called with a `Progress` about every `interval`
+        seconds and at the end. Training is paused during the call, so it can read vectors or save the trainer; not with
+        `batch` and `word2vec`, which have no model before the end. A signal handler cannot use the trainer that its own
+        thread is training: set a flag there and act on it in the callback.
 
-        Ctrl-C, or an error of the iterable or of the callback, ends the training: what was taken from the iterable is
+        Ctrl-C, or an exception in the iterable or the callback, ends the training. Everything taken from the iterable is
         learned, and the trainer can be used, saved and trained further. (`batch` and `word2vec` learn all or nothing.)
         """
         trainer = self._ready()
         with self._listening(progress, callback, interval) as listening:
-            return Summary._told(*trainer.train(sentences, *listening))
+            return Summary._from_engine(*trainer.train(sentences, *listening))
 
     def train_file(
         self,
@@ -190,15 +189,15 @@ class Trainer(Estimator):
         callback: Callback | None = None,
         interval: float = 1.0,
     ) -> Summary:
-        """Learns files, by the engine's own readers: Python has no part in it.
+        """Learns files, read by the engine without going through Python.
 
-        A path may be that of a folder (all files in it and below it) or a pattern such as `news/**/*.txt.gz`. Files may
-        be compressed by gzip, zstd, bzip2 or xz. A line is a sentence. `format` is `"text"`, `"jsonl"`, `"csv"`,
-        `"tsv"` or `"parquet"`; all but text need the `field` that is text, and `bad_records="skip"` leaves out records
-        without it.
+        A path may be a file, a folder (with its subfolders) or a glob pattern such as `news/**/*.txt.gz`. Files may be
+        compressed with gzip, zstd, bzip2 or xz. Each line is a sentence. `format` is `"text"`, `"jsonl"`, `"csv"`,
+        `"tsv"` or `"parquet"`; all but text need the name of the text `field`, and `bad_records="skip"` leaves out
+        records without it.
 
-        The model remembers what it has learned, and how far: a file that was learned is skipped, one that has grown is
-        continued, and so is one whose training was interrupted. `again=True` learns it as new text.
+        The model remembers how far it has read each file: a learned file is skipped, and a file that has grown or was
+        interrupted is continued. `again=True` learns it as new text.
 
         >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp(), "news.txt")
@@ -214,16 +213,18 @@ class Trainer(Estimator):
             paths = [paths]
         elif not isinstance(paths, Iterable):
             raise TypeError(
-                f"paths is of the type {type(paths).__name__}; it must be a path or a list of them"
+                f"paths is of the type {type(paths).__name__}; it must be a path or a list of paths"
             )
         named = [os.fsdecode(path) for path in paths]
         with self._listening(progress, callback, interval) as listening:
-            return Summary._told(*trainer.train_file(named, format, field, bad_records, again, *listening))
+            return Summary._from_engine(
+                *trainer.train_file(named, format, field, bad_records, again, *listening)
+            )
 
     def finish(
         self, *, progress: bool = False, callback: Callback | None = None, interval: float = 1.0
     ) -> Summary:
-        """Trains the old text that still waits for its replay: for a last look at the vectors.
+        """Trains the text still waiting in the replay buffer, before a final look at the vectors.
 
         >>> trainer = Trainer(dimensions=20)
         >>> trainer.train([["tea", "with", "milk"]] * 500).waiting
@@ -232,12 +233,12 @@ class Trainer(Estimator):
         1500
         """
         with self._listening(progress, callback, interval) as listening:
-            return Summary._told(*self._ready().finish(*listening))
+            return Summary._from_engine(*self._ready().finish(*listening))
 
     def embeddings(self, vectors: str = "sum", top: int | None = None) -> Embeddings:
-        """The vectors as they are now, which later training does not change.
+        """Returns the current vectors. Later training does not change them.
 
-        `vectors` is `"target"`, `"context"` or their `"sum"`. With `top`, only those of the most frequent words.
+        `vectors` is `"target"`, `"context"` or their `"sum"`. `top` limits them to the most frequent words.
         """
         if top is not None:
             if operator.index(top) < 0:
@@ -246,19 +247,19 @@ class Trainer(Estimator):
         return Embeddings(self._live().embeddings(vectors, top))
 
     def vector(self, word: str, vectors: str = "sum") -> NDArray[np.float32]:
-        """The vector of one word as it is now, without a copy of all others. `KeyError` if the word is not known."""
+        """Returns the current vector of one word, without copying the others. Raises `KeyError` if it is unknown."""
         return self._live().vector(word, vectors)
 
     def vectors_of(self, words: Iterable[str], vectors: str = "sum") -> NDArray[np.float32]:
-        """The vectors of words as they are now, a row each. `KeyError` if one of them is not known."""
+        """Returns the current vectors of words, one row each. Raises `KeyError` if one is unknown."""
         if isinstance(words, str):
-            raise TypeError("words is one str; put it into a list")
+            raise TypeError("words is a str; pass a list")
         return self._live().vectors_of(list(words), vectors)
 
     def mean_vectors(self, texts: Iterable[Any], vectors: str = "sum") -> NDArray[np.float32]:
-        """For each text the mean of the vectors of its known words, a row each; zeros where no word is known.
+        """Returns the mean word vector of each text, one row each; zeros if no word is known.
 
-        A text is a string, which is cut into tokens as in training, or a list of tokens.
+        A text is a string, which is tokenized as in training, or a list of tokens.
 
         >>> trainer = Trainer(dimensions=20, subsample=0)
         >>> _ = trainer.train(["tea with milk"] * 500)
@@ -268,7 +269,7 @@ class Trainer(Estimator):
         return self._live().mean_vectors(texts, vectors)
 
     def count(self, word: str) -> int:
-        """How often a word was seen; 0 if it is not known."""
+        """Returns the count of a word; 0 if it is unknown."""
         return self._count(word) or 0
 
     def __contains__(self, word: object) -> bool:
@@ -278,11 +279,11 @@ class Trainer(Estimator):
         try:
             return self._live().count(word)
         except UnicodeEncodeError:
-            # Half of a surrogate pair is in no word.
+            # No word contains a lone surrogate.
             return None
 
     def stats(self) -> Stats:
-        """How far training has come.
+        """Returns training statistics.
 
         >>> trainer = Trainer(dimensions=20)
         >>> _ = trainer.train([["tea", "with", "milk"]] * 500)
@@ -292,12 +293,12 @@ class Trainer(Estimator):
         return Stats._from_json(self._live().stats())
 
     def save(self, path: StrPath) -> None:
-        """Writes the whole state to a file, which the command line reads too: `Trainer.load` goes on from there."""
+        """Writes the whole training state to a file. `Trainer.load` and the command line can resume from it."""
         self._live().save(path)
 
     @classmethod
     def load(cls, path: StrPath, threads: int | None = None) -> Trainer:
-        """The trainer in a file, as if training had never stopped. `threads` is not a part of a model."""
+        """Loads a trainer from a file and resumes as if training had never stopped. `threads` is not part of a model."""
         _engine.Settings(threads=threads)
         engine = _engine.Trainer.load(path, threads)
         settings = json.loads(engine.settings())
@@ -307,7 +308,7 @@ class Trainer(Estimator):
         return trainer
 
     def __repr__(self) -> str:
-        """The settings that are not the default. (What was learned would have to wait for a training.)"""
+        """The settings that differ from the defaults. (Statistics would have to wait for running training.)"""
         changed = (f"{name}={getattr(self, name, None)!r}" for name in SETTINGS if not self._is_default(name))
         return f"{type(self).__name__}({', '.join(changed)})"
 
@@ -334,18 +335,18 @@ class Trainer(Estimator):
                 self._trainer = _engine.Trainer.load(path, self.threads)
 
     def set_replays(self, replays: int) -> None:
-        """Changes how often text that comes from now on is trained again. No text may wait for it: see `finish`."""
+        """Changes the number of replays for new text. The replay buffer must be empty; see `finish`."""
         trainer = self._ready()
         _engine.Settings(replays=replays)
         trainer.set_replays(replays)
         self.replays = self._made_with["replays"] = replays
 
     def _notes(self) -> dict[str, str]:
-        """What is kept beside the model in its file."""
+        """Notes stored in the model file."""
         return self._live().notes()
 
     def _note(self, name: str, text: str) -> None:
-        """Keeps something beside the model in its file."""
+        """Stores a note in the model file."""
         self._live().set_note(name, text)
 
     def _params(self) -> dict[str, Any]:
@@ -356,13 +357,13 @@ class Trainer(Estimator):
         if params["memory"] is not None:
             for name in ("max_vocabulary", "table_size"):
                 if params.pop(name) != DEFAULTS[name]:
-                    raise ValueError(f"memory decides on {name}; give one of the two")
+                    raise ValueError(f"memory determines {name}; give only one of them")
         return _engine.Settings(**params)
 
     def _live(self) -> _engine.Trainer:
-        """The engine's trainer, as it is."""
+        """The engine's trainer, created on first use."""
         if self._trainer is None:
-            # Of several threads, one makes it; a handler of signals may come in between.
+            # Only one thread creates it; reentrant for signal handlers.
             with _MAKING:
                 if self._trainer is None:
                     self._made_with = self._params()
@@ -370,7 +371,7 @@ class Trainer(Estimator):
         return self._trainer
 
     def _ready(self) -> _engine.Trainer:
-        """The engine's trainer, which must have the settings that are asked for now."""
+        """The engine's trainer, after checking that the settings still match."""
         trainer = self._live()
         params = self._params()
         changed = [name for name in SETTINGS if not _same(params[name], self._made_with[name])]
@@ -387,8 +388,8 @@ class Trainer(Estimator):
                 f"{name} is {params[name]!r}, the model's is {self._made_with[name]!r}" for name in names
             )
             raise ValueError(
-                f"{differences}; settings are fixed once text was learned, only threads may change: "
-                "set it back, or make a new Trainer"
+                f"{differences}; settings are fixed once text was learned, except threads: "
+                "restore it, or create a new Trainer"
             )
         self._made_with = params
         return trainer
@@ -397,14 +398,14 @@ class Trainer(Estimator):
     def _listening(
         self, progress: bool, callback: Callback | None, interval: float
     ) -> Iterator[tuple[Any, float]]:
-        """Who is told how it goes, and after how many seconds."""
+        """The progress listener and its interval in seconds."""
         seconds = real("interval", interval)
         with contextlib.ExitStack() as stack:
             bar = stack.enter_context(Bar()) if progress else None
             yield listener(callback, bar), seconds
 
     def _wait_for_training(self) -> None:
-        """Waits until nobody trains. A thread that does so itself cannot wait for it: that is an error."""
+        """Waits for running training to end. Raises an error in the thread that is training."""
         if self._trainer is not None:
             self._trainer.wait_for_training()
 

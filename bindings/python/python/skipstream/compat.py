@@ -1,4 +1,4 @@
-"""A look-alike of gensim's `Word2Vec`, for code that only changes an import.
+"""A drop-in replacement for gensim's `Word2Vec`.
 
 >>> from skipstream.compat import Word2Vec
 >>> sentences = [["tea", "with", "milk"], ["coffee", "with", "sugar"]] * 200
@@ -10,23 +10,21 @@
 >>> "cocoa" in model.wv
 True
 
-What differs from gensim, because the engine learns from a stream:
+Differences from gensim, because the engine learns from a stream:
 
-- There is no pass that counts words first. `build_vocab` does nothing, and never reads its argument; new words come in
-  whenever they are seen. A generator that can be read only once is enough for any number of epochs: each word is trained
-  again later, from memory.
-- Each `train` is more text of one stream. Where the same sentences are trained twice, their words are counted twice, and
-  `min_count` is held against that; gensim keeps the counts of `build_vocab`. To train a text longer, pass `epochs`.
-- `wv` never changes. gensim's is always up to date; here it is asked for again after more training: `model.wv`.
-- Only skip-gram with negative sampling is there. AdaGrad sets the learning rates, so that `alpha` has no meaning.
-- Words below `min_count` are not in `wv`. gensim drops them from the text before training; here they were contexts of
-  their neighbours.
-- At most `max_vocab_size` words are kept, 1,000,000 where none is given; where the text has more, the rarest are
-  forgotten, and a warning says so.
-- `sample` keeps a word with probability √(sample / frequency), as the paper of word2vec says; gensim, like the program
-  word2vec, adds sample / frequency to it.
+- There is no counting pass. `build_vocab` does nothing and never reads its argument; new words enter when they are seen.
+  A one-shot generator is enough for any number of epochs: words are trained again later, from a replay buffer.
+- Each `train` call continues one stream. Training on the same sentences twice counts their words twice, which affects
+  `min_count`; gensim keeps the counts of `build_vocab`. To train longer on the same text, pass `epochs`.
+- `wv` is a snapshot. gensim's is always current; here, read `model.wv` again after more training.
+- Only skip-gram with negative sampling is supported. AdaGrad sets the learning rates, so `alpha` has no meaning.
+- Words below `min_count` are not in `wv`. gensim drops them before training; here they still serve as contexts.
+- At most `max_vocab_size` words are kept (default 1,000,000). If the text has more, the rarest are evicted, with a
+  warning.
+- `sample` keeps a word with probability √(sample / frequency), as in the word2vec paper; gensim, like the word2vec
+  program, adds sample / frequency to it.
 
-What cannot be honoured is an error that names the argument: nothing is ignored in silence.
+An unsupported argument raises an error that names it. Nothing is ignored silently.
 """
 
 from __future__ import annotations
@@ -48,50 +46,50 @@ from skipstream._trainer import Trainer
 
 __all__ = ["Word2Vec"]
 
-# What the vocabulary may hold where gensim has no bound.
+# gensim has no default limit.
 _MAX_VOCABULARY = 1_000_000
 
-# gensim, too, cuts sentences here.
+# gensim's limit.
 _MAX_SENTENCE_WORDS = 10_000
 
-# The most that the engine takes; gensim has no bound.
+# The engine's maximum; gensim has no limit.
 _MAX_TOKEN_BYTES = 65_535
 
-# The name of the note in a model's file.
+# The name of the note in the model file.
 _NOTE = "gensim"
 
 
 class Word2Vec:
-    """Word vectors by skip-gram with negative sampling, with the arguments of gensim's class of this name.
+    """Skip-gram with negative sampling, with the arguments of gensim's class.
 
     Args:
-        sentences: Token lists, read once. Where none are given, call `train` later.
-        corpus_file: A text with one sentence a line, instead of `sentences`; may be compressed.
+        sentences: Token lists, read once. If omitted, call `train` later.
+        corpus_file: A text file with one sentence per line, instead of `sentences`; may be compressed.
         vector_size: Length of a vector (`dimensions` of `skipstream.Trainer`).
         alpha: Only gensim's default: AdaGrad sets the learning rates.
-        window: Words to each side that are contexts.
+        window: Maximum distance between a word and its contexts.
         min_count: Words seen less often are not in `wv`.
-        max_vocab_size: Words that are kept at the most (`max_vocabulary`).
-        sample: Words more frequent than this share of the text are dropped at random (`subsample`).
-        seed: Every random number follows from it; results are the same for any number of workers.
+        max_vocab_size: Maximum vocabulary size (`max_vocabulary`).
+        sample: Share of the text above which words are randomly dropped (`subsample`).
+        seed: Random seed; results are the same for any number of workers.
         workers: Threads (`threads`).
         min_alpha: Only gensim's default.
-        sg: 1. CBOW, which is gensim's default, is not there: where `sg` is not given, a warning says so.
-        hs: 0: there is no hierarchical softmax.
-        negative: Noise words for each pair (`negatives`), at least 1.
-        ns_exponent: The noise draws a word with probability ∝ count ^ `ns_exponent` (`noise_exponent`), from 0 to 1.
+        sg: Must be 1. CBOW, gensim's default, is not supported; omitting `sg` gives a warning.
+        hs: Must be 0: hierarchical softmax is not supported.
+        negative: Noise words per pair (`negatives`), at least 1.
+        ns_exponent: Noise words are drawn in proportion to count ^ `ns_exponent` (`noise_exponent`), from 0 to 1.
         cbow_mean: Only gensim's default.
         hashfxn: Only gensim's default.
-        epochs: How often each word is trained: once when it comes, and `epochs - 1` times later (`replays`).
+        epochs: How often each word is trained: once on arrival and `epochs - 1` times later (`replays`).
         null_word: Only gensim's default.
-        trim_rule: None.
-        sorted_vocab: 1: the words of `wv` are always in order of frequency.
-        batch_words: Only gensim's default. `skipstream.Trainer` has a setting of this name with another meaning.
-        compute_loss: Whether `get_latest_training_loss` has something to tell.
-        callbacks: None: there are no epochs to call them at. `skipstream.Trainer.train` has a `callback`.
-        comment: Kept, and saved with the model.
-        max_final_vocab: Raises `min_count` so far that `wv` has no more words than this.
-        shrink_windows: Whether a window's reach is drawn at random (`window_shape`).
+        trim_rule: Must be None.
+        sorted_vocab: Must be 1: words of `wv` are always sorted by frequency.
+        batch_words: Only gensim's default. `skipstream.Trainer` has a setting of this name with a different meaning.
+        compute_loss: Whether to record the loss for `get_latest_training_loss`.
+        callbacks: Must be empty: there are no epochs. Use the `callback` of `skipstream.Trainer.train`.
+        comment: Saved with the model.
+        max_final_vocab: Maximum number of words in `wv`; raises `min_count` accordingly.
+        shrink_windows: Whether to draw window sizes at random (`window_shape`).
     """
 
     def __init__(
@@ -126,22 +124,19 @@ class Word2Vec:
     ) -> None:
         if sg is None:
             _warn(
-                "training skip-gram; gensim's default is CBOW, which skipstream does not have. Pass sg=1 to say that "
-                "skip-gram is meant"
+                "training skip-gram: gensim's default, CBOW, is not supported. Pass sg=1 to silence this warning"
             )
             sg = 1
-        # Those that can have only one value are attributes, too, which refuse any other.
+        # Settings with a single supported value are attributes that refuse any other.
         self.sg, self.hs, self.cbow_mean, self.hashfxn = sg, hs, cbow_mean, hashfxn
         self.null_word, self.sorted_vocab, self.batch_words = null_word, sorted_vocab, batch_words
-        rates = "AdaGrad sets the learning rates: leave it out, or use skipstream.Trainer(learning_rate=...)"
+        rates = "AdaGrad sets the learning rates: omit it, or use skipstream.Trainer(learning_rate=...)"
         only("alpha", alpha, 0.025, rates)
         only("min_alpha", min_alpha, 0.0001, rates)
-        only("trim_rule", trim_rule, None, "use min_count, or leave words out of the sentences")
+        only("trim_rule", trim_rule, None, "use min_count, or filter the sentences")
         only("callbacks", tuple(callbacks or ()), (), "use skipstream.Trainer.train(..., callback=...)")
         if negative == 0:
-            raise ValueError(
-                "negative is 0; it must be at least 1: there is no hierarchical softmax to take its place"
-            )
+            raise ValueError("negative is 0; it must be at least 1: hierarchical softmax is not supported")
         if comment is not None and not isinstance(comment, str):
             raise TypeError(f"comment is of type {type(comment).__name__}; it must be a string")
         self.min_count = min_count
@@ -180,37 +175,37 @@ class Word2Vec:
 
     @property
     def layer1_size(self) -> int:
-        """Length of a vector, by another name."""
+        """Alias of `vector_size`."""
         return self._trainer.dimensions
 
     @property
     def window(self) -> int:
-        """Words to each side that are contexts."""
+        """Maximum distance between a word and its contexts."""
         return self._trainer.window
 
     @property
     def negative(self) -> int:
-        """Noise words for each pair."""
+        """Noise words per pair."""
         return self._trainer.negatives
 
     @property
     def ns_exponent(self) -> float:
-        """The power of counts in the noise."""
+        """Exponent of counts in the noise distribution."""
         return self._trainer.noise_exponent
 
     @property
     def sample(self) -> float:
-        """The share of the text from which on words are dropped."""
+        """Share of the text above which words are randomly dropped."""
         return self._trainer.subsample
 
     @property
     def seed(self) -> int:
-        """Every random number follows from it."""
+        """Random seed."""
         return self._trainer.seed
 
     @property
     def workers(self) -> int:
-        """Threads that train."""
+        """Number of training threads."""
         threads = self._trainer.threads
         return self._trainer.stats().threads if threads is None else threads
 
@@ -220,17 +215,17 @@ class Word2Vec:
 
     @property
     def shrink_windows(self) -> bool:
-        """Whether a window's reach is drawn at random."""
+        """Whether window sizes are drawn at random."""
         return self._trainer.window_shape == "shrinking"
 
     @property
     def wv(self) -> Embeddings:
-        """The vectors as they are now: words seen at least `min_count` times, the most frequent first.
+        """The current vectors of words seen at least `min_count` times, most frequent first.
 
-        They are gensim's: the vectors of words as centers (`vectors="target"`). What `skipstream.Trainer` gives by
-        default, the sum with the vectors of words as contexts, is in `model.trainer.embeddings()`.
+        As in gensim, these are target vectors (`vectors="target"`). `model.trainer.embeddings()` returns the sum of target
+        and context vectors, skipstream's default.
 
-        The object never changes. After more training, ask for `wv` again.
+        The object is immutable. After more training, read `wv` again.
         """
         if self._wv is None:
             self._wv = self._kept("target")
@@ -238,24 +233,24 @@ class Word2Vec:
 
     @property
     def syn1neg(self) -> NDArray[np.float32]:
-        """The vectors of words as contexts, in the order of `wv`."""
+        """Context vectors, in the order of `wv`."""
         return self._kept("context").vectors
 
     @property
     def trainer(self) -> Trainer:
-        """The trainer behind it, for all that gensim has no name for. Train by the model, so that `wv` is up to date."""
+        """The underlying trainer, for features gensim lacks. Train through the model, so that `wv` stays current."""
         return self._trainer
 
     @property
     def effective_min_count(self) -> int:
-        """`min_count`, or what `max_final_vocab` makes of it."""
+        """`min_count`, or the higher value required by `max_final_vocab`."""
         if self.max_final_vocab is None:
             return self.min_count
         most = min(self.max_final_vocab, self._trainer.max_vocabulary)
         embeddings = self._trainer.embeddings(top=most + 1)
         if len(embeddings) <= most:
             return self.min_count
-        # All words that are seen as often as the first one too many go with it.
+        # Words tied with the first excess word are excluded too.
         return max(self.min_count, int(embeddings.counts[most]) + 1)
 
     def _kept(self, vectors: str) -> Embeddings:
@@ -270,14 +265,14 @@ class Word2Vec:
         keep_raw_vocab: bool = False,
         trim_rule: None = None,
     ) -> None:
-        """Does nothing: words come in while they are trained. The corpus is not read, so `wv` is as it was."""
+        """Does nothing: words enter the vocabulary during training. Does not read the corpus."""
         only(
             "keep_raw_vocab",
             keep_raw_vocab,
             False,
-            "wv.get_vecattr(word, 'count') has the counts: leave it out",
+            "wv.get_vecattr(word, 'count') has the counts: omit it",
         )
-        only("trim_rule", trim_rule, None, "use min_count, or leave words out of the sentences")
+        only("trim_rule", trim_rule, None, "use min_count, or filter the sentences")
 
     def train(
         self,
@@ -294,38 +289,38 @@ class Word2Vec:
         compute_loss: bool = False,
         callbacks: Iterable[Any] = (),
     ) -> tuple[int, int]:
-        """Learns sentences, each word `epochs` times. New words come in.
+        """Learns sentences, training each word `epochs` times. New words enter the vocabulary.
 
         Args:
             corpus_iterable: Token lists, read once.
-            corpus_file: A text with one sentence a line, instead.
-            total_examples: Not needed; gensim's learning rate depends on it.
-            total_words: Not needed.
-            epochs: How often each word is trained; the model's own number where it is not given.
-            start_alpha: None: AdaGrad sets the learning rates.
-            end_alpha: None.
-            word_count: 0.
+            corpus_file: A text file with one sentence per line, instead.
+            total_examples: Ignored; gensim's learning rate depends on it.
+            total_words: Ignored.
+            epochs: How often to train each word; defaults to the model's setting.
+            start_alpha: Must be None: AdaGrad sets the learning rates.
+            end_alpha: Must be None.
+            word_count: Must be 0.
             queue_factor: Only gensim's default: there is no queue.
-            report_delay: Only gensim's default: nothing is logged. `skipstream.Trainer.train` has `progress`.
-            compute_loss: Whether `get_latest_training_loss` has something to tell.
-            callbacks: None.
+            report_delay: Only gensim's default: nothing is logged. Use `progress` of `skipstream.Trainer.train`.
+            compute_loss: Whether to record the loss for `get_latest_training_loss`.
+            callbacks: Must be empty.
 
         Returns:
-            The words that were trained and those that were read, each counted `epochs` times. The first number does
-            without what was dropped by `sample` in gensim; here both are the same.
+            The number of words trained and the number of words read, each times `epochs`. In gensim, the first excludes
+            words dropped by `sample`; here both are equal.
         """
-        rates = "AdaGrad sets the learning rates: leave it out"
+        rates = "AdaGrad sets the learning rates: omit it"
         only("start_alpha", start_alpha, None, rates)
         only("end_alpha", end_alpha, None, rates)
-        only("word_count", word_count, 0, "training goes on where it was: leave it out")
-        only("queue_factor", queue_factor, 2, "there is no queue: leave it out")
-        only("report_delay", report_delay, 1.0, "nothing is logged: leave it out")
+        only("word_count", word_count, 0, "training always continues: omit it")
+        only("queue_factor", queue_factor, 2, "there is no queue: omit it")
+        only("report_delay", report_delay, 1.0, "nothing is logged: omit it")
         only("callbacks", tuple(callbacks or ()), (), "use skipstream.Trainer.train(..., callback=...)")
         if (corpus_iterable is None) == (corpus_file is None):
-            raise TypeError("give either the sentences or corpus_file")
+            raise TypeError("pass either sentences or corpus_file")
         replays = replays_of(self.epochs if epochs is None else epochs)
         if replays != self._trainer.replays:
-            # Text that waits, because an error ended the training before, has the replays that it was to have.
+            # Text left in the replay buffer by an interrupted training keeps its old number of replays.
             self._trainer.finish()
             self._trainer.set_replays(replays)
         self.epochs = replays + 1
@@ -333,13 +328,13 @@ class Word2Vec:
         start = time.perf_counter()
         try:
             if corpus_file is not None:
-                # gensim learns a file as often as it is told to.
+                # gensim learns a file every time it is passed.
                 summary = self._trainer.train_file(corpus_file, format="text", again=True)
             else:
                 summary = self._trainer.train(token_lists(corpus_iterable))
             self._trainer.finish()
         finally:
-            # After Ctrl-C, too: what was read is learned.
+            # Also after Ctrl-C: everything read is learned.
             self._wv = None
             self.total_train_time += time.perf_counter() - start
         after = self._trainer.stats()
@@ -347,38 +342,38 @@ class Word2Vec:
         self.corpus_count = summary.sentences
         self.corpus_total_words = summary.words
         self.compute_loss = bool(compute_loss)
-        # gensim adds up the loss of all pairs.
+        # gensim reports the sum over all pairs.
         self.running_training_loss = (
             after.loss * after.pairs - before.loss * before.pairs if compute_loss else 0.0
         )
         left_out = summary.short_tokens + summary.long_tokens
         if summary.words == 0:
-            _warn("the corpus has no words, so nothing was learned; a generator can be read only once")
-        elif len(self.wv) == 0:
-            _warn(f"none of the words was seen min_count={self.effective_min_count} times, so wv is empty")
-        if left_out:
             _warn(
-                f"{left_out:,} tokens were left out: they are empty, or have more than {_MAX_TOKEN_BYTES:,} bytes"
+                "the corpus has no words, so nothing was learned; was it a generator that is already exhausted?"
             )
+        elif len(self.wv) == 0:
+            _warn(f"no word was seen min_count={self.effective_min_count} times, so wv is empty")
+        if left_out:
+            _warn(f"{left_out:,} tokens were left out: empty, or longer than {_MAX_TOKEN_BYTES:,} bytes")
         if after.evictions > before.evictions and self.max_vocab_size is None:
             _warn(
-                f"the text has more than {self._trainer.max_vocabulary:,} different words; the rarest were forgotten. "
-                "Pass max_vocab_size to choose how many are kept"
+                f"the text has more than {self._trainer.max_vocabulary:,} distinct words; the rarest were evicted. "
+                "Pass max_vocab_size to set the limit"
             )
         words = summary.words * self.epochs
         return words, words
 
     def get_latest_training_loss(self) -> float:
-        """The loss of the last training, summed over all pairs; 0 where `compute_loss` was not asked for."""
+        """Returns the loss of the last training, summed over all pairs; 0 without `compute_loss`."""
         return self.running_training_loss
 
     def predict_output_word(
         self, context_words_list: Iterable[str | int], topn: int = 10
     ) -> list[tuple[str, float]] | None:
-        """The words that are most probably the center of the given contexts, with their probabilities.
+        """Returns the most probable center words for the given contexts, with probabilities.
 
-        As in gensim: the mean of the given words' vectors, times each word's vector as a context, through a softmax.
-        Where no given word is known, None.
+        As in gensim: a softmax over the products of the mean vector with each context vector. Returns None if no given
+        word is known.
         """
         topn = integer("topn", topn, 0)
         wv = self.wv
@@ -395,35 +390,33 @@ class Word2Vec:
         return [(words[row], float(probabilities[row])) for row in best]
 
     def save(self, fname: str | os.PathLike[str]) -> None:
-        """Writes the whole state to one file, which skipstream's other programs read, too."""
+        """Writes the whole state to one file, which all of skipstream's programs read."""
         note = {name: getattr(self, name) for name in _NOTED}
         self._trainer._note(_NOTE, json.dumps(note))
         self._trainer.save(fname)
 
     @classmethod
     def load(cls, fname: str | os.PathLike[str], workers: int | None = None) -> Word2Vec:
-        """The model in a file that `save` wrote, or any other model of skipstream (then `min_count` is 1)."""
+        """Loads a model written by `save`, or any other skipstream model (with `min_count` 1)."""
         fname = os.fspath(fname)
         with open(fname, "rb") as file:
             if file.read(2)[:1] == b"\x80":
                 raise ValueError(
-                    f"{fname} is a pickle, as gensim saves its models; it cannot be trained further here. "
-                    "Load it with gensim, save its vectors with model.wv.save_word2vec_format, and start from them "
-                    "with skipstream.Trainer(init=...)"
+                    f"{fname} is a pickle, gensim's own format, which skipstream cannot continue. Load it with gensim, "
+                    "save its vectors with model.wv.save_word2vec_format, and pass that file to "
+                    "skipstream.Trainer(init=...)"
                 )
         model = cls.__new__(cls)
         model._trainer = Trainer.load(fname, threads=workers)
         try:
             note = dict(json.loads(model._trainer._notes().get(_NOTE, "{}")))
         except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{fname}: what it says for gensim's look-alike cannot be read: {error}"
-            ) from None
+            raise ValueError(f"{fname}: invalid compat.Word2Vec note: {error}") from None
         for name, (value, _) in FIXED.items():
             setattr(model, name, value)
         for name, default in _NOTED.items():
             setattr(model, name, note.get(name, default))
-        # A file has every setting spelled out.
+        # A model file stores every setting explicitly.
         model.epochs = 1 + (model._trainer.replays or 0)
         model._wv = None
         return model
@@ -433,14 +426,14 @@ class Word2Vec:
 
     def __getattr__(self, name: str) -> Any:
         if name in ABSENT:
-            raise AttributeError(f"{name} of gensim's Word2Vec is not here: {ABSENT[name]}")
-        # Says what is wrong, also where a property failed.
+            raise AttributeError(f"gensim's {name} is not supported: {ABSENT[name]}")
+        # Raises the original error, also if a property failed.
         return self.__getattribute__(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # gensim's names that mean nothing here must not be set in silence.
+        # Unsupported gensim attributes must not be set silently.
         if name in ABSENT:
-            raise AttributeError(f"{name} of gensim's Word2Vec is not here: {ABSENT[name]}")
+            raise AttributeError(f"gensim's {name} is not supported: {ABSENT[name]}")
         if name in FIXED:
             only(name, value, *FIXED[name])
         if name in _LIMITS and not (value is None and name != "min_count"):
@@ -456,14 +449,14 @@ class Word2Vec:
         return f"<skipstream.compat.{self}>"
 
 
-# The limits of what is an attribute too.
+# Limits of settable attributes.
 _LIMITS: dict[str, tuple[int, int | None]] = {
     "min_count": (0, 2**60),
     "max_vocab_size": (2, None),
     "max_final_vocab": (1, None),
 }
 
-# What a model's file keeps for this class, with the value where the file does not say.
+# What the note in a model file holds, with defaults.
 _NOTED: dict[str, Any] = {
     "min_count": 1,
     "max_vocab_size": None,
@@ -479,7 +472,7 @@ _NOTED: dict[str, Any] = {
 
 
 def _warn(message: str) -> None:
-    """A warning that points to the line that called this module."""
+    """Warns at the line that called this module."""
     frame, depth = sys._getframe(), 1
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         frame, depth = frame.f_back, depth + 1

@@ -1,4 +1,4 @@
-"""Word vectors as a transformer of river, which learns one text at a time. Needs river.
+"""Word vectors as a river transformer that learns one text at a time. Requires river.
 
 >>> from river import linear_model
 >>> from skipstream.river import WordVectors
@@ -27,22 +27,22 @@ __all__ = ["WordVectors"]
 
 
 class WordVectors(base.MiniBatchTransformer):
-    """Learns word vectors from a stream of texts, and turns a text into the mean of its words' vectors.
+    """Learns word vectors from a stream of texts, and maps a text to the mean of its word vectors.
 
-    A text is a string, which is split as `skipstream.Trainer` does it, or a list of tokens. A text without a known word
-    is all zeros; the features have the names `text_0`, `text_1`, … or those of the field in place of `text`.
+    A text is a string, which is tokenized as by `skipstream.Trainer`, or a list of tokens. A text without a known word
+    maps to zeros. Features are named `text_0`, `text_1`, …, or after the field instead of `text`.
 
-    The trainer behind it uses the strategy `incremental`, unless told otherwise: it learns each word as it comes, so a
-    text that was learned counts in the next prediction. The strategy `mini-batch`, which is faster for a lot of text at
-    once, goes over all counts for each batch, and here every text would be a batch.
+    The underlying trainer uses the strategy `incremental` by default: it learns each word immediately, so a learned text
+    affects the next prediction. `mini-batch` is faster for large amounts of text, but updates all counts per batch, and
+    here every text would be a batch.
 
     In a pipeline, `learn_one` learns the text and then transforms it. Within
-    `river.compose.learn_during_predict()`, the text is learned when it is predicted, and not once more by `learn_one`.
+    `river.compose.learn_during_predict()`, the text is learned during prediction and not again by `learn_one`.
 
     Args:
-        on: The field that holds the text. Where there is none, `x` is the text itself.
+        on: The field that holds the text. If None, `x` is the text itself.
         vectors: Which vectors: `"sum"`, `"target"` or `"context"`.
-        settings: Those of `skipstream.Trainer`, by name.
+        settings: Settings of `skipstream.Trainer`, by name.
 
     >>> vectors = WordVectors(dimensions=3, subsample=0, seed=7)
     >>> vectors.learn_one("tea with milk")
@@ -59,7 +59,7 @@ class WordVectors(base.MiniBatchTransformer):
         self.on = on
         self.vectors = vectors
         self.settings = settings
-        #: The trainer behind it: its `embeddings()` are the vectors of single words, and it can be saved.
+        #: The underlying trainer, for word vectors (`embeddings()`) and saving.
         self.trainer = Trainer(**{"strategy": "incremental", **settings})
         prefix = "text" if on is None else on
         self._names = [f"{prefix}_{number}" for number in range(self.trainer.dimensions)]
@@ -69,16 +69,16 @@ class WordVectors(base.MiniBatchTransformer):
         self.trainer.train([self._text(x)])
 
     def learn_many(self, X: Any) -> None:
-        """Learns a column of texts, or the column `on` of a table: the same as one after the other."""
+        """Learns a column of texts, or the column `on` of a table; same as one by one."""
         self.trainer.train(self._texts(X))
 
     def transform_one(self, x: Any) -> dict[base.typing.FeatureName, Any]:
-        """The mean of the vectors of a text's known words."""
+        """Returns the mean word vector of a text."""
         vector = self.trainer.mean_vectors([self._text(x)], vectors=self.vectors)[0]
         return dict(zip(self._names, vector.tolist()))
 
     def transform_many(self, X: Any) -> Any:
-        """The same for many texts: a `pandas.DataFrame` with a row for each."""
+        """Returns the mean word vectors of many texts as a `pandas.DataFrame`, one row each."""
         vectors = self.trainer.mean_vectors(self._texts(X), vectors=self.vectors)
         index = X.index if hasattr(X, "iloc") else None
         return import_module("pandas").DataFrame(vectors, index, self._names)
@@ -91,13 +91,13 @@ class WordVectors(base.MiniBatchTransformer):
                 )
             return x[self.on]
         if isinstance(x, Mapping):
-            raise TypeError("x is a mapping: say which field holds the text, as in WordVectors(on='text')")
+            raise TypeError("x is a mapping: name the text field, as in WordVectors(on='text')")
         return x
 
     def _texts(self, X: Any) -> Any:
         if hasattr(X, "columns"):
             if self.on is None:
-                raise TypeError("X is a table: say which column holds the text, as in WordVectors(on='text')")
+                raise TypeError("X is a table: name the text column, as in WordVectors(on='text')")
             return X[self.on]
         if isinstance(X, (list, tuple)):
             return [self._text(x) for x in X]
