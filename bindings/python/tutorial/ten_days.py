@@ -1,11 +1,11 @@
-"""Ten days of text: a word arrives, a word moves, and nothing is ever trained again from the start.
+"""Ten days of text: a word arrives, a word moves, and nothing is ever retrained from scratch.
 
-Run it as a script (`python ten_days.py`), or cell by cell in an editor that knows `# %%`. It makes its own text, so it
-needs neither the network nor a corpus; `--text FILE` takes a file of yours instead, cut into ten pieces. matplotlib and
-gensim are used where they are installed.
+Run it as a script (`python ten_days.py`), or cell by cell in an editor that supports `# %%`. It generates its own text, so
+it needs neither a corpus nor the network; `--text FILE` splits a file of yours into ten days instead. matplotlib and gensim
+are used if they are installed.
 """
 
-# %% What can be chosen
+# %% Options
 from __future__ import annotations
 
 import argparse
@@ -17,11 +17,11 @@ import numpy as np
 import skipstream
 
 parser = argparse.ArgumentParser(description="Ten days of text")
-parser.add_argument("--words-a-day", type=int, default=100_000, help="words of made-up text a day")
-parser.add_argument("--text", help="a text file to cut into ten days, one sentence a line, instead")
-parser.add_argument("--plot", help="write a picture to this file")
+parser.add_argument("--words-a-day", type=int, default=100_000, help="words of generated text per day")
+parser.add_argument("--text", help="text file to split into ten days instead, one sentence per line")
+parser.add_argument("--plot", help="file to write the plot to")
 parser.add_argument("--seed", type=int, default=1)
-options, _ = parser.parse_known_args()  # A notebook has arguments of its own.
+options, _ = parser.parse_known_args()  # A notebook has other arguments.
 
 DAYS = range(1, 11)
 Sentence = list[str]
@@ -29,10 +29,10 @@ Sentence = list[str]
 # %% [markdown]
 # ## The text
 #
-# Six topics, each with words that belong to it, and words that stand anywhere. Two things happen:
+# Six topics with their own words, plus words that occur anywhere. Two things happen:
 #
-# - On day 4 a new word **arrives**: people begin to write of a *drone* where they write of planes.
-# - From day 4 to day 7 a word **moves**: a *stream* was water, and becomes something to watch.
+# - On day 4 a new word **arrives**: people start to write *drone* where they write about planes.
+# - From day 4 to day 7 a word **moves**: a *stream* used to be water and becomes something to watch.
 
 # %% A small world
 TOPICS = {
@@ -48,7 +48,7 @@ ARRIVAL = 4
 
 
 def made_up_words(number: int, chance: random.Random) -> list[str]:
-    """Names and rare things, which every text is full of."""
+    """Rare words and names, which every text is full of."""
     syllables = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
     return ["".join(chance.choices(syllables, k=3)) for _ in range(number)]
 
@@ -57,7 +57,7 @@ rare = {topic: made_up_words(60, random.Random(f"{options.seed} {topic}")) for t
 
 
 def made_up_day(day: int) -> Iterator[Sentence]:
-    """The sentences of a day: a generator, which can be read only once, as a stream can."""
+    """The sentences of a day, as a generator: like a stream, it can be read only once."""
     chance = random.Random(f"{options.seed} {day}")
     moved = min(max((day - 3) / 4, 0), 1)  # The share of streams that are watched.
     words = 0
@@ -88,8 +88,8 @@ text_of = read_day if options.text else made_up_day
 # %% [markdown]
 # ## Ten days
 #
-# The trainer learns each day once and forgets the text. Every evening we take the vectors out: a snapshot that never
-# changes, while the trainer goes on.
+# The trainer learns each day once and discards the text. Every evening we take a snapshot of the vectors, which never
+# changes while the trainer continues.
 
 # %% Learn, day by day
 trainer = skipstream.Trainer(dimensions=50, subsample=1e-2, seed=options.seed)
@@ -109,7 +109,7 @@ if not len(evenings[DAYS[-1]]):
 # %% [markdown]
 # ## A word arrives
 #
-# Nobody told the trainer about new words. In your own text, we look at the most frequent word that the first day had not.
+# Nobody told the trainer about new words. In your own text, this is the most frequent word missing on the first day.
 
 # %% The new word, and its neighbours each evening
 first, last = evenings[DAYS[0]], evenings[DAYS[-1]]
@@ -124,8 +124,8 @@ if arrived is not None:
 # %% [markdown]
 # ## A word moves
 #
-# `diff` compares two snapshots. Words move by chance, too, and rare words more than frequent ones: those that moved farther
-# than chance explains come first.
+# `diff` compares two snapshots. Words also move by chance, rare words more than frequent ones. Words that moved farther than
+# chance explains come first.
 
 # %% What changed since the third evening
 drift = evenings[3].diff(last)
@@ -140,11 +140,11 @@ for day, wv in evenings.items():
     print(f"day {day:2}: {', '.join(paths[day]) or 'not there yet'}")
 
 # %% [markdown]
-# ## A picture
+# ## A plot
 #
-# The similarity of *stream* to its old company and to its new company, evening by evening.
+# The similarity of *stream* to its old and its new neighbours, evening by evening.
 
-# %% From one company to the other
+# %% From old neighbours to new ones
 old_company, new_company = paths[3] or paths[DAYS[-1]], paths[DAYS[-1]]
 
 
@@ -179,12 +179,11 @@ if options.plot:
 # %% [markdown]
 # ## And with gensim?
 #
-# gensim can add text to a model, too (`build_vocab(update=True)`), but its learning rate was made to fall to nothing over a
-# corpus that is known beforehand, so the usual way is to train again, from the start, on all that there is. We do that
-# every evening, with as many threads, and each word trained as often as by our trainer: twice. The time to make up the text
-# is a part of ours, and not of gensim's.
+# gensim can also add text to a model (`build_vocab(update=True)`), but its learning rate is designed to decay to zero over a
+# corpus known in advance, so the usual approach is to retrain from scratch on all text. We do that every evening, with the
+# same number of threads, training each word twice, like our trainer. Our time includes generating the text; gensim's does not.
 
-# %% Train again every evening
+# %% Retrain every evening
 retrained_seconds: dict[int, float] = {}
 agreement = None
 try:
@@ -197,7 +196,7 @@ else:
     for day in DAYS:
         corpus.extend(text_of(day))
         if not any(corpus):
-            continue  # gensim takes no text without words.
+            continue  # gensim accepts no text without words.
         start = time.perf_counter()
         retrained = Word2Vec(
             corpus,
@@ -215,7 +214,7 @@ else:
     learning, retraining = sum(seconds.values()), sum(retrained_seconds.values())
     print(f"together: {learning:.1f} s and {retraining:.1f} s, {retraining / learning:.0f} times as long")
 
-    # Do they agree on which words are alike? We compare the similarities of all pairs of frequent words.
+    # Do they agree on which words are similar? Compare the similarities of all pairs of frequent words.
     probes = [word for word in last.index_to_key[:100] if word not in (arrived, moved)]
     pairs = np.triu_indices(len(probes), k=1)
     ours, theirs = (
@@ -232,9 +231,9 @@ else:
 # %% [markdown]
 # ## Tomorrow
 #
-# The file holds the whole state: whoever loads it goes on as if training had never stopped.
+# The file holds the whole state. Load it to continue as if training had never stopped.
 
-# %% Save, load, go on
+# %% Save, load, continue
 import tempfile
 from pathlib import Path
 
