@@ -1,8 +1,8 @@
-//! Who may do what: tokens with roles, from a file.
+//! Tokens and roles.
 //!
-//! A line of the file is a role and a token: `write 3f1c…`. Only hashes of the tokens are held. The file may be changed
-//! while the service runs; it is looked at about once a second, when somebody asks. If what it says then makes no sense,
-//! the tokens stay as they were, and the log says so; if it is gone, empty or cannot be read, no token is valid any more.
+//! Each line of the token file is a role and a token: `write 3f1c…`. Only hashes of the tokens are kept in memory. The file
+//! may change while the service runs: requests check it about once a second. If it has become invalid, the old tokens stay
+//! valid and the log says so; if it is missing, empty or unreadable, no token is valid.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,19 @@ use arc_swap::ArcSwap;
 use crate::error::{Error, Result};
 use crate::settings::ServeSettings;
 
-/// What somebody may do. Each role may do what those before it may.
+/// What a token permits. Each role includes the previous ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Ask.
+    /// Query.
     Read,
-    /// Send text and choose which words are watched.
+    /// Send text and watch words.
     Write,
-    /// Keep and forget snapshots, save the model.
+    /// Save and delete snapshots, write checkpoints.
     Admin,
 }
 
 impl Role {
-    /// The role by its name, as in the file of tokens and in the document of the API.
+    /// The role with this name, as in the token file and the OpenAPI document.
     pub fn by_name(name: &str) -> Option<Role> {
         match name {
             "read" => Some(Role::Read),
@@ -46,13 +46,13 @@ impl Role {
     }
 }
 
-/// Whether the service may start so: without tokens it may listen on loopback only, and a file of tokens must be readable
-/// and make sense. So must the origins of other pages.
+/// Checks the settings: without tokens the service listens on loopback only, and the token file and CORS origins must be
+/// valid.
 pub fn check(settings: &ServeSettings) -> Result<()> {
     for origin in &settings.cors_origins {
         if !is_origin(origin) {
             return Err(Error::Setting(format!(
-                "cors_origins has `{origin}`; an origin is http:// or https:// and a host, and no path"
+                "invalid origin `{origin}` in cors_origins; an origin is http:// or https:// and a host, without a path"
             )));
         }
     }
@@ -63,15 +63,15 @@ pub fn check(settings: &ServeSettings) -> Result<()> {
             if tokens.0.is_empty() {
                 let path = path.display();
                 return Err(Error::Setting(format!(
-                    "tokens: {path}, which has no tokens; a line is a role and a token"
+                    "tokens: {path} has no tokens; each line must be a role and a token"
                 )));
             }
             Ok(())
         }
         None if settings.listen.ip().is_loopback() => Ok(()),
         None => Err(Error::Setting(format!(
-            "listen is {}, which other machines can reach; without tokens it must be a loopback address such as \
-             127.0.0.1:{} (tokens names a file with lines such as `read TOKEN`)",
+            "listen is {}, which other machines can reach; without a token file it must be a loopback address such as \
+             127.0.0.1:{}",
             settings.listen,
             settings.listen.port()
         ))),
@@ -85,48 +85,43 @@ fn is_origin(text: &str) -> bool {
     })
 }
 
-/// Hashes of tokens, with the role of each.
+/// Hashes of the tokens, with their roles.
 #[derive(Debug, Default)]
 pub struct Tokens(Vec<(blake3::Hash, Role)>);
 
-/// Shorter ones could be guessed.
+/// Shorter tokens could be guessed.
 const MIN_TOKEN_CHARACTERS: usize = 16;
 
-/// Longer ones would not fit into a header everywhere.
+/// Longer tokens may not fit into a header.
 const MAX_TOKEN_CHARACTERS: usize = 1_000;
 
 impl Tokens {
     /// The tokens of a file.
     pub fn read(path: &Path) -> Result<Tokens> {
-        let error = |reason: String| Error::Setting(format!("tokens: {}{reason}", path.display()));
-        let text = fs::read(path).map_err(|reason| error(format!(": {reason}")))?;
-        Tokens::parse_bytes(&text).map_err(|reason| error(format!(", {reason}")))
+        let error = |reason: String| Error::Setting(format!("tokens: {}: {reason}", path.display()));
+        let text = fs::read(path).map_err(|reason| error(reason.to_string()))?;
+        Tokens::parse_bytes(&text).map_err(error)
     }
 
     fn parse_bytes(text: &[u8]) -> Result<Tokens, String> {
-        let text = str::from_utf8(text).map_err(|_| "which is not UTF-8".to_owned())?;
+        let text = str::from_utf8(text).map_err(|_| "not valid UTF-8".to_owned())?;
         Tokens::parse(text)
     }
 
-    /// The tokens of a text. What is wrong is said with the line, and never with what stands in it, since that may be a
-    /// token in the wrong place.
+    /// The tokens in a text. An error names the line but never shows it, since it may contain a token.
     fn parse(text: &str) -> Result<Tokens, String> {
         let mut tokens = Vec::new();
         let mut lines = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let mut words = line.split_ascii_whitespace();
             let Some(role) = words.next().filter(|word| !word.starts_with('#')) else { continue };
-            let role = Role::by_name(role).ok_or_else(|| {
-                format!("line {number}: the first word is not a role; it must be read, write or admin")
-            })?;
+            let role = Role::by_name(role)
+                .ok_or_else(|| format!("line {number}: unknown role; it must be read, write or admin"))?;
             let (Some(token), None) = (words.next(), words.next()) else {
-                return Err(format!("line {number}: there must be one token behind the role"));
+                return Err(format!("line {number}: expected one token after the role"));
             };
             if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-                return Err(format!(
-                    "line {number}: a character of the token cannot stand in a header; letters, digits and signs of \
-                     ASCII can"
-                ));
+                return Err(format!("line {number}: the token must consist of visible ASCII characters"));
             }
             if !(MIN_TOKEN_CHARACTERS..=MAX_TOKEN_CHARACTERS).contains(&token.len()) {
                 return Err(format!(
@@ -136,8 +131,8 @@ impl Tokens {
                 ));
             }
             let hash = blake3::hash(token.as_bytes());
-            if let Some(place) = tokens.iter().position(|&(other, _)| other == hash) {
-                return Err(format!("line {number}: the token of line {} again", lines[place]));
+            if let Some(index) = tokens.iter().position(|&(other, _)| other == hash) {
+                return Err(format!("line {number}: repeats the token of line {}", lines[index]));
             }
             tokens.push((hash, role));
             lines.push(number);
@@ -145,93 +140,76 @@ impl Tokens {
         Ok(Tokens(tokens))
     }
 
-    /// The role of a token, if it is one of ours.
-    ///
-    /// How long this takes does not tell how much of a token was right: hashes are compared, each in constant time, and
-    /// always all of them.
+    /// The role of a token. Compares hashes in constant time, and always all of them, so that timing reveals nothing.
     pub fn role(&self, token: &[u8]) -> Option<Role> {
         let hash = blake3::hash(token);
         self.0.iter().fold(None, |found, &(known, role)| if known == hash { Some(role) } else { found })
     }
 }
 
-/// A file of tokens that is read again when it has changed.
+/// A token file that is reloaded when it changes.
 #[derive(Debug)]
 pub struct TokenFile {
     path: PathBuf,
     tokens: ArcSwap<Tokens>,
-    looked: Mutex<Option<Look>>,
+    checked: Mutex<Option<Check>>,
 }
 
-/// When a file was looked at, and what it was like.
+/// When the file was checked, and its modification time and length.
 #[derive(Debug)]
-struct Look {
+struct Check {
     when: Instant,
-    stamp: Option<Stamp>,
+    stamp: Option<(SystemTime, u64)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
-    changed: SystemTime,
-    bytes: u64,
-}
-
-/// A token that was taken out of the file is refused after so long at the latest.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Interval between checks: a token that is removed from the file is rejected after this time.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
 
 impl TokenFile {
-    /// The tokens of a file. While it cannot be read, nobody has a token.
+    /// The tokens of a file. While it cannot be read, no token is valid.
     pub fn new(path: &Path) -> TokenFile {
-        let file = TokenFile { path: path.to_owned(), tokens: ArcSwap::default(), looked: Mutex::new(None) };
-        file.look();
+        let file = TokenFile { path: path.to_owned(), tokens: ArcSwap::default(), checked: Mutex::new(None) };
+        file.reload();
         file
     }
 
-    /// The tokens as they are now.
+    /// The current tokens.
     pub fn tokens(&self) -> Arc<Tokens> {
-        self.look();
+        self.reload();
         self.tokens.load_full()
     }
 
-    fn look(&self) {
-        // Whoever holds the lock looks; the others go on with what there is.
-        let Ok(mut looked) = self.looked.try_lock() else { return };
-        if looked.as_ref().is_some_and(|look| look.when.elapsed() < LOOK_EVERY) {
+    fn reload(&self) {
+        // Other threads use the old tokens while one reloads them.
+        let Ok(mut checked) = self.checked.try_lock() else { return };
+        if checked.as_ref().is_some_and(|check| check.when.elapsed() < CHECK_EVERY) {
             return;
         }
-        let stamp = stamp(&self.path);
-        let unchanged = looked.as_ref().is_some_and(|look| look.stamp == stamp);
-        *looked = Some(Look { when: Instant::now(), stamp });
+        let stamp = fs::metadata(&self.path).and_then(|file| Ok((file.modified()?, file.len()))).ok();
+        let unchanged = checked.as_ref().is_some_and(|check| check.stamp == stamp);
+        *checked = Some(Check { when: Instant::now(), stamp });
         if unchanged {
             return;
         }
-        // Who removes a file or takes all out of it wants nobody in; who mistypes a line does not.
+        // Removing or emptying the file revokes all tokens; a mistyped line does not.
         let tokens = match fs::read(&self.path) {
             Ok(text) => Tokens::parse_bytes(&text),
             Err(error) => {
-                tracing::warn!(%error, "the file of tokens cannot be read");
+                tracing::warn!(%error, "cannot read the token file");
                 Ok(Tokens::default())
             }
         };
         match tokens {
-            Ok(tokens) if tokens.0.is_empty() => {
-                tracing::warn!("there are no tokens: nobody may ask");
-                self.tokens.store(Arc::new(tokens));
-            }
             Ok(tokens) => {
-                tracing::info!(tokens = tokens.0.len(), "the tokens were read");
+                match tokens.0.len() {
+                    0 => tracing::warn!("there are no tokens: all requests are rejected"),
+                    n => tracing::info!(tokens = n, "loaded the tokens"),
+                }
                 self.tokens.store(Arc::new(tokens));
             }
-            Err(error) => {
-                tracing::warn!(error, "the file of tokens makes no sense; the tokens stay as they were")
-            }
+            Err(error) => tracing::warn!(error, "the token file is invalid; the old tokens stay valid"),
         }
     }
-}
-
-fn stamp(path: &Path) -> Option<Stamp> {
-    let metadata = fs::metadata(path).ok()?;
-    Some(Stamp { changed: metadata.modified().ok()?, bytes: metadata.len() })
 }
 
 #[cfg(unix)]
@@ -240,7 +218,7 @@ fn warn_if_others_can_read(path: &Path) {
 
     let mode = fs::metadata(path).map(|metadata| metadata.permissions().mode());
     if mode.is_ok_and(|mode| mode & 0o077 != 0) {
-        tracing::warn!(path = %path.display(), "other users of this machine can read the tokens: chmod 600");
+        tracing::warn!(path = %path.display(), "other users can read the token file; run chmod 600");
     }
 }
 
@@ -266,17 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_line_is_said_without_showing_it() {
+    fn errors_name_the_line_without_showing_it() {
         for (text, reason) in [
-            (format!("{READ} read"), "line 1: the first word is not a role; it must be read, write or admin"),
-            ("\nread".to_owned(), "line 2: there must be one token behind the role"),
-            (format!("read {READ} # mine"), "line 1: there must be one token behind the role"),
+            (format!("{READ} read"), "line 1: unknown role; it must be read, write or admin"),
+            ("\nread".to_owned(), "line 2: expected one token after the role"),
+            (format!("read {READ} # mine"), "line 1: expected one token after the role"),
             ("read short".to_owned(), "line 1: the token has 5 characters; it must have from 16 to 1000"),
-            (
-                format!("read {READ}ü"),
-                "line 1: a character of the token cannot stand in a header; letters, digits and signs of ASCII can",
-            ),
-            (format!("read {READ}\n\nadmin {READ}"), "line 3: the token of line 1 again"),
+            (format!("read {READ}ü"), "line 1: the token must consist of visible ASCII characters"),
+            (format!("read {READ}\n\nadmin {READ}"), "line 3: repeats the token of line 1"),
         ] {
             let message = Tokens::parse(&text).unwrap_err();
             assert_eq!(message, reason);
@@ -285,26 +260,26 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_read_again_when_the_file_has_changed() {
+    fn a_changed_file_is_reloaded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tokens");
         let file = TokenFile::new(&path);
         assert_eq!(file.tokens().role(READ.as_bytes()), None);
-        let look_again = || *file.looked.lock().unwrap() = None;
+        let check_again = || *file.checked.lock().unwrap() = None;
         fs::write(&path, format!("read {READ}\n")).unwrap();
-        look_again();
+        check_again();
         assert_eq!(file.tokens().role(READ.as_bytes()), Some(Role::Read));
         fs::write(&path, "nonsense").unwrap();
-        look_again();
+        check_again();
         assert_eq!(file.tokens().role(READ.as_bytes()), Some(Role::Read));
         fs::write(&path, format!("admin {ADMIN}\n")).unwrap();
-        look_again();
+        check_again();
         assert_eq!(file.tokens().role(READ.as_bytes()), None);
         assert_eq!(file.tokens().role(ADMIN.as_bytes()), Some(Role::Admin));
     }
 
     #[test]
-    fn a_file_that_is_gone_or_empty_has_no_tokens() {
+    fn a_missing_or_empty_file_has_no_tokens() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tokens");
         let full = format!("read {READ}\n");
@@ -315,16 +290,16 @@ mod tests {
         let gone = || fs::remove_file(&path).unwrap();
         for change in [&empty as &dyn Fn(), &without, &gone] {
             fs::write(&path, &full).unwrap();
-            *file.looked.lock().unwrap() = None;
+            *file.checked.lock().unwrap() = None;
             assert_eq!(file.tokens().role(READ.as_bytes()), Some(Role::Read));
             change();
-            *file.looked.lock().unwrap() = None;
+            *file.checked.lock().unwrap() = None;
             assert_eq!(file.tokens().role(READ.as_bytes()), None);
         }
     }
 
     #[test]
-    fn without_tokens_only_this_machine_may_be_listened_to() {
+    fn without_tokens_only_loopback_is_allowed() {
         let mut settings = ServeSettings::default();
         check(&settings).unwrap();
         settings.listen = "[::1]:80".parse().unwrap();
@@ -342,7 +317,7 @@ mod tests {
         settings.tokens = Some(path.clone());
         assert!(check(&settings).unwrap_err().to_string().starts_with("tokens: "));
         fs::write(&path, "# none\n").unwrap();
-        assert!(check(&settings).unwrap_err().to_string().ends_with("a line is a role and a token"));
+        assert!(check(&settings).unwrap_err().to_string().ends_with("each line must be a role and a token"));
         fs::write(&path, format!("read {READ}\n")).unwrap();
         check(&settings).unwrap();
     }
@@ -357,10 +332,7 @@ mod tests {
             check(&settings(good)).unwrap();
         }
         for bad in ["*", "null", "example.org", "https://example.org/", "https://", "https://a\r\nb"] {
-            assert!(
-                check(&settings(bad)).unwrap_err().to_string().contains("an origin is http:// or"),
-                "{bad}"
-            );
+            assert!(check(&settings(bad)).unwrap_err().to_string().starts_with("invalid origin"), "{bad}");
         }
     }
 }

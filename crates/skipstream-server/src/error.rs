@@ -1,71 +1,82 @@
-//! What can go wrong, and what a caller can do about it.
+//! What can go wrong.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What can go wrong.
+use rusqlite::{ErrorCode, ffi};
+
+/// An error of the service. `http/error.rs` maps each variant to a status and a code.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The queue is full: what was sent is not accepted, and should be sent again later.
-    #[error("the queue is full: {waiting} bytes of text wait to be learned, of at most {limit}")]
+    /// The queue is full; the client should retry.
+    #[error("the queue is full: {waiting} bytes of text are waiting to be learned; the limit is {limit}")]
     QueueFull {
-        /// Bytes that wait.
+        /// Bytes in the queue.
         waiting: u64,
-        /// Bytes that may wait.
+        /// Capacity of the queue in bytes.
         limit: u64,
-        /// When to try again.
+        /// When to retry.
         retry_after: Duration,
     },
-    /// The disk is full: what was sent is not accepted. Questions are still answered.
-    #[error("there is no room on the disk for more text")]
+    /// The disk is full. Queries still work.
+    #[error("the disk is full")]
     DiskFull,
-    /// The database says no to what was asked of the log.
-    #[error("{}: {source}", path.display())]
-    LogFile {
-        /// The log's file.
-        path: PathBuf,
-        /// What the database says.
-        source: rusqlite::Error,
-    },
-    /// A file or folder of the service is not what it should be.
+    /// SQLite reports an error.
+    #[error("log.sqlite: {0}")]
+    LogFile(#[source] rusqlite::Error),
+    /// A file or folder of the service is unusable.
     #[error("{}: {reason}", path.display())]
     Data {
-        /// Which.
+        /// The file or folder.
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// What is wrong and what to do.
         reason: String,
     },
-    /// A request with the same key is being sent now.
-    #[error("a request with the idempotency key `{key}` is being sent now")]
+    /// Another request with the same key is in progress.
+    #[error("another request with the idempotency key `{key}` is in progress")]
     KeyInUse {
         /// The key.
         key: String,
     },
-    /// Other lines were sent under the same key.
-    #[error("other lines than these were sent with the idempotency key `{key}` before")]
+    /// The key was used for different lines.
+    #[error("the idempotency key `{key}` was used before with different lines")]
     KeyConflict {
         /// The key.
         key: String,
     },
-    /// The engine says no.
-    #[error(transparent)]
-    Engine(#[from] skipstream::Error),
-    /// Too many questions wait for an answer.
-    #[error("{waiting} questions wait for an answer, of at most {limit}")]
-    Busy {
-        /// Questions that wait.
-        waiting: usize,
-        /// Questions that may wait.
+    /// A snapshot with this name exists.
+    #[error("a snapshot named `{name}` already exists")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// A bounded collection is full.
+    #[error("there are already {limit} {what}, which is the limit")]
+    TooMany {
+        /// What the collection holds.
+        what: &'static str,
+        /// Its capacity.
         limit: usize,
     },
-    /// What others asked for as well has failed.
+    /// The engine reports an error.
+    #[error(transparent)]
+    Engine(skipstream::Error),
+    /// Too many queries are waiting.
+    #[error("{waiting} queries are waiting; the limit is {limit}")]
+    Busy {
+        /// Queries in the queue.
+        waiting: usize,
+        /// Capacity of the queue.
+        limit: usize,
+    },
+    /// An operation that several callers were waiting for failed.
     #[error("{0}")]
     Failed(String),
-    /// A setting cannot be as it is.
+    /// A setting is invalid.
     #[error("{0}")]
     Setting(String),
-    /// The service is going down.
+    /// The service is shutting down.
     #[error("the service is stopping")]
     Stopping,
 }
@@ -74,12 +85,35 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// The same error for another one who waited for the same thing.
+    /// A copy of the error for another caller that waited for the same operation.
     pub(crate) fn again(&self) -> Error {
         match self {
             Error::DiskFull => Error::DiskFull,
             Error::Stopping => Error::Stopping,
             error => Error::Failed(error.to_string()),
         }
+    }
+}
+
+impl From<skipstream::Error> for Error {
+    fn from(error: skipstream::Error) -> Error {
+        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        match &error {
+            skipstream::Error::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded) => {
+                Error::DiskFull
+            }
+            _ => Error::Engine(error),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Error {
+        // On a full disk SQLite cannot grow its shared memory either. Any other failed write is most likely a quota;
+        // the caller handles both the same way: it retries.
+        let is_full = matches!(&error, rusqlite::Error::SqliteFailure(failure, _)
+            if failure.code == ErrorCode::DiskFull
+                || matches!(failure.extended_code, ffi::SQLITE_IOERR_SHMSIZE | ffi::SQLITE_IOERR_WRITE));
+        if is_full { Error::DiskFull } else { Error::LogFile(error) }
     }
 }

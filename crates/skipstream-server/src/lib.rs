@@ -1,30 +1,29 @@
-//! A service that learns word vectors while it answers from them.
+//! The service behind `skipstream serve`: learns word vectors from text and answers queries at the same time.
 //!
-//! Text comes in over HTTP (`http/text`), from files that grow and from commands (`sources`), is made safe in a log on disk
-//! (`log`), and is learned by one thread (`learn`), which now and then publishes what it knows (`published`). Questions are
-//! answered from what was published last (`search`, `http`), and never wait for training. What was published is also kept
-//! now and then (`change`), so that one can ask what moved and what is new; what happens is told to whoever listens
-//! (`events`).
+//! Text arrives over HTTP (`http/text`) or from followed files and commands (`sources`), is written to a log on disk
+//! (`log`), and is learned by one thread (`learn`), which regularly publishes a version of the vectors (`published`).
+//! Queries read the last published version (`search`, `http`) and never wait for training. Snapshots of published versions
+//! show what changed over time (`change`), and events report what happens (`events`).
 //!
-//! # The modules, as they stand below
+//! # Modules, in reading order
 //!
-//! | module | from → to |
+//! | module | purpose |
 //! |---|---|
-//! | [`settings`], `error` | what a person asks for, what can go wrong |
-//! | [`auth`] | tokens → roles |
-//! | [`log`] | lines → numbered lines on disk |
-//! | [`published`], [`status`] | the model as it was at one moment, for reading; how learning goes |
-//! | [`events`] | what happened → whoever listens |
-//! | [`change`] | published models → kept ones; words that moved, came and rose |
-//! | [`map`] | words → places in a plane |
-//! | [`search`] | questions → answers |
-//! | [`service`] | what all parts share |
-//! | [`learn`] | numbered lines → a model, with checkpoints that say how far it came |
-//! | [`sources`] | files that grow, commands → the log |
-//! | [`metrics`] | what was counted → text for Prometheus |
-//! | [`http`] | requests → answers |
-//! | `page` | the page, from the program itself |
-//! | [`server`] | all of this, from its start to its end |
+//! | [`settings`], `error` | the settings; what can go wrong |
+//! | [`auth`] | tokens and roles |
+//! | [`log`] | numbers lines and stores them on disk |
+//! | [`published`], [`status`] | a published version of the vectors; the state of training |
+//! | [`events`] | server-sent events |
+//! | [`change`] | snapshots; words that moved, appeared or became more frequent |
+//! | [`map`] | words in two dimensions |
+//! | [`search`] | neighbor queries |
+//! | [`service`] | state that all parts share |
+//! | [`learn`] | trains the model and writes checkpoints |
+//! | [`sources`] | followed files and commands |
+//! | [`metrics`] | Prometheus metrics |
+//! | [`http`] | routes |
+//! | `page` | the web page |
+//! | [`server`] | startup and shutdown |
 
 pub mod error;
 pub mod settings;
@@ -36,7 +35,7 @@ pub mod log;
 pub mod published;
 pub mod status;
 
-mod orders;
+mod requests;
 
 pub mod events;
 

@@ -1,4 +1,4 @@
-//! Numbers for whoever watches the service, in the words of Prometheus.
+//! Prometheus metrics.
 
 use std::fmt;
 use std::fs;
@@ -16,7 +16,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::service::Service;
 
-/// What was counted since the service started. What the service knows at the moment is asked when somebody looks.
+/// Counters since the service started. Gauges are read when the metrics are requested.
 #[derive(Debug)]
 pub struct Metrics {
     started: Instant,
@@ -36,7 +36,7 @@ struct Route {
     route: String,
 }
 
-/// Seconds at which the buckets of durations end.
+/// Buckets of the duration histogram in seconds.
 const BOUNDS: [f64; 12] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.3, 1.0, 3.0, 10.0];
 
 impl Default for Metrics {
@@ -50,12 +50,12 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// How long the service runs.
+    /// Time since the service started.
     pub fn uptime(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// A request was answered. The route is the template, of which there are few.
+    /// Counts a request. The route is the template, not the path.
     pub fn answered(&self, method: &Method, route: &str, status: u16, duration: Duration) {
         let request = Request { method: known(method), route: route.to_owned(), status: status.into() };
         self.requests.get_or_create(&request).inc();
@@ -63,62 +63,50 @@ impl Metrics {
         self.durations.get_or_create(&route).observe(duration.as_secs_f64());
     }
 
-    /// All numbers as text.
+    /// All metrics as text.
     pub fn text(&self, service: &Service) -> Result<String, fmt::Error> {
         let mut registry = Registry::with_prefix("skipstream");
-        registry.register("http_requests", "Requests that were answered", self.requests.clone());
+        registry.register("http_requests", "Number of requests", self.requests.clone());
         registry.register_with_unit(
             "http_request_duration",
-            "Time until an answer began",
+            "Time until the response started",
             Unit::Seconds,
             self.durations.clone(),
         );
-        Moment { registry: &mut registry }.describe(service, self.uptime());
+        Gauges { registry: &mut registry }.describe(service, self.uptime());
         let mut text = String::new();
         encode(&mut text, &registry)?;
         Ok(text)
     }
 }
 
-/// The numbers of one moment.
-struct Moment<'a> {
+/// The gauges.
+struct Gauges<'a> {
     registry: &'a mut Registry,
 }
 
-impl Moment<'_> {
+impl Gauges<'_> {
     fn describe(&mut self, service: &Service, uptime: Duration) {
         let (status, published) = (service.status.load(), service.published());
         let progress = status.progress.as_ref().unwrap_or(&published.progress);
-        self.counter(
-            "words_learned",
-            "Words of text that were learned since the stream began",
-            progress.tokens,
-        );
-        self.counter("evictions", "Words that had to leave the vocabulary", progress.evictions);
-        self.gauge(
-            "words_per_second",
-            "Words learned a second, over the last few seconds",
-            status.words_per_second,
-        );
-        self.gauge("loss", "Mean loss of a pair, over the last few seconds", status.loss.unwrap_or(f64::NAN));
-        self.gauge("vocabulary", "Words that are known", progress.vocabulary as f64);
+        self.counter("words_learned", "Number of tokens learned", progress.tokens);
+        self.counter("evictions", "Number of words that had to leave the vocabulary", progress.evictions);
+        self.gauge("words_per_second", "Training speed over the last few seconds", status.words_per_second);
+        self.gauge("loss", "Mean loss per pair over the last few seconds", status.loss.unwrap_or(f64::NAN));
+        self.gauge("vocabulary", "Size of the vocabulary", progress.vocabulary as f64);
         self.bytes("queue", "Text that waits to be learned", service.log.waiting_bytes());
-        self.bytes("queue_limit", "Text that may wait to be learned", service.settings.queue_bytes);
+        self.bytes("queue_limit", "Capacity of the queue", service.settings.queue_bytes);
         self.gauge("queue_lines", "Lines that wait to be learned", service.log.waiting_lines() as f64);
-        self.gauge("logged_seq", "The last line that is safe on disk", service.log.last() as f64);
-        self.gauge("published_seq", "The last line that answers know of", published.seq as f64);
+        self.gauge("logged_seq", "The last line on disk", service.log.last() as f64);
+        self.gauge("published_seq", "The last line in the current version", published.seq as f64);
         let checkpoint = status.checkpoint.map_or(0, |checkpoint| checkpoint.seq);
-        self.gauge("checkpoint_seq", "The last line that is in the saved model", checkpoint as f64);
+        self.gauge("checkpoint_seq", "The last line in the last checkpoint", checkpoint as f64);
         let age = Timestamp::now().duration_since(published.time).as_secs_f64().max(0.0);
-        self.seconds("snapshot_age", "Time since the last publication", age);
+        self.seconds("snapshot_age", "Time since the current version was published", age);
         self.seconds("uptime", "Time since the service started", uptime.as_secs_f64());
-        self.gauge(
-            "problem",
-            "1 while learning cannot go on as it should",
-            f64::from(status.problem.is_some()),
-        );
+        self.gauge("problem", "1 if training is impaired", f64::from(status.problem.is_some()));
         if let Some(bytes) = resident_bytes() {
-            self.bytes("resident_memory", "Memory that the process takes", bytes);
+            self.bytes("resident_memory", "Resident memory of the process", bytes);
         }
     }
 
@@ -139,7 +127,7 @@ impl Moment<'_> {
     }
 }
 
-/// The method, if it is one that we know: whoever asks could otherwise make as many names as they like.
+/// The method, if known: otherwise clients could create any number of labels.
 fn known(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -152,7 +140,7 @@ fn known(method: &Method) -> &'static str {
     }
 }
 
-/// Bytes of memory that the process takes now, where the system tells.
+/// Resident memory in bytes, if the system reports it.
 pub fn resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

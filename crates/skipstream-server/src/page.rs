@@ -1,7 +1,7 @@
-//! The page, from the program itself.
+//! The web page.
 //!
-//! All files of the folder `page/` are in the program, so the page needs neither a build step nor the network. A program
-//! that was built for debugging reads them from the source folder instead, so that a change shows without a build.
+//! The files in `page/` are embedded in the program, so the page needs neither a build step nor the network. A debug build
+//! reads them from the source folder instead.
 
 use axum::Router;
 use axum::extract::Path;
@@ -12,8 +12,7 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 
 use crate::http::ApiError;
 
-/// The page may load and ask only what its own server has: it works offline, and a word of the text that looks like a
-/// script stays a word.
+/// The page may use only its own server: it works offline, and a word that looks like a script stays a word.
 const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'",
@@ -23,8 +22,7 @@ const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
 #[folder = "page/"]
 struct Files;
 
-/// The page at `/`, the documentation of the routes at `/docs`, and the files of both. They hold no secret and need no
-/// token: they are what asks for one.
+/// The page at `/`, the API documentation at `/docs`, and their files. They need no token: they ask for one.
 pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/", get(async |headers: HeaderMap| file("index.html", &headers)))
@@ -40,7 +38,7 @@ fn file(path: &str, request: &HeaderMap) -> Response {
         return ApiError::new(StatusCode::NOT_FOUND, "not-found", "there is no such file").into_response();
     };
     let tag = entity_tag(&file);
-    // The names of the files stay the same when the program changes, so a browser has to ask each time.
+    // A new version of the program uses the same file names, so browsers must revalidate.
     let headers = [
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         (header::ETAG, tag.clone()),
@@ -49,13 +47,13 @@ fn file(path: &str, request: &HeaderMap) -> Response {
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
     ];
-    if is_known(&tag, request) {
+    if is_cached(&tag, request) {
         return (StatusCode::NOT_MODIFIED, headers).into_response();
     }
     (headers, [(header::CONTENT_TYPE, HeaderValue::from_static(media_type))], file.data).into_response()
 }
 
-/// The type of a file, by its ending. A file that is none of these is not part of the page.
+/// The media type of a file; `None` if it is not part of the page.
 fn media_type(path: &str) -> Option<&'static str> {
     match path.rsplit_once('.')?.1 {
         "html" => Some("text/html; charset=utf-8"),
@@ -75,8 +73,8 @@ fn entity_tag(file: &EmbeddedFile) -> HeaderValue {
     HeaderValue::try_from(tag).expect("quotes and hexadecimal digits are visible ASCII")
 }
 
-/// Whether the browser says that it has this file already.
-fn is_known(tag: &HeaderValue, request: &HeaderMap) -> bool {
+/// Whether the browser has this version of the file.
+fn is_cached(tag: &HeaderValue, request: &HeaderMap) -> bool {
     let tags = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|tags| tags.to_str().ok());
     tags.flat_map(|tags| tags.split(','))
         .map(|one| one.trim())
@@ -105,7 +103,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_pages_and_their_files_come_with_their_types_and_a_policy() {
+    async fn pages_and_files_have_their_types_and_a_policy() {
         for (path, media_type) in [
             ("/", "text/html; charset=utf-8"),
             ("/docs", "text/html; charset=utf-8"),
@@ -122,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_the_browser_has_is_not_sent_again() {
+    async fn a_cached_file_is_not_sent_again() {
         let (_, headers, _) = ask("/", None).await;
         let tag = headers[header::ETAG].to_str().unwrap();
         for known in [tag.to_owned(), format!("W/{tag}"), format!("\"other\", {tag}"), "*".to_owned()] {
@@ -135,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_is_not_of_the_page_is_not_found() {
+    async fn other_files_are_not_found() {
         for path in [
             "/page/none.js",
             "/page/scripts",
@@ -158,7 +156,7 @@ mod tests {
             assert!(media_type(&path).is_some(), "{path}");
             let file = Files::get(&path).unwrap();
             let text = str::from_utf8(&file.data).unwrap();
-            // Names of XML namespaces look like addresses and are not asked for.
+            // XML namespaces look like addresses but are not loaded.
             let text = text.replace("http://www.w3.org/", "");
             for scheme in ["http://", "https://"] {
                 assert!(!text.contains(scheme), "{path} has {scheme}");

@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
+use serde::Serialize;
 use skipstream::{Embeddings, Progress};
+use utoipa::ToSchema;
 
 /// The number of a line: 1 for the first that the service ever accepted.
 pub type Seq = u64;
@@ -24,6 +26,30 @@ pub struct Published {
     /// How far training had come.
     pub progress: Progress,
     by_word: OnceLock<Vec<u32>>,
+}
+
+/// A published version of the vectors
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct PublishedInfo {
+    /// The last line it contains
+    pub seq: Seq,
+    /// When it was published
+    pub time: Timestamp,
+    /// Size of the vocabulary
+    pub vocabulary: usize,
+    /// Number of tokens learned
+    pub words: u64,
+}
+
+impl From<&Published> for PublishedInfo {
+    fn from(published: &Published) -> PublishedInfo {
+        PublishedInfo {
+            seq: published.seq,
+            time: published.time,
+            vocabulary: published.embeddings.len(),
+            words: published.progress.tokens,
+        }
+    }
 }
 
 /// When a word was seen.

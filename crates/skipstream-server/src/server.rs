@@ -1,8 +1,8 @@
-//! The service from its start to its end.
+//! Startup and shutdown.
 //!
-//! At the end, in this order: no new connections and no new text; answers that are under way go out; what feeds the log
-//! stops; the thread that learns finishes its batch and saves the model. A process that is killed instead loses nothing
-//! but time: see [`learn`](crate::learn).
+//! On shutdown, in this order: new connections and new text are rejected; responses in progress are sent; the sources stop;
+//! the learner finishes its batch and writes a checkpoint. A process that is killed instead loses no text: see
+//! [`learn`](crate::learn).
 
 mod connections;
 
@@ -15,7 +15,7 @@ use skipstream::{Config, Trainer};
 use tokio::sync::watch;
 
 use crate::auth;
-use crate::change::Keeper;
+use crate::change::Monitor;
 use crate::http;
 use crate::learn::{Learner, MemoryBound, Model};
 use crate::log::Log;
@@ -26,32 +26,32 @@ use crate::sources::Sources;
 use connections::Connections;
 pub(crate) use connections::Limits;
 
-/// A service that listens, and does not answer yet.
+/// A service that listens but does not answer yet.
 #[derive(Debug)]
 pub struct Server {
     service: Arc<Service>,
     learner: Learner,
-    keeper: Keeper,
+    monitor: Monitor,
     sources: Sources,
     memory_bound: MemoryBound,
     listener: TcpListener,
     stop: watch::Sender<bool>,
 }
 
-/// Ends a service from any thread.
+/// Stops a service from any thread.
 #[derive(Clone, Debug)]
 pub struct Stopper(watch::Sender<bool>);
 
 impl Stopper {
-    /// Asks the service to come to its end.
+    /// Starts the shutdown.
     pub fn stop(&self) {
         self.0.send_replace(true);
     }
 }
 
 impl Server {
-    /// Opens the folder, begins to learn what waits in the log, and listens. A new model is made of `config`; one that is
-    /// there must `agree`.
+    /// Opens the data folder, starts to learn from the log, and listens. A new model is created from `config`; an existing
+    /// one is checked by `agree`.
     pub fn open(
         settings: ServeSettings,
         threads: Option<usize>,
@@ -61,7 +61,7 @@ impl Server {
         auth::check(&settings)?;
         search::check(settings.index)?;
         let listener = TcpListener::bind(settings.listen)
-            .with_context(|| format!("{}: cannot be listened on", settings.listen))?;
+            .with_context(|| format!("cannot listen on {}", settings.listen))?;
         let log = Log::open(&settings.data, settings.queue_bytes)?;
         let model = if Model::exists(&settings.data) {
             let model = Model::load(&settings.data, threads, &log)?;
@@ -75,39 +75,39 @@ impl Server {
         let first = model.published(settings.vectors)?;
         let service = Service::new(settings, log, first);
         service.describe(model.trainer().settings(), memory_bound.total());
-        // The keeper first, so that it sees all that is published.
-        let keeper = Keeper::start(service.clone())?;
+        // Before the learner, so that it sees every published version.
+        let monitor = Monitor::start(service.clone())?;
         let learner = Learner::start(service.clone(), model)?;
         let sources = Sources::start(&service)?;
         let stop = watch::Sender::new(false);
-        Ok(Server { service, learner, keeper, sources, memory_bound, listener, stop })
+        Ok(Server { service, learner, monitor, sources, memory_bound, listener, stop })
     }
 
-    /// Bytes that it takes at the most.
+    /// Upper bound of its memory.
     pub fn memory_bound(&self) -> MemoryBound {
         self.memory_bound
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> Result<SocketAddr> {
         Ok(self.listener.local_addr()?)
     }
 
-    /// What ends it.
+    /// A handle that stops it.
     pub fn stopper(&self) -> Stopper {
         Stopper(self.stop.clone())
     }
 
-    /// Answers until it is stopped.
+    /// Serves requests until it is stopped.
     pub fn run(self) -> Result<()> {
-        let Server { service, learner, keeper, sources, listener, stop, .. } = self;
+        let Server { service, learner, monitor, sources, listener, stop, .. } = self;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let answered = runtime.block_on(async {
             listener.set_nonblocking(true)?;
             let listener = tokio::net::TcpListener::from_std(listener)?;
             let serving = Connections::new(http::router(service.clone()), Limits::default());
             let stopped = async {
-                end(stop.subscribe(), &service).await;
+                stopped(stop.subscribe(), &service).await;
                 service.stop();
             };
             serving.serve(listener, stopped).await;
@@ -117,17 +117,16 @@ impl Server {
         runtime.shutdown_timeout(Duration::from_secs(1));
         sources.join();
         let saved = learner.join();
-        keeper.join();
-        answered.context("the service cannot answer")?;
+        monitor.join();
+        answered.context("cannot serve requests")?;
         Ok(saved?)
     }
 }
 
-/// Comes back when somebody asks for the end, or when the service ends by itself.
-async fn end(mut asked: watch::Receiver<bool>, service: &Service) {
+/// Returns when the stopper is used, or when the service stops by itself.
+async fn stopped(mut stop: watch::Receiver<bool>, service: &Service) {
     tokio::select! {
-        // An error would mean that nobody can ask any more, and we hold a sender.
-        _ = asked.wait_for(|stop| *stop) => {}
+        _ = stop.wait_for(|stop| *stop) => {}
         () = service.events.closed() => {}
     }
 }

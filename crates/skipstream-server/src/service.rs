@@ -1,4 +1,4 @@
-//! All parts together.
+//! State that all parts of the service share.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -7,40 +7,40 @@ use arc_swap::ArcSwap;
 use skipstream::Config;
 use tokio::sync::watch;
 
-use crate::change::{Kept, Movers, WatchList};
+use crate::change::{Movers, SnapshotStore, WatchList};
 use crate::error::{Error, Result};
-use crate::events::{Event, Events};
+use crate::events::Events;
 use crate::log::Log;
 use crate::map::Atlas;
-use crate::orders::Orders;
-use crate::published::{Published, Seq};
+use crate::published::{Published, PublishedInfo, Seq};
+use crate::requests::LearnerRequests;
 use crate::search::Desk;
 use crate::settings::ServeSettings;
 use crate::status::{Checkpoint, Status};
 
-/// What all parts of the service share.
+/// State that all parts of the service share.
 #[derive(Debug)]
 pub struct Service {
-    /// How it runs.
+    /// The settings of the service.
     pub settings: ServeSettings,
-    /// The text.
+    /// Accepted text.
     pub log: Log,
-    /// Where questions about nearest words are asked.
+    /// The queue of neighbor queries.
     pub desk: Desk,
     /// Maps of words.
     pub atlas: Atlas,
-    /// What was kept.
-    pub kept: Kept,
-    /// What moved since.
+    /// Snapshots.
+    pub snapshots: SnapshotStore,
+    /// Comparisons with snapshots.
     pub movers: Movers,
-    /// Words whose movements are told.
+    /// Watched words.
     pub watch: WatchList,
-    /// What happens.
+    /// Events.
     pub events: Events,
-    /// How learning goes.
+    /// The state of training.
     pub status: ArcSwap<Status>,
-    /// What the thread that learns is asked to do.
-    pub(crate) orders: Orders,
+    /// Requests to the learner.
+    pub(crate) requests: LearnerRequests,
     model: OnceLock<(Config, u64)>,
     published: ArcSwap<Published>,
     publications: watch::Sender<Arc<Published>>,
@@ -48,22 +48,22 @@ pub struct Service {
 }
 
 impl Service {
-    /// A service that starts with what is known.
+    /// A service that starts with a published version.
     pub fn new(settings: ServeSettings, log: Log, first: Published) -> Arc<Service> {
         let first = Arc::new(first);
-        let kept = Kept::open(&settings.data);
+        let snapshots = SnapshotStore::open(&settings.data);
         let watch = WatchList::open(&settings.data, &settings.watch);
         Arc::new(Service {
             settings,
             log,
             desk: Desk::default(),
             atlas: Atlas::default(),
-            kept,
+            snapshots,
             movers: Movers::default(),
             watch,
             events: Events::default(),
             status: ArcSwap::default(),
-            orders: Orders::default(),
+            requests: LearnerRequests::default(),
             model: OnceLock::new(),
             published: ArcSwap::from(first.clone()),
             publications: watch::Sender::new(first),
@@ -71,68 +71,67 @@ impl Service {
         })
     }
 
-    /// Says what the model is like, and how many bytes the service may take.
+    /// Sets the settings of the model and the memory bound of the service.
     ///
     /// # Panics
-    /// If it was said before.
+    /// If called twice.
     pub fn describe(&self, model: &Config, memory_bound: u64) {
         let first_time = self.model.set((model.clone(), memory_bound)).is_ok();
-        assert!(first_time, "the model stays the same");
+        assert!(first_time, "the model never changes");
     }
 
-    /// The settings of the model; none before it is there.
+    /// The settings of the model; `None` before [`Service::describe`].
     pub fn model(&self) -> Option<&Config> {
         self.model.get().map(|(model, _)| model)
     }
 
-    /// Bytes that the service may take; none before the model is there.
+    /// Memory bound of the service in bytes; `None` before [`Service::describe`].
     pub fn memory_bound(&self) -> Option<u64> {
         self.model.get().map(|&(_, bytes)| bytes)
     }
 
-    /// What was published last.
+    /// The current version, which queries read.
     pub fn published(&self) -> Arc<Published> {
         self.published.load_full()
     }
 
-    /// Publishes.
+    /// Publishes a version.
     pub fn publish(&self, published: Published) {
         let published = Arc::new(published);
         self.published.store(published.clone());
-        self.events.tell(Event::from(&*published));
+        self.events.send("published", &PublishedInfo::from(&*published));
         self.publications.send_replace(published);
     }
 
-    /// What is published from now on; some may be passed over.
+    /// Future versions. A slow receiver skips some.
     pub fn publications(&self) -> watch::Receiver<Arc<Published>> {
         self.publications.subscribe()
     }
 
-    /// Waits until a line is learned and what came of it is published. It may be a line that was never logged: who asks sees
-    /// to the time.
+    /// Waits until a published version contains a line. The caller sets a timeout: the line may not exist yet.
     pub async fn learned(&self, seq: Seq) -> Arc<Published> {
         let mut publications = self.publications();
-        let _awaiting = self.orders.await_line(seq);
+        let _waiting = self.requests.wait_for_line(seq);
         self.log.wake();
         let learned = publications.wait_for(|published| published.seq >= seq).await;
         learned.expect("the sender is a part of the service").clone()
     }
 
-    /// Saves the model now, or as soon as the batch in hand is learned.
+    /// Writes a checkpoint, at the latest after the current batch.
     pub async fn checkpoint(&self) -> Result<Checkpoint> {
-        let answered = self.orders.order_checkpoint()?;
+        let answered = self.requests.request_checkpoint()?;
         self.log.wake();
         answered.await.map_err(|_| Error::Stopping)?
     }
 
-    /// Asks all parts to come to an end.
+    /// Starts the shutdown.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
         self.log.stop();
         self.events.close();
     }
 
-    /// Whether the service is coming to an end.
+    /// Whether the service is shutting down.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
     }

@@ -1,4 +1,4 @@
-//! What the service is asked to be.
+//! Settings of the service.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -6,74 +6,74 @@ use std::time::Duration;
 
 use skipstream::Vectors;
 
-/// Requests with text that are taken at the same time, at the most.
+/// Limit on concurrent uploads.
 pub(crate) const MAX_TEXTS: usize = 128;
 
-/// Vectors that are downloaded at the same time: each is a file on the disk until it is sent.
+/// Limit on concurrent downloads: each is a file on disk until it is sent.
 pub(crate) const MAX_DOWNLOADS: usize = 4;
 
-/// Bytes that a question in JSON may have: a thousand vectors of three hundred values fit.
+/// Limit on a JSON request body in bytes: a thousand vectors of 300 dimensions fit.
 pub(crate) const MAX_JSON_BYTES: usize = 4 << 20;
 
-/// Questions that are longer than this take turns.
+/// JSON bodies above this size in bytes take turns.
 pub(crate) const SHORT_JSON_BYTES: usize = 64 << 10;
 
-/// So many of the longer ones are read at the same time.
+/// Limit on concurrent JSON bodies above [`SHORT_JSON_BYTES`].
 pub(crate) const LONG_JSONS: usize = 8;
 
-/// How the service runs. What its model is like is [`skipstream::Config`].
+/// Settings of the service. Those of the model are [`skipstream::Config`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServeSettings {
-    /// The folder of the service: log, model, kept snapshots.
+    /// Data folder: log, model and snapshots.
     pub data: PathBuf,
-    /// Where to listen. Anything but loopback needs `tokens`.
+    /// Address to listen on. Anything but loopback requires `tokens`.
     pub listen: SocketAddr,
-    /// A file of bearer tokens with their roles.
+    /// File of bearer tokens and their roles.
     pub tokens: Option<PathBuf>,
-    /// Files that are followed as they grow.
+    /// Files to follow.
     pub follow: Vec<PathBuf>,
     /// Commands whose output is learned.
     pub exec: Vec<String>,
-    /// Which vectors are published.
+    /// Which vectors to publish.
     pub vectors: Vectors,
-    /// How old what is published may be while there is new text.
+    /// Interval at which new vectors are published.
     pub publish_every: Duration,
-    /// The model is saved so often.
+    /// Interval between checkpoints.
     pub checkpoint_every: Duration,
-    /// What is published is kept so often.
+    /// Interval between snapshots.
     pub snapshot_every: Duration,
-    /// So many of the newest kept snapshots stay as they are.
+    /// Number of recent snapshots to keep.
     pub keep_recent: usize,
-    /// Of those before them, one a day stays, for so many days.
+    /// Days to keep one older snapshot per day.
     pub keep_days: usize,
-    /// A kept snapshot has so many words at the most, the most frequent ones.
+    /// Maximum number of words in a snapshot.
     pub snapshot_words: usize,
-    /// Words whose movements are told.
+    /// Watched words.
     pub watch: Vec<String>,
-    /// How neighbours are found.
+    /// How neighbors are searched.
     pub index: Index,
-    /// Bytes of text that may wait to be learned.
+    /// Capacity of the queue in bytes.
     pub queue_bytes: u64,
-    /// Bytes that a request may have, after it was decompressed.
+    /// Maximum size of a request body in bytes, after decompression.
     pub max_body_bytes: u64,
-    /// Bytes that a line may have.
+    /// Maximum length of a line in bytes.
     pub max_line_bytes: usize,
-    /// Requests that are answered at the same time; others are turned away.
+    /// Maximum number of concurrent requests.
     pub max_requests: usize,
-    /// A request may take so long; a body may pause so long.
+    /// Timeout of a request.
     pub request_timeout: Duration,
-    /// Origins of other pages that may ask.
+    /// Origins of other web pages that may use the service.
     pub cors_origins: Vec<String>,
 }
 
-/// How neighbours are found.
+/// How neighbors are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Index {
-    /// All vectors are compared.
+    /// Compare with every word.
     #[default]
     Exact,
-    /// A graph is searched, which may miss some: for large vocabularies.
+    /// Search a graph, which may miss some neighbors: for large vocabularies.
     Hnsw,
 }
 

@@ -34,11 +34,11 @@ pub struct LossPoint {
     pub loss: f64,
 }
 
-/// A checkpoint on disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// A checkpoint on disk
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Checkpoint {
-    /// All lines up to this one are in it, whole.
+    /// The last line it contains
     pub seq: Seq,
-    /// When it was written.
+    /// When it was written
     pub time: Timestamp,
 }

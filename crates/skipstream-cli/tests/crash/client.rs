@@ -102,7 +102,7 @@ impl Client {
                 }
                 // The queue is full; the service stops; the connection before this one is not yet known to be dead.
                 429 | 503 => thread::sleep(Duration::from_millis(20)),
-                409 if text.contains("is being sent now") => thread::sleep(Duration::from_millis(20)),
+                409 if text.contains("is in progress") => thread::sleep(Duration::from_millis(20)),
                 _ => panic!("{key}: {status}: {text}"),
             }
         }

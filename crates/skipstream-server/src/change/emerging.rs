@@ -1,58 +1,57 @@
-//! Words that rise.
+//! Emerging words: new ones, and ones that became more frequent.
 
 use jiff::Timestamp;
 use serde::Serialize;
 use skipstream::Embeddings;
 use utoipa::ToSchema;
 
-use crate::events::KeptInfo;
+use super::store::SnapshotInfo;
 use crate::published::Published;
 
-/// A word that was known before must have risen so clearly: by chance alone, one in a million would.
+/// Threshold for words that were known before; by chance, one in a million exceeds it.
 const SMALLEST_SCORE: f64 = 24.0;
 
-/// A word that rises
+/// An emerging word
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Emerging {
     /// The word
     pub word: String,
-    /// How often it was seen since it is known
+    /// Occurrences since it entered the vocabulary
     pub count: u64,
-    /// How often it had been seen before; 0 for a new word
+    /// Occurrences before; 0 for a new word
     pub before: u64,
-    /// Whether it came into the vocabulary since
+    /// Whether it entered the vocabulary since then
     pub new: bool,
-    /// Occurrences in a million words of the text since
+    /// Occurrences per million tokens since then
     pub rate: f64,
-    /// How clearly it rose: Dunning's log-likelihood ratio; where nothing is known of before, occurrences since
+    /// Dunning's log-likelihood ratio; without a snapshot to compare with, occurrences since then
     pub score: f64,
-    /// The time of the line that brought it
+    /// Time of the first line that contained it
     pub first_seen: Timestamp,
-    /// The time of the last line that had it
+    /// Time of the last line that contained it
     pub last_seen: Timestamp,
 }
 
-/// The words whose share of the text rose most clearly since a snapshot was kept, the clearest first.
+/// The words whose share of the text rose most significantly since a snapshot.
 ///
-/// The text before the snapshot and the text behind it are two samples. Dunning's (1993) ratio says how much better two
-/// rates explain a word's counts than one does: with k₁ of n₁ words behind and k₂ of n₂ before,
-/// 2 Σ kᵢ ln(kᵢ/nᵢ / p) + (nᵢ − kᵢ) ln((1 − kᵢ/nᵢ) / (1 − p)) with p = (k₁ + k₂) / (n₁ + n₂). Unlike a quotient of rates
-/// it does not prefer the rarest words, and a frequent word that keeps its share has about 1. Words that fell are not
-/// listed, nor those that were seen less than `min_count` times since.
+/// The text before the snapshot and the text after it are two samples. Dunning's (1993) ratio says how much better two
+/// rates explain a word's counts than one does: with k₁ of n₁ tokens after and k₂ of n₂ before,
+/// 2 Σ kᵢ ln(kᵢ/nᵢ / p) + (nᵢ − kᵢ) ln((1 − kᵢ/nᵢ) / (1 − p)) with p = (k₁ + k₂) / (n₁ + n₂). Unlike a quotient of rates,
+/// it does not favor the rarest words, and a frequent word that keeps its share scores about 1. Words that fell, or that
+/// occurred fewer than `min_count` times since, are left out.
 ///
-/// A snapshot has the most frequent words only. Of another one that was known before, it is assumed that it was as frequent
-/// as the last of these, which is the most that it can have been.
-///
-/// Without a snapshot nobody knows how things were: words that came since the time are listed by their counts.
+/// A snapshot has only the most frequent words. Any other word that was known is assumed to have been as frequent as the
+/// last of them, which is the most it can have been. Without a snapshot, words that entered since the time are listed by
+/// count.
 pub fn emerging(
     published: &Published,
     since: Timestamp,
-    kept: Option<(&KeptInfo, &Embeddings)>,
+    snapshot: Option<(&SnapshotInfo, &Embeddings)>,
     min_count: u64,
     n: usize,
 ) -> Vec<Emerging> {
     let rows = 0..published.embeddings.len();
-    let mut rising: Vec<Candidate> = match kept {
+    let mut rising: Vec<Candidate> = match snapshot {
         Some((info, old)) => {
             let before = Before::new(published, info, old);
             rows.filter_map(|row| before.candidate(row, min_count)).collect()
@@ -65,10 +64,10 @@ pub fn emerging(
             })
             .collect(),
     };
-    // Equal scores in the order of frequency.
+    // Ties are broken by frequency.
     rising.sort_by(|left, right| right.score.total_cmp(&left.score).then(left.row.cmp(&right.row)));
     rising.truncate(n);
-    let words_since = published.progress.tokens.saturating_sub(kept.map_or(0, |(info, _)| info.words));
+    let words_since = published.progress.tokens.saturating_sub(snapshot.map_or(0, |(info, _)| info.words));
     let describe = |Candidate { score, row, before, gained, new }: Candidate| Emerging {
         word: published.embeddings.word(row).to_owned(),
         count: published.embeddings.count(row),
@@ -82,7 +81,7 @@ pub fn emerging(
     rising.into_iter().map(describe).collect()
 }
 
-/// A word that may rise.
+/// A candidate.
 struct Candidate {
     score: f64,
     row: usize,
@@ -91,27 +90,27 @@ struct Candidate {
     new: bool,
 }
 
-/// What is published, and how things were before.
+/// The current version and the snapshot.
 struct Before<'a> {
     published: &'a Published,
-    info: &'a KeptInfo,
+    info: &'a SnapshotInfo,
     old: &'a Embeddings,
-    /// Words that are not in the snapshot were seen so often before, at the most; nothing if it has all words.
+    /// Upper bound of the old count of words that the snapshot leaves out; `None` if it has all words.
     left_out: Option<u64>,
 }
 
 impl<'a> Before<'a> {
-    fn new(published: &'a Published, info: &'a KeptInfo, old: &'a Embeddings) -> Before<'a> {
+    fn new(published: &'a Published, info: &'a SnapshotInfo, old: &'a Embeddings) -> Before<'a> {
         let last = old.len().checked_sub(1).filter(|_| old.len() < info.vocabulary);
         Before { published, info, old, left_out: last.map(|row| old.count(row)) }
     }
 
-    /// The word of a row, if it rose.
+    /// The word of a row, if its share rose.
     fn candidate(&self, row: usize, min_count: u64) -> Option<Candidate> {
         let Before { published, info, old, left_out } = self;
         let count = published.embeddings.count(row);
         let old_count = old.index_of(published.embeddings.word(row)).map(|row| old.count(row)).or(*left_out);
-        // A word that left and came back is new again, and counted anew.
+        // A word that left and returned is new, and its count started at 0.
         let old_count = old_count.filter(|_| published.seen[row].first <= info.time);
         let before = old_count.unwrap_or(0).min(count);
         let gained = count - before;
@@ -125,10 +124,10 @@ impl<'a> Before<'a> {
     }
 }
 
-/// Dunning's ratio of a word that is seen `counts` times among so many `words`; nothing where its rate did not rise from
-/// the second sample to the first.
+/// Dunning's ratio of a word with these `counts` among this many `words`; `None` if its rate did not rise from the second
+/// sample to the first.
 fn log_likelihood(counts: [u64; 2], words: [u64; 2]) -> Option<f64> {
-    // Counts are exact and words may lag a little: a sample has at least the word itself.
+    // Word totals may lag behind the exact counts.
     let [k, n] = [counts, [words[0].max(counts[0]), words[1].max(counts[1])]]
         .map(|pair| pair.map(|value| value as f64));
     let rate = |count: f64, words: f64| if words > 0.0 { count / words } else { 0.0 };
@@ -155,8 +154,9 @@ mod tests {
         Embeddings::new(1, words.iter().copied(), vec![1.0; words.len()]).unwrap()
     }
 
-    fn info(words: u64, old: &Embeddings) -> KeptInfo {
-        KeptInfo { name: "a".to_owned(), time: time(10), seq: 1, vocabulary: old.len(), words, pinned: false }
+    fn info(words: u64, old: &Embeddings) -> SnapshotInfo {
+        let name = crate::change::SnapshotName::new("a").unwrap();
+        SnapshotInfo { name, time: time(10), seq: 1, vocabulary: old.len(), words, pinned: false }
     }
 
     #[test]
@@ -208,12 +208,12 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_was_too_rare_to_be_kept_is_no_new_word() {
+    fn a_word_too_rare_for_the_snapshot_is_not_new() {
         let old = embeddings(&[("the", 900), ("tea", 50)]);
         let now =
             of_embeddings(time(20), 2, embeddings(&[("the", 1800), ("tea", 100), ("ink", 60)]), time(0));
         // It may have been seen 50 times before, so ten since are nothing.
-        let kept = KeptInfo { vocabulary: 3, ..info(1_000, &old) };
+        let kept = SnapshotInfo { vocabulary: 3, ..info(1_000, &old) };
         assert!(emerging(&now, time(10), Some((&kept, &old)), 5, 9).is_empty());
         // Had the snapshot all words, it would be new.
         let rising = emerging(&now, time(10), Some((&info(1_000, &old), &old)), 5, 9);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_snapshot_new_words_are_listed_by_their_counts() {
+    fn without_a_snapshot_new_words_are_listed_by_count() {
         let words =
             [("old", 90, [1.0; 2]), ("new", 30, [1.0; 2]), ("newer", 40, [1.0; 2]), ("rare", 2, [1.0; 2])];
         let mut published = published_at(time(20), 2, &words);

@@ -1,30 +1,30 @@
-//! Published models → kept ones; words that moved, came and rose.
+//! Compares what is published now with the past.
 //!
-//! `keeper.rs` is a thread that looks at what is published: it tells which words came and left, keeps a snapshot now and
-//! then, and looks after the words that somebody watches (`watch.rs`). `kept.rs` has the kept snapshots as files, `name.rs`
-//! what they may be called, `thinning.rs` says which of them stay. `history.rs`, `emerging.rs` and `movers.rs` hold them
-//! against what is published now.
+//! `monitor.rs` is a thread that looks at each published version: it reports words that entered and left the vocabulary,
+//! saves snapshots on a schedule, and checks watched words (`watch.rs`). `store.rs` holds the snapshots on disk, `name.rs`
+//! their names, `retention.rs` decides which of them to delete. `history.rs`, `emerging.rs` and `movers.rs` compare
+//! snapshots with the current version.
 //!
-//! Invariant: nothing here delays training, publishing or answering.
+//! Invariant: nothing here delays training, publishing or queries.
 
 mod emerging;
 mod history;
-mod keeper;
-mod kept;
+mod monitor;
 mod movers;
 mod name;
-mod since;
+mod point_in_time;
+mod retention;
+mod store;
 #[cfg(test)]
 pub(crate) mod testing;
-mod thinning;
 mod vocabulary;
 mod watch;
 
 pub use emerging::{Emerging, emerging};
 pub use history::{HistoryPoint, Near, history};
-pub use keeper::Keeper;
-pub use kept::{KeepError, Kept};
+pub use monitor::Monitor;
 pub use movers::{Comparison, Movers};
 pub use name::SnapshotName;
-pub use since::Since;
-pub use watch::{WatchError, WatchList};
+pub use point_in_time::PointInTime;
+pub use store::{SnapshotInfo, SnapshotStore};
+pub use watch::WatchList;

@@ -1,85 +1,71 @@
-//! Words that moved farther than chance moves words.
+//! Words that moved more than chance explains.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use skipstream::eval::{Drift, DriftOptions};
 
-use super::kept::Kept;
-use super::name::SnapshotName;
+use super::store::{SnapshotInfo, SnapshotStore};
 use crate::error::Result;
-use crate::events::KeptInfo;
-use crate::published::{Published, Seq};
+use crate::published::{Published, PublishedInfo};
 
-/// Words that are listed with their neighbours.
+/// Words to list with their neighbors.
 const LISTED: usize = 100;
 
-/// Comparisons that are remembered: of what one page shows, and one to spare.
+/// Comparisons to cache: those that one page shows, and one more.
 const REMEMBERED: usize = 4;
 
-/// A comparison is good for at least so long while what is published changes, and for twenty times as long as it took: so
-/// comparing takes at most a twentieth of a core.
-const GOOD_FOR: Duration = Duration::from_secs(30);
-const GOOD_FOR_TIMES: u32 = 20;
+/// How long a comparison stays valid while new versions are published: at least 30 seconds, and 20 times as long as it
+/// took, so that comparing uses at most 1/20 of a core.
+const VALID_FOR: Duration = Duration::from_secs(30);
+const VALID_FACTOR: u32 = 20;
 
-/// What is published held against a kept snapshot.
+/// A published version compared with a snapshot.
 #[derive(Debug)]
 pub struct Comparison {
-    /// The kept snapshot.
-    pub old: KeptInfo,
-    /// What was published when they were compared: all lines up to this one were learned.
-    pub seq: Seq,
-    /// When that was published.
-    pub time: Timestamp,
-    /// Words that were known in it.
-    pub vocabulary: usize,
-    /// Words of text that were learned in it.
-    pub words: u64,
+    /// The snapshot.
+    pub old: SnapshotInfo,
+    /// The published version.
+    pub new: PublishedInfo,
     /// What changed.
     pub drift: Drift,
-    /// Its vectors are not kept in memory for this.
+    /// Weak, so that the vectors can be freed.
     published: Weak<Published>,
     made: Instant,
     took: Duration,
 }
 
-/// Compares what is published with kept snapshots, one at a time, and remembers the last comparisons.
+/// Compares the current version with snapshots, one at a time, and caches the results.
 #[derive(Debug, Default)]
 pub struct Movers {
-    /// Whoever holds it compares; the others wait and then find the result here.
+    /// Locked during a comparison; other callers wait and then find the result here.
     last: Mutex<Vec<Arc<Comparison>>>,
 }
 
 impl Movers {
-    /// What changed since a snapshot was kept; nothing if the snapshot is gone. It takes a second or so where nobody asked
-    /// lately, so it is not for a thread that serves connections.
+    /// What changed since a snapshot; `None` if it no longer exists. Takes about a second unless cached, so it must not run
+    /// on a thread that serves connections.
     pub fn since(
         &self,
-        kept: &Kept,
-        old: &KeptInfo,
+        snapshots: &SnapshotStore,
+        old: &SnapshotInfo,
         published: &Arc<Published>,
         most_words: usize,
     ) -> Result<Option<Arc<Comparison>>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_good = |known: &&Arc<Comparison>| known.old == *old && known.is_good_for(published);
-        if let Some(known) = last.iter().find(is_good) {
+        let is_valid = |known: &&Arc<Comparison>| known.old == *old && known.is_valid_for(published);
+        if let Some(known) = last.iter().find(is_valid) {
             return Ok(Some(known.clone()));
         }
-        let Some(embeddings) = SnapshotName::new(&old.name).and_then(|name| kept.embeddings(&name)) else {
-            return Ok(None);
-        };
+        let Some(embeddings) = snapshots.embeddings(&old.name) else { return Ok(None) };
         let made = Instant::now();
-        // Both sides have the same share of rare words, whose movements are measured by one another's.
+        // Both sides have the same share of rare words, so their movements are comparable.
         let new = published.embeddings.top(most_words);
         let options = DriftOptions { listed: LISTED, ..DriftOptions::default() };
         let drift = Drift::between(&embeddings, &new, &options)?;
         let comparison = Arc::new(Comparison {
             old: old.clone(),
-            seq: published.seq,
-            time: published.time,
-            vocabulary: published.embeddings.len(),
-            words: published.progress.tokens,
+            new: published.as_ref().into(),
             drift,
             published: Arc::downgrade(published),
             made,
@@ -95,14 +81,16 @@ impl Movers {
 }
 
 impl Comparison {
-    fn is_good_for(&self, published: &Arc<Published>) -> bool {
+    fn is_valid_for(&self, published: &Arc<Published>) -> bool {
         std::ptr::eq(self.published.as_ptr(), Arc::as_ptr(published))
-            || self.made.elapsed() < GOOD_FOR.max(self.took * GOOD_FOR_TIMES)
+            || self.made.elapsed() < VALID_FOR.max(self.took * VALID_FACTOR)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
     use crate::change::testing::{of_embeddings, two_heaps};
 
@@ -113,27 +101,27 @@ mod tests {
     }
 
     #[test]
-    fn the_word_that_changed_its_company_comes_first() {
+    fn the_word_with_new_neighbors_comes_first() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = Kept::open(folder.path());
-        let old = kept.keep(&published(false), None, 1_000).unwrap();
+        let snapshots = SnapshotStore::open(folder.path());
+        let old = snapshots.save(&published(false), None, 1_000).unwrap();
         let movers = Movers::default();
         let now = published(true);
-        let found = movers.since(&kept, &old, &now, 1_000).unwrap().unwrap();
+        let found = movers.since(&snapshots, &old, &now, 1_000).unwrap().unwrap();
         assert_eq!(found.drift.moved[0].movement.word, "turns");
         assert!(found.drift.moved[0].movement.above_floor);
         assert!(found.drift.moved[0].overlap < 0.2);
 
-        let again = movers.since(&kept, &old, &published(true), 1_000).unwrap().unwrap();
-        assert!(Arc::ptr_eq(&found, &again), "what was compared lately is remembered");
+        let again = movers.since(&snapshots, &old, &published(true), 1_000).unwrap().unwrap();
+        assert!(Arc::ptr_eq(&found, &again), "a recent comparison is cached");
     }
 
     #[test]
-    fn a_snapshot_that_is_gone_has_no_movers() {
+    fn a_deleted_snapshot_has_no_movers() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = Kept::open(folder.path());
-        let old = kept.keep(&published(false), None, 1_000).unwrap();
-        kept.delete(&SnapshotName::new(&old.name).unwrap());
-        assert!(Movers::default().since(&kept, &old, &published(true), 9).unwrap().is_none());
+        let snapshots = SnapshotStore::open(folder.path());
+        let old = snapshots.save(&published(false), None, 1_000).unwrap();
+        snapshots.delete(&old.name);
+        assert!(Movers::default().since(&snapshots, &old, &published(true), 9).unwrap().is_none());
     }
 }

@@ -1,32 +1,32 @@
-//! What a kept snapshot may be called.
+//! Names of snapshots.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use jiff::Timestamp;
+use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// What a name looks like, for the document of the API.
+/// The pattern in the OpenAPI document.
 const PATTERN: &str = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$";
 
-/// The name of a kept snapshot: from 1 to 64 of the characters A–Z, a–z, 0–9, `.`, `_` and `-`, the first of them not a
-/// point. It is the name of a file, so nothing else may be in it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The name of a snapshot, which is part of a file name: 1 to 64 of the characters A–Z, a–z, 0–9, `.`, `_` and `-`, and not
+/// starting with `.`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct SnapshotName(String);
 
 impl SnapshotName {
-    /// A name, if it may be one.
+    /// Accepts a valid name.
     pub fn new(name: &str) -> Option<SnapshotName> {
         let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         let fits = (1..=64).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_good);
         fits.then(|| SnapshotName(name.to_owned()))
     }
 
-    /// The name of what was kept at a time by itself: the time to the second, without the colons that not all file
-    /// systems like.
+    /// The name of a scheduled snapshot: its time, without colons, which some file systems reject.
     pub fn of_time(time: Timestamp) -> SnapshotName {
         SnapshotName(time.strftime("%Y-%m-%dT%H-%M-%SZ").to_string())
     }
@@ -48,8 +48,8 @@ impl<'de> Deserialize<'de> for SnapshotName {
         let name = Cow::<'_, str>::deserialize(deserializer)?;
         SnapshotName::new(&name).ok_or_else(|| {
             D::Error::custom(
-                "not a name for a snapshot; it must have from 1 to 64 of the characters A-Z, a-z, 0-9, `.`, `_` and \
-                 `-`, and not start with `.`",
+                "invalid snapshot name; use 1 to 64 of the characters A-Z, a-z, 0-9, `.`, `_` and `-`, and do not start \
+                 with `.`",
             )
         })
     }

@@ -1,4 +1,4 @@
-//! Publications for tests.
+//! Published versions for tests.
 
 use jiff::Timestamp;
 use skipstream::{Embeddings, Progress, Random, Totals};
@@ -10,7 +10,7 @@ pub fn published(seq: Seq, words: &[(&str, u64, [f32; 2])]) -> Published {
     published_at(Timestamp::from_second(1_000_000).unwrap(), seq, words)
 }
 
-/// Words in a plane, published at a time; all of them were seen since the beginning of time.
+/// Words in a plane, published at a time; all of them first seen in 1970.
 pub fn published_at(time: Timestamp, seq: Seq, words: &[(&str, u64, [f32; 2])]) -> Published {
     let vectors = words.iter().flat_map(|word| word.2).collect();
     let embeddings =
@@ -18,7 +18,7 @@ pub fn published_at(time: Timestamp, seq: Seq, words: &[(&str, u64, [f32; 2])]) 
     of_embeddings(time, seq, embeddings, Timestamp::UNIX_EPOCH)
 }
 
-/// Embeddings that were published at a time, all of whose words were seen first at another.
+/// Embeddings published at `time`, all of whose words were first seen at `first`.
 pub fn of_embeddings(time: Timestamp, seq: Seq, embeddings: Embeddings, first: Timestamp) -> Published {
     let seen = vec![Seen { first, last: time }; embeddings.len()];
     let tokens = (0..embeddings.len()).map(|row| embeddings.count(row)).sum();
@@ -26,7 +26,7 @@ pub fn of_embeddings(time: Timestamp, seq: Seq, embeddings: Embeddings, first: T
     Published::new(seq, seq, time, embeddings, seen, progress)
 }
 
-/// Four hundred words in two heaps. The word `turns` lies in the first heap, or in the second; `seed` moves all a little.
+/// Four hundred words in two heaps. The word `turns` is in the first heap, or in the second; `seed` moves every word a little.
 pub fn two_heaps(seed: u64, turned: bool) -> Embeddings {
     let mut random = Random::new(seed);
     let mut words = Vec::new();

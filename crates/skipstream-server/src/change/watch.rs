@@ -1,4 +1,4 @@
-//! Words whose movements are told.
+//! Watched words.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,59 +6,47 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Words that may be watched.
+use crate::error::{Error, Result};
+
+/// Limit on watched words.
 const MAX_WORDS: usize = 1_000;
 
-/// The words that are watched. They are on disk, too, so that they are watched after a restart.
+/// The watched words, saved in `watch.json`.
 #[derive(Debug)]
 pub struct WatchList {
     path: PathBuf,
     words: Mutex<BTreeSet<String>>,
 }
 
-/// Why a word is not watched.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum WatchError {
-    /// Too many are.
-    #[error("{MAX_WORDS} words are watched, which is as many as there may be")]
-    TooMany,
-    /// The disk is full.
-    #[error("there is no room on the disk for the list of watched words")]
-    DiskFull,
-    /// The list cannot be written.
-    #[error(transparent)]
-    Failed(#[from] skipstream::Error),
-}
-
 impl WatchList {
-    /// The list in the folder of a service, and some words that are to be on it. A list that cannot be read is left
-    /// alone, with a warning, until the next change replaces it.
+    /// The list in a data folder, plus the words from the settings. An unreadable list is treated as empty, with a warning;
+    /// the next change overwrites it.
     pub fn open(data: &Path, also: &[String]) -> WatchList {
         let path = data.join("watch.json");
-        let mut words: BTreeSet<String> = match fs::read(&path).map(|bytes| serde_json::from_slice(&bytes)) {
-            Ok(Ok(words)) => words,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
-            Ok(Err(error)) => unreadable(&path, &error),
-            Err(error) => unreadable(&path, &error),
-        };
+        let read = fs::read(&path).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
+        let mut words: BTreeSet<String> = read.unwrap_or_else(|error| {
+            if error.kind() != io::ErrorKind::NotFound {
+                tracing::warn!(%error, path = %path.display(), "cannot read the list of watched words");
+            }
+            BTreeSet::new()
+        });
         words.extend(also.iter().cloned());
         WatchList { path, words: Mutex::new(words) }
     }
 
-    /// The words, in alphabetical order.
+    /// The words, sorted.
     pub fn words(&self) -> Vec<String> {
         self.lock().iter().cloned().collect()
     }
 
-    /// Watches a word from now on.
-    pub fn add(&self, word: &str) -> Result<(), WatchError> {
+    /// Adds a word.
+    pub fn add(&self, word: &str) -> Result<()> {
         let mut words = self.lock();
         if words.contains(word) {
             return Ok(());
         }
         if words.len() >= MAX_WORDS {
-            return Err(WatchError::TooMany);
+            return Err(Error::TooMany { what: "watched words", limit: MAX_WORDS });
         }
         words.insert(word.to_owned());
         self.save(&words).inspect_err(|_| {
@@ -66,8 +54,8 @@ impl WatchList {
         })
     }
 
-    /// Watches a word no longer; says whether it was watched.
-    pub fn remove(&self, word: &str) -> Result<bool, WatchError> {
+    /// Removes a word; returns whether it was watched.
+    pub fn remove(&self, word: &str) -> Result<bool> {
         let mut words = self.lock();
         if !words.remove(word) {
             return Ok(false);
@@ -78,18 +66,12 @@ impl WatchList {
         saved.map(|()| true)
     }
 
-    fn save(&self, words: &BTreeSet<String>) -> Result<(), WatchError> {
+    fn save(&self, words: &BTreeSet<String>) -> Result<()> {
         let failed = |source| skipstream::Error::Io { path: self.path.clone(), source };
-        let saved = skipstream::bytes::replace(&self.path, |file| {
+        Ok(skipstream::bytes::replace(&self.path, |file| {
             let written = serde_json::to_writer(&mut *file, words).map_err(io::Error::from);
             written.and_then(|()| file.write_all(b"\n")).map_err(failed)
-        });
-        saved.map_err(|error| match &error {
-            skipstream::Error::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                WatchError::DiskFull
-            }
-            _ => WatchError::Failed(error),
-        })
+        })?)
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -97,17 +79,12 @@ impl WatchList {
     }
 }
 
-fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> BTreeSet<String> {
-    tracing::warn!(%error, path = %path.display(), "the list of watched words cannot be read");
-    BTreeSet::new()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_there_again_after_a_restart() {
+    fn the_list_survives_a_restart() {
         let folder = tempfile::tempdir().unwrap();
         let list = WatchList::open(folder.path(), &["tea".to_owned()]);
         list.add("milk").unwrap();
@@ -135,11 +112,11 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_words_are_watched() {
+    fn the_number_of_watched_words_is_limited() {
         let folder = tempfile::tempdir().unwrap();
         let many: Vec<String> = (0..MAX_WORDS).map(|number| number.to_string()).collect();
         let list = WatchList::open(folder.path(), &many);
-        assert!(matches!(list.add("one more"), Err(WatchError::TooMany)));
+        assert!(matches!(list.add("one more"), Err(Error::TooMany { .. })));
         list.add("7").unwrap();
     }
 }

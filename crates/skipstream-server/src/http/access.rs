@@ -1,10 +1,11 @@
-//! Whether a request may be answered.
+//! Checks whether a request is allowed.
 //!
-//! Which role a route needs stands in one place, beside the route: its `security` in the document of the API. A route
-//! that says nothing needs `admin`, so that a forgotten line locks and does not open.
+//! The role that a route needs is declared with the route, as its `security` in the OpenAPI document. A route without a
+//! declaration needs `admin`, so that a forgotten one locks the route.
 //!
-//! Without tokens the service is open to whoever reaches loopback, and that includes every page in a browser on this
-//! machine. So pages of other origins are refused, and a name that is not loopback's is refused as well: a foreign page could have its own name lead here, and would then be of the same origin.
+//! Without tokens, anyone who can reach the port has full access, and that includes every web page in a browser on this
+//! machine. So requests from other origins are rejected, and so are host names other than loopback's: a page could point
+//! its own name at this machine and would then be of the same origin (DNS rebinding).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -15,36 +16,28 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
-use utoipa::openapi::OpenApi;
 
 use super::ApiError;
 use crate::auth::{Role, TokenFile};
 use crate::settings::ServeSettings;
 
-/// Who may do what.
+/// The access rules.
 #[derive(Debug)]
 pub struct Access {
     tokens: Option<TokenFile>,
     origins: Vec<String>,
-    routes: HashMap<(Method, String), Need>,
-}
-
-/// What a route needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Need {
-    Nothing,
-    Role(Role),
+    /// The role that each route needs; `None` for public routes.
+    routes: HashMap<(Method, String), Option<Role>>,
 }
 
 impl Access {
-    /// As the settings and the document of the API say.
-    pub fn new(settings: &ServeSettings, document: &OpenApi) -> Access {
-        let document = serde_json::to_value(document).expect("the document is plain data");
+    /// The rules of the settings and of the OpenAPI document.
+    pub fn new(settings: &ServeSettings, document: &Value) -> Access {
         let mut routes = HashMap::new();
         for (path, item) in document["paths"].as_object().into_iter().flatten() {
             for (method, operation) in item.as_object().into_iter().flatten() {
                 if let Ok(method) = Method::from_bytes(method.to_ascii_uppercase().as_bytes()) {
-                    routes.insert((method, path.clone()), need(&operation["security"]));
+                    routes.insert((method, path.clone()), needed_role(&operation["security"]));
                 }
             }
         }
@@ -52,12 +45,12 @@ impl Access {
         Access { tokens, origins: settings.cors_origins.clone(), routes }
     }
 
-    /// Whether it is one of the tokens.
+    /// Whether the text is a token.
     pub fn is_token(&self, text: &str) -> bool {
         self.tokens.as_ref().is_some_and(|file| file.tokens().role(text.as_bytes()).is_some())
     }
 
-    /// Whether whoever sent these headers may still ask: a token may have been taken back meanwhile.
+    /// Whether the token in these headers is still valid.
     pub fn may_read(&self, headers: &HeaderMap) -> bool {
         self.tokens
             .as_ref()
@@ -66,33 +59,32 @@ impl Access {
 
     fn check(&self, request: &Request) -> Result<(), ApiError> {
         let Some(path) = request.extensions().get::<MatchedPath>() else { return Ok(()) };
-        // What answers GET answers HEAD.
+        // Routes that answer GET also answer HEAD.
         let method = if request.method() == Method::HEAD { Method::GET } else { request.method().clone() };
-        // A method that is not there at all is refused as such before; one that does not stand in the document is locked.
-        let locked = Need::Role(Role::Admin);
-        match self.routes.get(&(method, path.as_str().to_owned())).copied().unwrap_or(locked) {
-            Need::Nothing => Ok(()),
-            Need::Role(needed) => match &self.tokens {
-                Some(file) => {
-                    let Some(token) = bearer(request.headers()) else {
-                        return Err(unauthorized("a token is needed: `Authorization: Bearer TOKEN`"));
-                    };
-                    check_role(file.tokens().role(token), needed)
-                }
-                None => self.check_open(request),
-            },
+        let needed = self.routes.get(&(method, path.as_str().to_owned())).copied();
+        let Some(needed) = needed.unwrap_or(Some(Role::Admin)) else { return Ok(()) };
+        let Some(file) = &self.tokens else { return self.check_origin(request) };
+        let Some(token) = bearer(request.headers()) else {
+            return Err(unauthorized("a token is required: send `Authorization: Bearer TOKEN`"));
+        };
+        match file.tokens().role(token) {
+            None => Err(unauthorized("unknown token; it may be mistyped or revoked")),
+            Some(role) if role < needed => Err(forbidden(format!(
+                "the token has the role {}; this request requires {}",
+                role.name(),
+                needed.name()
+            ))),
+            Some(_) => Ok(()),
         }
     }
 
-    fn check_open(&self, request: &Request) -> Result<(), ApiError> {
-        let host = request.headers().get(header::HOST).map(|host| host.to_str().unwrap_or_default());
+    fn check_origin(&self, request: &Request) -> Result<(), ApiError> {
+        let headers = request.headers();
+        let host = headers.get(header::HOST).map(|host| host.to_str().unwrap_or_default());
         let host = host.or_else(|| request.uri().authority().map(|authority| authority.as_str()));
         if !host.is_none_or(is_loopback) {
-            return Err(forbidden(
-                "without tokens only loopback's own names are answered, such as localhost",
-            ));
+            return Err(forbidden("without tokens, only loopback host names such as localhost are allowed"));
         }
-        let headers = request.headers();
         match headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default()) {
             Some(origin) if self.origins.iter().any(|allowed| allowed == origin) => return Ok(()),
             Some(origin) if origin.split_once("://").map(|(_, rest)| rest) != host => {
@@ -102,14 +94,14 @@ impl Access {
         }
         match headers.get("sec-fetch-site").map(HeaderValue::as_bytes) {
             None | Some(b"same-origin" | b"none") => Ok(()),
-            // Who follows a link sees the answer; the page with the link does not.
+            // The answer to a followed link is shown to the user; the page with the link cannot read it.
             Some(_) if request.method().is_safe() && is_navigation(headers) => Ok(()),
             Some(_) => Err(foreign()),
         }
     }
 }
 
-/// Lets a request through, or not.
+/// The middleware: passes a request on or rejects it.
 pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     match access.check(&request) {
         Ok(()) => next.run(request).await,
@@ -117,24 +109,21 @@ pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Ne
     }
 }
 
-fn need(security: &Value) -> Need {
-    let Some(requirements) = security.as_array() else { return Need::Role(Role::Admin) };
+/// The role in a security declaration; `None` if it declares the route public.
+fn needed_role(security: &Value) -> Option<Role> {
+    let Some(requirements) = security.as_array() else { return Some(Role::Admin) };
     if requirements.iter().any(|requirement| requirement.as_object().is_some_and(|one| one.is_empty())) {
-        return Need::Nothing;
+        return None;
     }
     let names = requirements.iter().filter_map(|requirement| requirement["token"][0].as_str());
-    Need::Role(names.filter_map(Role::by_name).max().unwrap_or(Role::Admin))
+    Some(names.filter_map(Role::by_name).max().unwrap_or(Role::Admin))
 }
 
 fn is_navigation(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate")
 }
 
-fn foreign() -> ApiError {
-    forbidden("a page of another origin may neither ask nor change anything, unless cors_origins names it")
-}
-
-/// The token that was sent, if there is exactly one.
+/// The bearer token, if there is exactly one.
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let mut values = headers.get_all(header::AUTHORIZATION).into_iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
@@ -142,16 +131,8 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())
 }
 
-fn check_role(role: Option<Role>, needed: Role) -> Result<(), ApiError> {
-    match role {
-        None => Err(unauthorized("the token is not known; it may be mistyped, or no longer valid")),
-        Some(role) if role < needed => Err(forbidden(format!(
-            "the token has the role {}; {} is needed here",
-            role.name(),
-            needed.name()
-        ))),
-        Some(_) => Ok(()),
-    }
+fn foreign() -> ApiError {
+    forbidden("web pages of other origins have no access, unless cors_origins lists them")
 }
 
 fn unauthorized(message: &str) -> ApiError {
@@ -180,17 +161,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_route_that_says_nothing_needs_the_highest_role() {
-        assert_eq!(need(&Value::Null), Need::Role(Role::Admin));
-        assert_eq!(need(&json!([])), Need::Role(Role::Admin));
-        assert_eq!(need(&json!([{"token": []}])), Need::Role(Role::Admin));
-        assert_eq!(need(&json!([{"token": ["reed"]}])), Need::Role(Role::Admin));
-        assert_eq!(need(&json!([{"token": ["read"]}])), Need::Role(Role::Read));
-        assert_eq!(need(&json!([{}])), Need::Nothing);
+    fn an_undeclared_route_needs_the_highest_role() {
+        assert_eq!(needed_role(&Value::Null), Some(Role::Admin));
+        assert_eq!(needed_role(&json!([])), Some(Role::Admin));
+        assert_eq!(needed_role(&json!([{"token": []}])), Some(Role::Admin));
+        assert_eq!(needed_role(&json!([{"token": ["reed"]}])), Some(Role::Admin));
+        assert_eq!(needed_role(&json!([{"token": ["read"]}])), Some(Role::Read));
+        assert_eq!(needed_role(&json!([{}])), None);
     }
 
     #[test]
-    fn loopback_is_known_by_its_names() {
+    fn loopback_names_are_recognized() {
         for host in [
             "localhost",
             "LOCALHOST:80",
@@ -210,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_what_stands_behind_bearer() {
+    fn a_token_follows_bearer() {
         let one = |value: &'static str| {
             HeaderMap::from_iter([(header::AUTHORIZATION, HeaderValue::from_static(value))])
         };

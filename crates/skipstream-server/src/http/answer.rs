@@ -1,4 +1,4 @@
-//! What many answers have in common.
+//! What many responses have in common.
 
 use std::panic;
 use std::sync::Arc;
@@ -12,11 +12,12 @@ use tokio::sync::Semaphore;
 use tokio::task;
 use utoipa::ToSchema;
 
-use super::error::ApiError;
+use super::error::{ApiError, ErrorDetail};
 use super::extract::Word;
-use crate::published::{Published, Seq};
+use crate::published::{Published, PublishedInfo};
+use crate::service::Service;
 
-/// An answer in JSON. It ends with a line end, so that a prompt does not stick to it.
+/// A JSON response. It ends with a line feed, so that a shell prompt starts on a new line.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
 
@@ -28,49 +29,76 @@ impl<T: Serialize> IntoResponse for Json<T> {
                 ([(header::CONTENT_TYPE, "application/json")], body).into_response()
             }
             Err(error) => {
-                tracing::error!(%error, "an answer cannot be written");
+                tracing::error!(%error, "cannot serialize a response");
                 StatusCode::INTERNAL_SERVER_ERROR.into_response()
             }
         }
     }
 }
 
-/// What an answer was made of
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct SnapshotInfo {
-    /// All lines up to this one are learned in it
-    pub seq: Seq,
-    /// When it was published
-    pub time: Timestamp,
-    /// Words that are known in it
-    pub vocabulary: usize,
-    /// Words of text that were learned, since the stream began
-    pub words: u64,
+/// An answer and the version of the vectors it is based on
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Answer<T> {
+    /// The version that the answer is based on
+    pub snapshot: PublishedInfo,
+    #[serde(flatten)]
+    answer: T,
 }
 
-impl From<&Published> for SnapshotInfo {
-    fn from(published: &Published) -> SnapshotInfo {
-        SnapshotInfo {
-            seq: published.seq,
-            time: published.time,
-            vocabulary: published.embeddings.len(),
-            words: published.progress.tokens,
+impl<T> Answer<T> {
+    /// An answer from a published version.
+    pub fn new(published: &Published, answer: T) -> Json<Answer<T>> {
+        Json(Answer { snapshot: published.into(), answer })
+    }
+}
+
+/// Answers to the queries of a batch
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Results<T> {
+    /// One result per query, in the same order
+    results: Vec<BatchResult<T>>,
+}
+
+/// The answer to one query of a batch, or its error
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum BatchResult<T> {
+    /// The answer
+    Answer(T),
+    /// The error
+    Failure {
+        /// The error
+        error: ErrorDetail,
+    },
+}
+
+impl<T> From<Result<T, ApiError>> for BatchResult<T> {
+    fn from(result: Result<T, ApiError>) -> BatchResult<T> {
+        match result {
+            Ok(answer) => BatchResult::Answer(answer),
+            Err(error) => BatchResult::Failure { error: *error.detail },
         }
     }
 }
 
-/// A word with how often and when it was seen
+impl<T> FromIterator<Result<T, ApiError>> for Results<T> {
+    fn from_iter<I: IntoIterator<Item = Result<T, ApiError>>>(results: I) -> Results<T> {
+        Results { results: results.into_iter().map(BatchResult::from).collect() }
+    }
+}
+
+/// A word with its count and times
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct WordInfo {
     /// The word
     pub word: String,
-    /// How often it was seen since it is known
+    /// Occurrences since it entered the vocabulary
     pub count: u64,
-    /// 1 for the most frequent word
+    /// Rank by frequency, from 1
     pub rank: usize,
-    /// The time of the line that brought it
+    /// Time of the first line that contained it
     pub first_seen: Timestamp,
-    /// The time of the last line that had it
+    /// Time of the last line that contained it
     pub last_seen: Timestamp,
 }
 
@@ -88,39 +116,33 @@ impl WordInfo {
     }
 }
 
-/// A word near to what was asked for
+/// A neighbor
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct NeighborInfo {
     /// The word
     pub word: String,
-    /// The cosine to what was asked for, from -1 to 1; of an analogy by multiplication, its score
+    /// Cosine similarity, from -1 to 1; for an analogy by multiplication, its score
     pub similarity: f32,
-    /// How often it was seen since it is known
+    /// Occurrences since it entered the vocabulary
     pub count: u64,
-    /// 1 for the most frequent word
+    /// Rank by frequency, from 1
     pub rank: usize,
-    /// The time of the line that brought it
+    /// Time of the first line that contained it
     pub first_seen: Timestamp,
 }
 
 impl NeighborInfo {
-    /// The word of a row, so near.
-    pub fn new(published: &Published, row: usize, similarity: f32) -> NeighborInfo {
-        NeighborInfo {
-            word: published.embeddings.word(row).to_owned(),
-            similarity,
-            count: published.embeddings.count(row),
-            rank: row + 1,
-            first_seen: published.seen[row].first,
-        }
+    fn new(published: &Published, row: usize, similarity: f32) -> NeighborInfo {
+        let WordInfo { word, count, rank, first_seen, .. } = WordInfo::new(published, row);
+        NeighborInfo { word, similarity, count, rank, first_seen }
     }
 
-    /// The words of the rows that were found.
+    /// Rows that were found.
     pub fn found(published: &Published, found: &[Found]) -> Vec<NeighborInfo> {
         found.iter().map(|found| NeighborInfo::new(published, found.row, found.similarity)).collect()
     }
 
-    /// The words that were found.
+    /// Words that were found.
     pub fn list(published: &Published, found: &[Neighbor<'_>]) -> Vec<NeighborInfo> {
         let row = |neighbor: &Neighbor<'_>| published.embeddings.index_of(neighbor.word);
         found
@@ -130,27 +152,37 @@ impl NeighborInfo {
     }
 }
 
-/// The row of a word that is asked about alone: who misspelled it is told how it may be written.
-pub fn row_of(published: &Published, word: &str) -> Result<usize, ApiError> {
-    published.embeddings.index_of(word).ok_or_else(|| ApiError::unknown_word_in(published, word))
+/// The row of a word, or an error with suggestions.
+pub fn row_of(published: &Published, word: &Word) -> Result<usize, ApiError> {
+    let row = published.embeddings.index_of(word.as_str());
+    row.ok_or_else(|| ApiError::unknown_word_in(published, word.as_str()))
 }
 
-/// As [`row_of`], from a thread that serves connections: only where the word is not known are all words looked at.
+/// As [`row_of`], for threads that serve connections: suggestions are computed elsewhere.
 pub async fn find_row(published: &Arc<Published>, word: &Word) -> Result<usize, ApiError> {
     if let Some(row) = published.embeddings.index_of(word.as_str()) {
         return Ok(row);
     }
     let (published, word) = (published.clone(), word.clone());
-    compute(move || row_of(&published, word.as_str())).await
+    compute(move || row_of(&published, &word)).await
 }
 
-/// Runs work that takes the processor, apart from the threads that serve connections, and only a few at a time. A request
-/// that is given up before its turn costs nothing.
+/// Computes an answer from the current version.
+pub async fn answer<T: Send + 'static>(
+    service: &Service,
+    work: impl FnOnce(&Published) -> Result<T, ApiError> + Send + 'static,
+) -> Result<Json<Answer<T>>, ApiError> {
+    let published = service.published();
+    compute(move || Ok(Answer::new(&published, work(&published)?))).await
+}
+
+/// Runs CPU-bound work on other threads than those that serve connections, a few at a time. A request that is cancelled
+/// while it waits costs nothing.
 pub async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    static PLACES: Semaphore = Semaphore::const_new(4);
-    let place = PLACES.acquire().await.expect("nobody closes the semaphore");
+    static PERMITS: Semaphore = Semaphore::const_new(4);
+    let permit = PERMITS.acquire().await.expect("nobody closes the semaphore");
     let work = move || {
-        let _place = place;
+        let _permit = permit;
         work()
     };
     task::spawn_blocking(work).await.unwrap_or_else(|error| panic::resume_unwind(error.into_panic()))

@@ -1,155 +1,107 @@
-//! The document of the API, made of the routes themselves.
+//! The OpenAPI document, generated from the routes.
 
 use std::sync::Arc;
 
 use axum::Extension;
 use axum::response::{IntoResponse, Response};
-use serde_json::Value;
-use utoipa::openapi::path::Operation;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, ResponseBuilder};
-use utoipa::{Modify, OpenApi};
+use serde_json::{Value, json};
+use utoipa::OpenApi;
 
+use super::answer::Json;
 use super::error::ErrorBody;
-use crate::http::answer::Json;
 
-/// What it says of the service as a whole.
+/// The service as a whole.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "skipstream",
-        description = "Word embeddings that never stop learning. Text comes in, is made safe on disk and learned; \
-                       questions are answered from what was published last, and every answer says which snapshot that was."
+        description = "Word embeddings that keep learning. Text is stored on disk and then learned; queries read the last \
+                       published version of the vectors, and every answer says which version that was."
     ),
     components(schemas(ErrorBody)),
-    modifiers(&Token),
     tags(
-        (name = "text", description = "Text comes in"),
-        (name = "questions", description = "Questions about what was published last"),
-        (name = "change", description = "What changed over time"),
-        (name = "operations", description = "How the service does"),
+        (name = "text", description = "Send text"),
+        (name = "queries", description = "Query the current version"),
+        (name = "change", description = "Changes over time"),
+        (name = "operations", description = "Operate the service"),
     )
 )]
 pub struct Document;
 
-struct Token;
+const TOKEN: &str = "A token from the token file. Its role is read, write or admin; each role includes the previous ones. \
+                     Without a token file no token is needed, and the service listens on loopback only.";
 
-impl Modify for Token {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(
-            "A token of the service's file. Its role is read, write or admin; each may do what those before it may. \
-             Without such a file the service is open, and listens on loopback only.",
-        ));
-        let components = document.components.get_or_insert_default();
-        components.add_security_scheme("token", SecurityScheme::Http(scheme.build()));
-    }
-}
-
-/// What may go wrong with any request: status and reason.
+/// Errors of every operation.
 const ALWAYS: [(&str, &str); 6] = [
-    ("400", "The request says something that cannot be; the message names it and the limit"),
-    ("401", "There are tokens, and none of them was sent"),
-    ("403", "The token's role may not do this, or the request comes from a foreign page"),
-    ("408", "The answer took longer than it may"),
-    ("431", "The path and the headers are longer than 24 KiB; there is no body"),
-    ("503", "Too many requests at a time, or the service is stopping"),
+    ("400", "The request is invalid; the message names the value and the limit"),
+    ("401", "The token is missing or unknown"),
+    ("403", "The role of the token is not sufficient, or the request comes from another web page"),
+    ("408", "The request timed out"),
+    ("431", "The path and headers exceed 24 KiB; the response has no body"),
+    ("503", "There are too many requests, or the service is stopping"),
 ];
 
-/// What may go wrong with any request that has a body.
+/// Errors of every operation with a request body.
 const WITH_BODY: [(&str, &str); 2] =
-    [("413", "The body is too large"), ("415", "The body is of another type")];
+    [("413", "The request body is too large"), ("415", "The content type is not supported")];
 
-/// Adds what may go wrong with any request, so that no route has to repeat it and none can forget it; the body of every
-/// answer that says what is wrong; and what OpenAPI demands of all: a name of its own, and answers that are described.
-pub fn complete(document: &mut utoipa::openapi::OpenApi) {
-    for (path, item) in &mut document.paths.paths {
-        let operations = [
-            ("get", &mut item.get),
-            ("put", &mut item.put),
-            ("post", &mut item.post),
-            ("delete", &mut item.delete),
-            ("options", &mut item.options),
-            ("head", &mut item.head),
-            ("patch", &mut item.patch),
-            ("trace", &mut item.trace),
-        ];
-        for (method, operation) in operations {
-            let Some(operation) = operation else { continue };
-            operation.operation_id = Some(name(method, path));
-            describe_answers(operation);
-            // Whether the process lives is always said.
-            if path != "/healthz" {
-                complete_operation(operation);
-            }
-            // An empty body is no line, and no error.
-            if path == "/v1/text"
-                && let Some(RefOr::T(body)) = &mut operation.request_body
-            {
-                body.required = Some(Required::False);
-            }
+/// Adds the token scheme, and to every operation a unique id, descriptions and the common errors, so that no route can
+/// forget them.
+pub fn complete(document: &utoipa::openapi::OpenApi) -> Value {
+    let mut document = serde_json::to_value(document).expect("the document is plain data");
+    merge_descriptions(&mut document);
+    document["components"]["securitySchemes"]["token"] =
+        json!({"type": "http", "scheme": "bearer", "description": TOKEN});
+    for (path, item) in document["paths"].as_object_mut().into_iter().flatten() {
+        for (method, operation) in item.as_object_mut().into_iter().flatten() {
+            operation["operationId"] = operation_id(method, path).into();
+            complete_operation(path, operation);
         }
     }
+    document
 }
 
-/// The name of an operation: functions of ours may be called alike, a method of a path is there once.
-fn name(method: &str, path: &str) -> String {
+fn operation_id(method: &str, path: &str) -> String {
     let words = path.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty() && *word != "v1");
     [method].into_iter().chain(words).collect::<Vec<_>>().join("_")
 }
 
-/// An answer of which nothing else is said is what the operation is there for.
-fn describe_answers(operation: &mut Operation) {
-    let purpose = operation.summary.as_deref().unwrap_or("The answer");
-    for answer in operation.responses.responses.values_mut() {
-        if let RefOr::T(answer) = answer
-            && answer.description.is_empty()
-        {
-            purpose.clone_into(&mut answer.description);
+fn complete_operation(path: &str, operation: &mut Value) {
+    let summary = operation["summary"].clone();
+    let has_body = !operation["requestBody"].is_null();
+    if path == "/v1/text" {
+        // An empty body has no lines, which is not an error.
+        operation["requestBody"]["required"] = false.into();
+    }
+    let responses = &mut operation["responses"];
+    // `/healthz` always succeeds.
+    if path != "/healthz" {
+        let with_body = if has_body { &WITH_BODY[..] } else { &[] };
+        for (status, reason) in ALWAYS.iter().chain(with_body) {
+            if responses.get(status).is_none() {
+                responses[*status] = json!({ "description": reason });
+            }
+        }
+    }
+    for (status, response) in responses.as_object_mut().into_iter().flatten() {
+        if response["description"] == "" {
+            response["description"] = summary.clone();
+        }
+        if status.starts_with(['4', '5']) && status != "431" && response.get("content").is_none() {
+            let schema = json!({"$ref": "#/components/schemas/ErrorBody"});
+            response["content"] = json!({"application/json": { "schema": schema }});
         }
     }
 }
 
-fn complete_operation(operation: &mut Operation) {
-    let with_body = operation.request_body.as_ref().map_or(&[][..], |_| &WITH_BODY[..]);
-    let answers = &mut operation.responses.responses;
-    for (status, reason) in ALWAYS.iter().chain(with_body) {
-        let answer = || RefOr::T(ResponseBuilder::new().description(*reason).build());
-        answers.entry((*status).to_owned()).or_insert_with(answer);
-    }
-    for (status, answer) in answers {
-        if let RefOr::T(answer) = answer
-            && status.starts_with(['4', '5'])
-            // This is said before the request is understood.
-            && status != "431"
-            && answer.content.is_empty()
-        {
-            let body = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody"))).build();
-            answer.content.insert("application/json".to_owned(), RefOr::T(body));
-        }
-    }
-}
-
-/// The finished document.
-#[derive(Clone, Debug)]
-pub struct Finished(Arc<Value>);
-
-impl Finished {
-    /// As it is sent.
-    pub fn new(document: &utoipa::openapi::OpenApi) -> Finished {
-        let mut document = serde_json::to_value(document).expect("the document is plain data");
-        mend(&mut document);
-        Finished(Arc::new(document))
-    }
-}
-
-/// utoipa describes a schema that stands in its place as "all of the schema, and of an object with this description", and
-/// no number, text or list is an object. What is meant is the schema with the description.
-fn mend(value: &mut Value) {
+/// utoipa describes an inline schema as "all of the schema and an object with this description", but numbers, strings and
+/// arrays are not objects. This moves the description into the schema.
+fn merge_descriptions(value: &mut Value) {
     match value {
-        Value::Array(values) => values.iter_mut().for_each(mend),
+        Value::Array(values) => values.iter_mut().for_each(merge_descriptions),
         Value::Object(fields) => {
-            fields.values_mut().for_each(mend);
+            fields.values_mut().for_each(merge_descriptions);
             let described = match fields.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
                 Some([schema, note]) if is_note(note) => Some((schema.clone(), note["description"].clone())),
                 _ => None,
@@ -175,8 +127,8 @@ fn is_note(schema: &Value) -> bool {
 /// This document
 #[utoipa::path(
     get, path = "/openapi.json", tag = "operations",
-    responses((status = 200, body = Object, description = "The document of the API")), security(("token" = ["read"]))
+    responses((status = 200, body = Object, description = "The OpenAPI document")), security(("token" = ["read"]))
 )]
-pub async fn openapi(Extension(Finished(document)): Extension<Finished>) -> Response {
+pub async fn openapi(Extension(document): Extension<Arc<Value>>) -> Response {
     Json(&*document).into_response()
 }

@@ -1,146 +1,125 @@
-//! What goes wrong → a status and a JSON body.
+//! Maps errors to a status and a JSON body.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::answer::Json;
 use crate::error::Error;
-use crate::http::answer::Json;
-use crate::log;
-use crate::published::{Published, Seq};
+use crate::log::Accepted;
+use crate::published::Published;
 
-/// An answer that says what is wrong.
+/// An error response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
     /// The status.
     pub status: StatusCode,
-    /// What is wrong.
+    /// The body.
     pub detail: Box<ErrorDetail>,
-    /// Seconds after which to try again.
+    /// Seconds in `Retry-After`.
     pub retry_after: Option<u64>,
 }
 
-/// The body of an answer that says what is wrong
+/// The body of an error response
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ErrorBody {
-    /// What is wrong
+    /// The error
     pub error: ErrorDetail,
 }
 
-/// What is wrong
+/// An error
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ErrorDetail {
-    /// A name for programs
+    /// A stable code for programs
     pub code: String,
-    /// A sentence for people: what is wrong, where, and what the limit is
+    /// A message for people: what is wrong, where, and the limit
     pub message: String,
-    /// Words that are spelled nearly like one that is not known
+    /// Known words with a similar spelling
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub suggestions: Option<Vec<String>>,
-    /// Lines of a text that were accepted before something went wrong; null where none were
+    /// Lines of an upload that were accepted before the error; null if there are none
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Option<Accepted>>,
 }
 
-impl From<log::Accepted> for Accepted {
-    fn from(accepted: log::Accepted) -> Accepted {
-        let log::Accepted { first, last, lines } = accepted;
-        Accepted { first, last, lines }
-    }
-}
-
-/// Lines that were accepted
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Accepted {
-    /// The number of the first
-    pub first: Seq,
-    /// The number of the last
-    pub last: Seq,
-    /// How many they are
-    pub lines: u64,
-}
-
 impl ApiError {
-    /// An error with a name for programs and a sentence for people.
+    /// An error with a code for programs and a message for people.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
         let detail =
             ErrorDetail { code: code.to_owned(), message: message.into(), suggestions: None, accepted: None };
         ApiError { status, detail: Box::new(detail), retry_after: None }
     }
 
-    /// The request says something that cannot be.
+    /// An invalid request.
     pub fn bad_request(message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::BAD_REQUEST, "bad-request", message)
     }
 
-    /// A word that is not known.
-    pub fn unknown_word(word: &str) -> ApiError {
-        let message = skipstream::Error::UnknownWord { word: word.to_owned() }.to_string();
-        ApiError::new(StatusCode::NOT_FOUND, "unknown-word", message)
-    }
-
-    /// A word that is not known, with some that are spelled nearly like it. All words are looked at for these.
+    /// An unknown word, with suggestions. It looks at the whole vocabulary.
     pub fn unknown_word_in(published: &Published, word: &str) -> ApiError {
         let suggestions = published.embeddings.suggestions(word, 5).into_iter().map(str::to_owned).collect();
-        let mut error = ApiError::unknown_word(word);
+        let mut error = ApiError::from(skipstream::Error::UnknownWord { word: word.to_owned() });
         error.detail.suggestions = Some(suggestions);
         error
     }
 
-    /// The same, to be tried again after some seconds.
+    /// Adds a `Retry-After` header.
     pub fn retry_after(self, seconds: u64) -> ApiError {
         ApiError { retry_after: Some(seconds.max(1)), ..self }
     }
 
-    /// Something that should not have happened. What it was is for the log, since it may name files.
+    /// An unexpected error. The details go to the log, since they may name files.
     pub fn internal(error: impl std::fmt::Display) -> ApiError {
-        tracing::error!(%error, "a request could not be answered");
-        ApiError::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "internal",
-            "something went wrong; the log says what",
-        )
+        tracing::error!(%error, "a request failed");
+        let message = "internal error; see the log of the service";
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 }
 
 impl From<Error> for ApiError {
     fn from(error: Error) -> ApiError {
-        let message = error.to_string();
-        match error {
+        let (status, code, retry_after) = match &error {
             Error::QueueFull { retry_after, .. } => {
-                ApiError::new(StatusCode::TOO_MANY_REQUESTS, "queue-full", message)
-                    .retry_after(retry_after.as_secs())
+                (StatusCode::TOO_MANY_REQUESTS, "queue-full", Some(retry_after.as_secs()))
             }
-            Error::DiskFull => ApiError::new(StatusCode::INSUFFICIENT_STORAGE, "disk-full", message),
-            Error::Busy { .. } => {
-                ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).retry_after(1)
-            }
-            Error::Stopping => {
-                ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message).retry_after(5)
-            }
-            Error::KeyInUse { .. } => {
-                ApiError::new(StatusCode::CONFLICT, "key-in-use", message).retry_after(1)
-            }
-            Error::KeyConflict { .. } => ApiError::new(StatusCode::CONFLICT, "key-conflict", message),
-            Error::Engine(error) => error.into(),
-            error => ApiError::internal(error),
+            Error::DiskFull => (StatusCode::INSUFFICIENT_STORAGE, "disk-full", None),
+            Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "busy", Some(1)),
+            Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping", Some(5)),
+            Error::KeyInUse { .. } => (StatusCode::CONFLICT, "key-in-use", Some(1)),
+            Error::KeyConflict { .. } => (StatusCode::CONFLICT, "key-conflict", None),
+            Error::NameTaken { .. } => (StatusCode::CONFLICT, "name-taken", None),
+            Error::TooMany { .. } => (StatusCode::CONFLICT, "too-many", None),
+            Error::Engine(engine) => match engine_status(engine) {
+                Some((status, code)) => (status, code, None),
+                None => return ApiError::internal(error),
+            },
+            _ => return ApiError::internal(error),
+        };
+        let answer = ApiError::new(status, code, error.to_string());
+        match retry_after {
+            Some(seconds) => answer.retry_after(seconds),
+            None => answer,
         }
+    }
+}
+
+/// The status of an engine error that the client caused; `None` for all others.
+fn engine_status(error: &skipstream::Error) -> Option<(StatusCode, &'static str)> {
+    use skipstream::Error;
+    match error {
+        Error::UnknownWord { .. } => Some((StatusCode::NOT_FOUND, "unknown-word")),
+        Error::Setting { .. } | Error::Vectors(_) | Error::InvalidVectors { .. } | Error::Unsupported(_) => {
+            Some((StatusCode::BAD_REQUEST, "bad-request"))
+        }
+        _ => None,
     }
 }
 
 impl From<skipstream::Error> for ApiError {
     fn from(error: skipstream::Error) -> ApiError {
-        use skipstream::Error;
-        match error {
-            Error::UnknownWord { word } => ApiError::unknown_word(&word),
-            Error::Setting { .. }
-            | Error::Vectors(_)
-            | Error::InvalidVectors { .. }
-            | Error::Unsupported(_) => ApiError::bad_request(error.to_string()),
-            error => ApiError::internal(error),
-        }
+        Error::from(error).into()
     }
 }
 

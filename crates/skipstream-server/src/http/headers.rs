@@ -1,11 +1,10 @@
-//! Headers of every answer: what a browser may do with it, which is next to nothing.
+//! Security headers of every response.
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// Pages have a policy of their own, which stays.
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -15,15 +14,11 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-/// Adds the headers that an answer does not have yet.
+/// Adds the headers that a response does not have. The web page sets its own policy.
 pub async fn secure(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
-    add(response.headers_mut());
-    response
-}
-
-fn add(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }
+    response
 }

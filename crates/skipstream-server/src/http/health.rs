@@ -1,10 +1,10 @@
-//! Whether the service is alive, whether it can answer, and its numbers for whoever watches it.
+//! Liveness, readiness and metrics.
 
 use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use super::ApiError;
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::metrics::Metrics;
 use crate::service::Service;
 
-/// Whether the process is alive
+/// Liveness: the process runs
 #[utoipa::path(
     get, path = "/healthz", tag = "operations", responses((status = 200, body = str)), security(())
 )]
@@ -20,7 +20,7 @@ pub async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// Whether requests should be sent here: not while the service is stopping
+/// Readiness: the service accepts requests and is not shutting down
 #[utoipa::path(
     get, path = "/readyz", tag = "operations", responses((status = 200, body = str)), security(())
 )]
@@ -31,7 +31,7 @@ pub async fn readyz(State(service): State<Arc<Service>>) -> Result<&'static str,
     Ok("ok\n")
 }
 
-/// Numbers for Prometheus
+/// Prometheus metrics
 #[utoipa::path(
     get, path = "/metrics", tag = "operations",
     responses((status = 200, body = str, content_type = "application/openmetrics-text")),
@@ -43,5 +43,5 @@ pub async fn metrics(
 ) -> Result<Response, ApiError> {
     let text = metrics.text(&service).map_err(ApiError::internal)?;
     let kind = [(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")];
-    Ok((StatusCode::OK, kind, text).into_response())
+    Ok((kind, text).into_response())
 }

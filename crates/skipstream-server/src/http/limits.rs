@@ -1,4 +1,4 @@
-//! How many requests are answered at a time, and for how long.
+//! Limits on concurrent requests and their duration.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,92 +11,78 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::ApiError;
-use super::watched::watched;
+use super::body_end::on_body_end;
 use crate::settings::{MAX_DOWNLOADS, MAX_TEXTS, ServeSettings};
 
-/// Routes whose requests last as long as whoever asked wants. They have places and times of their own, so that they
-/// do not take those of questions.
+/// Long-running requests have no timeout and a limit of their own, so that they cannot block queries.
 const LONG: [&str; 2] = ["/v1/events", "/v1/text/{seq}/wait"];
 
-/// The route of text lasts as long too. Its places are not those of who listens or waits, who could keep text out.
+/// Uploads also have their own limit, so that listeners cannot block them.
 const TEXT: &str = "/v1/text";
 
-/// A download is a file until it is sent, however slowly it is taken.
+/// A download occupies disk space until it is sent.
 const DOWNLOAD: &str = "/v1/export";
 
-/// Routes that must be answered when nothing else is.
+/// Routes without limits.
 const ALWAYS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
-/// Places for requests.
+/// The limits of a service.
 #[derive(Debug)]
 pub struct Limits {
-    short: Places,
-    long: Places,
-    text: Places,
-    downloads: Places,
-    time: Duration,
+    short: Limit,
+    long: Limit,
+    text: Limit,
+    downloads: Limit,
+    timeout: Duration,
 }
 
-/// Places of one kind.
+/// A limit on concurrent requests of one kind.
 #[derive(Debug)]
-struct Places {
-    free: Arc<Semaphore>,
+struct Limit {
+    permits: Arc<Semaphore>,
     most: usize,
 }
 
-impl Places {
-    fn new(most: usize) -> Places {
-        Places { free: Arc::new(Semaphore::new(most)), most }
-    }
-}
-
 impl Limits {
-    /// As the settings say: so many short requests at a time, as many long ones, and fewer with text or for downloads.
+    /// The limits in the settings.
     pub fn new(settings: &ServeSettings) -> Limits {
-        let most = settings.max_requests;
+        let limit = |most: usize| {
+            let most = most.min(settings.max_requests);
+            Limit { permits: Arc::new(Semaphore::new(most)), most }
+        };
         Limits {
-            short: Places::new(most),
-            long: Places::new(most),
-            text: Places::new(most.min(MAX_TEXTS)),
-            downloads: Places::new(most.min(MAX_DOWNLOADS)),
-            time: settings.request_timeout,
+            short: limit(usize::MAX),
+            long: limit(usize::MAX),
+            text: limit(MAX_TEXTS),
+            downloads: limit(MAX_DOWNLOADS),
+            timeout: settings.request_timeout,
         }
     }
 }
 
-/// Answers a request when there is a place for it, within its time.
+/// The middleware: rejects a request beyond the limit, and ends one that takes too long.
 pub async fn limit(State(limits): State<Arc<Limits>>, request: Request, next: Next) -> Response {
     let path = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
     if ALWAYS.contains(&path) {
         return next.run(request).await;
     }
-    let (places, is_long) = match path {
+    let (limit, is_long) = match path {
         TEXT => (&limits.text, true),
         DOWNLOAD => (&limits.downloads, false),
         path if LONG.contains(&path) => (&limits.long, true),
         _ => (&limits.short, false),
     };
-    let Ok(place) = places.free.clone().try_acquire_owned() else {
-        let message = format!(
-            "{} requests of this kind are being answered, which is the limit; try again",
-            places.most
-        );
+    let Ok(permit) = limit.permits.clone().try_acquire_owned() else {
+        let message = format!("there are already {} requests of this kind, which is the limit", limit.most);
         return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
             .retry_after(1)
             .into_response();
     };
-    let response = if is_long {
-        next.run(request).await
-    } else {
-        match timeout(limits.time, next.run(request)).await {
-            Ok(response) => response,
-            Err(_) => {
-                let message =
-                    format!("no answer within {} seconds, which is the limit", limits.time.as_secs_f64());
-                return ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", message).into_response();
-            }
-        }
+    let time = if is_long { Duration::MAX } else { limits.timeout };
+    let Ok(response) = timeout(time, next.run(request)).await else {
+        let message = format!("no answer within the timeout of {} seconds", time.as_secs_f64());
+        return ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", message).into_response();
     };
-    // The place is held until the answer was sent.
-    watched(response, move |_| drop(place))
+    // The permit is held until the response is sent.
+    on_body_end(response, move |_| drop(permit))
 }

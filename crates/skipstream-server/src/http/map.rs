@@ -1,4 +1,4 @@
-//! Words in a plane.
+//! A map of words in two dimensions.
 
 use std::sync::Arc;
 
@@ -7,45 +7,42 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::ApiError;
-use super::answer::{SnapshotInfo, compute, row_of};
+use super::answer::{Answer, Json, compute, row_of};
 use super::extract::{Number, Parameters, Word};
-use crate::http::answer::Json;
 use crate::map::{Atlas, MapQuestion, Method, Place};
 use crate::service::Service;
 
-// A name, because the macro that writes the schema does not see through numbers among the types' parameters.
+// An alias, because utoipa's macro does not accept const parameters.
 type Words = Number<1, 2000>;
 
-/// Which words are to be on the map
+/// Which words to map
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct Which {
-    /// How many words; 300 by default. By `tsne` at most 500
+pub struct Query {
+    /// Number of words; 300 by default, at most 500 with `tsne`
     #[param(inline)]
     n: Option<Words>,
-    /// A word that is on the map with its `n` nearest; by default the `n` most frequent words are
+    /// Map this word and its `n` nearest neighbors; the `n` most frequent words by default
     #[param(inline)]
     around: Option<Word>,
-    /// How the words come into a plane; `pca` by default
+    /// The projection; `pca` by default
     #[serde(default)]
     #[param(inline)]
     method: Method,
 }
 
-/// Words in a plane
+/// A map of words
 #[derive(Debug, Serialize, ToSchema)]
 pub struct WordMap {
-    /// What the answer was made of
-    pub snapshot: SnapshotInfo,
-    /// How the words came into a plane
+    /// The projection
     #[schema(inline)]
     pub method: Method,
-    /// The words: the most frequent first, or the one that was asked for and then the nearest
+    /// The words: most frequent first, or the requested word and then the nearest
     pub points: Vec<Point>,
 }
 
-/// A word in a plane
+/// A word on the map
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Point {
     /// The word
@@ -54,22 +51,25 @@ pub struct Point {
     pub x: f64,
     /// From -1 to 1
     pub y: f64,
-    /// How often it was seen since it is known
+    /// Occurrences since it entered the vocabulary
     pub count: u64,
-    /// 1 for the most frequent word
+    /// Rank by frequency, from 1
     pub rank: usize,
 }
 
-/// Words in a plane
+/// Map words in two dimensions
 #[utoipa::path(
-    get, path = "/v1/map", tag = "questions", params(Which),
-    responses((status = 200, body = WordMap), (status = 404, description = "The word is not known")),
+    get, path = "/v1/map", tag = "queries", params(Query),
+    responses(
+        (status = 200, body = Answer<WordMap>),
+        (status = 404, description = "The word is not in the vocabulary")
+    ),
     security(("token" = ["read"]))
 )]
 pub async fn draw(
     State(service): State<Arc<Service>>,
-    Parameters(Which { n, around, method }): Parameters<Which>,
-) -> Result<Json<WordMap>, ApiError> {
+    Parameters(Query { n, around, method }): Parameters<Query>,
+) -> Result<Json<Answer<WordMap>>, ApiError> {
     let n = n.map_or(300, Words::get);
     let most = Atlas::most_words(method);
     if n > most {
@@ -77,7 +77,7 @@ pub async fn draw(
     }
     compute(move || {
         let published = service.published();
-        let around = around.map(|word| row_of(&published, word.as_str())).transpose()?;
+        let around = around.map(|word| row_of(&published, &word)).transpose()?;
         let map = service.atlas.map(&published, MapQuestion { n, around, method })?;
         let point = |&Place { row, x, y }: &Place| Point {
             word: published.embeddings.word(row).to_owned(),
@@ -87,7 +87,7 @@ pub async fn draw(
             rank: row + 1,
         };
         let points = map.places.iter().map(point).collect();
-        Ok(Json(WordMap { snapshot: (&*published).into(), method, points }))
+        Ok(Answer::new(&published, WordMap { method, points }))
     })
     .await
 }

@@ -1,14 +1,13 @@
-//! Requests → answers.
+//! Routes and middleware.
 //!
-//! A request passes, from the outside in: `trace` (a line in the log, metrics, a name), `headers` (what a browser may do
-//! with the answer), CORS where it is asked for, `limits` (a place, a time), `access` (a role), and then its route.
-#![allow(unused_qualifications, reason = "utoipa's macros write them, at our places in the code")]
+//! A request passes through `trace` (access log, metrics, request id), `headers` (security headers), CORS if configured,
+//! `limits` (concurrency, timeout) and `access` (roles), and then reaches its route.
+#![allow(unused_qualifications, reason = "utoipa's macros generate them")]
 
 mod access;
 pub mod answer;
-mod ask;
+mod body_end;
 mod change;
-mod checkpoint;
 mod document;
 mod error;
 mod events;
@@ -18,10 +17,10 @@ mod headers;
 mod health;
 mod limits;
 mod map;
+mod query;
 mod stats;
 mod text;
 mod trace;
-mod watched;
 
 use std::sync::Arc;
 
@@ -36,20 +35,20 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use error::{Accepted, ApiError, ErrorBody, ErrorDetail};
+pub use error::{ApiError, ErrorBody, ErrorDetail};
 
 use crate::metrics::Metrics;
 use crate::page;
 use crate::service::Service;
 use access::Access;
-use document::{Document, Finished};
+use document::Document;
 use limits::Limits;
 use trace::Trace;
 
-/// All routes.
+/// All routes, with their middleware.
 pub fn router(service: Arc<Service>) -> Router {
-    let (routes, mut document) = api().split_for_parts();
-    document::complete(&mut document);
+    let (routes, document) = api().split_for_parts();
+    let document = document::complete(&document);
     let settings = &service.settings;
     export::tidy(&settings.data);
     let access = Arc::new(Access::new(settings, &document));
@@ -59,7 +58,7 @@ pub fn router(service: Arc<Service>) -> Router {
     let cors = cors(&settings.cors_origins);
     routes
         .with_state(service)
-        .layer(Extension(Finished::new(&document)))
+        .layer(Extension(Arc::new(document)))
         .layer(Extension(metrics))
         .layer(Extension(access.clone()))
         .layer(from_fn_with_state(access, access::guard))
@@ -73,11 +72,11 @@ pub fn router(service: Arc<Service>) -> Router {
         .layer(from_fn_with_state(trace, trace::trace))
 }
 
-/// The routes that stand in the document.
+/// The routes in the OpenAPI document.
 fn api() -> OpenApiRouter<Arc<Service>> {
     OpenApiRouter::with_openapi(Document::openapi())
         .merge(texts())
-        .merge(questions())
+        .merge(queries())
         .merge(changes())
         .merge(operations())
 }
@@ -86,17 +85,17 @@ fn texts() -> OpenApiRouter<Arc<Service>> {
     OpenApiRouter::new().routes(routes!(text::send)).routes(routes!(text::wait::wait))
 }
 
-fn questions() -> OpenApiRouter<Arc<Service>> {
+fn queries() -> OpenApiRouter<Arc<Service>> {
     OpenApiRouter::new()
-        .routes(routes!(ask::words::complete))
-        .routes(routes!(ask::words::word))
-        .routes(routes!(ask::neighbors::of_word))
-        .routes(routes!(ask::neighbors::of_many))
-        .routes(routes!(ask::analogy::one, ask::analogy::many))
-        .routes(routes!(ask::similarity::one, ask::similarity::many))
-        .routes(routes!(ask::odd_one_out::one, ask::odd_one_out::many))
-        .routes(routes!(ask::vectors::one))
-        .routes(routes!(ask::vectors::many))
+        .routes(routes!(query::words::complete))
+        .routes(routes!(query::words::word))
+        .routes(routes!(query::neighbors::of_word))
+        .routes(routes!(query::neighbors::of_many))
+        .routes(routes!(query::analogy::one, query::analogy::many))
+        .routes(routes!(query::similarity::one, query::similarity::many))
+        .routes(routes!(query::odd_one_out::one, query::odd_one_out::many))
+        .routes(routes!(query::vectors::one))
+        .routes(routes!(query::vectors::many))
         .routes(routes!(map::draw))
 }
 
@@ -105,7 +104,7 @@ fn changes() -> OpenApiRouter<Arc<Service>> {
         .routes(routes!(change::history::of_word))
         .routes(routes!(change::emerging::list))
         .routes(routes!(change::movers::list))
-        .routes(routes!(change::snapshots::list, change::snapshots::keep))
+        .routes(routes!(change::snapshots::list, change::snapshots::save))
         .routes(routes!(change::snapshots::delete))
         .routes(routes!(change::watch::list))
         .routes(routes!(change::watch::add, change::watch::remove))
@@ -119,17 +118,17 @@ fn operations() -> OpenApiRouter<Arc<Service>> {
         .routes(routes!(health::metrics))
         .routes(routes!(stats::stats))
         .routes(routes!(export::export))
-        .routes(routes!(checkpoint::save))
+        .routes(routes!(stats::checkpoint))
         .routes(routes!(document::openapi))
 }
 
-/// Pages of these origins may ask; by default none may. [`crate::auth::check`] has looked at the names.
+/// Allows these origins; none by default. [`crate::auth::check`] has validated them.
 fn cors(origins: &[String]) -> CorsLayer {
     if origins.is_empty() {
         return CorsLayer::new();
     }
     let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok());
-    let shown = ["x-request-id", "x-skipstream-seq", "x-skipstream-time", "x-skipstream-dimensions"];
+    let exposed = ["x-request-id", "x-skipstream-seq", "x-skipstream-time", "x-skipstream-dimensions"];
     CorsLayer::new()
         .allow_origin(origins.collect::<Vec<_>>())
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
@@ -142,29 +141,25 @@ fn cors(origins: &[String]) -> CorsLayer {
             HeaderName::from_static("last-event-id"),
         ])
         .expose_headers(
-            shown.map(HeaderName::from_static).into_iter().chain([header::RETRY_AFTER]).collect::<Vec<_>>(),
+            exposed.map(HeaderName::from_static).into_iter().chain([header::RETRY_AFTER]).collect::<Vec<_>>(),
         )
 }
 
 async fn not_found() -> ApiError {
-    ApiError::new(
-        StatusCode::NOT_FOUND,
-        "not-found",
-        "there is nothing at this path; /openapi.json lists what there is",
-    )
+    ApiError::new(StatusCode::NOT_FOUND, "not-found", "there is no such path; /openapi.json lists all paths")
 }
 
 async fn method_not_allowed(request: Request) -> ApiError {
     let message = match *request.method() {
         Method::GET | Method::HEAD | Method::POST | Method::PUT | Method::DELETE => {
-            format!("{} is not a method of this path; the header Allow lists them", request.method())
+            format!("{} is not allowed; the Allow header lists the allowed methods", request.method())
         }
-        _ => "this is not a method of this path; the header Allow lists them".to_owned(),
+        _ => "this method is not allowed; the Allow header lists the allowed methods".to_owned(),
     };
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", message)
 }
 
-/// What a panic said is for the log, where the panic itself has put it.
+/// The message of a panic is already in the log.
 fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
-    ApiError::internal("a panic while a request was answered").into_response()
+    ApiError::internal("a handler panicked").into_response()
 }

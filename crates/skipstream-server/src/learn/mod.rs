@@ -95,7 +95,7 @@ impl Drop for Alarm {
         if thread::panicking() {
             let status = Status { problem: Some(DEFECT.to_owned()), ..(**self.0.status.load()).clone() };
             self.0.status.store(Arc::new(status));
-            self.0.orders.close();
+            self.0.requests.close();
             self.0.stop();
         }
     }

@@ -98,13 +98,13 @@ impl Session {
     /// Learns until the service stops, and saves what was learned. An error is why it is not saved.
     pub fn run(mut self) -> Result<()> {
         while !self.service.is_stopping() {
-            let rings = self.service.log.rings();
+            let wakeups = self.service.log.wakeups();
             match self.step() {
                 Ok(Next::GoOn) => self.learning_problem = None,
                 Ok(Next::Wait(until)) => {
                     self.learning_problem = None;
                     self.tell_if_due();
-                    self.service.log.wait(rings, until.saturating_duration_since(Instant::now()));
+                    self.service.log.wait(wakeups, until.saturating_duration_since(Instant::now()));
                 }
                 Err(error) => {
                     let is_over = is_diverged(&error);
@@ -112,14 +112,14 @@ impl Session {
                     if is_over {
                         // To learn on would be in vain, and to save would put this in the place of a good model.
                         self.wait_for_stop();
-                        self.service.orders.close();
+                        self.service.requests.close();
                         return Err(error);
                     }
                     self.pause();
                 }
             }
         }
-        self.service.orders.close();
+        self.service.requests.close();
         self.save().map(|_| ()).inspect_err(|error| {
             tracing::error!(%error, "the model could not be saved at the end; its text stays in the log");
         })
@@ -159,7 +159,7 @@ impl Session {
             let is_due = now >= publish_at
                 || now >= checkpoint_at
                 || service.is_stopping()
-                || service.orders.is_checkpoint_ordered();
+                || service.requests.is_checkpoint_requested();
             if is_due { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let batch_words = trainer.settings().new_words_per_batch() as u64;
@@ -194,7 +194,7 @@ impl Session {
         if seq <= published.seq {
             return Ok(idle(self));
         }
-        let is_awaited = is_dry && self.service.orders.is_awaited(published.seq, seq);
+        let is_awaited = is_dry && self.service.requests.is_awaited(published.seq, seq);
         let needs_fork = is_dry && !self.queue.is_empty();
         let mut due_at =
             if is_awaited { now } else { self.published_at + self.service.settings.publish_every };
@@ -254,7 +254,7 @@ impl Session {
 
     /// Saves the model if it is time for it, or if somebody wants it.
     fn serve_checkpoints(&mut self) {
-        let ordered = self.service.orders.take_checkpoints();
+        let ordered = self.service.requests.take_checkpoints();
         // What is learned but not saved takes room in the log, which must not grow without bound.
         let log_is_long = self.service.log.kept_bytes().saturating_sub(self.service.log.waiting_bytes())
             > self.service.settings.queue_bytes
@@ -340,14 +340,14 @@ impl Session {
     fn pause(&self) {
         let until = Instant::now() + PAUSE;
         while !self.service.is_stopping() && Instant::now() < until {
-            let rings = self.service.log.rings();
-            self.service.log.wait(rings, until.saturating_duration_since(Instant::now()));
+            let wakeups = self.service.log.wakeups();
+            self.service.log.wait(wakeups, until.saturating_duration_since(Instant::now()));
         }
     }
 
     fn wait_for_stop(&self) {
         while !self.service.is_stopping() {
-            for answer in self.service.orders.take_checkpoints() {
+            for answer in self.service.requests.take_checkpoints() {
                 let _ = answer.send(Err(Error::Stopping));
             }
             self.pause();

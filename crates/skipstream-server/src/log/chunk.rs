@@ -2,22 +2,21 @@
 
 use jiff::Timestamp;
 
-/// Lines that are to be logged together, or that were.
+/// Lines that are logged in one row of the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chunk {
-    /// The lines, each with its end `\n`.
+    /// The lines, each with its `\n`.
     pub text: Vec<u8>,
-    /// When each of them was written, as who sent it says; the time of arrival where that is not known. Empty where it is
-    /// not known of any.
+    /// The time of each line as given by the client; `None` means the time of arrival. Empty if no line has a time.
     pub times: Vec<Option<Timestamp>>,
 }
 
 impl Chunk {
-    /// Who cuts a stream into chunks ends one when it weighs so much: large enough that a transaction carries much, small
-    /// enough that many can be in memory.
+    /// Target size when a stream is cut into chunks: large enough for efficient transactions, small enough that many fit
+    /// into memory.
     pub const BYTES: usize = 256 << 10;
 
-    /// Adds a line, without its end. Line ends within it would be ends of lines.
+    /// Adds a line, without its `\n`.
     pub fn push(&mut self, line: &[u8], time: Option<Timestamp>) {
         debug_assert!(!line.contains(&b'\n'), "one line at a time");
         if !self.times.is_empty() {
@@ -39,17 +38,17 @@ impl Chunk {
         }
     }
 
-    /// What it counts where room is limited: its bytes on disk and in memory, about. Lines may be empty and have times.
+    /// Its approximate size on disk and in memory, which counts against the limit of the queue.
     pub fn weight(&self) -> usize {
         self.text.len() + 16 * self.times.len()
     }
 
-    /// Whether there is no line.
+    /// Whether it has no lines.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// The lines, without their ends, with their times.
+    /// The lines without `\n`, with their times.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], Option<Timestamp>)> {
         let times = self.times.iter().copied().chain(std::iter::repeat(None));
         self.text.split_inclusive(|&byte| byte == b'\n').map(|line| &line[..line.len() - 1]).zip(times)
@@ -63,19 +62,19 @@ impl Chunk {
         self.times.drain(..lines.min(self.times.len()));
     }
 
-    /// Stops the program where a caller made a chunk that is none.
+    /// Panics if the chunk is malformed.
     pub(super) fn assert_whole(&self) {
-        assert_eq!(self.text.last(), Some(&b'\n'), "a chunk has lines, and each has its end");
+        assert_eq!(self.text.last(), Some(&b'\n'), "every line ends with a line feed");
         let ends = self.text.iter().filter(|&&byte| byte == b'\n').count();
-        assert!(self.times.is_empty() || self.times.len() == ends, "each line has a time, or none has");
+        assert!(self.times.is_empty() || self.times.len() == ends, "one time per line, or none at all");
     }
 }
 
-/// A time as it is written down. Those of the last second that a [`Timestamp`] can hold become its end: not every fraction
-/// of that second can be made of microseconds, and no time that somebody sends may stop the learning.
+/// A time as stored. A number outside the range of [`Timestamp`] becomes its minimum or maximum, so that no time sent by a
+/// client can stop training.
 pub(crate) fn from_microseconds(microseconds: i64) -> Timestamp {
-    let beyond = if microseconds < 0 { Timestamp::MIN } else { Timestamp::MAX };
-    Timestamp::from_microsecond(microseconds).unwrap_or(beyond)
+    let limit = if microseconds < 0 { Timestamp::MIN } else { Timestamp::MAX };
+    Timestamp::from_microsecond(microseconds).unwrap_or(limit)
 }
 
 #[cfg(test)]
@@ -83,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_keep_their_times_also_where_the_first_have_none() {
+    fn lines_keep_their_times_even_if_the_first_have_none() {
         let time = Timestamp::from_second(7).unwrap();
         let mut chunk = Chunk::default();
         chunk.push(b"one", None);

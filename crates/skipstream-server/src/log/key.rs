@@ -1,4 +1,4 @@
-//! Names under which requests are sent, so that one that is sent again is not logged again.
+//! Idempotency keys: a request that is retried under the same key is logged once.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,22 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::published::Seq;
 
-/// A name that who sends text gives to a request, the same when it is sent again.
+/// A name that the client gives to a request and repeats when it retries.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// Characters of a key, at the most.
-    pub const MOST: usize = 255;
+    /// Maximum number of characters.
+    pub const MAX_CHARACTERS: usize = 255;
 
-    /// A key of 1 to 255 visible ASCII characters; nothing where it is none.
+    /// Accepts 1 to 255 visible ASCII characters.
     pub fn new(key: &str) -> Option<IdempotencyKey> {
-        let is_key = (1..=IdempotencyKey::MOST).contains(&key.len())
+        let is_key = (1..=IdempotencyKey::MAX_CHARACTERS).contains(&key.len())
             && key.bytes().all(|byte| byte.is_ascii_graphic());
         is_key.then(|| IdempotencyKey(key.to_owned()))
     }
 
-    /// As it was sent.
+    /// The key as sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -33,19 +33,19 @@ impl fmt::Display for IdempotencyKey {
     }
 }
 
-/// What was logged under a key before.
+/// What earlier requests logged under a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Earlier {
     pub first: Seq,
     pub last: Seq,
     pub lines: u64,
-    /// BLAKE3 of all these lines.
+    /// BLAKE3 of these lines.
     pub hash: [u8; 32],
-    /// Whether the request came to its end.
+    /// Whether the request was complete.
     pub complete: bool,
 }
 
-/// What is logged under a key now.
+/// What this request logs under a key.
 #[derive(Clone, Debug)]
 pub(super) struct KeyUpdate {
     pub key: IdempotencyKey,
@@ -54,12 +54,12 @@ pub(super) struct KeyUpdate {
     pub complete: bool,
 }
 
-/// The keys of requests that are being sent.
+/// The keys of requests in progress.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenKeys(Arc<Mutex<HashSet<IdempotencyKey>>>);
 
 impl OpenKeys {
-    /// Takes a key until the result is dropped; nothing where another request has it.
+    /// Claims a key until the result is dropped; `None` if another request holds it.
     pub fn claim(&self, key: IdempotencyKey) -> Option<Claim> {
         self.lock().insert(key.clone()).then(|| Claim { key, keys: self.clone() })
     }
@@ -69,7 +69,7 @@ impl OpenKeys {
     }
 }
 
-/// The right to log lines under a key.
+/// Exclusive use of a key.
 #[derive(Debug)]
 pub(super) struct Claim {
     pub key: IdempotencyKey,

@@ -1,39 +1,38 @@
-//! What the log's threads tell each other.
+//! State that the log's threads share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use super::bell::Bell;
 use super::store::Contents;
 use crate::error::{Error, Result};
 
-/// When to try again where the queue is full: about the time in which some megabytes are learned.
+/// `Retry-After` of a full queue: about the time in which a few megabytes are learned.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// What the log's threads tell each other.
+/// State that the log's threads share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// The last line that is safe on disk.
+    /// The last line on disk.
     pub last: AtomicU64,
-    /// The last line that the learner has taken.
+    /// The last line that the learner has read.
     pub taken: AtomicU64,
-    /// Bytes of text that the learner has not taken, those that are still on their way to the disk included.
+    /// Bytes that the learner has not read, including those not yet on disk.
     waiting_bytes: AtomicU64,
-    /// Bytes of text on disk.
+    /// Bytes on disk.
     pub kept_bytes: AtomicU64,
     /// Lines up to this one may be deleted.
     pub forget_through: AtomicU64,
-    /// Bytes that may wait.
+    /// Capacity of the queue in bytes.
     limit: u64,
-    /// Rung when there is text.
-    pub bell: Bell,
-    /// Told when there is room, or when there will be none.
-    pub room: Notify,
-    /// The service is coming to an end: nobody should wait for room.
+    /// Wakes the learner.
+    pub wakeups: Wakeups,
+    /// Notified when space is released, or at shutdown.
+    pub space: Notify,
     pub is_stopping: AtomicBool,
-    /// Models cannot be saved, so that nothing is forgotten.
+    /// Checkpoints fail, so nothing is deleted.
     pub is_saving_failing: AtomicBool,
 }
 
@@ -46,8 +45,8 @@ impl Shared {
             kept_bytes: AtomicU64::new(contents.bytes),
             forget_through: AtomicU64::new(0),
             limit,
-            bell: Bell::default(),
-            room: Notify::new(),
+            wakeups: Wakeups::default(),
+            space: Notify::new(),
             is_stopping: AtomicBool::new(false),
             is_saving_failing: AtomicBool::new(false),
         }
@@ -57,23 +56,73 @@ impl Shared {
         self.waiting_bytes.load(Ordering::Relaxed)
     }
 
-    /// Takes room in the queue. A chunk that is larger than the whole queue finds room when it is empty. While models cannot
-    /// be saved, as much as may wait may also be learned and stay, and no more.
-    pub fn take_room(&self, bytes: u64) -> Result<()> {
+    /// Reserves space in the queue. A chunk larger than the whole queue fits when the queue is empty. While checkpoints
+    /// fail, at most another `limit` bytes of learned text may stay on disk.
+    pub fn reserve(&self, bytes: u64) -> Result<Reservation<'_>> {
         let learned = self.kept_bytes.load(Ordering::Relaxed).saturating_sub(self.waiting_bytes());
-        if learned > self.limit && self.is_saving_failing.load(Ordering::Relaxed) {
+        if bytes > 0 && learned > self.limit && self.is_saving_failing.load(Ordering::Relaxed) {
             return Err(Error::DiskFull);
         }
-        let with = |waiting: u64| (waiting == 0 || waiting + bytes <= self.limit).then_some(waiting + bytes);
+        let with = |waiting: u64| {
+            (bytes == 0 || waiting == 0 || waiting + bytes <= self.limit).then_some(waiting + bytes)
+        };
         match self.waiting_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with) {
-            Ok(_) => Ok(()),
+            Ok(_) => Ok(Reservation { shared: self, bytes }),
             Err(waiting) => Err(Error::QueueFull { waiting, limit: self.limit, retry_after: RETRY_AFTER }),
         }
     }
 
-    /// Gives room in the queue back: the text was learned, or was not logged.
-    pub fn give_back(&self, bytes: u64) {
+    /// Releases space in the queue: the text was learned, or could not be written.
+    pub fn release(&self, bytes: u64) {
         self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        self.room.notify_waiters();
+        self.space.notify_waiters();
+    }
+}
+
+/// Space in the queue, released on drop unless the lines were handed to the writer.
+pub(super) struct Reservation<'a> {
+    shared: &'a Shared,
+    bytes: u64,
+}
+
+impl Reservation<'_> {
+    pub fn hand_over(mut self) {
+        self.bytes = 0;
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        self.shared.release(self.bytes);
+    }
+}
+
+/// A condition variable with a counter, so that a thread that is busy misses no wakeup.
+#[derive(Debug, Default)]
+pub(super) struct Wakeups {
+    count: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Wakeups {
+    /// Wakes all waiting threads.
+    pub fn wake(&self) {
+        *self.lock() += 1;
+        self.changed.notify_all();
+    }
+
+    /// Number of wakeups so far. Read it *before* looking for work.
+    pub fn count(&self) -> u64 {
+        *self.lock()
+    }
+
+    /// Waits until the count exceeds `seen`, or until the timeout.
+    pub fn wait(&self, seen: u64, timeout: Duration) {
+        let waited = self.changed.wait_timeout_while(self.lock(), timeout, |count| *count == seen);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! The laws of the log: numbers are dense, order is kept, nothing that was accepted is lost, whatever happens between.
+//! Laws of the log: numbers are dense, order is preserved, and no accepted line is lost, whatever happens.
 
 #[cfg(target_os = "linux")]
 use std::path::Path;
@@ -20,7 +20,7 @@ fn key(name: &str) -> Option<IdempotencyKey> {
     Some(IdempotencyKey::new(name).unwrap())
 }
 
-/// All lines from a number on.
+/// All lines from a number.
 fn read(log: &Log, next: Seq) -> Vec<(Seq, String)> {
     let mut reader = log.reader(next).unwrap();
     let mut lines = Vec::new();
@@ -35,7 +35,7 @@ fn numbered(lines: &[&str], first: Seq) -> Vec<(Seq, String)> {
     (first..).zip(lines.iter().map(|line| (*line).to_owned())).collect()
 }
 
-/// Waits until the thread of the log has done what it was asked to in the background.
+/// Waits for the log thread.
 fn wait_until(condition: impl Fn() -> bool) {
     while !condition() {
         thread::yield_now();
@@ -97,31 +97,34 @@ async fn a_full_queue_refuses_until_lines_are_taken() {
     let log = Arc::new(Log::open(folder.path(), 10).unwrap());
     log.append(chunk(&["larger than the whole queue"])).await.unwrap();
     let refused = log.append(chunk(&["x"])).await.unwrap_err();
-    assert_eq!(refused.to_string(), "the queue is full: 28 bytes of text wait to be learned, of at most 10");
+    assert_eq!(
+        refused.to_string(),
+        "the queue is full: 28 bytes of text are waiting to be learned; the limit is 10"
+    );
     let waiting = tokio::spawn({
         let log = log.clone();
         async move {
-            let sending = log.send(None).await.unwrap();
-            sending.finish(chunk(&["waits"]), Duration::from_secs(60)).await.unwrap()
+            let upload = log.upload(None).await.unwrap();
+            upload.finish(chunk(&["waits"]), Duration::from_secs(60)).await.unwrap()
         }
     });
     assert_eq!(read(&log, 1).len(), 1);
     assert_eq!(waiting.await.unwrap(), Some(Accepted { first: 2, last: 2, lines: 1 }));
-    let mut sending = log.send(None).await.unwrap();
-    let full = sending.append(chunk(&["too much"]), Duration::from_millis(1)).await.unwrap_err();
+    let mut upload = log.upload(None).await.unwrap();
+    let full = upload.append(chunk(&["too much"]), Duration::from_millis(1)).await.unwrap_err();
     assert!(matches!(full, Error::QueueFull { waiting: 6, limit: 10, .. }), "{full}");
 }
 
 #[tokio::test]
-async fn who_waits_for_room_is_told_of_the_end() {
+async fn shutdown_fails_uploads_that_wait_for_space() {
     let folder = TempDir::new().unwrap();
     let log = Arc::new(Log::open(folder.path(), 10).unwrap());
     log.append(chunk(&["larger than the whole queue"])).await.unwrap();
     let waiting = tokio::spawn({
         let log = log.clone();
         async move {
-            let sending = log.send(None).await.unwrap();
-            sending.finish(chunk(&["waits"]), Duration::from_secs(3600)).await
+            let upload = log.upload(None).await.unwrap();
+            upload.finish(chunk(&["waits"]), Duration::from_secs(3600)).await
         }
     });
     tokio::task::yield_now().await;
@@ -197,10 +200,7 @@ async fn numbers_go_on_after_everything_was_forgotten() {
     log.forget(3);
     wait_until(|| log.kept_bytes() == 11);
     let message = log.reader(1).unwrap().read().unwrap_err().to_string();
-    assert!(
-        message.ends_with("log.sqlite: line 1 is missing; the first that is there is line 3"),
-        "{message}"
-    );
+    assert!(message.ends_with("log.sqlite: line 1 is missing; the first line is 3"), "{message}");
     assert_eq!(read(&log, 3), numbered(&["three", "four"], 3));
     log.forget(4);
     wait_until(|| log.kept_bytes() == 0);
@@ -234,21 +234,21 @@ async fn a_request_that_is_sent_again_is_logged_once() {
     let folder = TempDir::new().unwrap();
     let log = Log::open(folder.path(), QUEUE).unwrap();
     let patience = Duration::ZERO;
-    let mut sending = log.send(key("a")).await.unwrap();
-    sending.append(chunk(&["one", "two"]), patience).await.unwrap();
+    let mut upload = log.upload(key("a")).await.unwrap();
+    upload.append(chunk(&["one", "two"]), patience).await.unwrap();
     log.append(chunk(&["another's"])).await.unwrap();
-    assert_eq!(sending.accepted(), Some(Accepted { first: 1, last: 2, lines: 2 }));
+    assert_eq!(upload.accepted(), Some(Accepted { first: 1, last: 2, lines: 2 }));
     // The connection broke here.
-    drop(sending);
+    drop(upload);
     drop(log);
     let log = Log::open(folder.path(), QUEUE).unwrap();
     for again in 0..2 {
         // In other pieces than the first time.
-        let mut sending = log.send(key("a")).await.unwrap();
-        sending.append(chunk(&["one"]), patience).await.unwrap();
-        assert_eq!(sending.accepted(), None);
-        sending.append(chunk(&["two", "three"]), patience).await.unwrap();
-        let accepted = sending.finish(Chunk::default(), patience).await.unwrap();
+        let mut upload = log.upload(key("a")).await.unwrap();
+        upload.append(chunk(&["one"]), patience).await.unwrap();
+        assert_eq!(upload.accepted(), None);
+        upload.append(chunk(&["two", "three"]), patience).await.unwrap();
+        let accepted = upload.finish(Chunk::default(), patience).await.unwrap();
         assert_eq!(accepted, Some(Accepted { first: 1, last: 4, lines: 3 }), "{again}");
     }
     assert_eq!(read(&log, 1), numbered(&["one", "two", "another's", "three"], 1));
@@ -259,19 +259,16 @@ async fn other_lines_under_the_same_key_are_a_conflict_and_change_nothing() {
     let folder = TempDir::new().unwrap();
     let log = Log::open(folder.path(), QUEUE).unwrap();
     let time = Timestamp::from_second(9).ok();
-    let sending = log.send(key("a")).await.unwrap();
-    sending.finish(chunk(&["one", "", "two"]), Duration::ZERO).await.unwrap();
+    let upload = log.upload(key("a")).await.unwrap();
+    upload.finish(chunk(&["one", "", "two"]), Duration::ZERO).await.unwrap();
     let mut with_time = chunk(&["one", ""]);
     with_time.push(b"two", time);
     for other in
         [chunk(&["one", "", "TWO"]), chunk(&["one", ""]), chunk(&["one", "", "two", "three"]), with_time]
     {
-        let sending = log.send(key("a")).await.unwrap();
-        let conflict = sending.finish(other, Duration::ZERO).await.unwrap_err();
-        assert_eq!(
-            conflict.to_string(),
-            "other lines than these were sent with the idempotency key `a` before"
-        );
+        let upload = log.upload(key("a")).await.unwrap();
+        let conflict = upload.finish(other, Duration::ZERO).await.unwrap_err();
+        assert_eq!(conflict.to_string(), "the idempotency key `a` was used before with different lines");
     }
     assert_eq!(log.last(), 3);
 }
@@ -280,30 +277,30 @@ async fn other_lines_under_the_same_key_are_a_conflict_and_change_nothing() {
 async fn a_key_that_is_in_use_is_refused() {
     let folder = TempDir::new().unwrap();
     let log = Log::open(folder.path(), QUEUE).unwrap();
-    let first = log.send(key("a")).await.unwrap();
-    let refused = log.send(key("a")).await.unwrap_err();
-    assert_eq!(refused.to_string(), "a request with the idempotency key `a` is being sent now");
-    log.send(key("b")).await.unwrap();
+    let first = log.upload(key("a")).await.unwrap();
+    let refused = log.upload(key("a")).await.unwrap_err();
+    assert_eq!(refused.to_string(), "another request with the idempotency key `a` is in progress");
+    log.upload(key("b")).await.unwrap();
     drop(first);
-    log.send(key("a")).await.unwrap();
+    log.upload(key("a")).await.unwrap();
 }
 
 #[tokio::test]
-async fn who_takes_over_a_key_is_told_of_lines_that_were_still_on_their_way() {
+async fn a_retry_sees_lines_that_were_still_being_written() {
     let folder = TempDir::new().unwrap();
     let log = Log::open(folder.path(), QUEUE).unwrap();
     for attempt in 0..50 {
         let name = format!("key {attempt}").replace(' ', "-");
-        let mut sending = log.send(key(&name)).await.unwrap();
+        let mut upload = log.upload(key(&name)).await.unwrap();
         {
             // Polled once: handed over, and nobody waits for the answer.
-            let mut append = Box::pin(sending.append(chunk(&["one"]), Duration::ZERO));
+            let mut append = Box::pin(upload.append(chunk(&["one"]), Duration::ZERO));
             let mut context = std::task::Context::from_waker(std::task::Waker::noop());
             let _ = append.as_mut().poll(&mut context);
         }
-        drop(sending);
-        let sending = log.send(key(&name)).await.unwrap();
-        let accepted = sending.finish(chunk(&["one", "two"]), Duration::ZERO).await.unwrap().unwrap();
+        drop(upload);
+        let upload = log.upload(key(&name)).await.unwrap();
+        let accepted = upload.finish(chunk(&["one", "two"]), Duration::ZERO).await.unwrap().unwrap();
         assert_eq!((accepted.lines, accepted.last), (2, 2 * (attempt + 1)));
     }
     assert_eq!(log.last(), 100);
@@ -399,7 +396,7 @@ fn the_folder_has_one_owner() {
     let folder = TempDir::new().unwrap();
     let log = Log::open(folder.path(), QUEUE).unwrap();
     let message = Log::open(folder.path(), QUEUE).unwrap_err().to_string();
-    assert_eq!(message, format!("{}: another process serves this folder", folder.path().display()));
+    assert_eq!(message, format!("{}: another process is using this folder", folder.path().display()));
     drop(log);
     Log::open(folder.path(), QUEUE).unwrap();
 }
@@ -418,7 +415,7 @@ fn a_file_that_is_no_log_is_named_and_left_alone() {
     fs::remove_file(&path).unwrap();
     rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
     let message = Log::open(folder.path(), QUEUE).unwrap_err().to_string();
-    assert!(message.ends_with("log.sqlite: this is a database of another program"), "{message}");
+    assert!(message.ends_with("log.sqlite: the database belongs to another program"), "{message}");
 }
 
 #[tokio::test]
@@ -432,7 +429,7 @@ async fn lines_that_were_damaged_on_disk_are_not_learned() {
     drop(connection);
     let log = Log::open(folder.path(), QUEUE).unwrap();
     let message = log.reader(1).unwrap().read().unwrap_err().to_string();
-    assert!(message.ends_with("log.sqlite: the lines from number 1 on are damaged"), "{message}");
+    assert!(message.ends_with("log.sqlite: the lines from number 1 are corrupt"), "{message}");
 }
 
 #[test]

@@ -1,8 +1,7 @@
-//! The one thread that writes the log.
+//! The thread that writes the log.
 //!
-//! Everything that waits goes into one transaction, so that many senders share one sync of the disk. Requests are served in
-//! the order in which they came: who asks for a key is told of all that was sent under it before, though its sender may have
-//! gone away without hearing that it was logged.
+//! All waiting requests go into one transaction, so that concurrent uploads share one sync. A key is looked up only after
+//! everything that was queued before it is on disk, including the lines of clients that have disconnected.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,51 +16,44 @@ use super::store::Store;
 use crate::error::Result;
 use crate::published::Seq;
 
-/// Bytes of text that go into one transaction, about.
+/// Approximate bytes of text per transaction.
 const GROUP_BYTES: usize = 8 << 20;
 
-/// What is tidied up between two transactions, at the most: text goes first.
+/// Limits of the cleanup between two transactions: new text has priority.
 const TIDY_CHUNKS: usize = 64;
 const TIDY_PAGES: u64 = 1_024;
 
-/// What the thread is asked to do.
+/// A request to the writer.
 #[derive(Debug)]
 pub(super) enum Request {
-    /// Writes lines down. The answer is their numbers, and comes when they are safe.
+    /// Write lines. The answer, their numbers, is sent when they are on disk.
     Append { entry: Entry, answer: oneshot::Sender<Result<Option<(Seq, Seq)>>> },
-    /// Tells what was logged under a key.
+    /// Look up a key.
     Key { key: IdempotencyKey, answer: oneshot::Sender<Result<Option<Earlier>>> },
-    /// Looks whether there is something to tidy up.
+    /// Check whether there is something to clean up.
     Tidy,
 }
 
-/// What is written down together.
+/// What is written together.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// The lines; none where only a key is completed or a source has moved.
+    /// The lines; may be empty if only a key or a position changes.
     pub chunk: Chunk,
     pub arrived: Timestamp,
     pub key: Option<KeyUpdate>,
     pub source: Option<SourcePosition>,
 }
 
-/// How far a source was read when these lines were taken from it.
+/// The position of a source after the lines that are logged with it.
 #[derive(Clone, Debug)]
 pub struct SourcePosition {
-    /// The source.
+    /// Name of the source.
     pub name: String,
-    /// The place behind the lines, in the source's own words.
+    /// The position, in the source's own format.
     pub position: String,
 }
 
-/// What came of a request, before it is known to be safe.
-enum Done {
-    Numbers(Option<(Seq, Seq)>),
-    Key(Option<Earlier>),
-    Nothing,
-}
-
-/// Serves requests until nobody can send any.
+/// Handles requests until all senders are gone.
 pub(super) fn run(store: Store, shared: &Arc<Shared>, mut requests: mpsc::Receiver<Request>) {
     let mut writer = Writer { store, shared, forgotten: 0 };
     let mut untidy = true;
@@ -94,68 +86,59 @@ pub(super) fn run(store: Store, shared: &Arc<Shared>, mut requests: mpsc::Receiv
 struct Writer<'a> {
     store: Store,
     shared: &'a Shared,
-    /// Lines up to this one are gone.
+    /// Lines up to this one are deleted.
     forgotten: Seq,
 }
 
 impl Writer<'_> {
-    /// All requests in one transaction; where that fails, each in its own, so that each has its own answer, and a large one
-    /// that does not fit does not take small ones with it.
+    /// Commits a group in one transaction. If that fails, commits each request on its own, so that one that does not fit
+    /// cannot fail the others.
     fn serve(&mut self, group: Vec<Request>) {
-        if group.iter().all(|request| matches!(request, Request::Tidy)) {
-            return;
-        }
         match self.commit(&group) {
-            Ok(done) => {
-                for (request, done) in group.into_iter().zip(done) {
-                    self.answer(request, Ok(done));
-                }
-            }
+            Ok(numbers) => group.into_iter().zip(numbers).for_each(|(one, n)| self.answer(one, Ok(n))),
             Err(_) => {
                 for request in group {
-                    let done = self.commit(std::slice::from_ref(&request));
-                    let done = done.map(|mut done| done.pop().expect("one request has one outcome"));
-                    self.answer(request, done);
+                    let numbers = self.commit(std::slice::from_ref(&request)).map(|numbers| numbers[0]);
+                    self.answer(request, numbers);
                 }
             }
         }
-        self.shared.bell.ring();
     }
 
-    /// What came of each request, once all of it is safe.
-    fn commit(&self, group: &[Request]) -> Result<Vec<Done>> {
-        self.store.transaction(|store| group.iter().map(|request| serve_one(store, request)).collect())
+    /// The numbers of each request's new lines, once everything is on disk.
+    fn commit(&self, group: &[Request]) -> Result<Vec<Option<(Seq, Seq)>>> {
+        if !group.iter().any(|request| matches!(request, Request::Append { .. })) {
+            return Ok(vec![None; group.len()]);
+        }
+        self.store.transaction(|store| group.iter().map(|request| append(store, request)).collect())
     }
 
-    /// Takes note of what is on disk, and tells who asked. They may have gone away.
-    fn answer(&self, request: Request, done: Result<Done>) {
-        match (request, done) {
-            (Request::Append { entry, answer }, Ok(Done::Numbers(numbers))) => {
-                if let Some((_, last)) = numbers {
-                    self.shared.kept_bytes.fetch_add(entry.chunk.weight() as u64, Ordering::Relaxed);
-                    self.shared.last.store(last, Ordering::Release);
+    /// Updates the shared state and answers. The client may have disconnected.
+    fn answer(&self, request: Request, numbers: Result<Option<(Seq, Seq)>>) {
+        match request {
+            Request::Append { entry, answer } => {
+                let bytes = entry.chunk.weight() as u64;
+                match &numbers {
+                    Ok(Some((_, last))) => {
+                        self.shared.kept_bytes.fetch_add(bytes, Ordering::Relaxed);
+                        self.shared.last.store(*last, Ordering::Release);
+                        self.shared.wakeups.wake();
+                    }
+                    Ok(None) => {}
+                    Err(_) => self.shared.release(bytes),
                 }
-                let _ = answer.send(Ok(numbers));
+                let _ = answer.send(numbers);
             }
-            (Request::Append { entry, answer }, Err(error)) => {
-                self.shared.give_back(entry.chunk.weight() as u64);
-                let _ = answer.send(Err(error));
-            }
-            (Request::Key { answer, .. }, Ok(Done::Key(earlier))) => drop(answer.send(Ok(earlier))),
-            (Request::Key { answer, .. }, Err(error)) => drop(answer.send(Err(error))),
-            (Request::Tidy, _) => {}
-            (Request::Append { .. } | Request::Key { .. }, Ok(_)) => {
-                unreachable!("each kind of request has its own kind of outcome")
-            }
+            Request::Key { key, answer } => drop(answer.send(self.store.key(&key))),
+            Request::Tidy => {}
         }
     }
 
-    /// Does a part of what can be tidied up; whether there may be more. What fails is tried again when more is to be
-    /// forgotten: until then the file is only larger than it must be.
+    /// Cleans up a little; returns whether there may be more. After a failure the file is only larger than necessary, and
+    /// the next checkpoint tries again.
     fn tidy(&mut self) -> bool {
-        let tidied = self.tidy_some();
-        tidied.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the log could not be tidied up");
+        self.tidy_some().unwrap_or_else(|error| {
+            tracing::warn!(%error, "could not clean up the log");
             false
         })
     }
@@ -175,22 +158,18 @@ impl Writer<'_> {
     }
 }
 
-fn serve_one(store: &Store, request: &Request) -> Result<Done> {
-    match request {
-        Request::Append { entry, .. } => {
-            let Entry { chunk, arrived, key, source } = entry;
-            let numbers = if chunk.is_empty() { None } else { Some(store.append(chunk, *arrived)?) };
-            if let Some(update) = key {
-                store.set_key(update, numbers, *arrived)?;
-            }
-            if let Some(SourcePosition { name, position }) = source {
-                store.set_source(name, position)?;
-            }
-            Ok(Done::Numbers(numbers))
-        }
-        Request::Key { key, .. } => store.key(key).map(Done::Key),
-        Request::Tidy => Ok(Done::Nothing),
+fn append(store: &Store, request: &Request) -> Result<Option<(Seq, Seq)>> {
+    let Request::Append { entry: Entry { chunk, arrived, key, source }, .. } = request else {
+        return Ok(None);
+    };
+    let numbers = if chunk.is_empty() { None } else { Some(store.append(chunk, *arrived)?) };
+    if let Some(update) = key {
+        store.set_key(update, numbers, *arrived)?;
     }
+    if let Some(SourcePosition { name, position }) = source {
+        store.set_source(name, position)?;
+    }
+    Ok(numbers)
 }
 
 impl Request {

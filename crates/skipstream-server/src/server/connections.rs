@@ -1,6 +1,7 @@
-//! Connections, from the first byte to the last.
+//! Accepts connections.
 //!
-//! `axum::serve` takes as many as come, and waits for their headers forever. Here both have a limit, and so has the end.
+//! `axum::serve` accepts any number of connections and waits forever for their headers and for their end. Here all three
+//! have limits.
 
 use std::future::Future;
 use std::io;
@@ -23,21 +24,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// When the system has no room for another connection, it is asked again after so long.
+/// Pause after the system could not accept a connection.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What connections may take.
+/// Limits on connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// So many are open at the same time; others wait in the system's queue.
+    /// Maximum number of open connections; others wait in the system's backlog.
     pub connections: usize,
-    /// Bytes that are read ahead of a connection, and as many that wait to be written. A request's line and headers must
-    /// fit.
+    /// Size of the read buffer and of the write buffer in bytes. The request line and headers must fit.
     pub buffer_bytes: usize,
-    /// The headers of a request must have come after so long, counted from the answer before it: whoever sends nothing
-    /// is not waited for any longer.
+    /// Timeout for the headers of a request, counted from the previous response.
     pub headers: Duration,
-    /// Answers that are under way when the service stops may take so long.
+    /// Timeout for responses in progress at shutdown.
     pub grace: Duration,
 }
 
@@ -52,33 +51,33 @@ impl Default for Limits {
     }
 }
 
-/// Answers whoever connects.
+/// Serves connections.
 pub(super) struct Connections {
     router: Router,
     limits: Limits,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     graceful: GracefulShutdown,
-    /// Those that are open. Whatever is left of them ends with this.
+    /// Open connections; dropping them closes them.
     open: JoinSet<()>,
 }
 
 impl Connections {
-    /// Nobody is connected yet.
+    /// No connections yet.
     pub fn new(router: Router, limits: Limits) -> Connections {
-        let places = Arc::new(Semaphore::new(limits.connections));
-        Connections { router, limits, places, graceful: GracefulShutdown::new(), open: JoinSet::new() }
+        let permits = Arc::new(Semaphore::new(limits.connections));
+        Connections { router, limits, permits, graceful: GracefulShutdown::new(), open: JoinSet::new() }
     }
 
-    /// Answers until it is stopped. Then nobody is taken any more, those who wait for nothing are let go, those who wait for
-    /// an answer have some time for it, and the rest are dropped.
+    /// Serves until `stopped` returns. Then idle connections are closed, responses in progress get some time, and the rest
+    /// are dropped.
     pub async fn serve(mut self, listener: TcpListener, stopped: impl Future<Output = ()>) {
         let mut stopped = pin!(stopped);
         loop {
             tokio::select! {
                 biased;
                 () = &mut stopped => break,
-                (stream, peer, place) = next(&listener, &self.places) => self.open(stream, peer, place),
-                // Tasks that ended are forgotten.
+                (stream, peer, permit) = next(&listener, &self.permits) => self.open(stream, peer, permit),
+                // Remove finished tasks.
                 Some(_) = self.open.join_next() => {}
             }
         }
@@ -88,17 +87,17 @@ impl Connections {
         if !in_time {
             tracing::warn!(
                 connections = open.len(),
-                "dropped: they did not come to their end within {} seconds",
+                "dropped connections that did not end within {} seconds",
                 limits.grace.as_secs_f64()
             );
         }
         open.shutdown().await;
     }
 
-    fn open(&mut self, stream: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
-        // Answers are small, and nothing follows that they should wait for.
+    fn open(&mut self, stream: TcpStream, peer: SocketAddr, permit: OwnedSemaphorePermit) {
+        // Responses are small and should not wait for more data.
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection that may be slow");
+            tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
         let router = TowerToHyperService::new(self.router.clone());
         let answer = service_fn(move |mut request: Request<Incoming>| {
@@ -112,36 +111,36 @@ impl Connections {
             .serve_connection(TokioIo::new(stream), answer);
         let connection = self.graceful.watch(connection);
         self.open.spawn(async move {
-            let _place = place;
+            let _permit = permit;
             if let Err(error) = connection.await {
-                // Whoever went away, was too slow or does not speak HTTP.
+                // The client disconnected, was too slow or does not speak HTTP.
                 tracing::debug!(%error, "a connection ended early");
             }
         });
     }
 }
 
-/// The next connection, when there is a place for it.
+/// The next connection, once the limit allows it.
 async fn next(
     listener: &TcpListener,
-    places: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
 ) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
-    let place = places.clone().acquire_owned().await.expect("nobody closes the semaphore");
+    let permit = permits.clone().acquire_owned().await.expect("nobody closes the semaphore");
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => return (stream, peer, place),
-            Err(error) if is_of_one(&error) => {}
-            // The process may have no file left: some will be closed.
+            Ok((stream, peer)) => return (stream, peer, permit),
+            Err(error) if is_of_connection(&error) => {}
+            // The process may have too many open files.
             Err(error) => {
-                tracing::error!(%error, "no connection can be taken for now");
+                tracing::error!(%error, "cannot accept connections");
                 sleep(PAUSE).await;
             }
         }
     }
 }
 
-/// Whether an error is that of one connection, which has gone already.
-fn is_of_one(error: &io::Error) -> bool {
+/// Whether an error concerns only one connection, which is already gone.
+fn is_of_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }

@@ -1,4 +1,4 @@
-//! Who may do what: for every route of the document, so that a new one cannot be forgotten.
+//! Access rules, checked for every route of the OpenAPI document, so that none is forgotten.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::client::{ADMIN, Client, READ, WRITE, request};
 
-/// A route of the document, with the role that it says it needs; none where it is open.
+/// A route of the document and the role it needs; `None` if it is public.
 #[derive(Debug)]
 struct Route {
     method: Method,
@@ -15,7 +15,7 @@ struct Route {
 }
 
 impl Route {
-    /// A request that would do something if it were let in.
+    /// A request that would have an effect if it were allowed.
     fn request(&self, headers: &[(HeaderName, &str)]) -> Request<Body> {
         let path = self.path.replace("{word}", "king").replace("{seq}", "1").replace("{name}", "monday");
         let (kind, body) = match self.path.as_str() {
@@ -50,7 +50,7 @@ async fn routes() -> Vec<Route> {
     routes
 }
 
-/// All that a request could have changed.
+/// Everything that a request could have changed.
 async fn state(client: &Client) -> Value {
     let mut state = vec![client.service.log.last().into()];
     for path in ["/v1/watch", "/v1/snapshots"] {
@@ -70,14 +70,14 @@ fn with_token(mut request: Request<Body>, token: &str) -> Request<Body> {
 }
 
 #[tokio::test]
-async fn only_life_and_readiness_are_open() {
+async fn only_liveness_and_readiness_are_public() {
     let open: Vec<String> =
         routes().await.into_iter().filter(|route| route.role.is_none()).map(|route| route.path).collect();
     assert_eq!(open, ["/healthz", "/readyz"]);
 }
 
 #[tokio::test]
-async fn without_a_token_nothing_is_told_and_nothing_changed() {
+async fn without_a_token_nothing_is_revealed_or_changed() {
     let client = Client::with_tokens();
     let before = state(&client).await;
     let basic = format!("Basic {ADMIN}");
@@ -88,7 +88,7 @@ async fn without_a_token_nothing_is_told_and_nothing_changed() {
             let headers = if sent.is_empty() { vec![] } else { vec![(header::AUTHORIZATION, sent)] };
             let answer = client.send(route.request(&headers)).await;
             let is_token = sent.trim().strip_prefix("Bearer ").is_some();
-            let message = if is_token { "the token is not known" } else { "" };
+            let message = if is_token { "unknown token" } else { "" };
             answer.assert_refused(401, "unauthorized", message);
             assert_eq!(answer.headers[header::WWW_AUTHENTICATE], "Bearer", "{route:?}");
         }
@@ -122,7 +122,7 @@ async fn a_path_has_no_methods_but_those_of_the_document() {
 }
 
 #[tokio::test]
-async fn a_role_that_is_too_low_changes_nothing() {
+async fn an_insufficient_role_changes_nothing() {
     let client = Client::with_tokens();
     let before = state(&client).await;
     let routes = routes().await;
@@ -135,14 +135,14 @@ async fn a_role_that_is_too_low_changes_nothing() {
         };
         for token in tokens {
             let answer = client.send(with_token(route.request(&[]), token)).await;
-            answer.assert_refused(403, "forbidden", &format!("{needed} is needed here"));
+            answer.assert_refused(403, "forbidden", &format!("this request requires {needed}"));
         }
     }
     assert_eq!(state(&client).await, before);
 }
 
 #[tokio::test]
-async fn a_role_lets_in_where_it_is_enough() {
+async fn a_sufficient_role_is_allowed() {
     let client = Client::with_tokens();
     let send =
         |method, path: &str, token| client.send(with_token(request(method, path, Body::from("x")), token));
@@ -162,7 +162,7 @@ async fn a_role_lets_in_where_it_is_enough() {
 }
 
 #[tokio::test]
-async fn a_page_of_another_origin_can_neither_ask_nor_change_anything() {
+async fn a_page_of_another_origin_has_no_access() {
     let client = Client::new();
     let before = state(&client).await;
     let site = HeaderName::from_static("sec-fetch-site");
@@ -190,16 +190,16 @@ async fn a_page_of_another_origin_can_neither_ask_nor_change_anything() {
 }
 
 #[tokio::test]
-async fn a_foreign_name_that_leads_here_is_told_nothing() {
+async fn dns_rebinding_is_rejected() {
     let client = Client::new();
     for route in routes().await.iter().filter(|route| route.role.is_some()) {
         let answer = client.send(route.request(&[(header::HOST, "rebound.example.org:8321")])).await;
-        answer.assert_refused(403, "forbidden", "only loopback's own names are answered");
+        answer.assert_refused(403, "forbidden", "only loopback host names");
     }
 }
 
 #[tokio::test]
-async fn pages_of_other_origins_may_ask_only_where_they_are_named() {
+async fn other_origins_have_access_only_if_listed() {
     let preflight = |origin: &str| {
         let mut asked = request(Method::OPTIONS, "/v1/text", Body::empty());
         asked.headers_mut().insert(header::ORIGIN, HeaderValue::from_str(origin).unwrap());

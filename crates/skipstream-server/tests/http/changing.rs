@@ -49,7 +49,11 @@ async fn a_snapshot_is_kept_listed_and_deleted() {
     again.assert_refused(409, "name-taken", "before-launch");
 
     assert_eq!(delete(&client, "/v1/snapshots/before-launch").await.status.as_u16(), 204);
-    delete(&client, "/v1/snapshots/before-launch").await.assert_refused(404, "unknown-snapshot", "no kept");
+    delete(&client, "/v1/snapshots/before-launch").await.assert_refused(
+        404,
+        "unknown-snapshot",
+        "no snapshot",
+    );
     assert_eq!(client.get("/v1/snapshots").await.good(), json!({"snapshots": []}));
 }
 
@@ -58,11 +62,15 @@ async fn a_name_that_leads_elsewhere_is_refused() {
     let client = Client::new();
     for name in ["..", "../up", ".hidden", "a/b", "", "nul\\u0000", "ü", &"x".repeat(65)] {
         let refused = client.post("/v1/snapshots", format!(r#"{{"name": "{name}"}}"#)).await;
-        refused.assert_refused(400, "bad-json", "not a name for a snapshot");
+        refused.assert_refused(400, "bad-json", "invalid snapshot name");
     }
     client.post("/v1/snapshots", "{}").await.assert_refused(400, "bad-json", "missing field `name`");
     for path in ["%2e%2e", "..%2f..%2fetc%2fpasswd", "%00", ".lock", "a%2Fb"] {
-        delete(&client, &format!("/v1/snapshots/{path}")).await.assert_refused(400, "bad-path", "not a name");
+        delete(&client, &format!("/v1/snapshots/{path}")).await.assert_refused(
+            400,
+            "bad-path",
+            "invalid snapshot name",
+        );
     }
     assert_eq!(client.get("/v1/snapshots").await.good(), json!({"snapshots": []}));
 }
@@ -124,12 +132,12 @@ async fn words_that_rise_are_listed() {
         listed(&client.get("/v1/emerging?min_count=31").await.good()),
         [("bread".to_owned(), false, 10)]
     );
-    client.get("/v1/emerging?since=second").await.assert_refused(404, "unknown-snapshot", "no kept snapshot");
-    client.get("/v1/emerging?since=a%20b").await.assert_refused(
-        400,
-        "bad-query",
-        "it must be a duration (24h, 7d)",
+    client.get("/v1/emerging?since=second").await.assert_refused(
+        404,
+        "unknown-snapshot",
+        "no snapshot with this name",
     );
+    client.get("/v1/emerging?since=a%20b").await.assert_refused(400, "bad-query", "use a duration (24h, 7d)");
     for since in ["7d", "2026-11-15T20:00:00Z", "1s"] {
         assert_eq!(client.get(&format!("/v1/emerging?since={since}")).await.good()["since"]["name"], "first");
     }
@@ -164,7 +172,11 @@ async fn words_that_moved_are_listed_with_their_company() {
     assert_eq!((movers.len(), &movers[0]["word"]), (2, &json!("king")));
     assert_eq!((&movers[0]["old_count"], &movers[0]["new_count"]), (&json!(50), &json!(60)));
     assert!(movers[0]["neighbors_before"].as_array().unwrap().contains(&json!("queen")));
-    client.get("/v1/movers?since=second").await.assert_refused(404, "unknown-snapshot", "no kept snapshot");
+    client.get("/v1/movers?since=second").await.assert_refused(
+        404,
+        "unknown-snapshot",
+        "no snapshot with this name",
+    );
     client.get("/v1/movers?n=101").await.assert_refused(400, "bad-query", "from 1 to 100");
 }
 

@@ -43,8 +43,8 @@ async fn paths_cannot_lead_out() {
 async fn queries_cannot_be_more_than_questions() {
     let client = Client::new();
     for (path, reason) in [
-        ("/v1/words?n=0", "n: 0 is outside the limits; it must be from 1 to 1000"),
-        ("/v1/words?n=1001", "n: 1001 is outside the limits"),
+        ("/v1/words?n=0", "n: 0 is out of range; it must be from 1 to 1000"),
+        ("/v1/words?n=1001", "n: 1001 is out of range"),
         ("/v1/words?n=NaN", "a whole number from 1 to 1000"),
         ("/v1/words?n=1e400", "a whole number from 1 to 1000"),
         ("/v1/words?n=-1", "a whole number from 1 to 1000"),
@@ -53,16 +53,16 @@ async fn queries_cannot_be_more_than_questions() {
         ("/v1/words?prefix=%ff", "is not UTF-8"),
         ("/v1/words?wrong=1", "unknown field `wrong`"),
         ("/v1/similarity?a=king", "missing field `b`"),
-        ("/v1/similarity?a=king&b=", "a word of 0 characters"),
-        ("/v1/odd-one-out?word=a&word=b", "2 in the list; it must have from 3 to 100"),
+        ("/v1/similarity?a=king&b=", "the word has 0 characters"),
+        ("/v1/odd-one-out?word=a&word=b", "the list has 2 items; it must have from 3 to 100"),
         ("/v1/analogy?a=king&b=man&c=queen&rule=divide", "unknown variant `divide`"),
         ("/v1/export?format=glove", "unknown variant `glove`"),
-        ("/v1/export?top=0", "top: 0 is outside the limits"),
+        ("/v1/export?top=0", "top: 0 is out of range"),
     ] {
         client.get(path).await.assert_refused(400, "bad-query", reason);
     }
     let long = format!("/v1/words?prefix={}", "x".repeat(1_001));
-    client.get(&long).await.assert_refused(400, "bad-request", "at most 1000 characters");
+    client.get(&long).await.assert_refused(400, "bad-request", "the limit is 1000");
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn json_that_is_not_a_question_is_refused() {
         (r#"{"words": ["a"], "__proto__": {}}"#, "unknown field `__proto__`"),
         (r#"{"words": ["a"]} {"words": []}"#, "trailing characters"),
         (&deep, "the body"),
-        (&many, "more than 1000 in the list"),
+        (&many, "the list has more than 1000 items"),
         (r#"{"vectors": [[1, null]]}"#, "vectors[0][1]"),
     ] {
         client.post("/v1/neighbors", body).await.assert_refused(400, "bad-json", reason);
@@ -93,14 +93,18 @@ async fn json_that_is_not_a_question_is_refused() {
     client.post("/v1/neighbors", "{}").await.assert_refused(
         400,
         "bad-request",
-        "neither `words` nor `vectors`",
+        "neither of `words` and `vectors`",
     );
     let both = r#"{"words": [], "vectors": []}"#;
-    client.post("/v1/neighbors", both).await.assert_refused(400, "bad-request", "both `words` and `vectors`");
+    client.post("/v1/neighbors", both).await.assert_refused(
+        400,
+        "bad-request",
+        "both of `words` and `vectors`",
+    );
     let too_many = format!(r#"{{"words": [{}], "n": 1000}}"#, vec!["\"king\""; 101].join(","));
-    client.post("/v1/neighbors", too_many).await.assert_refused(400, "bad-request", "at most 100000");
+    client.post("/v1/neighbors", too_many).await.assert_refused(400, "bad-request", "the limit is 100000");
     let huge = format!(r#"{{"words": ["{}"]}}"#, "x".repeat(17 << 20));
-    client.post("/v1/neighbors", huge).await.assert_refused(413, "too-large", "more than 4194304 bytes");
+    client.post("/v1/neighbors", huge).await.assert_refused(413, "too-large", "larger than 4194304 bytes");
     let form = request(Method::POST, "/v1/neighbors", Body::from("words=a"));
     client.send(form).await.assert_refused(415, "unsupported-type", "it must be application/json");
 }

@@ -29,14 +29,14 @@ async fn a_question_that_takes_too_long_ends_and_one_too_many_is_turned_away() {
     let others = async {
         tokio::task::yield_now().await;
         let busy = client.get("/v1/words/king").await;
-        busy.assert_refused(503, "busy", "1 requests of this kind are being answered, which is the limit");
+        busy.assert_refused(503, "busy", "there are already 1 requests of this kind, which is the limit");
         assert_eq!(busy.headers[header::RETRY_AFTER], "1");
         // Life is always said, and long requests have places of their own.
         assert_eq!(client.get("/healthz").await.status, 200);
         assert_eq!(client.send(request(Method::POST, "/v1/text", Body::from("tea"))).await.status, 200);
     };
     let (late, ()) = tokio::join!(client.send(endless("/v1/similarity")), others);
-    late.assert_refused(408, "timeout", "no answer within 0.3 seconds");
+    late.assert_refused(408, "timeout", "no answer within the timeout of 0.3 seconds");
     assert_eq!(client.get("/v1/words/king").await.status, 200);
 }
 

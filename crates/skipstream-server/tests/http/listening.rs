@@ -1,15 +1,14 @@
-//! What happens, as it goes over the wire.
+//! Server-sent events.
 
 use axum::body::{Body, BodyDataStream};
 use axum::http::{Method, StatusCode, header};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
-use skipstream_server::events::Event;
 use tower::ServiceExt;
 
 use crate::client::{Client, READ, request};
 
-/// Somebody who listens.
+/// A client that listens.
 struct Stream {
     body: BodyDataStream,
     text: String,
@@ -68,22 +67,22 @@ impl Stream {
     }
 }
 
-fn problem(message: &str) -> Event {
-    Event::Problem { message: message.to_owned() }
+fn problem(message: &str) -> Value {
+    json!({ "message": message })
 }
 
 #[tokio::test]
-async fn events_come_with_names_identities_and_json() {
+async fn events_have_names_ids_and_json() {
     let client = Client::new();
     let mut stream = Stream::new(&client, None).await;
-    client.service.events.tell(problem("one\ntwo"));
+    client.service.events.send("problem", &problem("one\ntwo"));
     let seen = stream.next().await.unwrap();
     assert_eq!((seen.name.as_str(), seen.data), ("problem", json!({"message": "one\ntwo"})));
     assert!(seen.id.is_some());
 }
 
 #[tokio::test]
-async fn how_learning_goes_is_told_at_once() {
+async fn progress_is_sent_at_once() {
     let client = Client::new();
     let seen = Stream::new(&client, None).await.next_of_any_kind().await.unwrap();
     assert_eq!((seen.name.as_str(), &seen.id), ("progress", &None));
@@ -93,13 +92,13 @@ async fn how_learning_goes_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn who_comes_back_hears_what_was_missed() {
+async fn a_client_that_reconnects_receives_missed_events() {
     let client = Client::new();
     let mut stream = Stream::new(&client, None).await;
-    client.service.events.tell(problem("heard"));
+    client.service.events.send("problem", &problem("heard"));
     let heard = stream.next().await.unwrap();
     drop(stream);
-    client.service.events.tell(problem("missed"));
+    client.service.events.send("problem", &problem("missed"));
     let mut stream = Stream::new(&client, heard.id.as_deref()).await;
     assert_eq!(stream.next().await.unwrap().data["message"], "missed");
 
@@ -108,9 +107,9 @@ async fn who_comes_back_hears_what_was_missed() {
         stream.next().await,
         Some(Seen { name: "missed".to_owned(), id: None, data: json!({"n": null}) })
     );
-    // What is no identity of ours is passed over.
+    // An invalid id is ignored.
     let mut stream = Stream::new(&client, Some("../../etc/passwd")).await;
-    client.service.events.tell(problem("new"));
+    client.service.events.send("problem", &problem("new"));
     assert_eq!(stream.next().await.unwrap().data["message"], "new");
 }
 
@@ -130,14 +129,14 @@ async fn too_many_listeners_are_refused() {
         streams.push(Stream::new(&client, None).await);
     }
     let refused = client.get("/v1/events").await;
-    refused.assert_refused(503, "busy", "at most 256");
+    refused.assert_refused(503, "busy", "there are already 256 listeners");
     assert!(refused.headers.contains_key(header::RETRY_AFTER));
     drop(streams);
     Stream::new(&client, None).await;
 }
 
 #[tokio::test]
-async fn who_listens_hears_nothing_more_when_the_token_is_taken_back() {
+async fn a_listener_is_disconnected_when_its_token_is_revoked() {
     let client = Client::with_tokens();
     let mut request = request(Method::GET, "/v1/events", Body::empty());
     request.headers_mut().insert(header::AUTHORIZATION, format!("Bearer {READ}").parse().unwrap());

@@ -53,9 +53,9 @@ async fn every_answer_tells_a_browser_to_do_nothing_with_it() {
 #[tokio::test]
 async fn what_is_not_there_is_said_in_json() {
     let client = Client::new();
-    client.get("/v2").await.assert_refused(404, "not-found", "/openapi.json lists what there is");
+    client.get("/v2").await.assert_refused(404, "not-found", "/openapi.json lists all paths");
     let answer = client.post("/v1/stats", "{}").await;
-    answer.assert_refused(405, "method-not-allowed", "POST is not a method of this path");
+    answer.assert_refused(405, "method-not-allowed", "POST is not allowed");
     assert_eq!(answer.headers[header::ALLOW], "GET,HEAD");
 }
 

@@ -158,8 +158,8 @@ async fn compressed_text_is_decompressed_and_a_damaged_one_refused() {
     let send = |bytes: Vec<u8>| client.send(with(text(bytes, PLAIN), header::CONTENT_ENCODING, "gzip"));
     assert_eq!(send(zipped.clone()).await.good()["lines"], 1000);
     let cut = send(zipped[..zipped.len() - 5].to_vec()).await;
-    cut.assert_refused(400, "bad-gzip", "the body is damaged");
-    send(b"plain".to_vec()).await.assert_refused(400, "bad-gzip", "line 1: the body is damaged");
+    cut.assert_refused(400, "bad-gzip", "the gzip data is corrupt");
+    send(b"plain".to_vec()).await.assert_refused(400, "bad-gzip", "line 1: the gzip data is corrupt");
     assert_eq!(client.logged().len(), 1000);
 }
 
@@ -173,13 +173,13 @@ async fn limits_of_lines_and_bodies_are_kept_also_by_what_was_compressed() {
     client.send_text("a\n12345678901\n").await.assert_refused(
         413,
         "line-too-long",
-        "line 2 has more than 10 bytes",
+        "line 2 is longer than 10 bytes",
     );
     let answer = client.send_text("123456789\n".repeat(101)).await;
-    answer.assert_refused(413, "too-large", "more than 1000 bytes");
+    answer.assert_refused(413, "too-large", "larger than 1000 bytes");
     let bomb = gzip(&vec![b'\n'; 50_000_000]);
     let answer = client.send(with(text(bomb, PLAIN), header::CONTENT_ENCODING, "gzip")).await;
-    answer.assert_refused(413, "too-large", "more than 1000 bytes");
+    answer.assert_refused(413, "too-large", "larger than 1000 bytes");
     assert_eq!(client.logged(), ["1234567890"]);
 }
 
@@ -224,7 +224,7 @@ async fn lines_can_be_waited_for() {
     let answer = client.get("/v1/text/8/wait?timeout=0").await;
     assert_eq!((answer.status.as_u16(), &answer.json()["learned"]), (202, &json!(false)));
     for never in ["/v1/text/9/wait", "/v1/text/0/wait"] {
-        client.get(never).await.assert_refused(404, "unknown-line", "the last one has 8");
+        client.get(never).await.assert_refused(404, "unknown-line", "the last line is 8");
     }
     client.get("/v1/text/many/wait").await.assert_refused(400, "bad-path", "is not a whole number");
     client.get("/v1/text/-1/wait").await.assert_refused(400, "bad-path", "is not a whole number");
@@ -249,13 +249,13 @@ async fn a_body_that_breaks_off_or_stalls_is_refused_with_what_was_accepted() {
     let client = Client::with(|settings| settings.request_timeout = std::time::Duration::from_millis(5));
     let broken = stream::iter([Ok(Bytes::from("one\ntwo\n")), Err(std::io::Error::other("reset"))]);
     let answer = client.send_text(Body::from_stream(broken)).await;
-    answer.assert_refused(400, "broken-body", "line 3: the body broke off");
+    answer.assert_refused(400, "broken-body", "line 3: the connection broke");
     assert_eq!(answer.json()["error"]["accepted"], Value::Null);
 
     // What came is logged before the patience is at its end.
     let stalled = stream::iter([Ok::<_, Infallible>(Bytes::from("one\ntwo\nthr"))]).chain(stream::pending());
     let answer = client.send_text(Body::from_stream(stalled)).await;
-    answer.assert_refused(408, "stalled", "line 3: nothing came");
+    answer.assert_refused(408, "stalled", "line 3: no data for");
     assert_eq!(answer.json()["error"]["accepted"], accepted(1, 2, 2));
     assert_eq!(client.logged(), ["one", "two"]);
 }

@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 use skipstream::eval::MovedWord;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Moment, resolve};
-use crate::change::Since;
+use super::{Baseline, resolve};
+use crate::change::PointInTime;
 use crate::http::ApiError;
-use crate::http::answer::Json;
-use crate::http::answer::{SnapshotInfo, compute};
+use crate::http::answer::{Json, compute};
 use crate::http::extract::{Number, Parameters};
+use crate::published::PublishedInfo;
 use crate::service::Service;
 
-// A name, because the macro that writes the schema does not see through numbers among the types' parameters.
+// An alias, because utoipa's macro does not accept const parameters.
 type Words = Number<1, 100>;
 
-/// Which words are wanted
+/// Which words to list
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct Which {
-    /// A duration (`90m`, `24h`, `7d`), a time (RFC 3339) or the name of a kept snapshot; `24h` by default
+pub struct Query {
+    /// A duration (`90m`, `24h`, `7d`), an RFC 3339 time or the name of a snapshot; `24h` by default
     #[param(inline)]
-    since: Option<Since>,
-    /// How many words; 20 by default
+    since: Option<PointInTime>,
+    /// Number of words; 20 by default
     #[param(inline)]
     n: Option<Words>,
 }
@@ -34,11 +34,11 @@ pub struct Which {
 /// Words that moved
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Moved {
-    /// What the answer was made of; it may be a little older than what is published now
-    pub snapshot: SnapshotInfo,
-    /// The snapshot with which it was compared; null where none was kept, and no word is listed
-    pub since: Option<Moment>,
-    /// The words that moved most for their frequency, the first most
+    /// The version that was compared; it may be a little older than the current one
+    pub snapshot: PublishedInfo,
+    /// The snapshot it was compared with; null if there is none, and then no word is listed
+    pub since: Option<Baseline>,
+    /// The words that moved most for their frequency, strongest first
     pub movers: Vec<Mover>,
 }
 
@@ -47,21 +47,21 @@ pub struct Moved {
 pub struct Mover {
     /// The word
     pub word: String,
-    /// The cosine between its old vector and its new one, without the rotation that all words have in common
+    /// Cosine between its old and new vector, without the rotation common to all words
     pub cosine: f64,
-    /// How many standard deviations of chance it moved farther than words as frequent as it
+    /// How many standard deviations it moved beyond words of the same frequency
     pub surprise: f64,
-    /// Whether that is more than chance gives to any word
+    /// Whether that is more than chance explains
     pub above_floor: bool,
-    /// How often it had been seen then
+    /// Occurrences then
     pub old_count: Option<u64>,
-    /// How often it has been seen now
+    /// Occurrences now
     pub new_count: Option<u64>,
-    /// The share of its nearest words that stayed the same, from 0 to 1
+    /// Share of nearest neighbors in common, from 0 to 1
     pub overlap: f64,
-    /// The words nearest to it then
+    /// Nearest neighbors then
     pub neighbors_before: Vec<String>,
-    /// The words nearest to it now
+    /// Nearest neighbors now
     pub neighbors_after: Vec<String>,
 }
 
@@ -82,41 +82,38 @@ impl From<&MovedWord> for Mover {
     }
 }
 
-/// Words that changed their company
+/// Words whose meaning moved
 ///
-/// What is published is held against the last snapshot that was kept before the moment, or else the oldest, among the words
-/// that both have and that were seen 20 times in either. How far words of a frequency move by chance is measured from the
-/// words themselves.
+/// Compares the current version with the last snapshot before the given time, or else with the oldest one, on the words
+/// that both contain and that occurred at least 20 times in each. How far words move by chance is estimated from words of
+/// the same frequency.
 #[utoipa::path(
-    get, path = "/v1/movers", tag = "change", params(Which),
-    responses((status = 200, body = Moved), (status = 404, description = "There is no kept snapshot of this name")),
+    get, path = "/v1/movers", tag = "change", params(Query),
+    responses(
+        (status = 200, body = Moved),
+        (status = 404, description = "There is no snapshot with this name")
+    ),
     security(("token" = ["read"]))
 )]
 pub async fn list(
     State(service): State<Arc<Service>>,
-    Parameters(Which { since, n }): Parameters<Which>,
+    Parameters(Query { since, n }): Parameters<Query>,
 ) -> Result<Json<Moved>, ApiError> {
     compute(move || {
         let published = service.published();
-        let (_, old) = resolve(&service, since)?;
-        let comparison = match old {
-            Some(old) => {
-                service.movers.since(&service.kept, &old, &published, service.settings.snapshot_words)?
+        let comparison = match resolve(&service, since)? {
+            (_, Some(old)) => {
+                let most_words = service.settings.snapshot_words;
+                service.movers.since(&service.snapshots, &old, &published, most_words)?
             }
-            None => None,
+            (_, None) => None,
         };
         let Some(comparison) = comparison else {
             return Ok(Json(Moved { snapshot: (&*published).into(), since: None, movers: Vec::new() }));
         };
-        let snapshot = SnapshotInfo {
-            seq: comparison.seq,
-            time: comparison.time,
-            vocabulary: comparison.vocabulary,
-            words: comparison.words,
-        };
         let movers = comparison.drift.moved.iter().take(n.map_or(20, Words::get)).map(Mover::from).collect();
-        let since = Moment { name: Some(comparison.old.name.clone()), time: comparison.old.time };
-        Ok(Json(Moved { snapshot, since: Some(since), movers }))
+        let since = Baseline { name: Some(comparison.old.name.clone()), time: comparison.old.time };
+        Ok(Json(Moved { snapshot: comparison.new.clone(), since: Some(since), movers }))
     })
     .await
 }

@@ -1,4 +1,4 @@
-//! What was kept, by itself or by name.
+//! Lists, saves and deletes snapshots.
 
 use std::sync::Arc;
 
@@ -7,83 +7,77 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{disk_full, unknown_snapshot};
-use crate::change::{KeepError, SnapshotName};
-use crate::events::{Event, KeptInfo};
+use super::unknown_snapshot;
+use crate::change::{SnapshotInfo, SnapshotName};
 use crate::http::ApiError;
-use crate::http::answer::Json;
-use crate::http::answer::compute;
+use crate::http::answer::{Json, compute};
 use crate::http::extract::{Json as Body, Path};
 use crate::service::Service;
 
-/// The kept snapshots
+/// All snapshots
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Snapshots {
-    /// The snapshots, the oldest first
-    pub snapshots: Vec<KeptInfo>,
+    /// The snapshots, oldest first
+    pub snapshots: Vec<SnapshotInfo>,
 }
 
-/// The kept snapshots
+/// List the snapshots
 #[utoipa::path(
     get, path = "/v1/snapshots", tag = "change",
     responses((status = 200, body = Snapshots)), security(("token" = ["read"]))
 )]
 pub async fn list(State(service): State<Arc<Service>>) -> Json<Snapshots> {
-    Json(Snapshots { snapshots: service.kept.list() })
+    Json(Snapshots { snapshots: service.snapshots.list() })
 }
 
-/// What a snapshot is to be called
+/// A new snapshot
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSnapshot {
-    /// The name: from 1 to 64 of the characters A-Z, a-z, 0-9, `.`, `_` and `-`, the first of them not `.`
+    /// Its name: 1 to 64 of the characters A-Z, a-z, 0-9, `.`, `_` and `-`, not starting with `.`
     #[schema(inline)]
     name: SnapshotName,
 }
 
-/// Keeps what is published now, until somebody deletes it
+/// Save the current version as a named snapshot
+///
+/// It stays until it is deleted.
 #[utoipa::path(
     post, path = "/v1/snapshots", tag = "change", request_body = NewSnapshot,
     responses(
-        (status = 201, body = KeptInfo),
-        (status = 409, description = "There is a snapshot of this name, or there are too many"),
-        (status = 507, description = "There is no room on the disk"),
+        (status = 201, body = SnapshotInfo),
+        (status = 409, description = "The name is taken, or there are too many named snapshots"),
+        (status = 507, description = "The disk is full"),
     ),
     security(("token" = ["admin"]))
 )]
-pub async fn keep(
+pub async fn save(
     State(service): State<Arc<Service>>,
     Body(NewSnapshot { name }): Body<NewSnapshot>,
-) -> Result<(StatusCode, Json<KeptInfo>), ApiError> {
+) -> Result<(StatusCode, Json<SnapshotInfo>), ApiError> {
     compute(move || {
-        let kept = service.kept.keep(&service.published(), Some(name), service.settings.snapshot_words);
-        let info = kept.map_err(|error| match error {
-            KeepError::NameTaken(_) => ApiError::new(StatusCode::CONFLICT, "name-taken", error.to_string()),
-            KeepError::TooMany => ApiError::new(StatusCode::CONFLICT, "too-many", error.to_string()),
-            KeepError::DiskFull => disk_full(error.to_string()),
-            error => ApiError::internal(error),
-        })?;
-        service.events.tell(Event::Kept(info.clone()));
+        let most_words = service.settings.snapshot_words;
+        let info = service.snapshots.save(&service.published(), Some(name), most_words)?;
+        service.events.send("kept", &info);
         Ok((StatusCode::CREATED, Json(info)))
     })
     .await
 }
 
-/// Deletes a kept snapshot
+/// Delete a snapshot
 #[utoipa::path(
     delete, path = "/v1/snapshots/{name}", tag = "change",
     params(("name" = inline(SnapshotName), Path, description = "Its name")),
-    responses((status = 204, description = "It is gone"), (status = 404, description = "There is none of this name")),
+    responses(
+        (status = 204, description = "Deleted"),
+        (status = 404, description = "There is no snapshot with this name")
+    ),
     security(("token" = ["admin"]))
 )]
 pub async fn delete(
     State(service): State<Arc<Service>>,
     Path(name): Path<SnapshotName>,
 ) -> Result<StatusCode, ApiError> {
-    compute(
-        move || {
-            if service.kept.delete(&name) { Ok(StatusCode::NO_CONTENT) } else { Err(unknown_snapshot()) }
-        },
-    )
-    .await
+    let existed = compute(move || service.snapshots.delete(&name)).await;
+    if existed { Ok(StatusCode::NO_CONTENT) } else { Err(unknown_snapshot()) }
 }

@@ -1,4 +1,4 @@
-//! Words whose movements are told.
+//! Lists, adds and removes watched words.
 
 use std::sync::Arc;
 
@@ -7,22 +7,19 @@ use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::disk_full;
-use crate::change::WatchError;
 use crate::http::ApiError;
-use crate::http::answer::Json;
-use crate::http::answer::compute;
+use crate::http::answer::{Json, compute};
 use crate::http::extract::{Path, Word};
 use crate::service::Service;
 
-/// Words that are watched
+/// Watched words
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Watched {
-    /// The words, in alphabetical order
+    /// The words, sorted
     pub words: Vec<String>,
 }
 
-/// Words whose movements are told as events
+/// List the watched words
 #[utoipa::path(
     get, path = "/v1/watch", tag = "change",
     responses((status = 200, body = Watched)), security(("token" = ["read"]))
@@ -31,16 +28,16 @@ pub async fn list(State(service): State<Arc<Service>>) -> Json<Watched> {
     Json(Watched { words: service.watch.words() })
 }
 
-/// Watches a word
+/// Watch a word
 ///
-/// The word need not be known yet. At most 1,000 words are watched.
+/// A `drift` event is sent when it moves. The word need not be in the vocabulary yet. At most 1,000 words can be watched.
 #[utoipa::path(
     put, path = "/v1/watch/{word}", tag = "change",
     params(("word" = inline(Word), Path, description = "The word, percent-encoded")),
     responses(
         (status = 200, body = Watched),
         (status = 409, description = "Too many words are watched"),
-        (status = 507, description = "There is no room on the disk"),
+        (status = 507, description = "The disk is full"),
     ),
     security(("token" = ["write"]))
 )]
@@ -49,20 +46,20 @@ pub async fn add(
     Path(word): Path<Word>,
 ) -> Result<Json<Watched>, ApiError> {
     compute(move || {
-        service.watch.add(word.as_str()).map_err(refusal)?;
+        service.watch.add(word.as_str())?;
         Ok(Json(Watched { words: service.watch.words() }))
     })
     .await
 }
 
-/// Watches a word no longer
+/// Stop watching a word
 #[utoipa::path(
     delete, path = "/v1/watch/{word}", tag = "change",
     params(("word" = inline(Word), Path, description = "The word, percent-encoded")),
     responses(
         (status = 200, body = Watched),
         (status = 404, description = "The word is not watched"),
-        (status = 507, description = "There is no room on the disk"),
+        (status = 507, description = "The disk is full"),
     ),
     security(("token" = ["write"]))
 )]
@@ -71,19 +68,11 @@ pub async fn remove(
     Path(word): Path<Word>,
 ) -> Result<Json<Watched>, ApiError> {
     compute(move || {
-        if !service.watch.remove(word.as_str()).map_err(refusal)? {
+        if !service.watch.remove(word.as_str())? {
             let message = format!("`{}` is not watched", word.as_str());
             return Err(ApiError::new(StatusCode::NOT_FOUND, "not-watched", message));
         }
         Ok(Json(Watched { words: service.watch.words() }))
     })
     .await
-}
-
-fn refusal(error: WatchError) -> ApiError {
-    match error {
-        WatchError::TooMany => ApiError::new(StatusCode::CONFLICT, "too-many", error.to_string()),
-        WatchError::DiskFull => disk_full(error.to_string()),
-        error => ApiError::internal(error),
-    }
 }

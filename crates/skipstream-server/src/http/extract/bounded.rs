@@ -1,4 +1,4 @@
-//! Values with limits, which are checked while they are read and stand in the document of the API.
+//! Values with limits, which are checked on deserialization and appear in the OpenAPI document.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -35,12 +35,10 @@ impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for Number<LEAST, 
                 if (LEAST..=MOST).contains(&value) {
                     return Ok(Number(value));
                 }
-                Err(E::custom(format_args!(
-                    "{value} is outside the limits; it must be from {LEAST} to {MOST}"
-                )))
+                Err(E::custom(format_args!("{value} is out of range; it must be from {LEAST} to {MOST}")))
             }
 
-            // JSON has one kind of number, in which 3.0 is 3.
+            // In JSON, 3.0 is a whole number.
             fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
                 if value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&value) {
                     return self.visit_u64(value as u64);
@@ -69,12 +67,12 @@ impl<const LEAST: u64, const MOST: u64> ToSchema for Number<LEAST, MOST> {
     }
 }
 
-/// A word that is asked about.
+/// A word in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word(String);
 
 impl Word {
-    /// More characters than a word has that anybody asks about.
+    /// Maximum length in characters.
     pub const MAX_CHARACTERS: usize = 1_000;
 
     /// The word.
@@ -96,7 +94,7 @@ impl<'de> Deserialize<'de> for Word {
             return Ok(Word(word));
         }
         Err(D::Error::custom(format_args!(
-            "a word of {characters} characters; it must have from 1 to {}",
+            "the word has {characters} characters; it must have from 1 to {}",
             Word::MAX_CHARACTERS
         )))
     }
@@ -114,7 +112,7 @@ impl PartialSchema for Word {
 
 impl ToSchema for Word {}
 
-/// From `LEAST` to `MOST` values. Reading ends at the first that is too many.
+/// A list of `LEAST` to `MOST` values. Reading stops at the first one beyond the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List<T, const LEAST: usize, const MOST: usize>(pub Vec<T>);
 
@@ -137,14 +135,14 @@ impl<'de, T: Deserialize<'de>, const LEAST: usize, const MOST: usize> Deserializ
                 while let Some(value) = values.next_element()? {
                     if list.len() == MOST {
                         return Err(A::Error::custom(format_args!(
-                            "more than {MOST} in the list; it must have from {LEAST} to {MOST}"
+                            "the list has more than {MOST} items; it must have from {LEAST} to {MOST}"
                         )));
                     }
                     list.push(value);
                 }
                 if list.len() < LEAST {
                     return Err(A::Error::custom(format_args!(
-                        "{} in the list; it must have from {LEAST} to {MOST}",
+                        "the list has {} items; it must have from {LEAST} to {MOST}",
                         list.len()
                     )));
                 }
@@ -176,11 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn a_number_outside_its_limits_is_refused_with_them() {
+    fn a_number_out_of_range_is_rejected_with_the_range() {
         type Few = Number<1, 9>;
         assert_eq!(serde_json::from_str::<Few>("9").unwrap().get(), 9);
         assert_eq!(serde_json::from_str::<Few>("9.0").unwrap().get(), 9);
-        assert!(refusal::<Few>("0").starts_with("0 is outside the limits; it must be from 1 to 9"));
+        assert!(refusal::<Few>("0").starts_with("0 is out of range; it must be from 1 to 9"));
         for wrong in ["-1", "1.5", "\"3\"", "null", "1e99", "[1]"] {
             assert!(
                 refusal::<Few>(wrong).contains("a whole number from 1 to 9"),
@@ -191,20 +189,23 @@ mod tests {
     }
 
     #[test]
-    fn a_word_has_characters_and_not_too_many() {
+    fn a_word_has_a_limited_length() {
         assert_eq!(serde_json::from_str::<Word>("\"ü\"").unwrap().as_str(), "ü");
-        assert!(refusal::<Word>("\"\"").starts_with("a word of 0 characters; it must have from 1 to 1000"));
+        assert!(
+            refusal::<Word>("\"\"").starts_with("the word has 0 characters; it must have from 1 to 1000")
+        );
         assert!(serde_json::from_str::<Word>(&format!("\"{}\"", "ü".repeat(1_000))).is_ok());
         assert!(
-            refusal::<Word>(&format!("\"{}\"", "ü".repeat(1_001))).starts_with("a word of 1001 characters")
+            refusal::<Word>(&format!("\"{}\"", "ü".repeat(1_001)))
+                .starts_with("the word has 1001 characters")
         );
     }
 
     #[test]
-    fn a_list_that_is_too_long_or_too_short_is_refused_with_its_limits() {
+    fn a_list_of_the_wrong_length_is_rejected_with_its_limits() {
         type Three = List<u8, 2, 3>;
         assert_eq!(serde_json::from_str::<Three>("[1,2]").unwrap().0, [1, 2]);
-        assert!(refusal::<Three>("[1]").starts_with("1 in the list; it must have from 2 to 3"));
-        assert!(refusal::<Three>("[1,2,3,4]").starts_with("more than 3 in the list"));
+        assert!(refusal::<Three>("[1]").starts_with("the list has 1 items; it must have from 2 to 3"));
+        assert!(refusal::<Three>("[1,2,3,4]").starts_with("the list has more than 3 items"));
     }
 }

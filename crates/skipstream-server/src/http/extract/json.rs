@@ -1,4 +1,4 @@
-//! A body of JSON.
+//! JSON request bodies.
 
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
@@ -9,14 +9,14 @@ use serde::de::DeserializeOwned;
 use http_body::Body as _;
 use tokio::sync::Semaphore;
 
-use super::place;
+use super::field;
 use crate::http::ApiError;
 use crate::settings::{LONG_JSONS, MAX_JSON_BYTES, SHORT_JSON_BYTES};
 
-/// Long questions take turns, so that they do not fill the memory.
+/// Long bodies take turns, to limit memory.
 static LONG: Semaphore = Semaphore::const_new(LONG_JSONS);
 
-/// A body of JSON.
+/// A JSON request body.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
 
@@ -29,23 +29,19 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
         let _turn = if length.is_some_and(|length| length <= SHORT_JSON_BYTES as u64) {
             None
         } else {
-            Some(LONG.acquire().await.expect("it is never closed"))
+            Some(LONG.acquire().await.expect("nobody closes the semaphore"))
         };
         let body = to_bytes(request.into_body(), MAX_JSON_BYTES).await.map_err(|error| {
-            let too_long =
-                std::error::Error::source(&error).is_some_and(|source| source.is::<LengthLimitError>());
-            if too_long {
-                let message = format!("the body has more than {MAX_JSON_BYTES} bytes");
+            if std::error::Error::source(&error).is_some_and(|source| source.is::<LengthLimitError>()) {
+                let message = format!("the body is larger than {MAX_JSON_BYTES} bytes, which is the limit");
                 return ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message);
             }
-            ApiError::new(StatusCode::BAD_REQUEST, "bad-body", format!("the body could not be read: {error}"))
+            ApiError::new(StatusCode::BAD_REQUEST, "bad-body", format!("cannot read the body: {error}"))
         })?;
         let refused = |message: String| ApiError::new(StatusCode::BAD_REQUEST, "bad-json", message);
         let mut deserializer = serde_json::Deserializer::from_slice(&body);
-        let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-            let place = place(error.path()).map_or_else(String::new, |place| format!(", {place}"));
-            refused(format!("the body{place}: {}", error.inner()))
-        })?;
+        let value = serde_path_to_error::deserialize(&mut deserializer)
+            .map_err(|error| refused(format!("the body{}: {}", field(error.path()), error.inner())))?;
         deserializer.end().map_err(|error| refused(format!("the body: {error}")))?;
         Ok(Json(value))
     }
@@ -57,12 +53,13 @@ fn check_type(request: &Request) -> Result<(), ApiError> {
     if essence.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
-    if essence.is_empty() {
-        let message = "there is no content type; it must be application/json";
-        return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-type", message));
-    }
-    // What was sent is shown only where it is a type, so that no header finds its way into an answer at any length.
-    let given = if essence.len() <= 100 { essence } else { "a long one" };
-    let message = format!("the content type is `{given}`; it must be application/json");
+    // A header is repeated in a response only if it is short.
+    let message = match essence {
+        "" => "there is no content type; it must be application/json".to_owned(),
+        given if given.len() <= 100 => {
+            format!("the content type is `{given}`; it must be application/json")
+        }
+        _ => "the content type must be application/json".to_owned(),
+    };
     Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-type", message))
 }

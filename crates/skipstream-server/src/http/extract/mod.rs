@@ -1,4 +1,4 @@
-//! What a request says → checked values. What is wrong with it is said in our JSON, and names the field and the limit.
+//! Extractors that validate a request. Their errors name the field and the limit.
 
 mod bounded;
 mod json;
@@ -10,9 +10,9 @@ pub use json::Json;
 pub use path::Path;
 pub use query::Parameters;
 
-/// Where in a value something is wrong, where that is known: `questions[3].a`.
-pub fn place(path: &serde_path_to_error::Path) -> Option<String> {
+/// Where in a value an error is, as a suffix: `, questions[3].a`. Empty if unknown.
+pub fn field(path: &serde_path_to_error::Path) -> String {
     let path = path.to_string();
     let known = path.trim_end_matches(['.', '?']);
-    (!known.is_empty()).then(|| known.to_owned())
+    if known.is_empty() { String::new() } else { format!(", {known}") }
 }

@@ -1,4 +1,4 @@
-//! What stands in the path.
+//! Path parameters.
 
 use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::http::ApiError;
 
-/// What stands in the path, after percent signs were decoded.
+/// A percent-decoded path parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Path<T>(pub T);
 
@@ -19,7 +19,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
             axum::extract::Path::from_request_parts(parts, state).await.map_err(|rejection| {
                 let reason = rejection.body_text();
                 let reason = reason.strip_prefix("Invalid URL: ").unwrap_or(&reason);
-                // The only other values than text that stand in a path of ours.
+                // Our paths contain strings and whole numbers only.
                 let number =
                     reason.strip_prefix("Cannot parse ").and_then(|rest| rest.strip_suffix(" to a `u64`"));
                 let reason = number

@@ -1,7 +1,7 @@
-//! What stands behind the question mark.
+//! Query parameters.
 //!
-//! Our own reader, because a value may stand several times where a list is wanted and must not elsewhere, because bytes
-//! that are not UTF-8 are refused and not replaced, and because a message should say which number was expected.
+//! Unlike axum's extractor, this one accepts repeated parameters as a list, rejects them elsewhere, rejects invalid UTF-8
+//! instead of replacing it, and says which numbers are allowed.
 
 use std::borrow::Cow;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -14,12 +14,12 @@ use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::place;
+use super::field;
 use crate::http::ApiError;
 
 type Error = serde::de::value::Error;
 
-/// What stands behind the question mark.
+/// Query parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameters<T>(pub T);
 
@@ -40,16 +40,14 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, String> {
         let (name, value) = (decoded(name)?, decoded(value)?);
         match fields.entry(name) {
             Entry::Occupied(mut values) => values.get_mut().0.push(value),
-            Entry::Vacant(place) => {
-                place.insert(Values(vec![value]));
+            Entry::Vacant(entry) => {
+                entry.insert(Values(vec![value]));
             }
         }
     }
     let fields = MapDeserializer::<_, Error>::new(fields.into_iter());
-    serde_path_to_error::deserialize(fields).map_err(|error| {
-        let place = place(error.path()).map_or_else(String::new, |place| format!(", {place}"));
-        format!("the query{place}: {}", error.inner())
-    })
+    serde_path_to_error::deserialize(fields)
+        .map_err(|error| format!("the query{}: {}", field(error.path()), error.inner()))
 }
 
 fn decoded(text: &str) -> Result<Cow<'_, str>, String> {
@@ -58,7 +56,7 @@ fn decoded(text: &str) -> Result<Cow<'_, str>, String> {
     String::from_utf8(bytes).map(Cow::Owned).map_err(|_| format!("the query: `{text}` is not UTF-8"))
 }
 
-/// The values of one name.
+/// The values of one parameter.
 struct Values<'a>(Vec<Cow<'a, str>>);
 
 impl Values<'_> {
@@ -67,7 +65,7 @@ impl Values<'_> {
         let mut values = self.0.into_iter();
         match (values.next(), values.next()) {
             (Some(value), None) => Ok(value.into_owned()),
-            _ => Err(Error::custom(format_args!("given {times} times; it must be given once"))),
+            _ => Err(Error::custom(format_args!("given {times} times; give it once"))),
         }
     }
 }
@@ -80,32 +78,16 @@ impl<'de> IntoDeserializer<'de, Error> for Values<'_> {
     }
 }
 
-macro_rules! deserialize_parsed {
-    ($($method:ident $visit:ident $type:ty,)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            let text = self.single()?;
-            // The visitor says what it expects instead.
-            match text.parse::<$type>() {
-                Ok(value) if !text.starts_with('+') => visitor.$visit(value),
-                _ => visitor.visit_string(text),
-            }
-        }
-    )*};
-}
-
 impl<'de> Deserializer<'de> for Values<'_> {
     type Error = Error;
 
-    deserialize_parsed! {
-        deserialize_bool visit_bool bool,
-        deserialize_u8 visit_u8 u8,
-        deserialize_u16 visit_u16 u16,
-        deserialize_u32 visit_u32 u32,
-        deserialize_u64 visit_u64 u64,
-        deserialize_i32 visit_i32 i32,
-        deserialize_i64 visit_i64 i64,
-        deserialize_f32 visit_f32 f32,
-        deserialize_f64 visit_f64 f64,
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let text = self.single()?;
+        match text.parse() {
+            Ok(value) if !text.starts_with('+') => visitor.visit_u64(value),
+            // The visitor's error says what it expects.
+            _ => visitor.visit_string(text),
+        }
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -135,7 +117,7 @@ impl<'de> Deserializer<'de> for Values<'_> {
     }
 
     forward_to_deserialize_any! {
-        i8 i16 i128 u128 char str string bytes byte_buf unit unit_struct tuple tuple_struct map struct identifier
+        bool u8 u16 u32 u128 i8 i16 i32 i64 i128 f32 f64 char str string bytes byte_buf unit unit_struct tuple tuple_struct map struct identifier
         ignored_any
     }
 }
@@ -157,7 +139,7 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Asked {
+    struct Query {
         n: Option<Number<1, 1000>>,
         word: Option<List<Word, 1, 3>>,
         #[serde(default)]
@@ -166,34 +148,34 @@ mod tests {
     }
 
     fn refusal(query: &str) -> String {
-        read::<Asked>(query).unwrap_err()
+        read::<Query>(query).unwrap_err()
     }
 
     #[test]
     fn values_are_decoded_and_may_be_missing() {
-        let asked = read::<Asked>("n=7&word=a&word=b%20c&word=%C3%BC&rule=multiply&prefix=new+york").unwrap();
-        assert_eq!(asked.n.unwrap().get(), 7);
-        let words = asked.word.unwrap().0;
+        let query = read::<Query>("n=7&word=a&word=b%20c&word=%C3%BC&rule=multiply&prefix=new+york").unwrap();
+        assert_eq!(query.n.unwrap().get(), 7);
+        let words = query.word.unwrap().0;
         assert_eq!(words.iter().map(Word::as_str).collect::<Vec<_>>(), ["a", "b c", "ü"]);
-        assert_eq!((asked.rule, asked.prefix.as_deref()), (Rule::Multiply, Some("new york")));
-        let nothing = read::<Asked>("").unwrap();
+        assert_eq!((query.rule, query.prefix.as_deref()), (Rule::Multiply, Some("new york")));
+        let nothing = read::<Query>("").unwrap();
         assert!(nothing.n.is_none() && nothing.word.is_none() && nothing.prefix.is_none());
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_field_and_limit() {
+    fn errors_name_the_field_and_the_limit() {
         assert_eq!(
             refusal("n=many"),
             "the query, n: invalid type: string \"many\", expected a whole number from 1 to 1000"
         );
-        assert_eq!(refusal("n=0"), "the query, n: 0 is outside the limits; it must be from 1 to 1000");
+        assert_eq!(refusal("n=0"), "the query, n: 0 is out of range; it must be from 1 to 1000");
         assert!(refusal("n=%2B5").contains("a whole number from 1 to 1000"));
         assert!(refusal("n=-1").contains("a whole number from 1 to 1000"));
         assert!(refusal("n=99999999999999999999999999").contains("a whole number from 1 to 1000"));
-        assert_eq!(refusal("n=1&n=2"), "the query, n: given 2 times; it must be given once");
+        assert_eq!(refusal("n=1&n=2"), "the query, n: given 2 times; give it once");
         assert!(refusal("rule=divide").starts_with("the query, rule: unknown variant `divide`"));
         assert!(refusal("m=1").contains("unknown field `m`"));
-        assert!(refusal("word=a&word=b&word=c&word=d").contains("more than 3 in the list"));
+        assert!(refusal("word=a&word=b&word=c&word=d").contains("the list has more than 3 items"));
         assert_eq!(refusal("prefix=%ff"), "the query: `%ff` is not UTF-8");
     }
 }

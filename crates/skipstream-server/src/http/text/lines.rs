@@ -1,34 +1,34 @@
-//! Bytes as they come → lines.
+//! Cuts bytes into lines.
 //!
-//! Invariant: what is held is less than one line and the piece that came last, whatever is sent.
+//! Invariant: it holds less than one line and the last piece, whatever is sent.
 
 use super::problem::Problem;
 
-/// Cuts pieces of a body into lines. A line ends with `\n` or `\r\n`; the last may have no end.
+/// Cuts pieces of a body into lines. A line ends with `\n` or `\r\n`, which the last line may lack.
 #[derive(Debug)]
 pub struct Lines {
-    /// What came of the line whose end has not come yet.
+    /// The beginning of an unfinished line.
     begun: Vec<u8>,
-    /// Lines that came to their end.
+    /// Lines so far.
     lines: u64,
     max_line_bytes: usize,
 }
 
-/// What some editors put in front of a text.
+/// Some editors put this at the start of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Lines {
-    /// A body from its start, whose lines may have so many bytes.
+    /// A new body with this limit on its lines.
     pub fn new(max_line_bytes: usize) -> Lines {
         Lines { begun: Vec::new(), lines: 0, max_line_bytes }
     }
 
-    /// The number of the line that comes next, from 1.
+    /// The number of the next line, from 1.
     pub fn number(&self) -> u64 {
         self.lines + 1
     }
 
-    /// Takes a piece, and gives the lines that end in it.
+    /// Takes a piece and passes on the lines that end in it.
     pub fn take(
         &mut self,
         mut piece: &[u8],
@@ -43,7 +43,7 @@ impl Lines {
                 self.begin(line)?;
                 let begun = std::mem::take(&mut self.begun);
                 self.give(&begun, &mut give)?;
-                // The memory serves the next line.
+                // Reuse the allocation.
                 self.begun = begun;
                 self.begun.clear();
             }
@@ -51,8 +51,8 @@ impl Lines {
         self.begin(piece)
     }
 
-    /// The body is over: gives the last line, if it has no end.
-    pub fn finish(mut self, mut give: impl FnMut(u64, &[u8]) -> Result<(), Problem>) -> Result<(), Problem> {
+    /// Passes on the last line if it is unterminated.
+    pub fn finish(&mut self, mut give: impl FnMut(u64, &[u8]) -> Result<(), Problem>) -> Result<(), Problem> {
         if self.begun.is_empty() {
             return Ok(());
         }
@@ -61,7 +61,7 @@ impl Lines {
     }
 
     fn begin(&mut self, piece: &[u8]) -> Result<(), Problem> {
-        // One more for the `\r` before an end that has not come yet.
+        // One more for a `\r` whose `\n` has not arrived yet.
         if self.begun.len() + piece.len() > self.max_line_bytes + 1 {
             return Err(self.too_long());
         }
@@ -93,7 +93,7 @@ impl Lines {
 mod tests {
     use super::*;
 
-    /// The lines of a body that comes in pieces of so many bytes.
+    /// The lines of a body that arrives in pieces of this size.
     fn lines(body: &[u8], piece: usize, max_line_bytes: usize) -> Result<Vec<Vec<u8>>, Problem> {
         let mut found = Vec::new();
         let mut reader = Lines::new(max_line_bytes);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_refused_and_named() {
+    fn a_line_that_is_too_long_is_an_error() {
         for piece in 1..=20 {
             assert_eq!(lines(b"12345\r\n1234\n", piece, 5).unwrap().len(), 2);
             for body in [&b"1234\n123456\n"[..], b"1234\n123456", b"1234\n12345678901234567890"] {

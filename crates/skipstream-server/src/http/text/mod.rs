@@ -1,11 +1,11 @@
-//! Text comes in.
+//! Uploads of text.
 //!
-//! A body is read as it comes: bytes are decompressed (`gzip.rs`), cut into lines (`lines.rs`), taken out of their records
-//! (`record.rs`), collected in chunks and logged (`body.rs`). Of a body only a chunk, a line and the piece that came last are
-//! in memory. While the queue is full no more is read, so that whoever sends has to wait as well.
+//! A body is processed while it arrives: decompressed, cut into lines (`lines.rs`), parsed (`record.rs`) and collected in
+//! chunks (`decoder.rs`), which are logged (`body.rs`). Memory holds only one chunk, one line and the last piece. While the
+//! queue is full nothing is read, so that the client has to wait.
 
 mod body;
-mod gzip;
+mod decoder;
 mod lines;
 mod problem;
 mod record;
@@ -20,29 +20,28 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::ApiError;
+use super::answer::Json;
 use super::extract::Parameters;
 use crate::error::Error;
-use crate::http::answer::Json;
 use crate::log::IdempotencyKey;
 use crate::published::Seq;
 use crate::service::Service;
-use body::Incoming;
-use gzip::Decoder;
+use decoder::Decoder;
 use record::Kind;
 
-/// How long an answer is waited for.
+/// When to respond
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct Waiting {
-    /// Until when the answer waits: until the text is safe on disk (`logged`, the default), or until answers know of it
-    /// (`learned`), though not longer than an hour
+pub struct Query {
+    /// When to respond: once the text is on disk (`logged`, the default), or once it is learned (`learned`), but at the
+    /// latest after an hour
     #[serde(default)]
     #[param(inline)]
     wait: Until,
 }
 
-/// Until when an answer waits
+/// When to respond
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Until {
@@ -51,64 +50,65 @@ enum Until {
     Learned,
 }
 
-/// Text was accepted
+/// Accepted text
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TextAccepted {
-    /// The number of the first line; null where there was none
+    /// Number of the first line; null if the body was empty
     pub first: Option<Seq>,
-    /// The number of the last line; null where there was none. Others' lines may stand between the two
+    /// Number of the last line; null if the body was empty. Lines of other requests may be in between
     pub last: Option<Seq>,
-    /// The number to wait for: that of the last line, or of the last one of all where there was none
+    /// Number to wait for: that of the last line, or the last line in the log if the body was empty
     pub seq: Seq,
-    /// How many lines there were
+    /// Number of lines
     pub lines: u64,
-    /// Whether answers know of them
+    /// Whether the current version contains them
     pub learned: bool,
 }
 
-/// Sends text to be learned
+/// Send text to be learned
 ///
-/// A line is a sentence. The body is plain text, or NDJSON with lines such as `{"text": "…", "time": "…"}`, where `time`
-/// (RFC 3339, or seconds since 1970) may be missing and other fields are passed over; a line end within a text becomes a
-/// space. It may be compressed (`Content-Encoding: gzip`) and of any length up to the limit of the service: it is logged
-/// as it comes. The answer comes when all of it is safe on disk. (`PUT` is here for `curl -T`, which sends a body as it
-/// comes, and does the same.)
+/// Each line is a sentence. The body is plain text, or NDJSON with lines such as `{"text": "…", "time": "…"}`, where `time`
+/// (RFC 3339 or Unix seconds) is optional and other fields are ignored; a line feed within a text becomes a space. The body
+/// may be compressed (`Content-Encoding: gzip`) and is stored while it arrives. The response is sent when all of it is on
+/// disk. (`PUT` does the same; it is what `curl -T` sends.)
 ///
-/// With the header `Idempotency-Key`, a request that is sent again logs only what is not logged yet, and has the same
-/// answer. An error says in `accepted` which lines were logged before it; what comes behind them was not.
+/// With an `Idempotency-Key` header, a retry stores only the lines that are missing and gets the same response. An error
+/// lists in `accepted` the lines that were stored before it; later lines were not.
 #[utoipa::path(
     method(post, put), path = "/v1/text", tag = "text",
     params(
-        Waiting,
+        Query,
         (
             "Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$",
-            description = "A name for this request, the same when it is sent again"
+            description = "A name for this request, to be repeated in a retry"
         )
     ),
     request_body(
-        description = "Lines",
+        description = "Lines of text",
         content((String = "text/plain"), (String = "application/x-ndjson"))
     ),
     responses(
         (status = 200, body = TextAccepted),
-        (status = 409, description = "Other lines were sent with this key, or they are being sent now"),
-        (status = 413, description = "The body or one of its lines is too long"),
-        (status = 429, description = "The queue is full: try again after the time in Retry-After"),
-        (status = 507, description = "There is no room on the disk")
+        (status = 409, description = "The key was used with different lines, or is in use"),
+        (status = 413, description = "The body or a line is too long"),
+        (status = 429, description = "The queue is full; retry after the time in Retry-After"),
+        (status = 507, description = "The disk is full")
     ),
     security(("token" = ["write"]))
 )]
 pub async fn send(
     State(service): State<Arc<Service>>,
-    Parameters(Waiting { wait }): Parameters<Waiting>,
+    Parameters(Query { wait }): Parameters<Query>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<TextAccepted>, ApiError> {
     if service.is_stopping() {
         return Err(Error::Stopping.into());
     }
-    let (kind, decoder, key) = (kind(&headers)?, decoder(&headers)?, key(&headers)?);
-    let accepted = Incoming::new(&service, kind, decoder).log(body, key).await?;
+    let (kind, is_gzip, key) = (kind(&headers)?, is_gzip(&headers)?, key(&headers)?);
+    let invalid_utf8 = service.model().map(|model| model.text.invalid_utf8).unwrap_or_default();
+    let decoder = Decoder::new(kind, is_gzip, invalid_utf8, &service.settings);
+    let accepted = body::log(&service, decoder, body, key).await?;
     let seq = accepted.map_or_else(|| service.log.last(), |accepted| accepted.last);
     if wait == Until::Learned {
         wait::until_learned(&service, seq, wait::LONGEST).await;
@@ -125,18 +125,18 @@ pub async fn send(
 fn kind(headers: &HeaderMap) -> Result<Kind, ApiError> {
     let content_type = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or("?"));
     Kind::by_type(content_type).ok_or_else(|| {
-        let message = "the content type must be text/plain, or application/x-ndjson for lines of JSON";
+        let message = "the content type must be text/plain or application/x-ndjson";
         ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-type", message)
     })
 }
 
-fn decoder(headers: &HeaderMap) -> Result<Decoder, ApiError> {
+fn is_gzip(headers: &HeaderMap) -> Result<bool, ApiError> {
     let encoding = headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or("?").trim());
     match encoding.map(str::to_ascii_lowercase).as_deref() {
-        None | Some("" | "identity") => Ok(Decoder::Plain),
-        Some("gzip" | "x-gzip") => Ok(Decoder::gzip()),
+        None | Some("" | "identity") => Ok(false),
+        Some("gzip" | "x-gzip") => Ok(true),
         Some(_) => {
-            let message = "the content encoding must be gzip, or none";
+            let message = "the content encoding must be gzip or none";
             Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-encoding", message))
         }
     }
@@ -147,10 +147,10 @@ fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
     let (first, second) = (keys.next(), keys.next());
     let Some(first) = first else { return Ok(None) };
     let key = first.to_str().ok().filter(|_| second.is_none()).and_then(IdempotencyKey::new);
-    let limit = IdempotencyKey::MOST;
+    let limit = IdempotencyKey::MAX_CHARACTERS;
     key.map(Some).ok_or_else(|| {
         ApiError::bad_request(format!(
-            "Idempotency-Key must be one key of 1 to {limit} visible ASCII characters"
+            "Idempotency-Key must be a single value of 1 to {limit} visible ASCII characters"
         ))
     })
 }

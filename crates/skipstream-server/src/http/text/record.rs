@@ -1,4 +1,4 @@
-//! A line of a body → a line of the log.
+//! Turns a line of an upload into a line of the log.
 
 use std::borrow::Cow;
 
@@ -7,19 +7,22 @@ use serde::Deserialize;
 use skipstream::corpus::InvalidUtf8;
 
 use super::problem::Problem;
-use crate::http::extract::place;
+use crate::http::extract::field;
 
-/// What the lines of a body are.
+/// The text of a line, and its time if it has one.
+pub type Line<'a> = (Cow<'a, [u8]>, Option<Timestamp>);
+
+/// The format of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Text.
+    /// Plain text.
     Plain,
-    /// Objects of JSON, with a text and perhaps a time.
+    /// JSON objects with a text and optionally a time.
     Ndjson,
 }
 
 impl Kind {
-    /// By the type that was sent. What `curl` says of a file without being asked is plain text too.
+    /// The format for a content type. The types that `curl` sends by default mean plain text.
     pub fn by_type(content_type: Option<&str>) -> Option<Kind> {
         let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
         match essence.to_ascii_lowercase().as_str() {
@@ -31,13 +34,13 @@ impl Kind {
         }
     }
 
-    /// The text of a line and its time, if it has one of its own.
+    /// Reads a line.
     pub fn read<'a>(
         self,
         number: u64,
         line: &'a [u8],
         invalid_utf8: InvalidUtf8,
-    ) -> Result<(Cow<'a, [u8]>, Option<Timestamp>), Problem> {
+    ) -> Result<Line<'a>, Problem> {
         match self {
             Kind::Plain => {
                 if invalid_utf8 == InvalidUtf8::Error
@@ -52,7 +55,7 @@ impl Kind {
     }
 }
 
-/// What a line of NDJSON must have; whatever else it has is passed over.
+/// A line of NDJSON. Other fields are ignored.
 #[derive(Deserialize)]
 struct Record<'a> {
     #[serde(borrow)]
@@ -60,28 +63,29 @@ struct Record<'a> {
     time: Option<Time>,
 }
 
-/// A time as people and programs write it.
+/// A time as text or as a number.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "it must be a time as in RFC 3339, or seconds since 1970")]
+#[serde(untagged, expecting = "expected an RFC 3339 time or Unix seconds")]
 enum Time {
     Seconds(f64),
     Written(String),
 }
 
-fn read_record(number: u64, line: &[u8]) -> Result<(Cow<'_, [u8]>, Option<Timestamp>), Problem> {
+fn read_record(number: u64, line: &[u8]) -> Result<Line<'_>, Problem> {
     let problem = |reason: String| Problem::Record { line: number, reason };
-    // A blank line is a line here as in plain text.
+    // A blank line counts as a line, as in plain text.
     if line.trim_ascii().is_empty() {
         return Ok((Cow::Borrowed(b""), None));
     }
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let record: Record<'_> = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let place = place(error.path()).map_or_else(String::new, |place| format!("{place}: "));
-        problem(format!("{place}{}", without_place(error.inner())))
+        let field = field(error.path());
+        let field = field.strip_prefix(", ").map_or_else(String::new, |field| format!("{field}: "));
+        problem(format!("{field}{}", without_line(error.inner())))
     })?;
-    deserializer.end().map_err(|error| problem(without_place(&error)))?;
+    deserializer.end().map_err(|error| problem(without_line(&error)))?;
     let time = record.time.map(|time| read_time(time).map_err(problem)).transpose()?;
-    // A line end within a text would be the end of a line of the log.
+    // The log separates lines by line feeds.
     let text = match record.text {
         text if text.contains('\n') => Cow::Owned(text.replace('\n', " ").into_bytes()),
         Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
@@ -90,25 +94,26 @@ fn read_record(number: u64, line: &[u8]) -> Result<(Cow<'_, [u8]>, Option<Timest
     Ok((text, time))
 }
 
-/// What is wrong, with the column: a line of a line is always the first.
-fn without_place(error: &serde_json::Error) -> String {
+/// The error with its column, without serde's line number.
+fn without_line(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
     format!("{reason} (column {})", error.column())
 }
 
 fn read_time(time: Time) -> Result<Timestamp, String> {
-    let limits = "it must be a time as in RFC 3339, or seconds since 1970, of the years -9999 to 9999";
+    let expected = "expected an RFC 3339 time or Unix seconds, from year -9999 to 9999";
     match time {
         Time::Written(text) => text.parse().map_err(|_| {
             let shown: String = text.chars().take(40).collect();
-            format!("time is `{shown}`; {limits}")
+            format!("invalid time `{shown}`; {expected}")
         }),
         Time::Seconds(seconds) => {
             let whole = seconds.floor();
             let nanoseconds = ((seconds - whole) * 1e9) as i32;
-            // A number that is too large becomes the largest, which is beyond the limits too.
-            Timestamp::new(whole as i64, nanoseconds).map_err(|_| format!("time is {seconds}; {limits}"))
+            // A number out of range saturates, and is still out of range.
+            Timestamp::new(whole as i64, nanoseconds)
+                .map_err(|_| format!("invalid time {seconds}; {expected}"))
         }
     }
 }
@@ -123,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_known_by_their_names() {
+    fn content_types_are_recognized() {
         for (name, kind) in [
             (None, Some(Kind::Plain)),
             (Some("text/plain; charset=utf-8"), Some(Kind::Plain)),
@@ -138,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_has_a_text_and_perhaps_a_time() {
+    fn a_record_has_a_text_and_optionally_a_time() {
         assert_eq!(read(r#"{"text": "tea"}"#).unwrap(), ("tea".to_owned(), None));
         assert_eq!(
             read(r#" {"id": [1, {}], "text": "k\u00e4se", "time": null} "#).unwrap(),
@@ -157,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_end_within_a_text_becomes_a_space() {
+    fn a_line_feed_within_a_text_becomes_a_space() {
         assert_eq!(read(r#"{"text": "one\ntwo\r\nthree"}"#).unwrap().0, "one two\r three");
     }
 
@@ -168,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_record_is_said_with_its_line() {
+    fn errors_name_the_line() {
         for (line, reason) in [
             ("{}", "line 3: missing field `text` (column 2)"),
             (r#"{"text": 7}"#, "line 3: text: invalid type: integer `7`, expected"),
@@ -176,23 +181,20 @@ mod tests {
             ("tea", "line 3: expected ident (column 2)"),
             (r#"{"text": "a"} b"#, "line 3: trailing characters (column 15)"),
             (r#"{"text": "a", "text": "b"}"#, "line 3: duplicate field `text`"),
-            (r#"{"text": "a", "time": "soon"}"#, "line 3: time is `soon`; it must be a time as in RFC 3339"),
-            (r#"{"text": "a", "time": 1e99}"#, "line 3: time is 1"),
-            (
-                r#"{"text": "a", "time": [1]}"#,
-                "line 3: time: it must be a time as in RFC 3339, or seconds since 1970",
-            ),
+            (r#"{"text": "a", "time": "soon"}"#, "line 3: invalid time `soon`; expected an RFC 3339 time"),
+            (r#"{"text": "a", "time": 1e99}"#, "line 3: invalid time 1"),
+            (r#"{"text": "a", "time": [1]}"#, "line 3: time: expected an RFC 3339 time or Unix seconds"),
             (r#"{"text": "\ud800"}"#, "line 3: text: "),
         ] {
             let message = read(line).unwrap_err().to_string();
             assert!(message.starts_with(reason), "{line}: {message}");
         }
         let deep = format!(r#"{{"text": "a", "more": {}"#, "[".repeat(10_000));
-        assert!(read(&deep).unwrap_err().to_string().starts_with("line 3: "), "no end of the stack");
+        assert!(read(&deep).unwrap_err().to_string().starts_with("line 3: "), "no stack overflow");
     }
 
     #[test]
-    fn bytes_that_are_not_utf_8_are_refused_where_the_model_refuses_them() {
+    fn invalid_utf_8_is_rejected_if_the_model_rejects_it() {
         let read = |policy| Kind::Plain.read(2, b"ab\xff", policy);
         assert_eq!(read(InvalidUtf8::Replace).unwrap().0, &b"ab\xff"[..]);
         assert_eq!(read(InvalidUtf8::Error).unwrap_err(), Problem::InvalidUtf8 { line: 2, offset: 2 });

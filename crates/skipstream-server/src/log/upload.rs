@@ -1,44 +1,45 @@
-//! A request's lines, sent to the log in chunks.
+//! The lines of one request, logged in chunks.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::key::{Claim, Earlier, IdempotencyKey, KeyUpdate};
 use super::{Chunk, Log};
 use crate::error::{Error, Result};
 use crate::published::Seq;
 
-/// Lines that were accepted. Others' lines may stand between them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Accepted lines
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Accepted {
-    /// The number of the first.
+    /// Number of the first line
     pub first: Seq,
-    /// The number of the last.
+    /// Number of the last line; lines of other requests may be in between
     pub last: Seq,
-    /// How many there are.
+    /// Number of lines
     pub lines: u64,
 }
 
-/// A request's lines on their way to the log. Where it has a key under which lines were logged before, these are passed over
-/// when they come again, and only what stands behind them is logged.
+/// An upload in progress. Lines that an earlier request logged under the same key are skipped.
 #[derive(Debug)]
-pub struct Sending<'log> {
+pub struct Upload<'log> {
     log: &'log Log,
     claim: Option<Claim>,
-    /// What was logged before, until all of it has come again.
+    /// What was logged before, until all of it has been skipped.
     earlier: Option<Earlier>,
-    /// Whether the key's request had come to its end before.
+    /// Whether an earlier request with this key was complete.
     was_complete: bool,
-    /// Of all lines so far.
+    /// Hash of all lines so far.
     hasher: blake3::Hasher,
     /// Lines so far.
     lines: u64,
     accepted: Option<Accepted>,
 }
 
-impl<'log> Sending<'log> {
-    pub(super) async fn begin(log: &'log Log, key: Option<IdempotencyKey>) -> Result<Sending<'log>> {
+impl<'log> Upload<'log> {
+    pub(super) async fn begin(log: &'log Log, key: Option<IdempotencyKey>) -> Result<Upload<'log>> {
         let (claim, earlier) = match key {
             None => (None, None),
             Some(key) => {
@@ -47,7 +48,7 @@ impl<'log> Sending<'log> {
                 (Some(claim), log.earlier(key).await?)
             }
         };
-        Ok(Sending {
+        Ok(Upload {
             log,
             claim,
             earlier,
@@ -58,12 +59,12 @@ impl<'log> Sending<'log> {
         })
     }
 
-    /// Logs lines, and comes back when they are safe on disk. Where the queue is full, waits so long for room.
+    /// Logs lines and returns when they are on disk. If the queue is full, waits for at most `patience`.
     pub async fn append(&mut self, chunk: Chunk, patience: Duration) -> Result<()> {
         self.send(chunk, patience, false).await
     }
 
-    /// Logs the last lines, perhaps none. The result is what was accepted in all, now or before.
+    /// Logs the last lines, if any. Returns everything that was accepted, now or by earlier requests.
     pub async fn finish(mut self, chunk: Chunk, patience: Duration) -> Result<Option<Accepted>> {
         self.send(chunk, patience, true).await?;
         Ok(self.accepted)
@@ -78,18 +79,15 @@ impl<'log> Sending<'log> {
         if !chunk.is_empty() {
             chunk.assert_whole();
         }
-        self.pass_over(&mut chunk)?;
-        if self.earlier.is_some() && is_last {
-            return Err(self.conflict());
-        }
-        if self.was_complete && !chunk.is_empty() {
+        self.skip_earlier(&mut chunk)?;
+        if (self.earlier.is_some() && is_last) || (self.was_complete && !chunk.is_empty()) {
             return Err(self.conflict());
         }
         let completes = is_last && self.claim.is_some() && !self.was_complete && self.accepted.is_some();
         if chunk.is_empty() && !completes {
             return Ok(());
         }
-        // The state moves on only when the lines are safe.
+        // The state changes only when the lines are on disk.
         let mut hasher = self.hasher.clone();
         let mut lines = self.lines;
         for (line, time) in chunk.iter() {
@@ -103,28 +101,24 @@ impl<'log> Sending<'log> {
             complete: is_last,
         });
         let numbers = self.log.write(chunk, key, patience).await?;
-        self.accept(numbers, lines);
-        (self.hasher, self.lines) = (hasher, lines);
-        Ok(())
-    }
-
-    fn accept(&mut self, numbers: Option<(Seq, Seq)>, lines: u64) {
         if let Some((first, last)) = numbers {
             let first = self.accepted.map_or(first, |accepted| accepted.first);
             self.accepted = Some(Accepted { first, last, lines });
         }
+        (self.hasher, self.lines) = (hasher, lines);
+        Ok(())
     }
 
-    /// Takes the lines out that were logged before, once it is known that they are the same.
-    fn pass_over(&mut self, chunk: &mut Chunk) -> Result<()> {
+    /// Removes lines that were logged before, and checks that they are the same.
+    fn skip_earlier(&mut self, chunk: &mut Chunk) -> Result<()> {
         let Some(earlier) = self.earlier else { return Ok(()) };
-        let mut passed = 0;
+        let mut skipped = 0;
         for (line, time) in chunk.iter().take((earlier.lines - self.lines) as usize) {
             hash_line(&mut self.hasher, line, time);
-            passed += 1;
+            skipped += 1;
         }
-        chunk.drop_lines(passed);
-        self.lines += passed as u64;
+        chunk.drop_lines(skipped);
+        self.lines += skipped as u64;
         if self.lines == earlier.lines {
             if *self.hasher.finalize().as_bytes() != earlier.hash {
                 return Err(self.conflict());
@@ -142,7 +136,7 @@ impl<'log> Sending<'log> {
     }
 }
 
-/// A line with its end, and its time if one was given, to the precision with which it is logged.
+/// Hashes a line and its time, at the precision at which it is stored.
 fn hash_line(hasher: &mut blake3::Hasher, line: &[u8], time: Option<Timestamp>) {
     hasher.update(line).update(b"\n");
     match time {

@@ -1,4 +1,4 @@
-//! An answer whose end is noticed: when its body was sent, or given up.
+//! Notices the end of a response: its body was sent, or the client disconnected.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -8,18 +8,18 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
 use http_body::{Frame, SizeHint};
 
-/// The same response; `at_end` is called with the bytes of the body that were sent, when no more will be.
-pub fn watched(response: Response, at_end: impl FnOnce(u64) + Send + 'static) -> Response {
-    response.map(|body| Body::new(Watched { body, bytes: 0, at_end: Some(Box::new(at_end)) }))
+/// Calls `at_end` with the number of bytes sent when the response ends.
+pub fn on_body_end(response: Response, at_end: impl FnOnce(u64) + Send + 'static) -> Response {
+    response.map(|body| Body::new(CountedBody { body, bytes: 0, at_end: Some(Box::new(at_end)) }))
 }
 
-struct Watched {
+struct CountedBody {
     body: Body,
     bytes: u64,
     at_end: Option<Box<dyn FnOnce(u64) + Send>>,
 }
 
-impl HttpBody for Watched {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = Error;
 
@@ -43,7 +43,7 @@ impl HttpBody for Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for CountedBody {
     fn drop(&mut self) {
         if let Some(at_end) = self.at_end.take() {
             at_end(self.bytes);

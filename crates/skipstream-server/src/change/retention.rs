@@ -1,4 +1,4 @@
-//! Which kept snapshots stay.
+//! Decides which snapshots to delete.
 
 use std::collections::BTreeSet;
 
@@ -6,28 +6,28 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::name::SnapshotName;
-use crate::events::KeptInfo;
+use super::store::SnapshotInfo;
 
-/// The snapshots that may go: not the pinned ones, not the newest `recent`, and of those before them not the last of each
-/// day (UTC) for so many `days` before now. Later ones than now, which a clock that was wrong has left, stay until their
-/// time has come, and do not count.
-pub(super) fn superfluous(
-    kept: &[KeptInfo],
+/// The snapshots to delete: all but the pinned ones, the newest `keep_recent`, and the last of each day (UTC) of the past
+/// `keep_days`. Snapshots from the future, left by a wrong clock, stay until their time and do not count.
+pub(super) fn expired(
+    snapshots: &[SnapshotInfo],
     now: Timestamp,
-    recent: usize,
-    days: usize,
+    keep_recent: usize,
+    keep_days: usize,
 ) -> Vec<SnapshotName> {
-    let mut by_time: Vec<&KeptInfo> = kept.iter().filter(|info| !info.pinned && info.time <= now).collect();
+    let mut by_time: Vec<&SnapshotInfo> =
+        snapshots.iter().filter(|info| !info.pinned && info.time <= now).collect();
     by_time.sort_by_key(|info| std::cmp::Reverse((info.time, info.seq)));
-    let most_hours = i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(24);
+    let most_hours = i64::try_from(keep_days).unwrap_or(i64::MAX).saturating_mul(24);
     let mut days_seen = BTreeSet::new();
     let mut names = Vec::new();
-    for (place, info) in by_time.into_iter().enumerate() {
+    for (index, info) in by_time.into_iter().enumerate() {
         // The newest of a day comes first.
         let is_last_of_day = days_seen.insert(info.time.to_zoned(TimeZone::UTC).date());
         let is_young = now.duration_since(info.time).as_hours() <= most_hours;
-        if place >= recent.max(1) && !(is_last_of_day && is_young) {
-            names.extend(SnapshotName::new(&info.name));
+        if index >= keep_recent.max(1) && !(is_last_of_day && is_young) {
+            names.push(info.name.clone());
         }
     }
     names
@@ -39,10 +39,10 @@ mod tests {
 
     use super::*;
 
-    fn hourly(n: i64) -> Vec<KeptInfo> {
+    fn hourly(n: i64) -> Vec<SnapshotInfo> {
         let start: Timestamp = "2026-11-01T00:30:00Z".parse().unwrap();
-        let info = |hour: i64| KeptInfo {
-            name: format!("h{hour}"),
+        let info = |hour: i64| SnapshotInfo {
+            name: SnapshotName::new(&format!("h{hour}")).unwrap(),
             time: start + SignedDuration::from_hours(hour),
             seq: hour as u64,
             vocabulary: 0,
@@ -52,19 +52,19 @@ mod tests {
         (0..n).map(info).collect()
     }
 
-    fn staying(kept: &[KeptInfo], recent: usize, days: usize) -> Vec<String> {
+    fn staying(kept: &[SnapshotInfo], recent: usize, days: usize) -> Vec<String> {
         let now = kept.last().unwrap().time;
         staying_at(now, kept, recent, days)
     }
 
-    fn staying_at(now: Timestamp, kept: &[KeptInfo], recent: usize, days: usize) -> Vec<String> {
-        let gone = superfluous(kept, now, recent, days);
-        let is_gone = |info: &&KeptInfo| gone.iter().any(|name| name.as_str() == info.name);
-        kept.iter().filter(|info| !is_gone(info)).map(|info| info.name.clone()).collect()
+    fn staying_at(now: Timestamp, kept: &[SnapshotInfo], recent: usize, days: usize) -> Vec<String> {
+        let gone = expired(kept, now, recent, days);
+        let is_gone = |info: &&SnapshotInfo| gone.iter().any(|name| *name == info.name);
+        kept.iter().filter(|info| !is_gone(info)).map(|info| info.name.to_string()).collect()
     }
 
     #[test]
-    fn the_newest_stay_and_then_one_a_day() {
+    fn the_newest_stay_and_then_one_per_day() {
         // Four whole days and 10 hours: the last of the days are 23, 47, 71 and 95.
         let kept = hourly(106);
         assert_eq!(staying(&kept, 3, 90), ["h23", "h47", "h71", "h95", "h103", "h104", "h105"]);
@@ -74,11 +74,11 @@ mod tests {
 
     #[test]
     fn thinning_again_and_again_keeps_the_last_of_each_day() {
-        let mut kept: Vec<KeptInfo> = Vec::new();
+        let mut kept: Vec<SnapshotInfo> = Vec::new();
         for info in hourly(24 * 5) {
             kept.push(info);
             let stay = staying(&kept, 4, 90);
-            kept.retain(|info| stay.contains(&info.name));
+            kept.retain(|info| stay.contains(&info.name.to_string()));
             assert!(kept.len() <= 4 + 5);
         }
         let names: Vec<&str> = kept.iter().map(|info| info.name.as_str()).collect();
@@ -90,11 +90,11 @@ mod tests {
         let mut kept = hourly(30);
         kept[2].pinned = true;
         assert_eq!(staying(&kept, 1, 0), ["h2", "h29"]);
-        assert!(superfluous(&[], Timestamp::UNIX_EPOCH, 1, 1).is_empty());
+        assert!(expired(&[], Timestamp::UNIX_EPOCH, 1, 1).is_empty());
     }
 
     #[test]
-    fn those_from_the_future_stay_and_take_no_place_of_others() {
+    fn snapshots_from_the_future_stay_and_do_not_count() {
         let mut kept = hourly(60);
         kept[58].time += SignedDuration::from_hours(24 * 365);
         kept[59].time += SignedDuration::from_hours(24 * 365);

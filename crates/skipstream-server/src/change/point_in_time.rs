@@ -1,4 +1,4 @@
-//! A moment in the past, as people name it.
+//! A point in time as given in a query: `24h`, a date, or the name of a snapshot.
 
 use std::str::FromStr;
 
@@ -8,73 +8,77 @@ use utoipa::openapi::schema::{AnyOfBuilder, KnownFormat, ObjectBuilder, SchemaFo
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::kept::Kept;
 use super::name::SnapshotName;
-use crate::events::KeptInfo;
+use super::store::{SnapshotInfo, SnapshotStore};
 
-/// A moment in the past: a time, so long ago, or when a snapshot was kept.
+/// A point in the past.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Since {
+pub enum PointInTime {
     /// A time.
     Time(Timestamp),
-    /// So long ago.
+    /// A duration before now.
     Ago(SignedDuration),
-    /// When the snapshot of this name was kept.
+    /// The time of the snapshot with this name.
     Snapshot(SnapshotName),
 }
 
-impl Since {
-    /// The time that is meant, and the snapshot that shows how things were then: the last one that was kept before, or
-    /// else the oldest. Nothing if a snapshot is named that is not there.
-    pub fn resolve(&self, kept: &Kept, now: Timestamp) -> Option<(Timestamp, Option<KeptInfo>)> {
+impl PointInTime {
+    /// The time, and the last snapshot before it or else the oldest one. `None` if there is no snapshot with this name.
+    pub fn resolve(
+        &self,
+        snapshots: &SnapshotStore,
+        now: Timestamp,
+    ) -> Option<(Timestamp, Option<SnapshotInfo>)> {
         let time = match self {
-            Since::Time(time) => *time,
-            Since::Ago(duration) => now.checked_sub(*duration).unwrap_or(Timestamp::MIN),
-            Since::Snapshot(name) => {
-                let info = kept.find(name)?;
+            PointInTime::Time(time) => *time,
+            PointInTime::Ago(duration) => now.checked_sub(*duration).unwrap_or(Timestamp::MIN),
+            PointInTime::Snapshot(name) => {
+                let info = snapshots.find(name)?;
                 return Some((info.time, Some(info)));
             }
         };
-        let list = kept.list();
+        let list = snapshots.list();
         let before = list.iter().rfind(|info| info.time <= time).or(list.first());
         Some((time, before.cloned()))
     }
 }
 
-/// `24h` and `7d` are durations (of `s`, `m`, `h`, `d` or `w`), `2026-11-15T20:00:00Z` is a time, everything else a name.
-impl FromStr for Since {
+/// `24h` and `7d` are durations (of `s`, `m`, `h`, `d` or `w`), `2026-11-15T20:00:00Z` is a time, anything else a name.
+impl FromStr for PointInTime {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Since, String> {
+    fn from_str(text: &str) -> Result<PointInTime, String> {
         if let Some(duration) = duration(text) {
-            return Ok(Since::Ago(duration));
+            return Ok(PointInTime::Ago(duration));
         }
         if let Ok(time) = text.parse() {
-            return Ok(Since::Time(time));
+            return Ok(PointInTime::Time(time));
         }
-        SnapshotName::new(text).map(Since::Snapshot).ok_or_else(|| {
-            format!("`{text}` is no moment; it must be a duration (24h, 7d), a time (RFC 3339) or the name of a snapshot")
+        SnapshotName::new(text).map(PointInTime::Snapshot).ok_or_else(|| {
+            format!(
+                "invalid time `{text}`; use a duration (24h, 7d), an RFC 3339 time or the name of a snapshot"
+            )
         })
     }
 }
 
-impl<'de> Deserialize<'de> for Since {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Since, D::Error> {
+impl<'de> Deserialize<'de> for PointInTime {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PointInTime, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
-impl PartialSchema for Since {
+impl PartialSchema for PointInTime {
     fn schema() -> RefOr<Schema> {
         let time = ObjectBuilder::new()
             .schema_type(Type::String)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)));
-        // A duration looks like a name.
+        // A duration matches the pattern of a name.
         AnyOfBuilder::new().item(SnapshotName::schema()).item(time).into()
     }
 }
 
-impl ToSchema for Since {}
+impl ToSchema for PointInTime {}
 
 fn duration(text: &str) -> Option<SignedDuration> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
@@ -86,7 +90,7 @@ fn duration(text: &str) -> Option<SignedDuration> {
         "w" => 7 * 86_400,
         _ => return None,
     };
-    // `+5` is a number, too, but no duration.
+    // `parse` would accept `+5`.
     if !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -100,31 +104,31 @@ mod tests {
 
     #[test]
     fn durations_times_and_names_are_told_apart() {
-        assert_eq!("24h".parse(), Ok(Since::Ago(SignedDuration::from_hours(24))));
-        assert_eq!("7d".parse(), Ok(Since::Ago(SignedDuration::from_hours(7 * 24))));
+        assert_eq!("24h".parse(), Ok(PointInTime::Ago(SignedDuration::from_hours(24))));
+        assert_eq!("7d".parse(), Ok(PointInTime::Ago(SignedDuration::from_hours(7 * 24))));
         let time = "2026-11-15T20:00:00Z";
-        assert_eq!(time.parse(), Ok(Since::Time(time.parse().unwrap())));
+        assert_eq!(time.parse(), Ok(PointInTime::Time(time.parse().unwrap())));
         for name in ["before-launch", "2026-11-15T20-00-00Z", "7", "d", "99999999999999999999d", "1y"] {
-            assert_eq!(name.parse(), Ok(Since::Snapshot(SnapshotName::new(name).unwrap())));
+            assert_eq!(name.parse(), Ok(PointInTime::Snapshot(SnapshotName::new(name).unwrap())));
         }
         for nothing in ["", "+5d", "5 d", "../x", "yesterday?"] {
-            let message = nothing.parse::<Since>().unwrap_err();
-            assert!(message.contains("it must be a duration (24h, 7d)"), "{message}");
+            let message = nothing.parse::<PointInTime>().unwrap_err();
+            assert!(message.contains("use a duration (24h, 7d)"), "{message}");
         }
     }
 
     #[test]
-    fn the_last_snapshot_before_a_time_shows_how_things_were() {
+    fn a_time_resolves_to_the_last_snapshot_before_it() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = Kept::open(folder.path());
+        let snapshots = SnapshotStore::open(folder.path());
         let time = |hour: i64| Timestamp::from_second(1_000_000 + hour * 3_600).unwrap();
         for hour in [10, 20] {
             let name = SnapshotName::new(&format!("h{hour}")).unwrap();
-            kept.keep(&published_at(time(hour), hour as u64, &[]), Some(name), 9).unwrap();
+            snapshots.save(&published_at(time(hour), hour as u64, &[]), Some(name), 9).unwrap();
         }
         let resolved = |since: &str| {
-            let (time, info) = since.parse::<Since>().unwrap().resolve(&kept, time(24))?;
-            Some((time, info.unwrap().name))
+            let (time, info) = since.parse::<PointInTime>().unwrap().resolve(&snapshots, time(24))?;
+            Some((time, info.unwrap().name.to_string()))
         };
         assert_eq!(resolved("1h"), Some((time(23), "h20".to_owned())));
         assert_eq!(resolved("4h"), Some((time(20), "h20".to_owned())));
@@ -134,8 +138,8 @@ mod tests {
         assert_eq!(resolved("h30"), None);
         assert!(resolved("9999999999w").is_some());
 
-        let nothing = Kept::open(&folder.path().join("elsewhere"));
-        let since: Since = "1h".parse().unwrap();
+        let nothing = SnapshotStore::open(&folder.path().join("elsewhere"));
+        let since: PointInTime = "1h".parse().unwrap();
         assert_eq!(since.resolve(&nothing, time(24)), Some((time(23), None)));
     }
 }

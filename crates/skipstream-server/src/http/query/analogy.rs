@@ -1,4 +1,4 @@
-//! a is to b as c is to what?
+//! *man* is to *king* as *woman* is to …
 
 use std::sync::Arc;
 
@@ -7,19 +7,15 @@ use serde::{Deserialize, Serialize};
 use skipstream::embeddings::AnalogyRule;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Answers, MAX_QUESTIONS, Outcome, answers};
+use super::{Answers, MAX_QUERIES, answers, check_batch};
 use crate::http::ApiError;
-use crate::http::answer::Json;
-use crate::http::answer::{NeighborInfo, SnapshotInfo, compute, find_row};
+use crate::http::answer::{Answer, Json, NeighborInfo, Results, compute, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::published::Published;
 use crate::search::Question;
 use crate::service::Service;
 
-/// Answers to many questions at once, all together.
-const MAX_ANSWERS: usize = 100_000;
-
-/// How an analogy is answered
+/// How an analogy is solved
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -30,146 +26,128 @@ pub enum Rule {
     Multiply,
 }
 
-/// a is to b as c is to what?
+/// An analogy
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct Asked {
-    /// The word that is to b
+pub struct Query {
+    /// The first word: a is to b
     #[param(inline)]
     a: Word,
-    /// as this word
+    /// The second word
     #[param(inline)]
     b: Word,
-    /// as this one is to the answer
+    /// The third word: c is to the answer
     #[param(inline)]
     c: Word,
-    /// How many answers; 10 by default
+    /// Number of answers; 10 by default
     #[param(inline)]
     n: Option<Answers>,
-    /// How the answer is found; `add` by default
+    /// How the analogy is solved; `add` by default
     #[serde(default)]
     #[param(inline)]
     rule: Rule,
 }
 
-/// Answers to an analogy
+/// Answers and the rule they were found by
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Analogy {
-    /// What the answer was made of
-    pub snapshot: SnapshotInfo,
+pub struct WithRule<T> {
     /// The rule
     #[schema(inline)]
-    pub rule: Rule,
-    /// The answers
+    rule: Rule,
     #[serde(flatten)]
-    pub found: AnalogyAnswers,
+    found: T,
 }
 
-/// a is to b as c is to one of the answers
+/// Answers to an analogy
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AnalogyAnswers {
-    /// As it was asked
+    /// The first word
     pub a: String,
-    /// As it was asked
+    /// The second word
     pub b: String,
-    /// As it was asked
+    /// The third word
     pub c: String,
-    /// The answers, the best first, without the three words
+    /// The answers, best first, without the three words
     pub answers: Vec<NeighborInfo>,
 }
 
-/// a is to b as c is to what?
+/// Solve an analogy: a is to b as c is to …
 #[utoipa::path(
-    get, path = "/v1/analogy", tag = "questions", params(Asked),
-    responses((status = 200, body = Analogy), (status = 404, description = "One of the words is not known")),
+    get, path = "/v1/analogy", tag = "queries", params(Query),
+    responses(
+        (status = 200, body = Answer<WithRule<AnalogyAnswers>>),
+        (status = 404, description = "A word is not in the vocabulary")
+    ),
     security(("token" = ["read"]))
 )]
 pub async fn one(
     State(service): State<Arc<Service>>,
-    Parameters(Asked { a, b, c, n, rule }): Parameters<Asked>,
-) -> Result<Json<Analogy>, ApiError> {
+    Parameters(Query { a, b, c, n, rule }): Parameters<Query>,
+) -> Result<Json<Answer<WithRule<AnalogyAnswers>>>, ApiError> {
     let published = service.published();
     for word in [&a, &b, &c] {
         find_row(&published, word).await?;
     }
     let terms = vec![Terms { a, b, c }];
     let mut solved = solve(&service, &published, terms, answers(n), rule).await?;
-    let found = solved.pop().expect("one question has one answer")?;
-    Ok(Json(Analogy { snapshot: (&*published).into(), rule, found }))
+    let found = solved.pop().expect("one query has one answer")?;
+    Ok(Answer::new(&published, WithRule { rule, found }))
 }
 
-/// Analogies
+/// A batch of analogies
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnalogyQuestions {
-    /// The questions
+    /// The analogies
     #[schema(inline)]
-    questions: Several,
-    /// How many answers to each; 10 by default
+    questions: Batch,
+    /// Number of answers to each; 10 by default
     #[schema(inline)]
     n: Option<Answers>,
-    /// How the answers are found; `add` by default
+    /// How the analogies are solved; `add` by default
     #[serde(default)]
     #[schema(inline)]
     rule: Rule,
 }
 
-// A name, because the macro that writes the schema does not see through numbers among the types' parameters.
-type Several = List<Terms, 0, MAX_QUESTIONS>;
+// An alias, because utoipa's macro does not accept const parameters.
+type Batch = List<Terms, 0, MAX_QUERIES>;
 
-/// a is to b as c is to what?
+/// An analogy: a is to b as c is to …
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
-    /// The word that is to b
+    /// The first word
     #[schema(inline)]
     a: Word,
-    /// as this word
+    /// The second word
     #[schema(inline)]
     b: Word,
-    /// as this one is to the answer
+    /// The third word
     #[schema(inline)]
     c: Word,
 }
 
-/// Answers to many analogies
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Analogies {
-    /// What the answers were made of
-    pub snapshot: SnapshotInfo,
-    /// The rule
-    #[schema(inline)]
-    pub rule: Rule,
-    /// An answer for each question, in their order
-    pub results: Vec<Outcome<AnalogyAnswers>>,
-}
-
-/// Many analogies at once
+/// Solve a batch of analogies
 ///
-/// At most 100,000 answers altogether. A question with a word that is not known has an error of its own among the results.
+/// At most 100,000 answers in total. An analogy with an unknown word has an error in its result.
 #[utoipa::path(
-    post, path = "/v1/analogy", tag = "questions", request_body = AnalogyQuestions,
-    responses((status = 200, body = Analogies)), security(("token" = ["read"]))
+    post, path = "/v1/analogy", tag = "queries", request_body = AnalogyQuestions,
+    responses((status = 200, body = Answer<WithRule<Results<AnalogyAnswers>>>)), security(("token" = ["read"]))
 )]
 pub async fn many(
     State(service): State<Arc<Service>>,
     Body(AnalogyQuestions { questions: List(questions), n, rule }): Body<AnalogyQuestions>,
-) -> Result<Json<Analogies>, ApiError> {
+) -> Result<Json<Answer<WithRule<Results<AnalogyAnswers>>>>, ApiError> {
     let n = answers(n);
-    if questions.len() * n > MAX_ANSWERS {
-        return Err(ApiError::bad_request(format!(
-            "{} questions with {n} answers each; all together they may have at most {MAX_ANSWERS}",
-            questions.len()
-        )));
-    }
+    check_batch(questions.len(), n)?;
     let published = service.published();
-    let solved = solve(&service, &published, questions, n, rule).await?;
-    let results = solved.into_iter().map(Outcome::from).collect();
-    Ok(Json(Analogies { snapshot: (&*published).into(), rule, results }))
+    let found = solve(&service, &published, questions, n, rule).await?.into_iter().collect();
+    Ok(Answer::new(&published, WithRule { rule, found }))
 }
 
-/// What is nearest to a sum is found with other such questions; products are found one by one.
+/// Sums are searched together with other queries, products one by one.
 async fn solve(
     service: &Service,
     published: &Arc<Published>,
@@ -188,7 +166,7 @@ async fn solve(
     let mut found = service.desk.ask(published, asked).await?.into_iter();
     let answer = |(terms, rows): (Terms, Result<_, _>)| {
         rows.map(|_| {
-            let found = found.next().expect("every question has an answer");
+            let found = found.next().expect("every query has an answer");
             terms.answered(NeighborInfo::found(published, &found))
         })
     };
@@ -204,10 +182,7 @@ fn multiply(published: &Published, terms: Terms, n: usize) -> Result<AnalogyAnsw
 
 impl Terms {
     fn rows(&self, published: &Published) -> Result<[usize; 3], ApiError> {
-        let row = |word: &Word| {
-            let row = published.embeddings.index_of(word.as_str());
-            row.ok_or_else(|| ApiError::unknown_word(word.as_str()))
-        };
+        let row = |word: &Word| Ok::<_, ApiError>(published.embeddings.row_of(word.as_str())?);
         Ok([row(&self.a)?, row(&self.b)?, row(&self.c)?])
     }
 

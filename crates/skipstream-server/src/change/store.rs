@@ -1,0 +1,295 @@
+//! Snapshots on disk: `NAME.safetensors` holds the vectors of the most frequent words, `NAME.json` a [`SnapshotInfo`].
+//!
+//! The JSON file is written first and deleted last, so a snapshot exists if both files do. After a crash at most a JSON
+//! file is left over, which the next start removes.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use skipstream::{Embeddings, Vectors};
+use utoipa::ToSchema;
+
+use super::name::SnapshotName;
+use super::retention::expired;
+use crate::error::{Error, Result};
+use crate::published::{Published, Seq};
+
+/// Limit on named snapshots, which stay until they are deleted.
+const MAX_PINNED: usize = 1_000;
+
+/// Snapshots that stay open. One of 30,000 words takes about a megabyte of memory.
+const MAX_OPEN: usize = 16;
+
+/// Version of the JSON file.
+const VERSION: u32 = 1;
+
+/// A snapshot of the vectors
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SnapshotInfo {
+    /// Its name
+    #[schema(value_type = String)]
+    pub name: SnapshotName,
+    /// When its vectors were published
+    pub time: Timestamp,
+    /// The last line it contains
+    pub seq: Seq,
+    /// Size of the vocabulary at that time
+    pub vocabulary: usize,
+    /// Number of tokens learned by then
+    pub words: u64,
+    /// Whether it stays until it is deleted by a request
+    pub pinned: bool,
+}
+
+/// The JSON file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Description {
+    version: u32,
+    #[serde(flatten)]
+    info: SnapshotInfo,
+}
+
+/// All snapshots.
+#[derive(Debug)]
+pub struct SnapshotStore {
+    folder: PathBuf,
+    list: Mutex<List>,
+    /// Held while files are written or deleted. Reads go on.
+    writing: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct List {
+    /// The oldest first.
+    infos: Vec<SnapshotInfo>,
+    /// The most recently used last.
+    open: VecDeque<(SnapshotName, Embeddings)>,
+}
+
+impl SnapshotStore {
+    /// The snapshots in a data folder. Unreadable ones are skipped with a warning.
+    pub fn open(data: &Path) -> SnapshotStore {
+        let folder = data.join("snapshots");
+        let mut infos = match read_folder(&folder) {
+            Ok(infos) => infos,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => {
+                tracing::warn!(%error, folder = %folder.display(), "cannot read the snapshots");
+                Vec::new()
+            }
+        };
+        infos.sort_by_key(|info| (info.time, info.seq));
+        let list = Mutex::new(List { infos, open: VecDeque::new() });
+        SnapshotStore { folder, list, writing: Mutex::default() }
+    }
+
+    /// All snapshots, the oldest first.
+    pub fn list(&self) -> Vec<SnapshotInfo> {
+        self.lock().infos.clone()
+    }
+
+    /// The newest scheduled snapshot up to a time: a wrong clock may have left later ones.
+    pub fn newest_scheduled(&self, until: Timestamp) -> Option<SnapshotInfo> {
+        self.lock().infos.iter().rfind(|info| !info.pinned && info.time <= until).cloned()
+    }
+
+    /// The snapshot with this name.
+    pub fn find(&self, name: &SnapshotName) -> Option<SnapshotInfo> {
+        self.lock().infos.iter().find(|info| info.name == *name).cloned()
+    }
+
+    /// The vectors of a snapshot; `None` if it does not exist or cannot be read. A corrupt snapshot is removed from the
+    /// list.
+    pub fn embeddings(&self, name: &SnapshotName) -> Option<Embeddings> {
+        let info = {
+            let mut list = self.lock();
+            if let Some(index) = list.open.iter().position(|(open, _)| open == name) {
+                let open = list.open.remove(index)?;
+                list.open.push_back(open.clone());
+                return Some(open.1);
+            }
+            list.infos.iter().find(|info| info.name == *name)?.clone()
+        };
+        // The lock is not held while the file is read.
+        match Embeddings::open(self.path(name, "safetensors"), Vectors::default()) {
+            Ok(embeddings) => {
+                self.remember(&info, &embeddings);
+                Some(embeddings)
+            }
+            Err(error) if is_temporary(&error) => {
+                tracing::warn!(%error, %name, "cannot read a snapshot");
+                None
+            }
+            Err(error) => {
+                tracing::warn!(%error, %name, "skipping an unreadable snapshot");
+                self.lock().infos.retain(|listed| *listed != info);
+                None
+            }
+        }
+    }
+
+    /// Saves the `most_words` most frequent words of a published version. A snapshot with a name stays until it is deleted;
+    /// one without is subject to retention.
+    pub fn save(
+        &self,
+        published: &Published,
+        name: Option<SnapshotName>,
+        most_words: usize,
+    ) -> Result<SnapshotInfo> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let pinned = name.is_some();
+        let name = name.unwrap_or_else(|| SnapshotName::of_time(published.time));
+        // An unreadable snapshot is not listed, and must not be overwritten.
+        if self.find(&name).is_some() || self.has_files(&name)? {
+            return Err(Error::NameTaken { name: name.to_string() });
+        }
+        if pinned && self.lock().infos.iter().filter(|info| info.pinned).count() >= MAX_PINNED {
+            return Err(Error::TooMany { what: "named snapshots", limit: MAX_PINNED });
+        }
+        let info = SnapshotInfo {
+            name,
+            time: published.time,
+            seq: published.seq,
+            vocabulary: published.embeddings.len(),
+            words: published.progress.tokens,
+            pinned,
+        };
+        if let Err(error) = self.write(&info, &published.embeddings.top(most_words)) {
+            // The disk may be full.
+            self.remove_files(&info.name);
+            return Err(error);
+        }
+        let mut list = self.lock();
+        list.infos.push(info.clone());
+        list.infos.sort_by_key(|info| (info.time, info.seq));
+        Ok(info)
+    }
+
+    /// Deletes a snapshot, even an unreadable one; returns whether it existed.
+    pub fn delete(&self, name: &SnapshotName) -> bool {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = self.lock();
+        let n_before = list.infos.len();
+        list.infos.retain(|info| info.name != *name);
+        list.open.retain(|(open, _)| open != name);
+        let was_listed = list.infos.len() < n_before;
+        drop(list);
+        let existed = was_listed || self.has_files(name).unwrap_or(false);
+        if existed {
+            self.remove_files(name);
+        }
+        existed
+    }
+
+    /// Deletes the snapshots whose retention has ended.
+    pub fn delete_expired(&self, now: Timestamp, keep_recent: usize, keep_days: usize) {
+        for name in expired(&self.list(), now, keep_recent, keep_days) {
+            self.delete(&name);
+        }
+    }
+
+    /// Caches vectors, unless their snapshot was deleted or replaced while they were read.
+    fn remember(&self, info: &SnapshotInfo, embeddings: &Embeddings) {
+        let mut list = self.lock();
+        if !list.infos.contains(info) || list.open.iter().any(|(open, _)| *open == info.name) {
+            return;
+        }
+        if list.open.len() == MAX_OPEN {
+            list.open.pop_front();
+        }
+        list.open.push_back((info.name.clone(), embeddings.clone()));
+    }
+
+    fn write(&self, info: &SnapshotInfo, embeddings: &Embeddings) -> Result<()> {
+        let failed = |source| skipstream::Error::Io { path: self.folder.clone(), source };
+        fs::create_dir_all(&self.folder).map_err(failed)?;
+        let description = Description { version: VERSION, info: info.clone() };
+        skipstream::bytes::replace(self.path(&info.name, "json"), |file| {
+            let written = serde_json::to_writer(&mut *file, &description).map_err(io::Error::from);
+            written.and_then(|()| file.write_all(b"\n")).map_err(failed)
+        })?;
+        Ok(embeddings.save(self.path(&info.name, "safetensors"))?)
+    }
+
+    fn has_files(&self, name: &SnapshotName) -> Result<bool> {
+        for extension in ["safetensors", "json"] {
+            let path = self.path(name, extension);
+            if path.try_exists().map_err(|source| skipstream::Error::Io { path, source })? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Removes the files of a snapshot, the vectors first.
+    fn remove_files(&self, name: &SnapshotName) {
+        for extension in ["safetensors", "json"] {
+            let path = self.path(name, extension);
+            if let Err(error) = fs::remove_file(&path)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                tracing::warn!(%error, path = %path.display(), "cannot delete a snapshot file");
+            }
+        }
+    }
+
+    fn path(&self, name: &SnapshotName, extension: &str) -> PathBuf {
+        self.folder.join(format!("{name}.{extension}"))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, List> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a file may be readable later: there may be too many open files, or the disk may be unavailable.
+fn is_temporary(error: &skipstream::Error) -> bool {
+    use io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
+    match error {
+        skipstream::Error::Io { source, .. } => {
+            !matches!(source.kind(), NotFound | InvalidData | UnexpectedEof)
+        }
+        _ => false,
+    }
+}
+
+/// The snapshots in a folder. Removes JSON files without vectors and unfinished files.
+fn read_folder(folder: &Path) -> io::Result<Vec<SnapshotInfo>> {
+    let mut infos = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let Some(file) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if file.starts_with('.') && file.ends_with(".partial") {
+            let _ = fs::remove_file(&path);
+            continue;
+        }
+        let Some(name) = file.strip_suffix(".json").and_then(SnapshotName::new) else { continue };
+        // An error does not prove that the file is missing.
+        if path.with_file_name(format!("{name}.safetensors")).try_exists().is_ok_and(|exists| !exists) {
+            let _ = fs::remove_file(&path);
+            continue;
+        }
+        match read_info(&path) {
+            Ok(info) => infos.push(SnapshotInfo { name, ..info }),
+            Err(error) => tracing::warn!(%error, %name, "skipping an unreadable snapshot"),
+        }
+    }
+    Ok(infos)
+}
+
+fn read_info(path: &Path) -> io::Result<SnapshotInfo> {
+    let Description { version, info } = serde_json::from_slice(&fs::read(path)?)?;
+    if version != VERSION {
+        let message = format!("it has version {version}; this program reads version {VERSION}");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    Ok(info)
+}
+
+#[cfg(test)]
+mod tests;

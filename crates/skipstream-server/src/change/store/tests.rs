@@ -1,0 +1,154 @@
+use tempfile::TempDir;
+
+use super::*;
+use crate::change::testing::{self, published};
+
+fn name(name: &str) -> SnapshotName {
+    SnapshotName::new(name).unwrap()
+}
+
+fn names(snapshots: &SnapshotStore) -> Vec<String> {
+    snapshots.list().into_iter().map(|info| info.name.to_string()).collect()
+}
+
+#[test]
+fn snapshots_survive_a_restart() {
+    let folder = TempDir::new().unwrap();
+    let published = published(9, &[("tea", 5, [1.0, 0.5]), ("milk", 4, [0.5, 1.0]), ("ink", 1, [0.0, 1.0])]);
+    let snapshots = SnapshotStore::open(folder.path());
+    assert!(snapshots.list().is_empty());
+    let pinned = snapshots.save(&published, Some(name("monday")), 2).unwrap();
+    let scheduled = snapshots.save(&published, None, 2).unwrap();
+    assert_eq!((pinned.seq, pinned.vocabulary, pinned.words, pinned.pinned), (9, 3, 10, true));
+    assert!(!scheduled.pinned);
+
+    let again = SnapshotStore::open(folder.path());
+    assert_eq!(again.list().len(), 2);
+    assert_eq!(again.find(&name("monday")), Some(pinned));
+    assert_eq!(again.newest_scheduled(published.time), Some(scheduled));
+    let embeddings = again.embeddings(&name("monday")).unwrap();
+    assert!(embeddings.words().eq(["tea", "milk"]) && embeddings.count(1) == 4);
+    assert_eq!(*embeddings.vector_at(0), [1.0, 0.5]);
+}
+
+#[test]
+fn a_name_is_given_once_and_is_free_again_after_deleting() {
+    let folder = TempDir::new().unwrap();
+    let published = published(1, &[("tea", 5, [1.0, 0.5])]);
+    let snapshots = SnapshotStore::open(folder.path());
+    snapshots.save(&published, Some(name("a")), 9).unwrap();
+    let message = snapshots.save(&published, Some(name("a")), 9).unwrap_err().to_string();
+    assert_eq!(message, "a snapshot named `a` already exists");
+    assert!(snapshots.embeddings(&name("a")).is_some());
+    assert!(snapshots.delete(&name("a")) && !snapshots.delete(&name("a")));
+    assert!(snapshots.embeddings(&name("a")).is_none());
+    assert_eq!(fs::read_dir(folder.path().join("snapshots")).unwrap().count(), 0);
+    snapshots.save(&published, Some(name("a")), 9).unwrap();
+}
+
+#[test]
+fn corrupt_snapshots_are_skipped_and_the_others_stay() {
+    let folder = TempDir::new().unwrap();
+    let published = published(1, &[("tea", 5, [1.0, 0.5])]);
+    let snapshots = SnapshotStore::open(folder.path());
+    for damaged in ["good", "vectors", "description", "half"] {
+        snapshots.save(&published, Some(name(damaged)), 9).unwrap();
+    }
+    let file = |name: &str| folder.path().join("snapshots").join(name);
+    fs::write(file("vectors.safetensors"), "short").unwrap();
+    fs::write(file("description.json"), "{\"version\": 7}").unwrap();
+    fs::remove_file(file("half.safetensors")).unwrap();
+    fs::write(file("..json"), "{}").unwrap();
+
+    let snapshots = SnapshotStore::open(folder.path());
+    assert_eq!(names(&snapshots).len(), 2);
+    assert!(!file("half.json").exists() && file("description.json").exists());
+    assert!(snapshots.embeddings(&name("vectors")).is_none());
+    assert_eq!(names(&snapshots), ["good"]);
+    assert!(snapshots.embeddings(&name("good")).is_some());
+
+    // An unlisted snapshot is not overwritten, but can be deleted.
+    for damaged in ["vectors", "description"] {
+        let again = snapshots.save(&published, Some(name(damaged)), 9);
+        assert!(matches!(again, Err(Error::NameTaken { .. })));
+        assert!(snapshots.delete(&name(damaged)) && !snapshots.delete(&name(damaged)));
+        snapshots.save(&published, Some(name(damaged)), 9).unwrap();
+    }
+}
+
+#[test]
+fn a_snapshot_that_is_unreadable_for_a_while_stays() {
+    let folder = TempDir::new().unwrap();
+    let published = published(1, &[("tea", 5, [1.0, 0.5])]);
+    let snapshots = SnapshotStore::open(folder.path());
+    snapshots.save(&published, Some(name("a")), 9).unwrap();
+    // A file where the folder should be: the snapshot is neither corrupt nor gone.
+    let (files, away) = (folder.path().join("snapshots"), folder.path().join("away"));
+    fs::rename(&files, &away).unwrap();
+    fs::write(&files, "").unwrap();
+    assert!(snapshots.embeddings(&name("a")).is_none());
+    fs::remove_file(&files).unwrap();
+    fs::rename(&away, &files).unwrap();
+    assert!(snapshots.embeddings(&name("a")).is_some());
+}
+
+#[test]
+fn vectors_of_a_deleted_snapshot_are_not_cached() {
+    let folder = TempDir::new().unwrap();
+    let published = published(1, &[("tea", 5, [1.0, 0.5])]);
+    let snapshots = SnapshotStore::open(folder.path());
+    let later = testing::published(2, &[("milk", 5, [1.0, 0.5])]);
+    let old = snapshots.save(&published, Some(name("a")), 9).unwrap();
+    snapshots.delete(&name("a"));
+    snapshots.remember(&old, &published.embeddings);
+    assert!(snapshots.embeddings(&name("a")).is_none());
+    snapshots.save(&later, Some(name("a")), 9).unwrap();
+    snapshots.remember(&old, &published.embeddings);
+    assert!(snapshots.embeddings(&name("a")).unwrap().words().eq(["milk"]));
+}
+
+#[test]
+fn files_left_by_a_killed_process_are_removed() {
+    let folder = TempDir::new().unwrap();
+    let snapshots = SnapshotStore::open(folder.path());
+    snapshots.save(&published(1, &[("tea", 5, [1.0, 0.5])]), Some(name("a")), 9).unwrap();
+    let file = |name: &str| folder.path().join("snapshots").join(name);
+    for partial in [".b.json.partial", ".b.safetensors.partial"] {
+        fs::write(file(partial), "half").unwrap();
+    }
+    assert_eq!(names(&SnapshotStore::open(folder.path())), ["a"]);
+    assert_eq!(fs::read_dir(folder.path().join("snapshots")).unwrap().count(), 2);
+}
+
+#[test]
+fn a_failed_write_leaves_nothing() {
+    let folder = TempDir::new().unwrap();
+    let published = published(1, &[("tea", 5, [1.0, 0.5])]);
+    let snapshots = SnapshotStore::open(folder.path());
+    // A folder blocks the file of the vectors.
+    fs::create_dir_all(folder.path().join("snapshots/.a.safetensors.partial")).unwrap();
+    assert!(snapshots.save(&published, Some(name("a")), 9).is_err());
+    assert!(snapshots.list().is_empty() && !folder.path().join("snapshots/a.json").exists());
+}
+
+#[test]
+fn a_full_disk_is_recognized() {
+    let full = io::Error::from(io::ErrorKind::StorageFull);
+    let error = skipstream::Error::Io { path: PathBuf::new(), source: full };
+    assert!(matches!(Error::from(error), Error::DiskFull));
+}
+
+#[test]
+fn only_some_snapshots_stay_open() {
+    let folder = TempDir::new().unwrap();
+    let published = published(1, &[("tea", 5, [1.0, 0.5])]);
+    let snapshots = SnapshotStore::open(folder.path());
+    let all: Vec<SnapshotName> = (0..MAX_OPEN + 4).map(|number| name(&number.to_string())).collect();
+    for name in &all {
+        snapshots.save(&published, Some(name.clone()), 9).unwrap();
+    }
+    for name in all.iter().chain(&all) {
+        assert_eq!(snapshots.embeddings(name).unwrap().len(), 1);
+    }
+    assert_eq!(snapshots.lock().open.len(), MAX_OPEN);
+}

@@ -1,0 +1,290 @@
+//! Events: what happens, for clients that listen.
+//!
+//! The last events are kept in a numbered history, so that a client that lost its connection can catch up. Each listener
+//! reads from its own position: nobody waits for anybody, and a slow listener learns how many events it missed.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use serde::Serialize;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+/// Length of the history. With fifty words per event that is about a megabyte.
+const MAX_EVENTS: usize = 1_000;
+
+/// Limit on concurrent listeners.
+pub(crate) const MAX_LISTENERS: usize = 256;
+
+/// Sends events to all listeners and keeps the last ones.
+#[derive(Debug)]
+pub struct Events {
+    history: Mutex<History>,
+    state: watch::Sender<State>,
+    /// When the service started. Event numbers start at 0 each time.
+    start: i64,
+    listeners: Arc<Semaphore>,
+}
+
+#[derive(Debug, Default)]
+struct History {
+    events: VecDeque<Event>,
+    /// The number of the next event.
+    next: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// The number of the next event.
+    next: u64,
+    closed: bool,
+}
+
+/// Identifies an event, so that a client can resume after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventId {
+    start: i64,
+    number: u64,
+}
+
+/// An event.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Its id.
+    pub id: EventId,
+    /// Its type.
+    pub name: &'static str,
+    /// JSON.
+    pub data: Arc<str>,
+}
+
+/// What a listener receives.
+#[derive(Clone, Debug)]
+pub enum Received {
+    /// An event.
+    Event(Event),
+    /// The number of missed events; `None` if unknown, because the service was restarted.
+    Missed(Option<u64>),
+}
+
+/// A listener.
+#[derive(Debug)]
+pub struct Listener {
+    /// The number of the next event to receive.
+    next: u64,
+    /// The client's last event is from before a restart.
+    is_from_earlier_start: bool,
+    state: watch::Receiver<State>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Default for Events {
+    fn default() -> Events {
+        Events {
+            history: Mutex::default(),
+            state: watch::Sender::new(State { next: 0, closed: false }),
+            start: Timestamp::now().as_millisecond(),
+            listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
+        }
+    }
+}
+
+impl Events {
+    /// Sends an event.
+    pub fn send(&self, name: &'static str, data: &impl Serialize) {
+        let data = match serde_json::to_string(data) {
+            Ok(data) => data.into(),
+            Err(error) => return tracing::error!(%error, name, "cannot serialize an event"),
+        };
+        let mut history = self.history();
+        let id = EventId { start: self.start, number: history.next };
+        if history.events.len() == MAX_EVENTS {
+            history.events.pop_front();
+        }
+        history.events.push_back(Event { id, name, data });
+        history.next += 1;
+        let next = history.next;
+        drop(history);
+        self.state.send_if_modified(|state| {
+            let is_newer = next > state.next;
+            state.next = next.max(state.next);
+            is_newer
+        });
+    }
+
+    /// Listens to events after a given one, as far as the history goes back, or from now on. `None` if there are too many
+    /// listeners.
+    pub fn listen(&self, after: Option<EventId>) -> Option<Listener> {
+        let permit = self.listeners.clone().try_acquire_owned().ok()?;
+        let now = self.history().next;
+        let is_from_earlier_start = after.is_some_and(|id| id.start != self.start);
+        let next = match after {
+            // A client may send any number.
+            Some(id) if !is_from_earlier_start => id.number.saturating_add(1).min(now),
+            _ => now,
+        };
+        Some(Listener { next, is_from_earlier_start, state: self.state.subscribe(), _permit: permit })
+    }
+
+    /// Ends all listeners, when the service stops.
+    pub fn close(&self) {
+        self.state.send_modify(|state| state.closed = true);
+    }
+
+    /// Returns when [`Events::close`] was called.
+    pub async fn closed(&self) {
+        // The sender lives as long as `self`.
+        let _ = self.state.subscribe().wait_for(|state| state.closed).await;
+    }
+
+    fn history(&self) -> MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listener {
+    /// The next event; `None` when the service stops. Cancel safe.
+    pub async fn next(&mut self, events: &Events) -> Option<Received> {
+        if std::mem::take(&mut self.is_from_earlier_start) {
+            return Some(Received::Missed(None));
+        }
+        loop {
+            if let Some(received) = self.read(events) {
+                return Some(received);
+            }
+            let next = self.next;
+            let state = *self.state.wait_for(|state| state.closed || state.next > next).await.ok()?;
+            if state.closed {
+                return None;
+            }
+        }
+    }
+
+    /// The next event of the history.
+    fn read(&mut self, events: &Events) -> Option<Received> {
+        let history = events.history();
+        let oldest = history.next - history.events.len() as u64;
+        if self.next < oldest {
+            let missed = oldest - self.next;
+            self.next = oldest;
+            return Some(Received::Missed(Some(missed)));
+        }
+        let event = history.events.get((self.next - oldest) as usize)?;
+        self.next += 1;
+        Some(Received::Event(event.clone()))
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}-{}", self.start, self.number)
+    }
+}
+
+impl FromStr for EventId {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<EventId, ()> {
+        let (start, number) = text.rsplit_once('-').ok_or(())?;
+        Ok(EventId { start: start.parse().map_err(drop)?, number: number.parse().map_err(drop)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn receive(listener: &mut Listener, events: &Events) -> String {
+        match listener.next(events).await.unwrap() {
+            Received::Event(event) => event.data.to_string(),
+            Received::Missed(missed) => format!("missed {missed:?}"),
+        }
+    }
+
+    fn sent(number: usize) -> String {
+        number.to_string()
+    }
+
+    #[tokio::test]
+    async fn a_listener_receives_new_events() {
+        let events = Events::default();
+        events.send("problem", &0);
+        let mut listener = events.listen(None).unwrap();
+        events.send("problem", &1);
+        events.send("problem", &2);
+        assert_eq!(receive(&mut listener, &events).await, sent(1));
+        assert_eq!(receive(&mut listener, &events).await, sent(2));
+        let (received, ()) =
+            tokio::join!(receive(&mut listener, &events), async { events.send("problem", &3) });
+        assert_eq!(received, sent(3));
+    }
+
+    #[tokio::test]
+    async fn a_client_that_reconnects_catches_up() {
+        let events = Events::default();
+        let mut listener = events.listen(None).unwrap();
+        (0..3).for_each(|number| events.send("problem", &number));
+        let Some(Received::Event(first)) = listener.next(&events).await else { panic!("an event was sent") };
+        let id: EventId = first.id.to_string().parse().unwrap();
+        let mut again = events.listen(Some(id)).unwrap();
+        assert_eq!(receive(&mut again, &events).await, sent(1));
+        assert_eq!(receive(&mut again, &events).await, sent(2));
+    }
+
+    #[tokio::test]
+    async fn a_slow_listener_learns_how_many_it_missed() {
+        let events = Events::default();
+        let mut listener = events.listen(None).unwrap();
+        (0..MAX_EVENTS + 5).for_each(|number| events.send("problem", &number));
+        assert_eq!(receive(&mut listener, &events).await, "missed Some(5)");
+        assert_eq!(receive(&mut listener, &events).await, sent(5));
+    }
+
+    #[tokio::test]
+    async fn an_event_from_before_a_restart_is_recognized() {
+        let events = Events::default();
+        events.send("problem", &0);
+        let mut listener = events.listen(Some("12-5".parse().unwrap())).unwrap();
+        events.send("problem", &1);
+        assert_eq!(receive(&mut listener, &events).await, "missed None");
+        assert_eq!(receive(&mut listener, &events).await, sent(1));
+    }
+
+    #[tokio::test]
+    async fn an_unknown_number_is_harmless() {
+        let events = Events::default();
+        let id = EventId { start: events.start, number: u64::MAX };
+        let mut listener = events.listen(Some(id)).unwrap();
+        events.send("problem", &0);
+        assert_eq!(receive(&mut listener, &events).await, sent(0));
+    }
+
+    #[tokio::test]
+    async fn listening_ends_with_the_service() {
+        let events = Events::default();
+        let mut listener = events.listen(None).unwrap();
+        events.send("problem", &0);
+        events.close();
+        events.closed().await;
+        assert_eq!(receive(&mut listener, &events).await, sent(0));
+        assert!(listener.next(&events).await.is_none());
+    }
+
+    #[test]
+    fn the_number_of_listeners_is_limited() {
+        let events = Events::default();
+        let listeners: Vec<Listener> = (0..MAX_LISTENERS).map(|_| events.listen(None).unwrap()).collect();
+        assert!(events.listen(None).is_none());
+        drop(listeners);
+        assert!(events.listen(None).is_some());
+    }
+
+    #[test]
+    fn an_invalid_id_is_an_error() {
+        for text in ["", "-", "1", "a-1", "1-a", "1-99999999999999999999"] {
+            assert!(text.parse::<EventId>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Nearest neighbors of words and vectors.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{Answers, MAX_QUERIES, answers, check_batch};
+use crate::http::ApiError;
+use crate::http::answer::{Answer, BatchResult, Json, NeighborInfo, find_row};
+use crate::http::extract::{Json as Body, List, Parameters, Path, Word};
+use crate::published::Published;
+use crate::search::Question;
+use crate::service::Service;
+
+/// Number of neighbors
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Query {
+    /// Number of neighbors; 10 by default
+    #[param(inline)]
+    n: Option<Answers>,
+}
+
+/// The neighbors of a word
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Neighbors {
+    /// The word
+    pub word: String,
+    /// The neighbors, nearest first
+    pub neighbors: Vec<NeighborInfo>,
+}
+
+/// Nearest neighbors of a word
+#[utoipa::path(
+    get, path = "/v1/words/{word}/neighbors", tag = "queries",
+    params(("word" = inline(Word), Path, description = "The word, percent-encoded"), Query),
+    responses(
+        (status = 200, body = Answer<Neighbors>),
+        (status = 404, description = "The word is not in the vocabulary")
+    ),
+    security(("token" = ["read"]))
+)]
+pub async fn of_word(
+    State(service): State<Arc<Service>>,
+    Path(word): Path<Word>,
+    Parameters(Query { n }): Parameters<Query>,
+) -> Result<Json<Answer<Neighbors>>, ApiError> {
+    let published = service.published();
+    let row = find_row(&published, &word).await?;
+    let question = Question::about_row(&published, row, answers(n));
+    let found = service.desk.ask(&published, vec![question]).await?.concat();
+    let neighbors = NeighborInfo::found(&published, &found);
+    Ok(Answer::new(&published, Neighbors { word: word.into_string(), neighbors }))
+}
+
+// Aliases, because utoipa's macro does not accept const parameters.
+type Words = List<Word, 0, MAX_QUERIES>;
+type Vectors = List<Vec<f32>, 0, MAX_QUERIES>;
+
+/// A batch of words or vectors.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Batch {
+    words: Option<Words>,
+    vectors: Option<Vectors>,
+    n: Option<Answers>,
+}
+
+/// Either words or vectors
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "documents `Batch`, which must have exactly one of the two fields")]
+enum BatchShape {
+    Words(OfWords),
+    Vectors(OfVectors),
+}
+
+/// A batch of words
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "documents `Batch`")]
+struct OfWords {
+    /// The words
+    #[schema(inline)]
+    words: Words,
+    /// Number of neighbors of each; 10 by default
+    #[schema(inline)]
+    n: Option<Answers>,
+}
+
+/// A batch of vectors
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "documents `Batch`")]
+struct OfVectors {
+    /// The vectors, each with as many values as the model has dimensions
+    #[schema(inline)]
+    vectors: Vectors,
+    /// Number of neighbors of each; 10 by default
+    #[schema(inline)]
+    n: Option<Answers>,
+}
+
+/// Neighbors for a batch
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ManyNeighbors {
+    /// One result per word or vector, in the same order
+    pub results: Vec<NeighborsResult>,
+}
+
+/// The result for one word or vector
+#[derive(Debug, Serialize, ToSchema)]
+pub struct NeighborsResult {
+    /// The word; absent if vectors were sent
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub word: Option<String>,
+    /// Its neighbors, or an error
+    #[serde(flatten)]
+    pub result: BatchResult<NeighborList>,
+}
+
+/// Nearest neighbors
+#[derive(Debug, Serialize, ToSchema)]
+pub struct NeighborList {
+    /// The neighbors, nearest first
+    pub neighbors: Vec<NeighborInfo>,
+}
+
+/// Nearest neighbors of many words or vectors
+///
+/// Send either words or vectors. At most 100,000 neighbors in total. An unknown word, or a vector of the wrong length, has
+/// an error in its result.
+#[utoipa::path(
+    post, path = "/v1/neighbors", tag = "queries", request_body = inline(BatchShape),
+    responses((status = 200, body = Answer<ManyNeighbors>)), security(("token" = ["read"]))
+)]
+pub async fn of_many(
+    State(service): State<Arc<Service>>,
+    Body(Batch { words, vectors, n }): Body<Batch>,
+) -> Result<Json<Answer<ManyNeighbors>>, ApiError> {
+    let n = answers(n);
+    let published = service.published();
+    let dimensions = published.embeddings.dimensions();
+    let (asked, mut names): (Vec<Result<Question, ApiError>>, _) = match (words, vectors) {
+        (Some(List(words)), None) => {
+            check_batch(words.len(), n)?;
+            let asked = words.iter().map(|word| about_word(&published, word, n)).collect();
+            (asked, words.into_iter())
+        }
+        (None, Some(List(vectors))) => {
+            check_batch(vectors.len(), n)?;
+            let asked = vectors.into_iter().map(|vector| about_vector(vector, dimensions, n)).collect();
+            (asked, Vec::new().into_iter())
+        }
+        (words, _) => {
+            let given = if words.is_some() { "both" } else { "neither" };
+            let message = format!("the body has {given} of `words` and `vectors`; it must have exactly one");
+            return Err(ApiError::bad_request(message));
+        }
+    };
+    let questions = asked.iter().flatten().cloned().collect();
+    let mut found = service.desk.ask(&published, questions).await?.into_iter();
+    let result = |asked: Result<Question, ApiError>| {
+        let list = asked.map(|_| NeighborInfo::found(&published, &found.next().unwrap_or_default()));
+        let result = list.map(|neighbors| NeighborList { neighbors }).into();
+        NeighborsResult { word: names.next().map(Word::into_string), result }
+    };
+    let results = asked.into_iter().map(result).collect();
+    Ok(Answer::new(&published, ManyNeighbors { results }))
+}
+
+fn about_word(published: &Published, word: &Word, n: usize) -> Result<Question, ApiError> {
+    Ok(Question::about_row(published, published.embeddings.row_of(word.as_str())?, n))
+}
+
+fn about_vector(vector: Vec<f32>, dimensions: usize, n: usize) -> Result<Question, ApiError> {
+    if vector.len() != dimensions {
+        let message =
+            format!("the vector has {} values; the model has {dimensions} dimensions", vector.len());
+        return Err(ApiError::bad_request(message));
+    }
+    if !vector.iter().map(|value| value * value).sum::<f32>().is_finite() {
+        return Err(ApiError::bad_request("the vector is too long: the sum of its squares exceeds 3e38"));
+    }
+    Ok(Question::about_vector(vector, n))
+}

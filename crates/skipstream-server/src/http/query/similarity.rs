@@ -1,0 +1,97 @@
+//! Cosine similarity of two words.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::MAX_QUERIES;
+use crate::http::ApiError;
+use crate::http::answer::{Answer, Json, Results, answer, row_of};
+use crate::http::extract::{Json as Body, List, Parameters, Word};
+use crate::published::Published;
+use crate::service::Service;
+
+/// Two words
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Query {
+    /// The first word
+    #[param(inline)]
+    a: Word,
+    /// The second word
+    #[param(inline)]
+    b: Word,
+}
+
+/// The similarity of two words
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PairSimilarity {
+    /// The first word
+    pub a: String,
+    /// The second word
+    pub b: String,
+    /// Cosine similarity, from -1 to 1
+    pub similarity: f32,
+}
+
+/// Cosine similarity of two words
+#[utoipa::path(
+    get, path = "/v1/similarity", tag = "queries", params(Query),
+    responses(
+        (status = 200, body = Answer<PairSimilarity>),
+        (status = 404, description = "A word is not in the vocabulary")
+    ),
+    security(("token" = ["read"]))
+)]
+pub async fn one(
+    State(service): State<Arc<Service>>,
+    Parameters(Query { a, b }): Parameters<Query>,
+) -> Result<Json<Answer<PairSimilarity>>, ApiError> {
+    let work = move |published: &Published| {
+        row_of(published, &a)?;
+        row_of(published, &b)?;
+        compare(published, a, b)
+    };
+    answer(&service, work).await
+}
+
+// An alias, because utoipa's macro does not accept const parameters.
+type Batch = List<List<Word, 2, 2>, 0, MAX_QUERIES>;
+
+/// A batch of pairs
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pairs {
+    /// The pairs
+    #[schema(inline)]
+    pairs: Batch,
+}
+
+/// Cosine similarity of many pairs of words
+///
+/// A pair with an unknown word has an error in its result.
+#[utoipa::path(
+    post, path = "/v1/similarity", tag = "queries", request_body = Pairs,
+    responses((status = 200, body = Answer<Results<PairSimilarity>>)), security(("token" = ["read"]))
+)]
+pub async fn many(
+    State(service): State<Arc<Service>>,
+    Body(Pairs { pairs: List(pairs) }): Body<Pairs>,
+) -> Result<Json<Answer<Results<PairSimilarity>>>, ApiError> {
+    let work = move |published: &Published| {
+        let compare = |List(words): List<Word, 2, 2>| {
+            let [a, b] = <[Word; 2]>::try_from(words).expect("the list has exactly two words");
+            compare(published, a, b)
+        };
+        Ok(pairs.into_iter().map(compare).collect())
+    };
+    answer(&service, work).await
+}
+
+fn compare(published: &Published, a: Word, b: Word) -> Result<PairSimilarity, ApiError> {
+    let similarity = published.embeddings.similarity(a.as_str(), b.as_str())?;
+    Ok(PairSimilarity { a: a.into_string(), b: b.into_string(), similarity })
+}

@@ -1,0 +1,91 @@
+//! The vocabulary: counts and times of words, and words by prefix.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{Answers, answers};
+use crate::http::ApiError;
+use crate::http::answer::{Answer, Json, WordInfo, answer, row_of};
+use crate::http::extract::{Parameters, Path, Word};
+use crate::published::Published;
+use crate::service::Service;
+
+/// A prefix
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Query {
+    /// Only words that start with this; empty by default
+    #[serde(default)]
+    #[param(max_length = 1000)]
+    prefix: String,
+    /// Number of words; 10 by default
+    #[param(inline)]
+    n: Option<Answers>,
+}
+
+/// Words with a common prefix
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Words {
+    /// The words, most frequent first
+    pub words: Vec<WordInfo>,
+}
+
+/// The most frequent words, optionally with a prefix
+#[utoipa::path(
+    get, path = "/v1/words", tag = "queries", params(Query),
+    responses((status = 200, body = Answer<Words>)), security(("token" = ["read"]))
+)]
+pub async fn complete(
+    State(service): State<Arc<Service>>,
+    Parameters(Query { prefix, n }): Parameters<Query>,
+) -> Result<Json<Answer<Words>>, ApiError> {
+    let (length, limit) = (prefix.chars().count(), Word::MAX_CHARACTERS);
+    if length > limit {
+        return Err(ApiError::bad_request(format!("prefix has {length} characters; the limit is {limit}")));
+    }
+    let n = answers(n);
+    let work = move |published: &Published| {
+        let rows: Vec<usize> = if prefix.is_empty() {
+            (0..published.embeddings.len().min(n)).collect()
+        } else {
+            published.complete(&prefix, n)
+        };
+        Ok(Words { words: rows.into_iter().map(|row| WordInfo::new(published, row)).collect() })
+    };
+    answer(&service, work).await
+}
+
+/// A word and its share of the text
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OneWord {
+    #[serde(flatten)]
+    info: WordInfo,
+    /// Share of all tokens read, from 0 to 1
+    share: f64,
+}
+
+/// Count, rank and times of a word
+#[utoipa::path(
+    get, path = "/v1/words/{word}", tag = "queries",
+    params(("word" = inline(Word), Path, description = "The word, percent-encoded")),
+    responses(
+        (status = 200, body = Answer<OneWord>),
+        (status = 404, description = "The word is not in the vocabulary")
+    ),
+    security(("token" = ["read"]))
+)]
+pub async fn word(
+    State(service): State<Arc<Service>>,
+    Path(word): Path<Word>,
+) -> Result<Json<Answer<OneWord>>, ApiError> {
+    let work = move |published: &Published| {
+        let info = WordInfo::new(published, row_of(published, &word)?);
+        let share = info.count as f64 / published.progress.tokens.max(1) as f64;
+        Ok(OneWord { info, share })
+    };
+    answer(&service, work).await
+}
