@@ -1,15 +1,17 @@
 //! The settings of a trainer, checked.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use skipstream::train::Initial;
 use skipstream::units::Bytes;
-use skipstream::{Config, Error};
+use skipstream::{Config, Setting, SettingKind, SettingValues};
 
 use crate::error::to_python;
 
@@ -18,29 +20,55 @@ use crate::error::to_python;
 pub struct Settings {
     /// Checked.
     config: Config,
-    /// Bytes that decide on the vocabulary.
+    /// The memory limit, from which the vocabulary size follows.
     memory: Option<u64>,
-    /// A file of vectors with which words start.
+    /// A file of vectors that words start from.
     init: Option<PathBuf>,
 }
 
 #[pymethods]
 impl Settings {
-    /// Checks settings by name. What is not named has its default.
+    /// Checks settings by name. A setting that is missing or None has its default.
     #[new]
     #[pyo3(signature = (**settings))]
     fn new(py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Settings> {
-        let mut asked = Asked::default();
+        let (mut values, mut memory, mut init) = (Map::new(), None, None);
         for (name, value) in settings.into_iter().flatten() {
-            asked.set(&name.extract::<String>()?, &value)?;
+            let name = name.extract::<String>()?;
+            match Setting::ALL.iter().find(|setting| setting.name == name) {
+                _ if value.is_none() => {}
+                Some(setting) => {
+                    values.insert(name, read(setting, &value)?);
+                }
+                None if name == "memory" => memory = Some(bytes(&value)?),
+                None if name == "init" => init = Some(value.extract::<PathBuf>()?),
+                None => return Err(PyTypeError::new_err(format!("there is no setting {name:?}"))),
+            }
         }
-        asked.check(py)
+        let values: SettingValues = serde_json::from_value(Value::Object(values))
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let config = values.config().and_then(|config| {
+            let config = match (memory, &init) {
+                (Some(bytes), None) => config.within_memory(bytes)?,
+                _ => config,
+            };
+            config.clone().check()?;
+            Ok(config)
+        });
+        let config = config.map_err(|error| to_python(py, error))?;
+        Ok(Settings { config, memory, init })
     }
 
     /// All settings with every choice spelled out, as JSON.
     fn resolved(&self, py: Python<'_>) -> PyResult<String> {
         let settings = self.config.clone().check().map_err(|error| to_python(py, error))?;
         Ok(serde_json::to_string(&settings.resolved()).expect("it is plain data"))
+    }
+
+    /// The names of all settings.
+    #[staticmethod]
+    fn names() -> Vec<&'static str> {
+        Setting::ALL.iter().map(|setting| setting.name).chain(["memory", "init"]).collect()
     }
 }
 
@@ -60,113 +88,41 @@ impl Settings {
     }
 }
 
-/// Settings that were asked for.
-#[derive(Default)]
-struct Asked {
-    config: Config,
-    memory: Option<u64>,
-    init: Option<PathBuf>,
-    /// Numbers that their fields cannot hold, as they were written. In the field is the largest that it can: that is
-    /// beyond the limits too, so that the engine names them.
-    beyond: Vec<(String, String)>,
-}
-
-impl Asked {
-    fn set(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Asked { config, memory, init, beyond } = self;
-        let text = &mut config.text;
-        let mut whole = Whole { name, beyond };
-        match name {
-            "dimensions" => config.dimensions = whole.read(value, usize::MAX)?,
-            "window" => config.window = whole.read(value, usize::MAX)?,
-            "window_shape" => config.window_shape = choice(name, value, &["shrinking", "fixed"])?,
-            "negatives" => config.negatives = whole.read(value, usize::MAX)?,
-            "noise_exponent" => config.noise_exponent = number(name, value)?,
-            "subsample" => config.subsample = number(name, value)?,
-            "learning_rate" => {
-                config.learning_rate = optional(value, |value| Ok(number(name, value)? as f32))?;
-            }
-            "adagrad" => {
-                config.adagrad = optional(value, |value| choice(name, value, &["row", "dimension"]))?;
-            }
-            "max_vocabulary" => config.max_vocabulary = whole.read(value, usize::MAX)?,
-            "table_size" => config.table_size = whole.read(value, usize::MAX)?,
-            "batch_words" => config.batch_words = whole.read(value, usize::MAX)?,
-            "blocks" => config.blocks = whole.read(value, usize::MAX)?,
-            "replays" => config.replays = optional(value, |value| whole.read(value, u32::MAX))?,
-            "replay_words" => config.replay_words = whole.read(value, usize::MAX)?,
-            "passes" => config.passes = whole.read(value, u32::MAX)?,
-            "strategy" => {
-                let choices = ["mini-batch", "incremental", "batch", "word2vec"];
-                config.strategy = choice(name, value, &choices)?;
-            }
-            "tokenizer" => text.tokenizer = choice(name, value, &["whitespace", "unicode"])?,
-            "lowercase" => text.lowercase = truth(name, value)?,
-            "nfkc" => text.nfkc = truth(name, value)?,
-            "min_token_len" => text.min_token_len = whole.read(value, usize::MAX)?,
-            "max_token_len" => text.max_token_len = optional(value, |value| whole.read(value, usize::MAX))?,
-            "max_sentence_words" => text.max_sentence_words = whole.read(value, usize::MAX)?,
-            "max_token_bytes" => text.max_token_bytes = whole.read(value, usize::MAX)?,
-            "invalid_utf8" => text.invalid_utf8 = choice(name, value, &["replace", "skip", "error"])?,
-            "seed" => {
-                config.seed = whole.read(value, u64::MAX)?;
-                if let Some((_, seed)) = beyond.iter().find(|(name, _)| name == "seed") {
-                    let message = format!("seed is {seed}; it must be from 0 to {}", u64::MAX);
-                    return Err(PyValueError::new_err(message));
-                }
-            }
-            "threads" => config.threads = optional(value, |value| whole.read(value, usize::MAX))?,
-            "memory" => *memory = optional(value, bytes)?,
-            "init" => *init = optional(value, |value| value.extract::<PathBuf>())?,
-            _ => return Err(PyTypeError::new_err(format!("there is no setting {name:?}"))),
+/// The value of a setting.
+fn read(setting: &Setting, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let name = setting.name;
+    match &setting.kind {
+        SettingKind::Whole(range) => {
+            let number = whole(name, value)?.filter(|number| range.contains(number));
+            number.map(Value::from).ok_or_else(|| outside(name, shown(value), range))
         }
-        Ok(())
-    }
-
-    fn check(self, py: Python<'_>) -> PyResult<Settings> {
-        let Asked { config, memory, init, beyond } = self;
-        let checked = match (memory, &init) {
-            (Some(bytes), None) => config.within_memory(bytes),
-            _ => Ok(config),
-        };
-        let checked = checked.and_then(|config| Ok((config.clone().check()?, config)));
-        match checked {
-            Ok((_, config)) => Ok(Settings { config, memory, init }),
-            Err(Error::Setting { field, value, limit }) => {
-                let written = beyond.into_iter().find(|(name, _)| name == field);
-                let value = written.map_or(value, |(_, written)| written);
-                Err(to_python(py, Error::Setting { field, value, limit }))
-            }
-            Err(error) => Err(to_python(py, error)),
+        SettingKind::Number(range) => {
+            let number = number(name, value)?;
+            if range.contains(&number) { Ok(number.into()) } else { Err(outside(name, number, range)) }
         }
+        SettingKind::Choice(names) => choice(name, value, names),
+        SettingKind::Bool => truth(name, value).map(Value::from),
+        kind => unreachable!("a setting of the kind {kind:?}"),
     }
 }
 
-/// Reads whole numbers.
-struct Whole<'a> {
-    name: &'a str,
-    beyond: &'a mut Vec<(String, String)>,
+fn outside<T: Display>(name: &str, value: impl Display, range: &RangeInclusive<T>) -> PyErr {
+    let message = format!("{name} is {value}; it must be from {} to {}", range.start(), range.end());
+    PyValueError::new_err(message)
 }
 
-impl Whole<'_> {
-    fn read<T>(&mut self, value: &Bound<'_, PyAny>, largest: T) -> PyResult<T>
-    where
-        T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
-    {
-        if is_truth(value) {
-            return Err(wrong_type(self.name, value, "an int"));
+/// A whole number; nothing if it is negative or too large.
+fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+    if is_truth(value) {
+        return Err(wrong_type(name, value, "an int"));
+    }
+    match value.extract() {
+        Ok(number) => Ok(Some(number)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Ok(None),
+        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
+            Err(wrong_type(name, value, "an int"))
         }
-        match value.extract() {
-            Ok(number) => Ok(number),
-            Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
-                self.beyond.push((self.name.to_owned(), shown(value)));
-                Ok(largest)
-            }
-            Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
-                Err(wrong_type(self.name, value, "an int"))
-            }
-            Err(error) => Err(error),
-        }
+        Err(error) => Err(error),
     }
 }
 
@@ -216,16 +172,15 @@ fn bytes(value: &Bound<'_, PyAny>) -> PyResult<u64> {
             size.parse().map_err(|reason| PyValueError::new_err(format!("memory: {reason}")))?;
         return Ok(size.0);
     }
-    let mut beyond = Vec::new();
-    let memory = Whole { name: "memory", beyond: &mut beyond }.read(value, 0);
+    let memory = whole("memory", value);
     let memory = memory.map_err(|_| wrong_type("memory", value, "an int or a size such as \"2G\""))?;
-    match beyond.first() {
-        Some((_, written)) if written.starts_with('-') => Err(PyValueError::new_err(format!(
+    if memory.is_none() && value.lt(0)? {
+        let written = shown(value);
+        return Err(PyValueError::new_err(format!(
             "memory is {written}; it must be a number of bytes or a size such as \"2G\""
-        ))),
-        Some(_) => Ok(u64::MAX),
-        None => Ok(memory),
+        )));
     }
+    Ok(memory.unwrap_or(u64::MAX))
 }
 
 pub fn optional<T>(

@@ -170,43 +170,11 @@ where
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
-    use skipstream::Config;
 
     use super::*;
 
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn the_defaults_that_help_names_are_those_of_the_library() {
-        let defaults = serde_json::to_value(Config::default()).unwrap();
-        let text = defaults["text"].as_object().unwrap();
-        let mut command = Cli::command();
-        let train = command.find_subcommand_mut("train").unwrap();
-        for (field, value) in defaults.as_object().unwrap().iter().chain(text) {
-            if value.is_null() || value.is_object() {
-                continue;
-            }
-            let flag = field.replace('_', "-");
-            let argument = train.get_arguments().find(|argument| argument.get_long() == Some(flag.as_str()));
-            let help = argument.unwrap().get_help().unwrap().to_string();
-            let (_, default) = help.rsplit_once("[default: ").unwrap();
-            let default = default.trim_end_matches(']');
-            let same = match value.as_f64() {
-                Some(number) => default.parse::<f64>().unwrap() == number,
-                None => value.to_string().trim_matches('"') == default,
-            };
-            assert!(same, "--{flag} says {default}, the library {value}");
-        }
-    }
-
-    #[test]
-    fn every_name_of_a_choice_is_known_to_the_library() {
-        for strategy in ["mini-batch", "incremental", "batch", "word2vec"] {
-            let line = ["skipstream", "train", "--model", "m", "--strategy", strategy];
-            Cli::try_parse_from(line).unwrap();
-        }
     }
 }

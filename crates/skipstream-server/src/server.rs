@@ -74,7 +74,7 @@ impl Server {
         let memory_bound = MemoryBound::new(model.trainer(), &settings);
         let first = model.published(settings.vectors)?;
         let service = Service::new(settings, log, first);
-        service.describe(model.trainer().settings(), memory_bound.total());
+        service.describe(&model.trainer().settings().resolved(), memory_bound.total());
         // Before the learner, so that it sees every published version.
         let monitor = Monitor::start(service.clone())?;
         let learner = Learner::start(service.clone(), model)?;

@@ -15,7 +15,7 @@ use skipstream::corpus::{Lines, Sentence, Source, TextOptions};
 use skipstream::kernel::Kernel;
 use skipstream::noise::AdaptiveTable;
 use skipstream::vocabulary::{Vocabulary, WordId};
-use skipstream::{Config, Embeddings, Random, Strategy, Trainer};
+use skipstream::{Config, Embeddings, MiniBatchOptions, Random, Strategy, Trainer};
 
 const WORDS: usize = 10_000;
 const DISTINCT: usize = 2_000;
@@ -73,28 +73,27 @@ fn noise(ids: Vec<WordId>, mut table: AdaptiveTable) -> AdaptiveTable {
     table
 }
 
+/// Without replays, every word is trained once.
+fn mini_batch() -> Strategy {
+    Strategy::MiniBatch(MiniBatchOptions { replays: 0, ..MiniBatchOptions::default() })
+}
+
 /// A trainer of 100 dimensions on one thread, or nothing where the machine lacks the instructions.
 fn trainer(strategy: Strategy, kernel: &str) -> Option<Trainer> {
     let kernel = Kernel::available().into_iter().find(|available| available.name() == kernel)?;
-    let config = Config {
-        strategy,
-        max_vocabulary: DISTINCT,
-        subsample: 0.0,
-        replays: Some(0),
-        threads: Some(1),
-        ..Config::default()
-    };
+    let config =
+        Config { strategy, max_vocabulary: DISTINCT, subsample: 0.0, threads: Some(1), ..Config::default() };
     Some(Trainer::with_kernel(config, kernel).expect("the settings are valid"))
 }
 
 #[library_benchmark]
-#[bench::mini_batch_avx2(short_text(), trainer(Strategy::MiniBatch, "avx2"))]
-#[bench::mini_batch_portable(short_text(), trainer(Strategy::MiniBatch, "portable"))]
-#[bench::incremental_avx2(short_text(), trainer(Strategy::Incremental, "avx2"))]
-#[bench::incremental_portable(short_text(), trainer(Strategy::Incremental, "portable"))]
+#[bench::mini_batch_avx2(short_text(), trainer(mini_batch(), "avx2"))]
+#[bench::mini_batch_portable(short_text(), trainer(mini_batch(), "portable"))]
+#[bench::incremental_avx2(short_text(), trainer(Strategy::incremental(), "avx2"))]
+#[bench::incremental_portable(short_text(), trainer(Strategy::incremental(), "portable"))]
 fn train(text: String, mut trainer: Option<Trainer>) -> Option<Trainer> {
     if let Some(trainer) = &mut trainer {
-        let mut lines = lines(&text, &trainer.settings().text);
+        let mut lines = lines(&text, trainer.settings().text());
         trainer.train(&mut lines, &mut ()).expect("memory can be read");
     }
     trainer

@@ -9,13 +9,18 @@ mod zipf;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use skipstream::corpus::Lines;
 use skipstream::kernel::Kernel;
-use skipstream::{Config, Strategy, Trainer};
+use skipstream::{Config, MiniBatchOptions, Strategy, Trainer};
 
 const DISTINCT: usize = 1_000;
 
+/// Without replays, every word is trained once.
+fn mini_batch() -> Strategy {
+    Strategy::MiniBatch(MiniBatchOptions { replays: 0, ..MiniBatchOptions::default() })
+}
+
 fn kernel(criterion: &mut Criterion) {
     for (name, strategy, n_words) in
-        [("mini-batch", Strategy::MiniBatch, 10_000), ("incremental", Strategy::Incremental, 1_000)]
+        [("mini-batch", mini_batch(), 10_000), ("incremental", Strategy::incremental(), 1_000)]
     {
         let text = zipf::text(n_words, DISTINCT);
         let mut group = criterion.benchmark_group(format!("kernel, {name}"));
@@ -27,7 +32,6 @@ fn kernel(criterion: &mut Criterion) {
                     strategy,
                     max_vocabulary: DISTINCT,
                     subsample: 0.0,
-                    replays: Some(0),
                     threads: Some(1),
                     ..Config::default()
                 };
@@ -47,7 +51,7 @@ fn kernel(criterion: &mut Criterion) {
 fn train(trainer: &mut Trainer, text: &str) -> u64 {
     let before = trainer.progress().totals;
     let mut lines =
-        Lines::new(text.as_bytes(), "bench", &trainer.settings().text).expect("the settings were checked");
+        Lines::new(text.as_bytes(), "bench", trainer.settings().text()).expect("the settings were checked");
     trainer.train(&mut lines, &mut ()).expect("memory can be read");
     trainer.progress().totals.since(&before).pairs
 }

@@ -4,13 +4,13 @@ mod zipf;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use skipstream::corpus::Lines;
-use skipstream::{Config, Trainer};
+use skipstream::{Config, MiniBatchOptions, Trainer};
 
 const DISTINCT: usize = 200_000;
 
 fn mini_batch(criterion: &mut Criterion) {
     // Two batches: while one is trained, the other is read.
-    let n_words = 2 * Config::default().batch_words;
+    let n_words = 2 * MiniBatchOptions::default().batch_words;
     let text = zipf::text(n_words, DISTINCT);
     let mut group = criterion.benchmark_group("train, mini-batch");
     group.throughput(Throughput::Elements(n_words as u64)).sample_size(10);
@@ -26,7 +26,7 @@ fn mini_batch(criterion: &mut Criterion) {
 
 fn train(trainer: &mut Trainer, text: &str) {
     let mut lines =
-        Lines::new(text.as_bytes(), "bench", &trainer.settings().text).expect("the settings were checked");
+        Lines::new(text.as_bytes(), "bench", trainer.settings().text()).expect("the settings were checked");
     trainer.train(&mut lines, &mut ()).expect("memory can be read");
 }
 

@@ -100,7 +100,10 @@ pub mod formats;
 // Scores.
 pub mod eval;
 
-pub use config::{AdaGrad, Config, Settings, Strategy, WindowShape};
+pub use config::{
+    AdaGrad, BatchOptions, Config, IncrementalOptions, MiniBatchOptions, Setting, SettingKind, SettingValues,
+    Settings, Strategy, StrategyName, WindowShape, Word2vecOptions,
+};
 pub use embeddings::{Embeddings, Vectors};
 pub use error::{Error, Result};
 pub use random::Random;

@@ -11,7 +11,8 @@ use proptest::prelude::*;
 use skipstream::corpus::{Lines, Read, Sentence, Source};
 use skipstream::train::Initial;
 use skipstream::{
-    Config, Observer, Progress, Result, StopReason, Strategy as Method, Trainer, Vectors, WindowShape,
+    BatchOptions, Config, IncrementalOptions, MiniBatchOptions, Observer, Progress, Result, StopReason,
+    Strategy as Method, Trainer, Vectors, WindowShape, Word2vecOptions,
 };
 
 /// A text of random sentences whose words are as unevenly frequent as real ones.
@@ -39,12 +40,20 @@ fn small(strategy: Method) -> Config {
         strategy,
         subsample: 1e-2,
         max_vocabulary: 60,
-        table_size: 1_000,
-        batch_words: 300,
-        replay_words: 400,
         threads: Some(1),
         ..Config::default()
     }
+}
+
+const SMALL: MiniBatchOptions =
+    MiniBatchOptions { batch_words: 300, blocks: 4, replays: 1, replay_words: 400 };
+
+fn mini_batch() -> Method {
+    Method::MiniBatch(SMALL)
+}
+
+fn incremental() -> Method {
+    Method::Incremental(IncrementalOptions { table_size: 1_000, ..IncrementalOptions::default() })
 }
 
 fn source<'a>(text: &'a str, config: &Config) -> Lines<&'a [u8]> {
@@ -89,10 +98,8 @@ proptest! {
         let text = text(seed, 150, 200);
         let config = |threads| Config {
             threads: Some(threads),
-            replays: Some(replays),
-            blocks: 1 << blocks,
             seed,
-            ..small(Method::MiniBatch)
+            ..small(Method::MiniBatch(MiniBatchOptions { replays, blocks: 1 << blocks, ..SMALL }))
         };
         let one = bytes(&train(config(1), &text));
         for threads in [2, 3, 5] {
@@ -106,7 +113,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
         let text = text(seed, 150, 200);
-        let config = Config { replays: Some(replays), seed, ..small(Method::MiniBatch) };
+        let config = Config { seed, ..small(Method::MiniBatch(MiniBatchOptions { replays, ..SMALL })) };
         let (resumed, rests) = train_with_interruptions(config.clone(), &text, &path);
         prop_assert!(rests > 3);
         prop_assert!(bytes(&resumed) == bytes(&train(config, &text)));
@@ -118,10 +125,11 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
         let text = text(seed, 150, 200);
-        let given = train(small(Method::MiniBatch), &text);
+        let given = train(small(mini_batch()), &text);
         given.save(&path).unwrap();
-        for method in [Method::MiniBatch, Method::Incremental] {
-            let config = Config { seed, batch_words: 100, ..small(method) };
+        let mini_batch = Method::MiniBatch(MiniBatchOptions { batch_words: 100, ..SMALL });
+        for method in [mini_batch, incremental()] {
+            let config = Config { seed, ..small(method) };
             let new = || Trainer::starting_from(config.clone(), Initial::load(&path).unwrap()).unwrap();
             let mut uninterrupted = new();
             uninterrupted.train(&mut source(&text, &config), &mut ()).unwrap();
@@ -144,7 +152,7 @@ proptest! {
         let path = folder.path().join("model");
         let text = text(seed, 100, 200);
         let cut = text.match_indices('\n').nth(cut).unwrap().0 + 1;
-        let config = Config { seed, ..small(Method::Incremental) };
+        let config = Config { seed, ..small(incremental()) };
         train(config.clone(), &text[..cut]).save(&path).unwrap();
         let mut trainer = Trainer::load(&path, None).unwrap();
         trainer.train(&mut source(&text[cut..], &config), &mut ()).unwrap();
@@ -156,7 +164,7 @@ proptest! {
     fn batches_in_pieces_are_batches_at_once(seed in 0u64..1000) {
         let lines: Vec<String> = text(seed, 4000, 100).split_whitespace().map(str::to_owned).collect();
         let lines: Vec<String> = lines.chunks_exact(10).map(|words| words.join(" ") + "\n").collect();
-        let config = Config { replays: Some(0), batch_words: 300, seed, ..small(Method::MiniBatch) };
+        let config = Config { seed, ..small(Method::MiniBatch(MiniBatchOptions { replays: 0, ..SMALL })) };
         // Two batches of 30 lines, and what comes behind.
         let (first, second) = (lines[..60].concat(), lines[60..130].concat());
         let mut trainer = train(config.clone(), &first);
@@ -170,7 +178,7 @@ proptest! {
         seed in 0u64..1000,
         rate in prop::sample::select(vec![1e-6f32, 0.2, 10.0]),
         max_vocabulary in 2usize..80,
-        strategy in prop::sample::select(vec![Method::MiniBatch, Method::Incremental]),
+        strategy in prop::sample::select(vec![mini_batch(), incremental()]),
         subsample in prop::sample::select(vec![0.0, 1e-3, 1.0]),
     ) {
         let config = Config { learning_rate: Some(rate), max_vocabulary, subsample, seed, ..small(strategy) };
@@ -193,7 +201,7 @@ proptest! {
             *truth.entry(word).or_default() += 1;
         }
         let n: u64 = truth.values().sum();
-        let trainer = train(Config { max_vocabulary, ..small(Method::MiniBatch) }, &text);
+        let trainer = train(Config { max_vocabulary, ..small(mini_batch()) }, &text);
         let vocabulary = trainer.vocabulary();
         prop_assert_eq!(vocabulary.tokens(), n);
         for (word, &count) in &truth {
@@ -209,7 +217,7 @@ proptest! {
     /// Law 4: looking changes nothing.
     #[test]
     fn queries_change_nothing(seed in 0u64..1000) {
-        let trainer = train(small(Method::MiniBatch), &text(seed, 50, 50));
+        let trainer = train(small(mini_batch()), &text(seed, 50, 50));
         let before = bytes(&trainer);
         let embeddings = trainer.embeddings(Vectors::Sum).unwrap();
         for word in embeddings.words() {
@@ -228,24 +236,17 @@ fn expected_pairs(text: &str, window: usize) -> u64 {
 #[test]
 fn a_corpus_of_500_lines_is_trained_to_the_last_pair() {
     let text = text(1, 500, 100);
-    for strategy in [Method::MiniBatch, Method::Incremental] {
-        for batch_words in [100, 1_000, 300_000] {
-            let config = Config {
-                window: 3,
-                window_shape: WindowShape::Fixed,
-                subsample: 0.0,
-                max_vocabulary: 1_000,
-                batch_words,
-                replays: Some(0),
-                ..small(strategy)
-            };
-            let trainer = train(config, &text);
-            assert_eq!(
-                trainer.progress().totals.pairs,
-                expected_pairs(&text, 3),
-                "{strategy:?} {batch_words}"
-            );
-        }
+    let mini_batch = |batch_words| Method::MiniBatch(MiniBatchOptions { batch_words, replays: 0, ..SMALL });
+    for strategy in [mini_batch(100), mini_batch(1_000), mini_batch(300_000), incremental()] {
+        let config = Config {
+            window: 3,
+            window_shape: WindowShape::Fixed,
+            subsample: 0.0,
+            max_vocabulary: 1_000,
+            ..small(strategy)
+        };
+        let trainer = train(config, &text);
+        assert_eq!(trainer.progress().totals.pairs, expected_pairs(&text, 3), "{strategy:?}");
     }
 }
 
@@ -258,8 +259,7 @@ fn finishing_trains_every_word_as_often_as_promised() {
             window_shape: WindowShape::Fixed,
             subsample: 0.0,
             max_vocabulary: 1_000,
-            replays: Some(replays),
-            ..small(Method::MiniBatch)
+            ..small(Method::MiniBatch(MiniBatchOptions { replays, ..SMALL }))
         };
         let mut trainer = train(config, &text);
         trainer.finish(&mut ());
@@ -286,7 +286,7 @@ impl Source for Failing<'_> {
 #[test]
 fn what_came_before_a_failure_is_learned() {
     let text = text(3, 100, 100);
-    for strategy in [Method::MiniBatch, Method::Incremental] {
+    for strategy in [mini_batch(), incremental()] {
         let config = small(strategy);
         let mut trainer = Trainer::new(config.clone()).unwrap();
         let error = trainer.train(&mut Failing(source(&text, &config)), &mut ()).unwrap_err();
@@ -299,7 +299,7 @@ fn what_came_before_a_failure_is_learned() {
 #[test]
 fn all_kernels_train_the_same_model() {
     let text = text(4, 100, 100);
-    for strategy in [Method::MiniBatch, Method::Incremental] {
+    for strategy in [mini_batch(), incremental()] {
         let models = skipstream::kernel::Kernel::available().into_iter().map(|kernel| {
             let config = small(strategy);
             let mut lines = source(&text, &config);
@@ -315,16 +315,16 @@ fn all_kernels_train_the_same_model() {
 #[test]
 fn other_seeds_give_other_models() {
     let text = text(5, 100, 100);
-    let model = |seed| bytes(&train(Config { seed, ..small(Method::MiniBatch) }, &text));
+    let model = |seed| bytes(&train(Config { seed, ..small(mini_batch()) }, &text));
     assert!(model(1) == model(1) && model(1) != model(2));
 }
 
 #[test]
 fn strategies_with_passes_want_the_whole_corpus_and_an_empty_model() {
     let text = text(6, 100, 100);
-    for strategy in [Method::Batch, Method::Word2vec] {
-        let config =
-            Config { passes: 2, window_shape: WindowShape::Fixed, subsample: 0.0, ..small(strategy) };
+    let batch = Method::Batch(BatchOptions { passes: 2, ..BatchOptions::default() });
+    for strategy in [batch, Method::Word2vec(Word2vecOptions { passes: 2 })] {
+        let config = Config { window_shape: WindowShape::Fixed, subsample: 0.0, ..small(strategy) };
         let mut trainer = Trainer::new(config.clone()).unwrap();
         assert!(trainer.train(&mut source(&text, &config), &mut ()).is_err());
         let mut opened = 0;
@@ -351,7 +351,7 @@ fn resting_loses_no_text() {
         }
     }
     let text = text(7, 200, 100);
-    let config = small(Method::MiniBatch);
+    let config = small(mini_batch());
     let mut lines = source(&text, &config);
     let mut trainer = Trainer::new(config).unwrap();
     let mut observer = Counting(0);

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use skipstream::corpus::{Lines, Source};
-use skipstream::{Config, Embeddings, Result, Strategy, Trainer, Vectors};
+use skipstream::{Config, Embeddings, MiniBatchOptions, Result, Strategy, Trainer, Vectors, Word2vecOptions};
 
 /// Sentences of ten words, each from one of the topics; every topic has 20 words of its own, and all share 20.
 fn topics(names: &[&str], sentences: usize, seed: u64) -> String {
@@ -28,12 +28,16 @@ fn topics(names: &[&str], sentences: usize, seed: u64) -> String {
 }
 
 fn config(strategy: Strategy) -> Config {
-    Config { dimensions: 20, subsample: 0.0, strategy, batch_words: 5_000, ..Config::default() }
+    Config { dimensions: 20, subsample: 0.0, strategy, ..Config::default() }
+}
+
+fn mini_batch(replays: u32) -> Strategy {
+    Strategy::MiniBatch(MiniBatchOptions { batch_words: 5_000, replays, ..MiniBatchOptions::default() })
 }
 
 fn learn(trainer: &mut Trainer, text: &str) {
-    let options = trainer.settings().text.clone();
-    if matches!(trainer.settings().strategy, Strategy::Batch | Strategy::Word2vec) {
+    let options = trainer.settings().text().clone();
+    if trainer.settings().strategy().passes().is_some() {
         let bytes: &'static [u8] = text.to_owned().into_bytes().leak();
         let mut open = || -> Result<Box<dyn Source>> { Ok(Box::new(Lines::new(bytes, "text", &options)?)) };
         trainer.train_passes(&mut open, &mut ()).unwrap();
@@ -56,9 +60,9 @@ fn purity(embeddings: &Embeddings, topic: &str) -> f64 {
 fn every_strategy_finds_planted_topics() {
     let names = ["sport", "law", "music"];
     let text = topics(&names, 4_000, 1);
-    for strategy in [Strategy::MiniBatch, Strategy::Incremental, Strategy::Batch, Strategy::Word2vec] {
-        let passes = if strategy == Strategy::Word2vec { 5 } else { 1 };
-        let mut trainer = Trainer::new(Config { passes, ..config(strategy) }).unwrap();
+    let word2vec = Strategy::Word2vec(Word2vecOptions { passes: 5 });
+    for strategy in [mini_batch(1), Strategy::incremental(), Strategy::batch(), word2vec] {
+        let mut trainer = Trainer::new(config(strategy)).unwrap();
         learn(&mut trainer, &text);
         let embeddings = trainer.embeddings(Vectors::Sum).unwrap();
         for name in names {
@@ -71,7 +75,7 @@ fn every_strategy_finds_planted_topics() {
 /// What batch training cannot do: a topic that comes later is learned, and the earlier ones stay.
 #[test]
 fn a_new_topic_is_learned_without_losing_the_old_ones() {
-    for strategy in [Strategy::MiniBatch, Strategy::Incremental] {
+    for strategy in [mini_batch(1), Strategy::incremental()] {
         let mut trainer = Trainer::new(config(strategy)).unwrap();
         learn(&mut trainer, &topics(&["sport", "law"], 3_000, 2));
         assert!(trainer.vocabulary().id("virus0").is_none());
@@ -87,10 +91,9 @@ fn a_new_topic_is_learned_without_losing_the_old_ones() {
 /// A row that changes hands brings nothing of its former word along.
 #[test]
 fn a_reused_slot_starts_afresh() {
-    for strategy in [Strategy::MiniBatch, Strategy::Incremental] {
+    for strategy in [mini_batch(0), Strategy::incremental()] {
         // Room for all words but one topic's.
-        let mut trainer =
-            Trainer::new(Config { max_vocabulary: 60, replays: Some(0), ..config(strategy) }).unwrap();
+        let mut trainer = Trainer::new(Config { max_vocabulary: 60, ..config(strategy) }).unwrap();
         learn(&mut trainer, &topics(&["old", "sport"], 600, 4));
         learn(&mut trainer, &topics(&["new", "sport"], 6_000, 5));
         let embeddings = trainer.embeddings(Vectors::Sum).unwrap();
@@ -105,7 +108,7 @@ fn a_reused_slot_starts_afresh() {
 #[test]
 fn the_loss_starts_at_ignorance_and_falls() {
     let text = topics(&["sport", "law"], 6_000, 6);
-    for strategy in [Strategy::MiniBatch, Strategy::Incremental] {
+    for strategy in [mini_batch(1), Strategy::incremental()] {
         let mut trainer = Trainer::new(config(strategy)).unwrap();
         let mut losses = Vec::new();
         let mut last = trainer.progress().totals;

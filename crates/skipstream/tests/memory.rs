@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use skipstream::corpus::{Read, Sentence, Source};
 use skipstream::train::MemoryBound;
-use skipstream::{Config, Embeddings, Result, Strategy, Trainer, Vectors};
+use skipstream::{Config, Embeddings, MiniBatchOptions, Result, Strategy, Trainer, Vectors};
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
@@ -56,16 +56,11 @@ impl Source for Endless {
 fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
     let folder = tempfile::tempdir().unwrap();
     let memory = 22_000_000;
-    for strategy in [Strategy::MiniBatch, Strategy::Incremental] {
-        let config = Config {
-            dimensions: 16,
-            batch_words: 10_000,
-            replay_words: 30_000,
-            subsample: 0.0,
-            threads: Some(2),
-            strategy,
-            ..Config::default()
-        };
+    let mini_batch =
+        MiniBatchOptions { batch_words: 10_000, replay_words: 30_000, ..MiniBatchOptions::default() };
+    for strategy in [Strategy::MiniBatch(mini_batch), Strategy::incremental()] {
+        let config =
+            Config { dimensions: 16, subsample: 0.0, threads: Some(2), strategy, ..Config::default() };
         let config = config.within_memory(memory).unwrap();
         let bound = MemoryBound::new(&config.clone().check().unwrap());
         assert!(bound.total() <= memory);
@@ -90,9 +85,9 @@ fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
         assert!(trainer.progress().evictions > 5_000);
 
         // What is copied for reading has a bound of its own.
-        let Config { dimensions, text, .. } = &**trainer.settings();
+        let (dimensions, text) = (trainer.settings().dimensions(), trainer.settings().text());
         let words = 700.min(trainer.vocabulary().len());
-        let allowed = Embeddings::max_bytes(words, *dimensions, text.max_token_bytes);
+        let allowed = Embeddings::max_bytes(words, dimensions, text.max_token_bytes);
         let before = NOW.load(Ordering::Relaxed) + 4 * trainer.vocabulary().len();
         PEAK.store(before, Ordering::Relaxed);
         let embeddings = trainer.top_embeddings(Vectors::Sum, words).unwrap();

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use skipstream::corpus::Lines;
 use skipstream::formats::{self, Format};
-use skipstream::{Config, Embeddings, Random, Trainer, Vectors};
+use skipstream::{Config, Embeddings, MiniBatchOptions, Random, Strategy, Trainer, Vectors};
 
 use crate::circumstances;
 use crate::peers::python::{OPEN, Python};
@@ -113,7 +113,7 @@ fn train(options: &Options) -> Result<Trainer> {
         dimensions: options.dimensions,
         max_vocabulary: options.words,
         subsample: 0.0,
-        replays: Some(0),
+        strategy: Strategy::MiniBatch(MiniBatchOptions { replays: 0, ..Default::default() }),
         ..Config::default()
     };
     let mut random = Random::new(config.seed);

@@ -56,7 +56,7 @@ impl Known {
                 values.extend(rows.map(|(target, context)| target + context));
             }
         }
-        Ok(Embeddings::new(trainer.settings().dimensions, words, values)?)
+        Ok(Embeddings::new(trainer.settings().dimensions(), words, values)?)
     }
 
     /// The words of a test set that were known.

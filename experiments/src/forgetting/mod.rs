@@ -14,7 +14,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skipstream::corpus::Lines;
-use skipstream::{Config, Trainer};
+use skipstream::{Config, MiniBatchOptions, Strategy, Trainer};
 
 use self::known::Known;
 use crate::data::{Corpus, Data};
@@ -141,7 +141,7 @@ pub fn measure(options: &Options) -> Result<()> {
         "scale": scale,
         "new_words_a_batch": NEW_WORDS,
         "n_frequent": N_FREQUENT,
-        "config": Config { replay_words: scale.replay_words, ..Config::default() },
+        "config": Variant { text: String::new(), max_vocabulary: Config::default().max_vocabulary, replays: 1, seed: 1 }.config(scale.replay_words),
         "vectors": "sum",
     });
     let record = Record::open(options, NAME, &settings, sources)?;
@@ -164,7 +164,7 @@ pub fn measure(options: &Options) -> Result<()> {
                 if missing.is_empty() {
                     continue;
                 }
-                let config = Config { replay_words: scale.replay_words, ..variant("").config() };
+                let config = variant("").config(scale.replay_words);
                 let mut trainer = Trainer::new(config.clone())?;
                 let text = streams[0].text.lines(&(0..first_part.end));
                 trainer.train(&mut Lines::new(text, "first part", &config.text)?, &mut ())?;
@@ -184,11 +184,13 @@ pub fn measure(options: &Options) -> Result<()> {
 }
 
 impl Variant {
-    fn config(&self) -> Config {
+    fn config(&self, replay_words: usize) -> Config {
+        let batch_words = NEW_WORDS as usize * (1 + self.replays as usize);
+        let options =
+            MiniBatchOptions { replays: self.replays, batch_words, replay_words, ..Default::default() };
         Config {
             max_vocabulary: self.max_vocabulary,
-            replays: Some(self.replays),
-            batch_words: NEW_WORDS as usize * (1 + self.replays as usize),
+            strategy: Strategy::MiniBatch(options),
             seed: self.seed,
             ..Config::default()
         }
@@ -242,7 +244,11 @@ fn stream_in(
     rows: &mut Rows<Row>,
 ) -> Result<()> {
     let mut trainer = Trainer::load(model, None)?;
-    let text_options = trainer.settings().text.clone();
+    let text_options = trainer.settings().text().clone();
+    let replay_words = match trainer.settings().strategy() {
+        Strategy::MiniBatch(options) => options.replay_words as u64,
+        _ => 0,
+    };
     let (first_words, before) = (trainer.progress().tokens, trainer.progress().evictions);
     let mut known = Known::of(trainer.vocabulary(), N_FREQUENT);
     let test_words: Vec<_> =
@@ -264,7 +270,7 @@ fn stream_in(
                 replays: variant.replays,
                 seed: variant.seed,
                 first_words,
-                replay_words: trainer.settings().replay_words as u64,
+                replay_words,
                 streamed_words: look.streamed_words,
                 set: found.set,
                 measure: found.measure,

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skipstream::corpus::Lines;
-use skipstream::{Config, Strategy, Trainer, Vectors};
+use skipstream::{Config, MiniBatchOptions, Strategy, StrategyName, Trainer, Vectors};
 
 use crate::data::{Corpus, Data};
 use crate::options::Options;
@@ -74,7 +74,7 @@ pub enum Cut {
 /// One way to learn the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Plan {
-    strategy: Strategy,
+    strategy: StrategyName,
     cut: Cut,
     /// Nothing for `incremental`, which has no batches.
     batch_words: Option<usize>,
@@ -85,7 +85,7 @@ struct Plan {
 /// The score of a model on one set, beside the model's checksum.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 struct Row {
-    strategy: Strategy,
+    strategy: StrategyName,
     cut: Cut,
     batch_words: Option<usize>,
     pieces: usize,
@@ -157,7 +157,8 @@ impl Scale {
     /// What all plans have in common.
     fn config(&self) -> Config {
         let Self { max_vocabulary, replay_words, .. } = *self;
-        Config { max_vocabulary, replay_words, ..Config::default() }
+        let strategy = Strategy::MiniBatch(MiniBatchOptions { replay_words, ..Default::default() });
+        Config { max_vocabulary, strategy, ..Config::default() }
     }
 
     fn plans(&self) -> Vec<Plan> {
@@ -166,11 +167,12 @@ impl Scale {
             for pieces in PIECES {
                 let boundaries = pieces == 1 || place < self.boundary_seeds;
                 if boundaries {
-                    let (strategy, cut) = (Strategy::Incremental, Cut::Sentences);
+                    let (strategy, cut) = (StrategyName::Incremental, Cut::Sentences);
                     plans.push(Plan { strategy, cut, batch_words: None, pieces, seed });
                 }
                 for batch_words in self.batch_words.iter().copied().map(Some) {
-                    let plan = |cut| Plan { strategy: Strategy::MiniBatch, cut, batch_words, pieces, seed };
+                    let plan =
+                        |cut| Plan { strategy: StrategyName::MiniBatch, cut, batch_words, pieces, seed };
                     if boundaries {
                         plans.push(plan(Cut::Batches));
                     }
@@ -186,21 +188,21 @@ impl Scale {
 
 impl Plan {
     fn config(&self, common: &Config) -> Config {
-        Config {
-            strategy: self.strategy,
-            batch_words: self.batch_words.unwrap_or(common.batch_words),
-            seed: self.seed,
-            ..common.clone()
-        }
+        let strategy = match (self.strategy, common.strategy) {
+            (StrategyName::MiniBatch, Strategy::MiniBatch(options)) => {
+                let batch_words = self.batch_words.unwrap_or(options.batch_words);
+                Strategy::MiniBatch(MiniBatchOptions { batch_words, ..options })
+            }
+            _ => Strategy::incremental(),
+        };
+        Config { strategy, seed: self.seed, ..common.clone() }
     }
 
     /// The lines of each piece; nothing if there are fewer batches than pieces.
     fn pieces(&self, common: &Config, text: &LinedText) -> Option<Vec<Range<usize>>> {
         let lines = text.all();
         let settings = self.config(common).check().ok()?;
-        // A batch is made of new words and as many old ones as are replayed.
-        let new_words = settings.batch_words.div_ceil(1 + settings.replays() as usize);
-        let batches = text.batches(lines.clone(), new_words as u64);
+        let batches = text.batches(lines.clone(), settings.new_words_per_batch() as u64);
         match self.cut {
             Cut::Sentences => Some(evenly(lines.end, self.pieces)),
             Cut::Batches if batches.len() < self.pieces => None,
@@ -221,7 +223,7 @@ impl Plan {
     }
 
     fn strategy_name(&self) -> &'static str {
-        strategy_name(self.strategy)
+        self.strategy.as_str()
     }
 }
 
@@ -252,15 +254,6 @@ fn checksum(path: &Path) -> Result<String> {
     Ok(blake3::hash(&bytes).to_hex().to_string())
 }
 
-fn strategy_name(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::MiniBatch => "mini-batch",
-        Strategy::Incremental => "incremental",
-        Strategy::Batch => "batch",
-        Strategy::Word2vec => "word2vec",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,8 +270,7 @@ mod tests {
         Config {
             dimensions: 8,
             max_vocabulary: 40,
-            table_size: 1000,
-            replay_words: 300,
+            strategy: Strategy::MiniBatch(MiniBatchOptions { replay_words: 300, ..Default::default() }),
             subsample: 1e-2,
             ..Config::default()
         }
@@ -294,9 +286,10 @@ mod tests {
 
     #[test]
     fn pieces_that_end_at_a_boundary_give_the_same_model() {
-        for (strategy, cut, batch_words) in
-            [(Strategy::Incremental, Cut::Sentences, None), (Strategy::MiniBatch, Cut::Batches, Some(200))]
-        {
+        for (strategy, cut, batch_words) in [
+            (StrategyName::Incremental, Cut::Sentences, None),
+            (StrategyName::MiniBatch, Cut::Batches, Some(200)),
+        ] {
             let plan = |pieces, seed| Plan { strategy, cut, batch_words, pieces, seed };
             let whole = model(&plan(1, 1));
             assert!(model(&plan(7, 1)) == whole && model(&plan(40, 1)) == whole, "{strategy:?}");
@@ -307,7 +300,7 @@ mod tests {
     #[test]
     fn a_batch_that_is_not_full_gives_another_model() {
         let plan = |cut, pieces| Plan {
-            strategy: Strategy::MiniBatch,
+            strategy: StrategyName::MiniBatch,
             cut,
             batch_words: Some(200),
             pieces,
@@ -322,7 +315,7 @@ mod tests {
     #[test]
     fn more_pieces_than_batches_are_not_tried() {
         let plan = |pieces| Plan {
-            strategy: Strategy::MiniBatch,
+            strategy: StrategyName::MiniBatch,
             cut: Cut::Batches,
             batch_words: Some(200),
             pieces,
@@ -340,7 +333,7 @@ mod tests {
             let n_words = scale.n_words.unwrap() as usize;
             for plan in scale.plans() {
                 let config = plan.config(&scale.config());
-                assert!(10 * config.replay_words <= n_words && 10 * config.max_vocabulary <= n_words);
+                assert!(10 * scale.replay_words <= n_words && 10 * config.max_vocabulary <= n_words);
             }
         }
     }

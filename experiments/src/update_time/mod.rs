@@ -251,7 +251,7 @@ fn job<'a>(run: &Run, text: &'a Path, output: &'a Path) -> Job<'a> {
 pub fn print_live_seconds(update: &LiveUpdate) -> Result<()> {
     let mut trainer = Trainer::load(&update.model, Some(update.threads))?;
     let text = fs::read(&update.text).with_context(|| format!("could not read {}", update.text.display()))?;
-    let options = trainer.settings().text.clone();
+    let options = trainer.settings().text().clone();
     let start = Instant::now();
     trainer.train(&mut Lines::new(&text[..], "new text", &options)?, &mut ())?;
     println!("{}", start.elapsed().as_secs_f64());

@@ -64,12 +64,13 @@ class Trainer(Estimator):
             for `word2vec`.
         adagrad: Granularity of learning rates, `"row"` or `"dimension"`. None means row for `mini-batch`.
         max_vocabulary: Maximum vocabulary size; the rarest words make way for new ones.
-        table_size: Size of the noise table of `incremental`.
-        batch_words: Batch size of `mini-batch` in words.
-        blocks: Vocabulary blocks that threads work on in parallel: a power of two, at least the number of threads.
+        table_size: Size of the noise table of `incremental`. None means 1,000,000.
+        batch_words: Batch size of `mini-batch` in words. None means 400,000.
+        blocks: Vocabulary blocks that threads work on in parallel: a power of two, at least the number of threads. None
+            means 4.
         replays: How often each word is trained again from a buffer of past text. None means 1 for `mini-batch`.
-        replay_words: Maximum size of that buffer in words.
-        passes: Passes over the text for `batch` and `word2vec`.
+        replay_words: Maximum size of that buffer in words. None means 2,000,000.
+        passes: Passes over the text for `batch` and `word2vec`. None means 1.
         strategy: `"mini-batch"` counts a batch of words and then trains it, on all threads; `"incremental"` does both
             word by word. `"batch"` and `"word2vec"` count all text first, then make passes over it, and cannot continue.
         tokenizer: How strings are split: `"whitespace"` or `"unicode"` (words without punctuation).
@@ -98,12 +99,12 @@ class Trainer(Estimator):
         learning_rate: float | None = None,
         adagrad: str | None = None,
         max_vocabulary: int = 100_000,
-        table_size: int = 1_000_000,
-        batch_words: int = 400_000,
-        blocks: int = 4,
+        table_size: int | None = None,
+        batch_words: int | None = None,
+        blocks: int | None = None,
         replays: int | None = None,
-        replay_words: int = 2_000_000,
-        passes: int = 1,
+        replay_words: int | None = None,
+        passes: int | None = None,
         strategy: str = "mini-batch",
         tokenizer: str = "whitespace",
         lowercase: bool = False,
@@ -302,7 +303,7 @@ class Trainer(Estimator):
         _engine.Settings(threads=threads)
         engine = _engine.Trainer.load(path, threads)
         settings = json.loads(engine.settings())
-        trainer = cls(**settings.pop("text"), **settings, threads=threads)
+        trainer = cls(**settings, threads=threads)
         trainer._trainer = engine
         trainer._made_with = trainer._params()
         return trainer

@@ -200,7 +200,7 @@ impl Trainer {
         vectors: &str,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let (dimensions, rows) = self.with(py, |trainer| {
-            let (dimensions, vectors) = (trainer.settings().dimensions, vectors.parse()?);
+            let (dimensions, vectors) = (trainer.settings().dimensions(), vectors.parse()?);
             let mut rows = Vec::with_capacity(words.len() * dimensions);
             for word in &words {
                 let unknown = || skipstream::Error::UnknownWord { word: word.clone() };
@@ -221,8 +221,8 @@ impl Trainer {
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let _inside = Inside::enter()?;
         let vectors: Vectors = vectors.parse().map_err(|error| to_python(py, error))?;
-        let (dimensions, options) =
-            self.with(py, |trainer| Ok((trainer.settings().dimensions, trainer.settings().text.clone())))?;
+        let (dimensions, options) = self
+            .with(py, |trainer| Ok((trainer.settings().dimensions(), trainer.settings().text().clone())))?;
         let column = Column::of(texts)?;
         // What lies in buffers gives out values of its own kinds when it is iterated.
         let texts = match texts.getattr_opt("to_pylist")? {
@@ -301,11 +301,11 @@ impl Trainer {
                 pairs: now.totals.pairs,
                 loss: run::finite(now.totals.mean_loss()),
                 vocabulary: now.vocabulary,
-                max_vocabulary: settings.max_vocabulary,
+                max_vocabulary: settings.max_vocabulary(),
                 evictions: now.evictions,
                 replayed: now.totals.replayed,
                 waiting: trainer.waiting(),
-                dimensions: settings.dimensions,
+                dimensions: settings.dimensions(),
                 threads: settings.threads(),
                 kernel: trainer.kernel().name(),
                 memory_bound: bound,

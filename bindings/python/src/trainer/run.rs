@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use skipstream::corpus::{Files, Ledger, Source, TextOptions, TextReport};
-use skipstream::{Observer, Progress, StopReason};
+use skipstream::{Config, Observer, Progress, StopReason};
 
 use super::polite::Polite;
 use super::watch::{PassWatch, Watch};
@@ -85,7 +85,7 @@ impl Trainer {
         // The turn is ours, so nobody who could wait for Python's lock has the trainer.
         let (before, model) = {
             let trainer = self.lock();
-            let (options, ledger) = (trainer.settings().text.clone(), trainer.ledger().clone());
+            let (options, ledger) = (trainer.settings().text().clone(), trainer.ledger().clone());
             (trainer.progress(), Model { options, ledger, in_passes: trainer.is_in_passes() })
         };
         let in_passes = model.in_passes;
@@ -123,7 +123,12 @@ impl Trainer {
         let settled = call(py, || {
             let mut trainer = self.lock();
             let settled = feed.feed().settle(trainer.ledger_mut());
-            Ok((trainer.progress(), trainer.waiting(), trainer.settings().passes, settled))
+            Ok((
+                trainer.progress(),
+                trainer.waiting(),
+                trainer.settings().strategy().passes().unwrap_or(1),
+                settled,
+            ))
         });
         drop(turn);
         result?;
@@ -266,7 +271,7 @@ impl Passes {
 
 /// Forgets what was learned in part.
 fn start_anew(trainer: &mut skipstream::Trainer) -> skipstream::Result<()> {
-    let config = (**trainer.settings()).clone();
+    let config = Config { threads: Some(trainer.settings().threads()), ..trainer.settings().resolved() };
     let notes = std::mem::take(trainer.notes_mut());
     *trainer = match trainer.initial().cloned() {
         Some(initial) => skipstream::Trainer::starting_from(config, initial)?,

@@ -3,6 +3,7 @@
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::Value;
 use skipstream::snapshot::{Checksum, Contents, Inspection, Noise, Norms, TensorReport, Training};
+use skipstream::{MiniBatchOptions, Strategy};
 
 use crate::table::Table;
 
@@ -63,16 +64,12 @@ fn training_facts(training: &Training, words: String) -> Vec<(&'static str, Stri
         ("loss", format!("{:.4}, the mean of all pairs so far", training.mean_loss)),
         ("vocabulary", format!("{words}, room for {room}; {evictions}")),
         ("noise", noise),
-        (
-            "replay",
-            format!(
-                "{} words trained again, {} wait (room for {})",
-                count(training.replayed),
-                count(training.waiting as u64),
-                count(training.settings.replay_words as u64)
-            ),
-        ),
     ];
+    if let Strategy::MiniBatch(MiniBatchOptions { replay_words, .. }) = training.settings.strategy {
+        let (replayed, waiting) = (count(training.replayed), count(training.waiting as u64));
+        let room = count(replay_words as u64);
+        lines.push(("replay", format!("{replayed} words trained again, {waiting} wait (room for {room})")));
+    }
     if let Some(initial) = &training.initial {
         lines.push(("started from", format!("{} (BLAKE3 {})", initial.file, initial.fingerprint)));
     }

@@ -16,22 +16,23 @@ use skipstream_server::learn::MemoryBound;
 use tracing::info;
 
 use crate::Ending;
-use crate::settings::{Asked, SettingsFile};
+use crate::settings::{RequestedSettings, SettingsFile};
 pub use args::{ServeArgs, ServiceArgs};
 
 /// Serves until it is told to stop.
 pub fn run(args: ServeArgs) -> Result<Ending> {
     let file = args.settings_file.as_deref().map(SettingsFile::read).transpose()?;
-    let in_file = file.as_ref().map(|file| file.settings.serve.clone()).unwrap_or_default();
+    let in_file = file.as_ref().map(|file| file.serve.clone()).unwrap_or_default();
     let service = args.service.above(in_file);
     log::begin(service.log_format);
-    let asked = Asked::new(args.settings, file)?;
+    let requested = RequestedSettings::new(args.settings, file);
     let settings = service.settings(args.data);
 
     let bound = |config: &Config| Ok(MemoryBound::of_new(&config.clone().check()?, &settings).total());
-    let config = || asked.config_bounded(&bound);
-    let agree = |trainer: &Trainer| asked.agree_with(trainer, MemoryBound::new(trainer, &settings).total());
-    let server = Server::open(settings.clone(), asked.threads, &config, &agree)?;
+    let config = || requested.config_bounded(&bound);
+    let agree =
+        |trainer: &Trainer| requested.agree_with(trainer, MemoryBound::new(trainer, &settings).total());
+    let server = Server::open(settings.clone(), requested.threads, &config, &agree)?;
     let stopper = server.stopper();
     let was_asked = AtomicBool::new(false);
     ctrlc::set_handler(move || {

@@ -5,8 +5,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use skipstream::SettingValues;
+use skipstream::units::Bytes;
+use toml::de::ValueDeserializer;
 
 use super::SettingArgs;
+use crate::serve::ServiceArgs;
 
 /// No file of settings is longer.
 const MAX_BYTES: u64 = 1 << 20;
@@ -16,8 +21,10 @@ const MAX_BYTES: u64 = 1 << 20;
 pub struct SettingsFile {
     /// Where it is.
     pub path: PathBuf,
-    /// What it holds.
+    /// The settings of the model.
     pub settings: SettingArgs,
+    /// The table `[serve]`, for `serve` alone.
+    pub serve: ServiceArgs,
 }
 
 impl SettingsFile {
@@ -31,41 +38,51 @@ impl SettingsFile {
         if text.len() as u64 > MAX_BYTES {
             bail!("{}: a file of settings has at most {MAX_BYTES} bytes", name());
         }
-        let settings = SettingsFile::parse(&text).map_err(|reason| anyhow::anyhow!("{}{reason}", name()))?;
-        Ok(SettingsFile { path: path.to_owned(), settings })
+        let (settings, serve) =
+            SettingsFile::parse(&text).map_err(|reason| anyhow::anyhow!("{}{reason}", name()))?;
+        Ok(SettingsFile { path: path.to_owned(), settings, serve })
     }
 
-    fn parse(text: &str) -> Result<SettingArgs, String> {
-        let settings: SettingArgs = toml::from_str(text).map_err(|error| {
+    fn parse(text: &str) -> Result<(SettingArgs, ServiceArgs), String> {
+        let parsed = parse_tables(text).map_err(|error| {
             let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
             let place = line.map_or_else(String::new, |line| format!(", line {line}"));
             format!("{place}: {}", error.message())
         })?;
-        if settings.memory.is_some() && (settings.max_vocabulary.or(settings.table_size)).is_some() {
+        let SettingArgs { values, memory } = &parsed.0;
+        if memory.is_some() && values.max_vocabulary.or(values.table_size).is_some() {
             return Err(
                 ": memory decides on max_vocabulary and table_size: leave it out, or the two".to_owned()
             );
         }
-        Ok(settings)
+        Ok(parsed)
     }
+}
+
+fn parse_tables(text: &str) -> Result<(SettingArgs, ServiceArgs), toml::de::Error> {
+    let mut table = toml::de::DeTable::parse(text)?;
+    let mut take = |name| table.get_mut().remove(name).map(ValueDeserializer::from);
+    let memory = take("memory").map(Bytes::deserialize).transpose()?;
+    let serve = take("serve").map(ServiceArgs::deserialize).transpose()?.unwrap_or_default();
+    let values = SettingValues::deserialize(toml::Deserializer::from(table))?;
+    Ok((SettingArgs { values, memory }, serve))
 }
 
 #[cfg(test)]
 mod tests {
-    use skipstream::Strategy;
+    use skipstream::StrategyName;
 
     use super::*;
-    use skipstream::units::Bytes;
 
     #[test]
     fn names_are_those_of_the_flags() {
         let text = "dimensions = 300\nstrategy = 'incremental' # one thread\nlearning_rate = 0.1\n\
                     memory = '2G'\nmax_token_bytes = 64\nthreads = 3\n";
-        let settings = SettingsFile::parse(text).unwrap();
+        let SettingArgs { values: settings, memory } = SettingsFile::parse(text).unwrap().0;
         assert_eq!((settings.dimensions, settings.threads), (Some(300), Some(3)));
-        assert_eq!((settings.strategy, settings.learning_rate), (Some(Strategy::Incremental), Some(0.1)));
-        assert_eq!((settings.memory, settings.max_token_bytes), (Some(Bytes(2_000_000_000)), Some(64)));
-        assert_eq!(SettingsFile::parse("memory = 2_000").unwrap().memory, Some(Bytes(2_000)));
+        assert_eq!((settings.strategy, settings.learning_rate), (Some(StrategyName::Incremental), Some(0.1)));
+        assert_eq!((memory, settings.max_token_bytes), (Some(Bytes(2_000_000_000)), Some(64)));
+        assert_eq!(SettingsFile::parse("memory = 2_000").unwrap().0.memory, Some(Bytes(2_000)));
     }
 
     #[test]

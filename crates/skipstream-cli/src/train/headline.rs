@@ -6,9 +6,7 @@ use std::path::Path;
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 use skipstream::train::{InitialSource, MemoryBound};
-use skipstream::{Config, Strategy, Trainer};
-
-use crate::settings::name_of;
+use skipstream::{Config, MiniBatchOptions, Strategy, Trainer};
 
 /// The state at the start of training: a line for people, JSON for programs.
 #[derive(Clone, Debug, Serialize)]
@@ -53,7 +51,7 @@ impl<'a> Headline<'a> {
 
 impl fmt::Display for Headline<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Config { dimensions, window, negatives, strategy, blocks, max_vocabulary, .. } = self.settings;
+        let Config { dimensions, window, negatives, strategy, max_vocabulary, .. } = self.settings;
         write!(out, "{}: ", self.model.display())?;
         match self.is_new {
             true => write!(out, "new model")?,
@@ -62,13 +60,13 @@ impl fmt::Display for Headline<'_> {
         if let Some(initial) = self.initial.as_ref().filter(|_| self.is_new) {
             write!(out, ", words initialised from {}", initial.file)?;
         }
-        let strategy_name = name_of(&strategy);
+        let strategy_name = strategy.name();
         write!(out, ", {dimensions} dimensions, window {window}, {negatives} negatives, {strategy_name}; ")?;
         match (strategy, self.threads) {
-            (Strategy::MiniBatch, threads) if threads > blocks => {
+            (Strategy::MiniBatch(MiniBatchOptions { blocks, .. }), threads) if threads > blocks => {
                 write!(out, "{blocks} threads (limited by --blocks)")?;
             }
-            (Strategy::MiniBatch, threads) if threads > 1 => write!(out, "{threads} threads")?,
+            (Strategy::MiniBatch(_), threads) if threads > 1 => write!(out, "{threads} threads")?,
             _ => write!(out, "1 thread")?,
         }
         let (memory, words) = (DecimalBytes(self.memory), HumanCount(max_vocabulary as u64));

@@ -11,7 +11,7 @@ use skipstream::corpus::{Layout, find};
 use super::args::TrainArgs;
 use super::every::Every;
 use super::log::LogKind;
-use crate::settings::{Asked, SettingsFile};
+use crate::settings::{RequestedSettings, SettingsFile};
 
 /// A training job.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Job {
     /// The model file.
     pub model: PathBuf,
     /// The requested settings.
-    pub settings: Asked,
+    pub settings: RequestedSettings,
     /// File to initialise the words of a new model from.
     pub init: Option<PathBuf>,
     /// The texts to read, in this order.
@@ -104,7 +104,7 @@ impl Job {
         Ok(Job {
             model: args.model,
             init: args.init,
-            settings: Asked::new(args.settings, file)?,
+            settings: RequestedSettings::new(args.settings, file),
             texts,
             layout,
             again: args.again,

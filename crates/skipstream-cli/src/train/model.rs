@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use skipstream::Trainer;
 use skipstream::train::Initial;
-use skipstream::{Strategy, Trainer};
 
 use super::evaluation;
 use super::job::Job;
@@ -39,5 +39,5 @@ pub fn resolve_link(model: PathBuf) -> PathBuf {
 
 /// Whether the strategy makes passes over a fixed corpus.
 pub fn in_passes(trainer: &Trainer) -> bool {
-    matches!(trainer.settings().strategy, Strategy::Batch | Strategy::Word2vec)
+    trainer.settings().strategy().passes().is_some()
 }

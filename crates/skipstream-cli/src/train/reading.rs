@@ -13,7 +13,6 @@ use super::model::in_passes;
 use super::pipe::{Pipe, PipeEnd, STDIN};
 use super::shared::Shared;
 use super::stop::Stop;
-use crate::settings::name_of;
 
 /// The text of a training.
 pub enum Reading {
@@ -43,13 +42,13 @@ impl Reading {
                 skip: if *skip_learned { trainer.ledger().last_pipe } else { Position::default() },
             },
         });
-        let (ledger, options) = (trainer.ledger(), &trainer.settings().text);
+        let (ledger, options) = (trainer.ledger(), trainer.settings().text());
         if !job.follow {
             let files = Files::plan(inputs, ledger, job.again, options, &job.layout)?;
             return Ok(Reading::ToTheEnd(Shared::new(files)));
         }
         if in_passes(trainer) {
-            let strategy = name_of(&trainer.settings().strategy);
+            let strategy = trainer.settings().strategy().name();
             bail!(
                 "--follow: the strategy {strategy} reads all its text several times, and text that is followed has no end"
             );

@@ -66,7 +66,7 @@ impl Session {
         let text = Reading::plan(&job, &trainer, &stop)?;
         let before = Before { is_new, progress: trainer.progress(), ledger: trainer.ledger().clone() };
         log.tell(&Event::Start(&Headline::new(&job.model, is_new, &trainer)));
-        let max_vocabulary = trainer.settings().max_vocabulary;
+        let max_vocabulary = trainer.settings().max_vocabulary();
         let evaluation = match &job.eval[..] {
             [] => None,
             files => Some(Evaluation::new(files, before.progress)?),
@@ -308,7 +308,7 @@ impl Session {
         let settings = self.trainer.settings();
         let trained = now.totals.since(&before.totals);
         let words = now.tokens - before.tokens;
-        let passes = if in_passes(&self.trainer) { settings.passes } else { 1 };
+        let passes = settings.strategy().passes().unwrap_or(1);
         let seconds = self.began.elapsed().as_secs_f64();
         Summary {
             model: self.job.model.clone(),
@@ -322,7 +322,7 @@ impl Session {
             words_per_second: words as f64 * f64::from(passes) / seconds,
             loss: trained.mean_loss(),
             vocabulary: now.vocabulary,
-            max_vocabulary: settings.max_vocabulary,
+            max_vocabulary: settings.max_vocabulary(),
             evictions: now.evictions - before.evictions,
             text: self.text.report(),
             skipped_files: self.text.skipped(),

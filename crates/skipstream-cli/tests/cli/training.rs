@@ -3,7 +3,7 @@
 use std::fs;
 
 use skipstream::corpus::{Files, Layout};
-use skipstream::{Config, Trainer};
+use skipstream::{Config, MiniBatchOptions, Strategy, Trainer};
 
 use crate::desk::{Desk, text, train};
 
@@ -172,11 +172,11 @@ fn the_library_makes_the_same_bytes() {
     let path = desk.path("a.txt");
     desk.train("m", &[path.to_str().unwrap()]);
     // The settings of the desk.
+    let options = MiniBatchOptions { batch_words: 4_000, replay_words: 20_000, ..Default::default() };
     let config = Config {
         dimensions: 16,
         max_vocabulary: 300,
-        batch_words: 4_000,
-        replay_words: 20_000,
+        strategy: Strategy::MiniBatch(options),
         subsample: 0.0,
         ..Config::default()
     };

@@ -35,15 +35,17 @@ impl MemoryBound {
     }
 
     fn of(config: &Settings, model: train::MemoryBound, settings: &ServeSettings) -> MemoryBound {
-        let words = config.max_vocabulary as u64;
+        let words = config.max_vocabulary() as u64;
         // Beside words and vectors, when each word was seen (32 bytes) and its place in the alphabet.
-        let published =
-            Embeddings::max_bytes(config.max_vocabulary, config.dimensions, config.text.max_token_bytes)
-                + 36 * words;
+        let published = Embeddings::max_bytes(
+            config.max_vocabulary(),
+            config.dimensions(),
+            config.text().max_token_bytes,
+        ) + 36 * words;
         let chunk = (Chunk::BYTES + settings.max_line_bytes) as u64;
-        let queued_words = (config.new_words_per_batch() + config.text.max_sentence_words) as u64;
+        let queued_words = (config.new_words_per_batch() + config.text().max_sentence_words) as u64;
         // Of a chunk, at worst every other byte is a word: eight bytes for its place.
-        let queued = queued_words * (config.text.max_token_bytes as u64 + 8) + chunk * 5;
+        let queued = queued_words * (config.text().max_token_bytes as u64 + 8) + chunk * 5;
         // The times of words: two numbers a slot, twice while they are settled, and the places that wait.
         let times = 2 * 16 * words + (32 << 20);
         // Of a text: a chunk that is filled and one that is logged, a line that is not whole, and a step of gzip.

@@ -149,7 +149,7 @@ fn check_strategy(trainer: &Trainer) -> Result<()> {
     if trainer.is_in_passes() {
         return Err(skipstream::Error::Setting {
             field: "strategy",
-            value: serde_json::to_string(&trainer.settings().strategy).unwrap_or_default(),
+            value: trainer.settings().strategy().name().to_string(),
             limit: "mini-batch or incremental for a service, which reads its text once".to_owned(),
         }
         .into());

@@ -66,7 +66,7 @@ impl Session {
         // What a crash may have left to be deleted. Not before the reader has taken it out of the queue, which counts what is
         // there.
         service.log.forget(position.learned());
-        let queue = Queue::new(reader, position, trainer.vocabulary().tokens(), &trainer.settings().text);
+        let queue = Queue::new(reader, position, trainer.vocabulary().tokens(), trainer.settings().text());
         let now = Instant::now();
         let seq = model.saved_line();
         let session = Session {

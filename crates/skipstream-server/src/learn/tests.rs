@@ -8,7 +8,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use proptest::prelude::*;
 use skipstream::corpus::{Lines, Sentence, Source, TextOptions};
-use skipstream::{Config, Embeddings, Strategy as Method, Trainer, Vectors};
+use skipstream::{
+    Config, Embeddings, IncrementalOptions, MiniBatchOptions, Strategy, StrategyName as Method, Trainer,
+    Vectors,
+};
 use tempfile::TempDir;
 
 use super::position::Position;
@@ -82,12 +85,15 @@ impl Running {
 fn small(strategy: Method, batch_words: usize) -> Config {
     Config {
         dimensions: 6,
-        strategy,
+        strategy: match strategy {
+            Method::MiniBatch => {
+                let default = MiniBatchOptions::default();
+                Strategy::MiniBatch(MiniBatchOptions { batch_words, replay_words: 200, ..default })
+            }
+            _ => Strategy::Incremental(IncrementalOptions { table_size: 1_000, ..Default::default() }),
+        },
         subsample: 1e-2,
         max_vocabulary: 60,
-        table_size: 1_000,
-        batch_words,
-        replay_words: 200,
         text: TextOptions { max_sentence_words: 7, ..TextOptions::default() },
         threads: Some(1),
         ..Config::default()
@@ -505,7 +511,7 @@ fn times_that_are_damaged_or_missing_are_named() {
 
 #[test]
 fn strategies_that_read_their_text_several_times_are_refused() {
-    for strategy in [Method::Batch, Method::Word2vec] {
+    for strategy in [Strategy::batch(), Strategy::word2vec()] {
         let folder = TempDir::new().unwrap();
         let config = Config { strategy, ..Config::default() };
         let message = start_with(settings(folder.path()), &config).err().unwrap().to_string();

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::{check_whole, in_range};
 use crate::{Error, Result};
 
 /// The most bytes that the tokens of one sentence may have by the limits, so that 32-bit offsets and memory suffice.
@@ -80,11 +81,11 @@ impl Default for TextOptions {
 impl TextOptions {
     /// Refuses values outside their limits.
     pub fn check(&self) -> Result<()> {
-        within("max_sentence_words", self.max_sentence_words, 2, 1_000_000)?;
-        within("max_token_bytes", self.max_token_bytes, 1, MAX_TOKEN_BYTES)?;
-        within("min_token_len", self.min_token_len, 1, MAX_TOKEN_BYTES)?;
+        check_whole("max_sentence_words", self.max_sentence_words)?;
+        check_whole("max_token_bytes", self.max_token_bytes)?;
+        check_whole("min_token_len", self.min_token_len)?;
         if let Some(max_token_len) = self.max_token_len {
-            within("max_token_len", max_token_len, self.min_token_len, MAX_TOKEN_BYTES)?;
+            in_range("max_token_len", max_token_len, &(self.min_token_len..=MAX_TOKEN_BYTES))?;
         }
         let most_words = MAX_SENTENCE_BYTES / self.max_token_bytes;
         if self.max_sentence_words > most_words {
@@ -105,13 +106,6 @@ impl TextOptions {
             && self.min_token_len == 1
             && self.max_token_len.is_none()
     }
-}
-
-fn within(field: &'static str, value: usize, least: usize, most: usize) -> Result<()> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::Setting { field, value: value.to_string(), limit: format!("from {least} to {most}") })
 }
 
 #[cfg(test)]

@@ -26,7 +26,11 @@ pub struct PairSampler {
 impl PairSampler {
     /// The sampler of these settings.
     pub fn new(settings: &Settings) -> PairSampler {
-        PairSampler { subsample: settings.subsample, window: settings.window, shape: settings.window_shape }
+        PairSampler {
+            subsample: settings.subsample(),
+            window: settings.window(),
+            shape: settings.window_shape(),
+        }
     }
 
     /// Whether one occurrence of a word stays: with probability min(1, √(subsample · tokens / count)).

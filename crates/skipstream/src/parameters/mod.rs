@@ -30,11 +30,15 @@ pub(crate) struct Layout {
 
 impl Layout {
     pub fn new(settings: &Settings) -> Layout {
+        let blocks = match settings.strategy() {
+            Strategy::MiniBatch(options) => options.blocks,
+            _ => 1,
+        };
         Layout {
-            dimensions: settings.dimensions,
-            lanes_per_row: settings.dimensions.div_ceil(LANES),
-            blocks: settings.blocks,
-            rows_per_block: settings.max_vocabulary.div_ceil(settings.blocks),
+            dimensions: settings.dimensions(),
+            lanes_per_row: settings.dimensions().div_ceil(LANES),
+            blocks,
+            rows_per_block: settings.max_vocabulary().div_ceil(blocks),
         }
     }
 
@@ -102,7 +106,7 @@ impl Parameters {
         let layout = Layout::new(settings);
         Ok(Parameters {
             layout,
-            seed: settings.seed,
+            seed: settings.seed(),
             target: Side::new(layout, settings)?,
             context: Side::new(layout, settings)?,
         })
@@ -113,9 +117,10 @@ impl Parameters {
         let layout = Layout::new(settings);
         let rows = layout.rows() as u64;
         let row = (layout.lanes_per_row * size_of::<Lanes>()) as u64;
-        let accumulators = match settings.adagrad() {
-            AdaGrad::Row => size_of::<f32>() as u64,
-            AdaGrad::Dimension => row,
+        let accumulators = match settings.strategy().adagrad() {
+            Some(AdaGrad::Row) => size_of::<f32>() as u64,
+            Some(AdaGrad::Dimension) => row,
+            None => 0,
         };
         2 * rows * (row + accumulators)
     }
@@ -191,10 +196,10 @@ impl Side {
         let rows = layout.rows();
         Ok(Side {
             rows: Matrix::new(rows, layout.lanes_per_row)?,
-            accumulators: match (settings.strategy, settings.adagrad()) {
-                (Strategy::Word2vec, _) => Accumulators::None,
-                (_, AdaGrad::Row) => Accumulators::Row(vec![0.0; rows]),
-                (_, AdaGrad::Dimension) => Accumulators::Dimension(Matrix::new(rows, layout.lanes_per_row)?),
+            accumulators: match settings.strategy().adagrad() {
+                Some(AdaGrad::Row) => Accumulators::Row(vec![0.0; rows]),
+                Some(AdaGrad::Dimension) => Accumulators::Dimension(Matrix::new(rows, layout.lanes_per_row)?),
+                None => Accumulators::None,
             },
         })
     }

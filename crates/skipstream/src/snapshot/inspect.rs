@@ -266,11 +266,15 @@ impl Training {
     fn new(metadata: TrainingMetadata, file: &ModelFile) -> Training {
         let length = |name: &str| file.shape(name).and_then(|shape| shape.first().copied()).unwrap_or(0);
         let noise = match metadata.config.strategy {
-            Strategy::MiniBatch => Noise::Counts,
-            Strategy::Incremental | Strategy::Batch | Strategy::Word2vec => {
+            Strategy::MiniBatch(_) | Strategy::Batch(_) | Strategy::Word2vec(_) => Noise::Counts,
+            Strategy::Incremental(options) => {
                 let [weight, dead_weight] = metadata.noise_totals.unwrap_or_default();
-                let table_size = metadata.config.table_size;
-                Noise::AdaptiveTable { filled: length("noise_slots"), table_size, weight, dead_weight }
+                Noise::AdaptiveTable {
+                    filled: length("noise_slots"),
+                    table_size: options.table_size,
+                    weight,
+                    dead_weight,
+                }
             }
         };
         Training {
@@ -359,8 +363,7 @@ mod tests {
     use crate::{Embeddings, Trainer};
 
     fn train(path: &Path, strategy: Strategy) {
-        let config =
-            Config { dimensions: 5, subsample: 0.0, strategy, table_size: 1_000, ..Config::default() };
+        let config = Config { dimensions: 5, subsample: 0.0, strategy, ..Config::default() };
         let text = &b"to be or not to be that is the question\n"[..];
         let mut lines = Lines::new(text, "text", &config.text).unwrap();
         let mut trainer = Trainer::new(config).unwrap();
@@ -377,7 +380,7 @@ mod tests {
 
     #[test]
     fn a_model_s_state_is_told() {
-        let (_folder, path) = model(Strategy::MiniBatch);
+        let (_folder, path) = model(Strategy::mini_batch());
         let found = inspect(&path).unwrap();
         assert_eq!((found.words, found.dimensions, found.contents), (8, 5, Contents::Training));
         assert_eq!(found.file_bytes, std::fs::metadata(&path).unwrap().len());
@@ -395,12 +398,12 @@ mod tests {
 
     #[test]
     fn an_adaptive_table_has_a_fill() {
-        let (_folder, path) = model(Strategy::Incremental);
+        let (_folder, path) = model(Strategy::incremental());
         let training = inspect(&path).unwrap().training.unwrap();
         let Noise::AdaptiveTable { filled, table_size, weight, dead_weight } = training.noise else {
             panic!("{training:?}");
         };
-        assert_eq!((table_size, dead_weight), (1_000, 0.0));
+        assert_eq!((table_size, dead_weight), (1_000_000, 0.0));
         assert!((1..=20).contains(&filled), "{filled}");
         // Six words once, two twice.
         assert!((weight - (6.0 + 2.0 * 2f64.powf(0.75))).abs() < 1e-9, "{weight}");
@@ -423,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_damaged_tensor_is_a_problem_and_the_rest_is_told() {
-        let (_folder, path) = model(Strategy::MiniBatch);
+        let (_folder, path) = model(Strategy::mini_batch());
         let mut bytes = std::fs::read(&path).unwrap();
         let at = bytes.windows(4).rposition(|window| window == b"ques").unwrap();
         bytes[at] = b'Q';
@@ -445,7 +448,7 @@ mod tests {
 
     #[test]
     fn words_have_counts_and_counters() {
-        let (_folder, path) = model(Strategy::MiniBatch);
+        let (_folder, path) = model(Strategy::mini_batch());
         let found = words(&path).unwrap();
         let entry = |word: &str, n| WordEntry { word: word.to_owned(), count: Some(n), counter: Some(n) };
         assert_eq!(found[..3], [entry("be", 2), entry("to", 2), entry("is", 1)]);
@@ -454,7 +457,7 @@ mod tests {
 
     #[test]
     fn dimensions_of_no_rows_are_not_multiplied() {
-        let (_folder, path) = model(Strategy::MiniBatch);
+        let (_folder, path) = model(Strategy::mini_batch());
         let trained = std::fs::read(&path).unwrap();
         let length = u64::from_le_bytes(trained[..8].try_into().unwrap()) as usize;
         let mut header: serde_json::Value = serde_json::from_slice(&trained[8..8 + length]).unwrap();

@@ -8,7 +8,7 @@ use super::error::ModelFileError;
 use super::file::{ModelFile, slices};
 use super::metadata::{Metadata, TrainingMetadata};
 use super::vectors::INITIAL;
-use crate::config::{Config, Settings};
+use crate::config::{Config, MiniBatchOptions, Settings};
 use crate::error::{Error, Result};
 use crate::noise::SavedTable;
 use crate::parameters::{Accumulators, LANES, Layout, Matrix, Side};
@@ -42,7 +42,7 @@ impl Trainer {
         file.side("context", "context_squares", layout, &ids, &mut trainer.stream.parameters.context)?;
         match &mut trainer.method {
             Method::MiniBatch(method) => {
-                let replay = file.replay(&trainer.settings, trainer.stream.vocabulary.slots())?;
+                let replay = file.replay(trainer.settings.mini_batch(), trainer.stream.vocabulary.slots())?;
                 method.restore(metadata.batches, replay);
             }
             Method::Sentences(method) => {
@@ -97,7 +97,7 @@ impl ModelFile {
             latest: columns[3][row],
         });
         let free = free.into_iter().map(WordId::from_saved).collect();
-        let (max_vocabulary, seed) = (settings.max_vocabulary, settings.seed);
+        let (max_vocabulary, seed) = (settings.max_vocabulary(), settings.seed());
         let vocabulary =
             Vocabulary::restore(max_vocabulary, seed, metadata.vocabulary, saved, free, metadata.slots);
         Ok((vocabulary.map_err(|reason| self.damaged(reason))?, ids))
@@ -149,7 +149,7 @@ impl ModelFile {
         Ok(())
     }
 
-    fn replay(&mut self, settings: &Settings, slots: usize) -> Result<ReplayBuffer> {
+    fn replay(&mut self, options: MiniBatchOptions, slots: usize) -> Result<ReplayBuffer> {
         let words: Vec<u32> = self.tensor("replay_words", Dtype::U32)?;
         let ends: Vec<u32> = self.tensor("replay_ends", Dtype::U32)?;
         let segments: Vec<[u64; 4]> = self.tensor("replay_segments", Dtype::U64)?;
@@ -171,7 +171,7 @@ impl ModelFile {
                 && start.checked_add(n_words).is_some();
             let remaining = u32::try_from(remaining)
                 .ok()
-                .filter(|&n| (1..=settings.replays()).contains(&n) && fits)
+                .filter(|&n| (1..=options.replays).contains(&n) && fits)
                 .ok_or_else(wrong)?;
             replay.push(Segment {
                 start,
@@ -180,7 +180,7 @@ impl ModelFile {
                 remaining,
             });
         }
-        if replay.due() > settings.replay_words * settings.replays() as usize {
+        if replay.due() > options.replay_words * options.replays as usize {
             return Err(self.damaged("more old text waits than may"));
         }
         Ok(replay)

@@ -24,7 +24,7 @@ impl Trainer {
     /// let trainer = Trainer::new(Config::default())?;
     /// trainer.save(&path)?;
     /// let same = Trainer::load(&path, None)?;
-    /// assert_eq!(same.settings().dimensions, 100);
+    /// assert_eq!(same.settings().dimensions(), 100);
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {

@@ -25,7 +25,7 @@ impl Trainer {
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn fork(&self) -> Result<Trainer> {
-        let mut fork = Trainer::with_kernel((*self.settings).clone(), self.kernel)?;
+        let mut fork = Trainer::with_kernel(self.settings.config().clone(), self.kernel)?;
         fork.catch_up_with(self);
         Ok(fork)
     }
@@ -59,10 +59,10 @@ impl Trainer {
 #[cfg(test)]
 mod tests {
     use crate::corpus::Lines;
-    use crate::{Config, Strategy, Trainer};
+    use crate::{Config, MiniBatchOptions, Strategy, Trainer};
 
     fn learn(trainer: &mut Trainer, text: &str) {
-        let options = trainer.settings().text.clone();
+        let options = trainer.settings().text().clone();
         trainer.train(&mut Lines::new(text.as_bytes(), "text", &options).unwrap(), &mut ()).unwrap();
     }
 
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_fork_learns_what_the_trainer_would_and_does_not_touch_it() {
-        for strategy in [Strategy::MiniBatch, Strategy::Incremental] {
+        for strategy in [Strategy::mini_batch(), Strategy::incremental()] {
             // So few words may stay that some leave, and slots are used again.
             let config = Config { dimensions: 5, max_vocabulary: 7, strategy, ..Config::default() };
             let mut trainer = Trainer::new(config.clone()).unwrap();
@@ -100,7 +100,11 @@ mod tests {
 
     #[test]
     fn a_batch_is_closed_by_the_sentence_that_brings_its_last_word() {
-        let config = Config { dimensions: 4, batch_words: 10, ..Config::default() };
+        let config = Config {
+            dimensions: 4,
+            strategy: Strategy::MiniBatch(MiniBatchOptions { batch_words: 10, ..Default::default() }),
+            ..Config::default()
+        };
         let mut trainer = Trainer::new(config).unwrap();
         assert_eq!(trainer.settings().new_words_per_batch(), 5);
         let (first, second) = ("one two three\nfour five six\n", "seven eight nine ten eleven\n");

@@ -29,19 +29,19 @@ pub(super) struct Grid {
 impl Grid {
     pub fn new(settings: &Settings, kernel: Kernel) -> Grid {
         let layout = Layout::new(settings);
-        let shared_negatives = shared_negatives(settings.negatives);
+        let shared_negatives = shared_negatives(settings.negatives());
         Grid {
             settings: CellSettings {
                 kernel,
                 layout,
                 group: GroupSettings {
-                    dimensions: settings.dimensions,
+                    dimensions: settings.dimensions(),
                     learning_rate: settings.learning_rate(),
-                    negative_weight: settings.negatives as f32 / shared_negatives as f32,
+                    negative_weight: settings.negatives() as f32 / shared_negatives as f32,
                 },
                 shared_negatives,
-                noise_exponent: settings.noise_exponent,
-                seed: settings.seed,
+                noise_exponent: settings.noise_exponent(),
+                seed: settings.seed(),
             },
             pairs: (0..layout.blocks).map(|_| BlockPairs::default()).collect(),
             noises: vec![AliasTable::default(); layout.blocks],

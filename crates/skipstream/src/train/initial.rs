@@ -92,7 +92,7 @@ mod tests {
     }
 
     fn train(trainer: &mut Trainer, text: &str) {
-        let options = trainer.settings().text.clone();
+        let options = trainer.settings().text().clone();
         trainer.train(&mut Lines::new(text.as_bytes(), "text", &options).unwrap(), &mut ()).unwrap();
     }
 
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn words_that_occur_start_with_their_vectors_and_others_are_not_known() {
-        for strategy in [Strategy::MiniBatch, Strategy::Incremental] {
+        for strategy in [Strategy::mini_batch(), Strategy::incremental()] {
             let mut trainer = Trainer::starting_from(config(strategy), initial()).unwrap();
             train(&mut trainer, TEXT);
             let (vocabulary, parameters) = (trainer.vocabulary(), trainer.parameters());
@@ -122,7 +122,7 @@ mod tests {
     fn a_word_that_comes_later_or_again_after_saving_starts_with_its_vector_too() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m");
-        let config = Config { max_vocabulary: 3, ..config(Strategy::MiniBatch) };
+        let config = Config { max_vocabulary: 3, ..config(Strategy::mini_batch()) };
         let mut trainer = Trainer::starting_from(config, initial()).unwrap();
         train(&mut trainer, "tea with milk\nnew ones come\n");
         assert!(trainer.vocabulary().id("tea").is_none(), "it had to leave");
@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn dimensions_must_agree_and_no_more_is_held_than_there_may_be_words() {
-        let wrong = Config { dimensions: 3, ..config(Strategy::MiniBatch) };
+        let wrong = Config { dimensions: 3, ..config(Strategy::mini_batch()) };
         let message = Trainer::starting_from(wrong, initial()).unwrap_err().to_string();
         assert_eq!(message, "dimensions is 3; it must be 2, as in v.txt");
-        let small = Config { max_vocabulary: 2, ..config(Strategy::MiniBatch) };
+        let small = Config { max_vocabulary: 2, ..config(Strategy::mini_batch()) };
         let trainer = Trainer::starting_from(small, initial()).unwrap();
         assert_eq!(trainer.initial().unwrap().vectors.len(), 2);
         assert!(trainer.memory_bound().initial > 0);

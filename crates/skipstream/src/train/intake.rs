@@ -74,7 +74,7 @@ pub(super) struct Intake {
 impl Intake {
     pub fn new(settings: &Settings) -> Intake {
         let mut intake = Intake {
-            seed: settings.seed,
+            seed: settings.seed(),
             new_words: 0,
             replays: 0,
             due_words: 0,
@@ -90,9 +90,10 @@ impl Intake {
 
     /// How often new text is trained again, and what follows from it.
     pub fn set_replays(&mut self, settings: &Settings) {
-        self.replays = settings.replays();
+        let options = settings.mini_batch();
+        self.replays = options.replays;
         self.new_words = settings.new_words_per_batch();
-        self.due_words = settings.replay_words * settings.replays() as usize;
+        self.due_words = options.replay_words * options.replays as usize;
     }
 
     /// Reads the next batch: [`Read::Sentence`] when there is one. A batch is smaller where the source has no more text,

@@ -22,7 +22,7 @@ impl Trainer {
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn vector(&self, word: &str, vectors: Vectors) -> Option<Vec<f32>> {
-        let mut vector = vec![0.0; self.settings().dimensions];
+        let mut vector = vec![0.0; self.settings().dimensions()];
         self.add_vector(self.vocabulary().id(word)?, vectors, &mut vector);
         Some(vector)
     }
@@ -32,7 +32,7 @@ impl Trainer {
     /// # Panics
     /// When `mean` has another length than a vector.
     pub fn mean_vector(&self, text: &mut dyn Source, vectors: Vectors, mean: &mut [f32]) -> Result<usize> {
-        assert_eq!(mean.len(), self.settings().dimensions, "a mean is as long as a vector");
+        assert_eq!(mean.len(), self.settings().dimensions(), "a mean is as long as a vector");
         mean.fill(0.0);
         let mut n_known = 0;
         let mut sentence = Sentence::default();
@@ -93,7 +93,7 @@ mod tests {
         let trainer = trainer();
         let mut mean = vec![1.0; 7];
         let mean_of = |text: &str, mean: &mut [f32]| {
-            let mut lines = Lines::new(text.as_bytes(), "text", &trainer.settings().text).unwrap();
+            let mut lines = Lines::new(text.as_bytes(), "text", &trainer.settings().text()).unwrap();
             trainer.mean_vector(&mut lines, Vectors::Sum, mean).unwrap()
         };
         assert_eq!(mean_of("tea cocoa\nmilk tea", &mut mean), 3);

@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::replay::Segment;
-use crate::config::{AdaGrad, Config, MAX_VOCABULARY, Settings, Strategy, TABLE_SIZE, WindowShape};
+use crate::config::{
+    AdaGrad, Config, IncrementalOptions, MiniBatchOptions, Setting, Settings, Strategy, WindowShape,
+};
 use crate::error::{Error, Result};
 use crate::parameters::Parameters;
 use crate::vocabulary::Vocabulary;
@@ -36,21 +38,33 @@ pub struct MemoryBound {
 impl MemoryBound {
     /// The bound of these settings.
     pub fn new(settings: &Settings) -> MemoryBound {
-        let words = settings.max_vocabulary as u64;
-        let mini_batch = settings.strategy == Strategy::MiniBatch;
-        let row = (settings.dimensions * size_of::<f32>()) as u64;
-        let squares = if settings.adagrad() == AdaGrad::Row { 4 } else { row };
-        let table = 8 * settings.table_size as u64;
+        let words = settings.max_vocabulary() as u64;
+        let row = (settings.dimensions() * size_of::<f32>()) as u64;
+        let squares = match settings.strategy().adagrad() {
+            Some(AdaGrad::Row) => 4,
+            Some(AdaGrad::Dimension) => row,
+            None => 0,
+        };
+        // An alias table has 8 bytes a word, and as much again or twice for building it; a slot of the adaptive
+        // table has 8 bytes, and a word 16.
+        let (noise, replay, batches, saved) = match settings.strategy() {
+            Strategy::MiniBatch(options) => {
+                let replay = replay_bytes(options);
+                (24 * words, replay, batch_bytes(settings, options), replay)
+            }
+            Strategy::Incremental(IncrementalOptions { table_size, .. }) => {
+                let table = 8 * table_size as u64;
+                (table + 32 * words, 0, 0, table)
+            }
+            Strategy::Batch(_) | Strategy::Word2vec(_) => (24 * words, 0, 0, 0),
+        };
         MemoryBound {
             parameters: Parameters::max_bytes(settings),
-            vocabulary: Vocabulary::max_bytes(settings.max_vocabulary, settings.text.max_token_bytes),
-            // An alias table has 8 bytes a word, and as much again or twice for building it; a slot of the adaptive
-            // table has 8 bytes, and a word 16.
-            noise: if mini_batch { 24 * words } else { table + 32 * words },
-            replay: if mini_batch { replay_bytes(settings) } else { 0 },
-            batches: if mini_batch { batch_bytes(settings) } else { 0 },
-            saving: words * row.max(squares).max(64)
-                + if mini_batch { replay_bytes(settings) } else { table },
+            vocabulary: Vocabulary::max_bytes(settings.max_vocabulary(), settings.text().max_token_bytes),
+            noise,
+            replay,
+            batches,
+            saving: words * row.max(squares).max(64) + saved,
             initial: 0,
             program: 16 << 20,
         }
@@ -83,7 +97,8 @@ impl Config {
     /// ```
     pub fn within_memory(self, bytes: u64) -> Result<Config> {
         let bound = |words| Ok::<_, Error>(MemoryBound::new(&self.sized(words).check()?));
-        let (mut fits, mut too_many) = (*MAX_VOCABULARY.start(), *MAX_VOCABULARY.end() + 1);
+        let limits = Setting::limits("max_vocabulary");
+        let (mut fits, mut too_many) = (*limits.start(), *limits.end() + 1);
         let least = bound(fits)?;
         if least.total() > bytes {
             let MemoryBound { replay, batches, saving, .. } = least;
@@ -107,37 +122,38 @@ impl Config {
     }
 
     fn sized(&self, max_vocabulary: usize) -> Config {
-        let table_size = match self.strategy {
-            Strategy::MiniBatch => self.table_size,
-            _ => (SLOTS_PER_WORD * max_vocabulary).clamp(*TABLE_SIZE.start(), *TABLE_SIZE.end()),
-        };
-        Config { max_vocabulary, table_size, ..self.clone() }
+        let mut config = Config { max_vocabulary, ..self.clone() };
+        if let Strategy::Incremental(options) = &mut config.strategy {
+            let limits = Setting::limits("table_size");
+            options.table_size = (SLOTS_PER_WORD * max_vocabulary).clamp(*limits.start(), *limits.end());
+        }
+        config
     }
 }
 
 /// A word has an id; a sentence, at worst of one word, its end.
-fn replay_bytes(settings: &Settings) -> u64 {
-    let words = settings.replay_words * settings.replays() as usize + Segment::WORDS;
+fn replay_bytes(options: MiniBatchOptions) -> u64 {
+    let words = options.replay_words * options.replays as usize + Segment::WORDS;
     8 * words as u64
 }
 
-fn batch_bytes(settings: &Settings) -> u64 {
-    let trainings = 1 + settings.replays() as usize;
+fn batch_bytes(settings: &Settings, options: MiniBatchOptions) -> u64 {
+    let trainings = 1 + options.replays as usize;
     // A batch ends with a sentence, and old text with a segment.
-    let new_words = settings.batch_words.div_ceil(trainings) + settings.text.max_sentence_words;
-    let words = new_words * trainings + Segment::WORDS + settings.text.max_sentence_words;
-    let contexts = match settings.window_shape {
+    let new_words = options.batch_words.div_ceil(trainings) + settings.text().max_sentence_words;
+    let words = new_words * trainings + Segment::WORDS + settings.text().max_sentence_words;
+    let contexts = match settings.window_shape() {
         // On average, of so many words that the average is all that matters.
-        WindowShape::Shrinking => settings.window + 1,
-        WindowShape::Fixed => 2 * settings.window,
+        WindowShape::Shrinking => settings.window() + 1,
+        WindowShape::Fixed => 2 * settings.window(),
     };
     // Kept words with their reaches, twice; positions; pairs, at worst each a run of its own, in lists that may have
     // grown by half too much.
     let pairs = words * contexts * 12 * 3 / 2;
     // Ids and ends of new text that is not sealed yet; new words with their births, twice.
     let new = new_words * (8 + 2 * 16);
-    let counts = settings.max_vocabulary * (2 * 8 + 4);
-    let sentence = settings.text.max_sentence_words * (settings.text.max_token_bytes + 8);
+    let counts = settings.max_vocabulary() * (2 * 8 + 4);
+    let sentence = settings.text().max_sentence_words * (settings.text().max_token_bytes + 8);
     (words * (2 * 8 + 4) + pairs + new + counts + 2 * sentence) as u64
 }
 
@@ -151,7 +167,7 @@ mod tests {
 
     #[test]
     fn memory_is_used_as_far_as_it_goes() {
-        for strategy in [Strategy::MiniBatch, Strategy::Incremental] {
+        for strategy in [Strategy::mini_batch(), Strategy::incremental()] {
             for bytes in [300_000_000, 2_000_000_000] {
                 let config = Config { strategy, ..Config::default() }.within_memory(bytes).unwrap();
                 assert!(total(&config) <= bytes);
@@ -162,9 +178,10 @@ mod tests {
 
     #[test]
     fn a_noise_table_has_ten_slots_a_word() {
-        let config = Config { strategy: Strategy::Incremental, ..Config::default() };
+        let config = Config { strategy: Strategy::incremental(), ..Config::default() };
         let config = config.within_memory(1_000_000_000).unwrap();
-        assert_eq!(config.table_size, 10 * config.max_vocabulary);
+        let Strategy::Incremental(options) = config.strategy else { panic!("{:?}", config.strategy) };
+        assert_eq!(options.table_size, 10 * config.max_vocabulary);
     }
 
     #[test]

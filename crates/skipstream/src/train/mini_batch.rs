@@ -68,7 +68,7 @@ impl MiniBatch {
         observer: &mut dyn Observer,
     ) -> StopReason {
         loop {
-            let due = self.intake.replay.due().saturating_sub(settings.batch_words);
+            let due = self.intake.replay.due().saturating_sub(settings.mini_batch().batch_words);
             if !self.intake.fill_from_replay(due, &stream.vocabulary, &mut self.current) {
                 return StopReason::EndOfText;
             }
@@ -117,17 +117,21 @@ mod tests {
     use std::ops::ControlFlow;
 
     use crate::corpus::{Lines, Read, Sentence, Source};
-    use crate::{Config, Error, Progress, Result, StopReason, Trainer};
+    use crate::{Config, Error, MiniBatchOptions, Progress, Result, StopReason, Strategy, Trainer};
 
     fn learn(trainer: &mut Trainer, text: &str) {
-        let options = trainer.settings().text.clone();
+        let options = trainer.settings().text().clone();
         trainer.train(&mut Lines::new(text.as_bytes(), "text", &options).unwrap(), &mut ()).unwrap();
+    }
+
+    fn config(replays: u32) -> Config {
+        let strategy = Strategy::MiniBatch(MiniBatchOptions { replays, ..Default::default() });
+        Config { dimensions: 4, subsample: 0.0, strategy, ..Config::default() }
     }
 
     #[test]
     fn replays_change_between_texts_and_never_for_text_that_waits() {
-        let config = Config { dimensions: 4, subsample: 0.0, replays: Some(2), ..Config::default() };
-        let mut trainer = Trainer::new(config).unwrap();
+        let mut trainer = Trainer::new(config(2)).unwrap();
         learn(&mut trainer, "one two three\n");
         let message = trainer.set_replays(4).unwrap_err().to_string();
         assert!(message.contains("from 2 to 4"), "{message}");
@@ -142,13 +146,12 @@ mod tests {
         learn(&mut trainer, "six\n");
         trainer.finish(&mut ());
         assert_eq!(trainer.progress().totals.replayed, 2 * 3 + 4 * 2);
-        assert_eq!(trainer.settings().resolved().replays, Some(0));
+        assert_eq!(trainer.settings().mini_batch().replays, 0);
         assert!(trainer.set_replays(101).unwrap_err().to_string().starts_with("replays is 101;"));
     }
 
     #[test]
     fn changed_replays_give_what_they_would_have_given_from_the_start() {
-        let config = |replays| Config { dimensions: 4, replays: Some(replays), ..Config::default() };
         let mut changed = Trainer::new(config(0)).unwrap();
         changed.set_replays(3).unwrap();
         let mut same = Trainer::new(config(3)).unwrap();

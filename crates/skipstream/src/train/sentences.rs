@@ -43,9 +43,14 @@ const REPORT_EVERY: u64 = 20_000;
 
 impl Sentences {
     pub fn new(settings: &Settings, kernel: Kernel) -> Sentences {
+        // The strategies that make passes have an alias table instead.
+        let table_size = match settings.strategy() {
+            Strategy::Incremental(options) => options.table_size,
+            _ => 0,
+        };
         Sentences {
-            noise: AdaptiveTable::new(settings.table_size, settings.noise_exponent),
-            random: Random::for_purpose(settings.seed, Purpose::Sentences, [0, 0]),
+            noise: AdaptiveTable::new(table_size, settings.noise_exponent()),
+            random: Random::for_purpose(settings.seed(), Purpose::Sentences, [0, 0]),
             sampler: PairSampler::new(settings),
             step: PairStep::new(settings, kernel),
             sentence: Sentence::default(),
@@ -146,13 +151,14 @@ impl Sentences {
         }
         let mut noise = AliasTable::default();
         let counts = stream.vocabulary.counts();
-        noise.rebuild(counts.map(|count| weight(count, settings.noise_exponent)));
-        let all = stream.vocabulary.tokens() as f64 * f64::from(settings.passes);
+        noise.rebuild(counts.map(|count| weight(count, settings.noise_exponent())));
+        let passes = settings.strategy().passes().unwrap_or(1);
+        let all = stream.vocabulary.tokens() as f64 * f64::from(passes);
         let mut done = 0.0;
-        for _ in 0..settings.passes {
+        for _ in 0..passes {
             let mut source = open()?;
             while source.read(&mut self.sentence)?.is_sentence() {
-                if settings.strategy == Strategy::Word2vec {
+                if settings.strategy().adagrad().is_none() {
                     let left = (1.0 - done / all).max(1e-4);
                     self.step.optimizer.learning_rate = settings.learning_rate() * left as f32;
                 }
@@ -209,10 +215,13 @@ impl PairStep {
     fn new(settings: &Settings, kernel: Kernel) -> PairStep {
         PairStep {
             kernel,
-            optimizer: Optimizer { learning_rate: settings.learning_rate(), dimensions: settings.dimensions },
-            negatives: settings.negatives,
+            optimizer: Optimizer {
+                learning_rate: settings.learning_rate(),
+                dimensions: settings.dimensions(),
+            },
+            negatives: settings.negatives(),
             drawn: Vec::new(),
-            gradient: vec![[0.0; LANES]; settings.dimensions.div_ceil(LANES)],
+            gradient: vec![[0.0; LANES]; settings.dimensions().div_ceil(LANES)],
         }
     }
 

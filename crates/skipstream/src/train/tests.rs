@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::config::{AdaGrad, Config, Settings, Strategy, WindowShape};
+use crate::config::{AdaGrad, Config, IncrementalOptions, Settings, Strategy, WindowShape};
 use crate::corpus::Lines;
 use crate::noise::AdaptiveTable;
 use crate::pairs::PairSampler;
@@ -20,8 +20,8 @@ struct Row {
 
 impl Row {
     fn new(values: Vec<f64>, settings: &Settings) -> Row {
-        let first = if settings.adagrad() == AdaGrad::Row {
-            f64::from(first_square(settings.dimensions))
+        let first = if settings.strategy().adagrad().unwrap() == AdaGrad::Row {
+            f64::from(first_square(settings.dimensions()))
         } else {
             0.0
         };
@@ -31,7 +31,7 @@ impl Row {
     fn descend(&mut self, gradient: &[f64], settings: &Settings) {
         let mean = gradient.iter().map(|g| g * g).sum::<f64>() / gradient.len() as f64;
         for ((value, square), g) in self.values.iter_mut().zip(&mut self.squares).zip(gradient) {
-            *square += if settings.adagrad() == AdaGrad::Row { mean } else { g * g };
+            *square += if settings.strategy().adagrad().unwrap() == AdaGrad::Row { mean } else { g * g };
             if *square > 0.0 {
                 *value -= f64::from(settings.learning_rate()) * g / square.sqrt();
             }
@@ -59,8 +59,8 @@ impl Naive {
     fn new(config: Config) -> Naive {
         let settings = config.check().unwrap();
         Naive {
-            noise: AdaptiveTable::new(settings.table_size, settings.noise_exponent),
-            random: Random::for_purpose(settings.seed, Purpose::Sentences, [0, 0]),
+            noise: AdaptiveTable::new(1_000, settings.noise_exponent()),
+            random: Random::for_purpose(settings.seed(), Purpose::Sentences, [0, 0]),
             settings,
             words: Vec::new(),
             counts: HashMap::new(),
@@ -80,14 +80,14 @@ impl Naive {
         let mut kept = Vec::new();
         for word in sentence {
             if !self.counts.contains_key(*word) {
-                let mut target = vec![0.0f32; self.settings.dimensions];
-                fill_new_target(&mut target, self.settings.seed, self.tokens);
+                let mut target = vec![0.0f32; self.settings.dimensions()];
+                fill_new_target(&mut target, self.settings.seed(), self.tokens);
                 let target = target.into_iter().map(f64::from).collect();
                 self.words.push((*word).to_owned());
                 self.targets.insert((*word).to_owned(), Row::new(target, &self.settings));
                 self.contexts.insert(
                     (*word).to_owned(),
-                    Row::new(vec![0.0; self.settings.dimensions], &self.settings),
+                    Row::new(vec![0.0; self.settings.dimensions()], &self.settings),
                 );
             }
             self.tokens += 1;
@@ -129,7 +129,7 @@ impl Naive {
             (1.0 + (-x).exp()).ln()
         };
         self.loss += step(&mut self.contexts, context, 1.0);
-        for _ in 0..self.settings.negatives {
+        for _ in 0..self.settings.negatives() {
             // Drawn again where it is the context; there may be no other word yet.
             let mut draws = (0..64).map(|_| self.noise.draw(&mut self.random).unwrap());
             let Some(negative) = draws.find(|id| self.words[id.index()] != context) else {
@@ -156,9 +156,7 @@ fn the_incremental_strategy_is_algorithm_1_step_by_step() {
             window_shape,
             subsample,
             negatives: 3,
-            table_size: 1_000,
-            adagrad: Some(adagrad),
-            strategy: Strategy::Incremental,
+            strategy: Strategy::Incremental(IncrementalOptions { table_size: 1_000, adagrad }),
             max_vocabulary: 50,
             ..Config::default()
         };

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Initial, MemoryBound, MiniBatch, Observer, Progress, Sentences, StopReason, Totals};
-use crate::config::{Config, Settings, Strategy};
+use crate::config::{Config, MiniBatchOptions, Setting, Settings, Strategy};
 use crate::corpus::{Ledger, Source};
 use crate::embeddings::{Embeddings, Vectors};
 use crate::error::{Error, Result};
@@ -75,7 +75,7 @@ impl Trainer {
     /// frequent `max_vocabulary` are held. Contexts start fresh.
     pub fn starting_from(config: Config, initial: Initial) -> Result<Trainer> {
         let mut trainer = Trainer::new(config)?;
-        let Config { dimensions, max_vocabulary, .. } = **trainer.settings();
+        let (dimensions, max_vocabulary) = (trainer.settings.dimensions(), trainer.settings.max_vocabulary());
         if initial.vectors.dimensions() != dimensions {
             return Err(Error::Setting {
                 field: "dimensions",
@@ -90,7 +90,7 @@ impl Trainer {
     /// An empty model that is trained with the given instructions. The result is the same for all of them.
     pub fn with_kernel(config: Config, kernel: Kernel) -> Result<Trainer> {
         let settings = config.check()?;
-        let mut vocabulary = Vocabulary::new(settings.max_vocabulary, settings.seed);
+        let mut vocabulary = Vocabulary::new(settings.max_vocabulary(), settings.seed());
         vocabulary.reserve()?;
         Ok(Trainer {
             stream: Stream {
@@ -99,8 +99,8 @@ impl Trainer {
                 totals: Totals::default(),
                 initial: None,
             },
-            method: match settings.strategy {
-                Strategy::MiniBatch => Method::MiniBatch(Box::new(MiniBatch::new(&settings, kernel))),
+            method: match settings.strategy() {
+                Strategy::MiniBatch(_) => Method::MiniBatch(Box::new(MiniBatch::new(&settings, kernel))),
                 _ => Method::Sentences(Box::new(Sentences::new(&settings, kernel))),
             },
             ledger: Ledger::default(),
@@ -117,7 +117,7 @@ impl Trainer {
     pub fn train(&mut self, source: &mut dyn Source, observer: &mut dyn Observer) -> Result<StopReason> {
         match &mut self.method {
             Method::MiniBatch(method) => method.train(&mut self.stream, source, observer),
-            Method::Sentences(method) if self.settings.strategy == Strategy::Incremental => {
+            Method::Sentences(method) if matches!(self.settings.strategy(), Strategy::Incremental(_)) => {
                 method.train_incrementally(&mut self.stream, source, observer)
             }
             Method::Sentences(_) => Err(Error::Unsupported(
@@ -165,19 +165,25 @@ impl Trainer {
     /// No text may wait for its replay, so that all of it is trained as often as it was to be: [`Trainer::finish`]
     /// sees to it.
     pub fn set_replays(&mut self, replays: u32) -> Result<()> {
-        let config = Config { replays: Some(replays), ..(*self.settings).clone() };
-        let settings = config.check()?;
-        if let Method::MiniBatch(method) = &mut self.method
-            && settings.replays() != self.settings.replays()
-        {
-            if method.replay().due() > 0 {
-                return Err(Error::Unsupported(format!(
-                    "replays cannot change from {} to {replays} while text waits for its replay: finish it first",
-                    self.settings.replays()
-                )));
-            }
-            method.set_replays(&settings);
+        let Method::MiniBatch(method) = &mut self.method else {
+            let name = self.settings.strategy().name();
+            return Err(
+                Setting::named("replays").error(replays, format!("left out with the strategy {name}"))
+            );
+        };
+        let options = self.settings.mini_batch();
+        if replays == options.replays {
+            return Ok(());
         }
+        let strategy = Strategy::MiniBatch(MiniBatchOptions { replays, ..options });
+        let settings = Config { strategy, ..self.settings.config().clone() }.check()?;
+        if method.replay().due() > 0 {
+            return Err(Error::Unsupported(format!(
+                "replays cannot change from {} to {replays} while text waits for its replay: finish it first",
+                options.replays
+            )));
+        }
+        method.set_replays(&settings);
         self.settings = settings;
         Ok(())
     }
@@ -198,7 +204,7 @@ impl Trainer {
         }
         // In order already, so that nothing is copied twice.
         ids.sort_unstable_by(|one, other| rank(one).cmp(&rank(other)));
-        let mut values = Vec::with_capacity(ids.len() * self.settings.dimensions);
+        let mut values = Vec::with_capacity(ids.len() * self.settings.dimensions());
         for &id in &ids {
             let (target, context) = (parameters.target(id), parameters.context(id));
             match vectors {
@@ -208,12 +214,12 @@ impl Trainer {
             }
         }
         let words = ids.iter().map(|&id| (vocabulary.word(id), vocabulary.count(id)));
-        Embeddings::new(self.settings.dimensions, words, values)
+        Embeddings::new(self.settings.dimensions(), words, values)
     }
 
     /// Trains with so many threads from now on, by default with all cores. The model does not depend on it.
     pub fn set_threads(&mut self, threads: Option<usize>) -> Result<()> {
-        self.settings = Config { threads, ..(*self.settings).clone() }.check()?;
+        self.settings = Config { threads, ..self.settings.config().clone() }.check()?;
         if let Method::MiniBatch(method) = &mut self.method {
             method.set_threads(&self.settings);
         }
@@ -245,7 +251,7 @@ impl Trainer {
 
     /// Whether the strategy reads its whole corpus several times, and then never learns again.
     pub fn is_in_passes(&self) -> bool {
-        matches!(self.settings.strategy, Strategy::Batch | Strategy::Word2vec)
+        self.settings.strategy().passes().is_some()
     }
 
     /// How far training has come.

@@ -345,7 +345,7 @@ mod tests {
     use super::*;
     use crate::Random;
     use crate::corpus::Lines;
-    use crate::{Config, Trainer, Vectors};
+    use crate::{Config, MiniBatchOptions, Strategy, Trainer, Vectors};
 
     fn random_embeddings(n: usize, dimensions: usize) -> Embeddings {
         let mut random = Random::new(3);
@@ -477,7 +477,8 @@ mod tests {
 
     #[test]
     fn a_word_that_changes_its_company_moves_most() {
-        let config = Config { dimensions: 16, subsample: 0.0, batch_words: 4_000, ..Config::default() };
+        let strategy = Strategy::MiniBatch(MiniBatchOptions { batch_words: 4_000, ..Default::default() });
+        let config = Config { dimensions: 16, subsample: 0.0, strategy, ..Config::default() };
         let mut trainer = Trainer::new(config.clone()).unwrap();
         let mut train = |text: String| {
             trainer.train(&mut Lines::new(text.as_bytes(), "text", &config.text).unwrap(), &mut ()).unwrap();

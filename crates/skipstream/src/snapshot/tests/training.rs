@@ -193,7 +193,7 @@ fn a_failed_save_leaves_the_old_model() {
     let before = std::fs::read(&path).unwrap();
     // A folder stands where the new state is written first.
     std::fs::create_dir(folder.path().join(".model.partial")).unwrap();
-    let trainer = Trainer::new(Config { strategy: Strategy::Incremental, ..Config::default() }).unwrap();
+    let trainer = Trainer::new(Config { strategy: Strategy::incremental(), ..Config::default() }).unwrap();
     assert!(trainer.save(&path).is_err());
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }

@@ -1,0 +1,305 @@
+//! What was asked for, and what becomes of it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use indicatif::DecimalBytes;
+use serde_json::Value;
+use skipstream::train::Initial;
+use skipstream::{Config, Embeddings, SettingValues, Trainer};
+
+use super::{SettingArgs, SettingsFile};
+
+/// The settings that were asked for, each with where.
+#[derive(Clone, Debug, Default)]
+pub struct RequestedSettings {
+    fields: BTreeMap<String, Setting<Value>>,
+    memory: Option<Setting<u64>>,
+    /// Threads that train, which is no part of a model.
+    pub threads: Option<usize>,
+}
+
+/// A value, and who asked for it.
+#[derive(Clone, Debug)]
+struct Setting<T> {
+    value: T,
+    origin: Origin,
+}
+
+/// Who asked for a setting.
+#[derive(Clone, Debug)]
+enum Origin {
+    /// A flag.
+    Flag,
+    /// A file of settings.
+    File(PathBuf),
+}
+
+impl RequestedSettings {
+    /// What was typed, on top of what a file says.
+    pub fn new(typed: SettingArgs, file: Option<SettingsFile>) -> RequestedSettings {
+        let mut requested = RequestedSettings::default();
+        if let Some(file) = file {
+            requested.overlay(file.settings, &Origin::File(file.path));
+        }
+        requested.overlay(typed, &Origin::Flag);
+        requested
+    }
+
+    fn overlay(&mut self, settings: SettingArgs, origin: &Origin) {
+        let SettingArgs { mut values, memory } = settings;
+        if values.max_vocabulary.or(values.table_size).is_some() {
+            self.memory = None;
+        }
+        if let Some(memory) = memory {
+            self.fields.retain(|name, _| !["max_vocabulary", "table_size"].contains(&name.as_str()));
+            self.memory = Some(Setting { value: memory.into(), origin: origin.clone() });
+        }
+        self.threads = values.threads.take().or(self.threads);
+        for (name, value) in values.given() {
+            self.fields.insert(name, Setting { value, origin: origin.clone() });
+        }
+    }
+
+    /// The configuration of a new model: what was asked for, and the defaults.
+    ///
+    /// Of the memory, so much is left for vectors of `scored_words` words that are copied to be scored.
+    pub fn config(&self, scored_words: usize) -> Result<Config> {
+        self.config_beside(Config::default().dimensions, 0, scored_words)
+    }
+
+    /// The configuration of a new model whose words start with given vectors: these decide on the dimensions if nobody
+    /// else does, and take a part of the memory.
+    pub fn config_from(&self, initial: &Initial, scored_words: usize) -> Result<Config> {
+        let dimensions = initial.vectors.dimensions();
+        let config = self.config_beside(dimensions, initial.bytes(), scored_words);
+        config.with_context(|| format!("beside {} for the vectors of --init", DecimalBytes(initial.bytes())))
+    }
+
+    /// The configuration of a new model whose user takes `bound` bytes in all, the trainer included: of the memory that was
+    /// asked for, all of it must fit.
+    pub fn config_bounded(&self, bound: &dyn Fn(&Config) -> Result<u64>) -> Result<Config> {
+        let Some(memory) = &self.memory else { return self.config(0) };
+        let within = |bytes: u64| {
+            let asked = RequestedSettings {
+                memory: Some(Setting { value: bytes, ..memory.clone() }),
+                ..self.clone()
+            };
+            asked.config(0)
+        };
+        let fits = |config: &Config| Ok::<_, anyhow::Error>(bound(config)? <= memory.value);
+        // The bound grows with what the trainer may take.
+        let (mut too_little, mut too_much) = (0, memory.value.saturating_add(1));
+        let mut best = None;
+        while too_much - too_little > 1 {
+            let middle = u64::midpoint(too_little, too_much);
+            match within(middle) {
+                Ok(config) if !fits(&config)? => too_much = middle,
+                Ok(config) => {
+                    too_little = middle;
+                    best = Some(config);
+                }
+                Err(_) => too_little = middle,
+            }
+        }
+        if let Some(config) = best {
+            return Ok(config);
+        }
+        let smallest = RequestedSettings { memory: None, ..self.clone() }.config(0)?;
+        let least = bound(&Config { max_vocabulary: 2, ..smallest })?;
+        let name = memory.origin.name("memory");
+        let (memory, least) = (DecimalBytes(memory.value), DecimalBytes(least));
+        bail!("{name} is {memory}; a service with these settings takes {least} even for two words")
+    }
+
+    fn config_beside(
+        &self,
+        default_dimensions: usize,
+        initial_bytes: u64,
+        scored_words: usize,
+    ) -> Result<Config> {
+        let values = self.fields.iter().map(|(name, setting)| (name.clone(), setting.value.clone()));
+        let values: SettingValues = serde_json::from_value(Value::Object(values.collect()))?;
+        let dimensions = values.dimensions.unwrap_or(default_dimensions);
+        let config = Config { dimensions, threads: self.threads, ..values.config()? };
+        Ok(match &self.memory {
+            Some(memory) => {
+                let scored =
+                    Embeddings::max_bytes(scored_words, config.dimensions, config.text.max_token_bytes);
+                config.within_memory(memory.value.saturating_sub(initial_bytes + scored))?
+            }
+            None => config,
+        })
+    }
+
+    /// Refuses settings that differ from those of the model, and less memory than it may need.
+    pub fn agree_with(&self, model: &Trainer, bound: u64) -> Result<()> {
+        let model = SettingValues::from(model.settings().resolved()).given();
+        let mut differences = Vec::new();
+        for (name, Setting { value, origin }) in &self.fields {
+            let own = model.get(name);
+            if own != Some(value) {
+                let own = own.map_or_else(|| "none".to_owned(), shown);
+                differences.push(format!("{} is {}, the model's is {own}", origin.name(name), shown(value)));
+            }
+        }
+        if let Some(Setting { value, origin }) = self.memory.as_ref().filter(|memory| memory.value < bound) {
+            let (name, memory, bound) = (origin.name("memory"), DecimalBytes(*value), DecimalBytes(bound));
+            differences.push(format!("{name} is {memory}, the model may need {bound}"));
+        }
+        if differences.is_empty() {
+            return Ok(());
+        }
+        bail!(
+            "{}; settings are fixed once a model exists, only threads and the text may change: \
+             leave the setting out, or make a new model under another name",
+            differences.join(", ")
+        )
+    }
+}
+
+impl Origin {
+    /// What a person would look for.
+    fn name(&self, field: &str) -> String {
+        match self {
+            Origin::Flag => format!("--{}", field.replace('_', "-")),
+            Origin::File(path) => format!("{field} in {}", path.display()),
+        }
+    }
+}
+
+/// As it is typed.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(name) => name.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use skipstream::{IncrementalOptions, Strategy};
+
+    use super::*;
+    use skipstream::units::Bytes;
+
+    fn values(values: Value) -> SettingArgs {
+        SettingArgs { values: serde_json::from_value(values).unwrap(), memory: None }
+    }
+
+    fn memory(bytes: u64) -> SettingArgs {
+        SettingArgs { memory: Some(Bytes(bytes)), ..SettingArgs::default() }
+    }
+
+    fn typed(settings: SettingArgs) -> RequestedSettings {
+        RequestedSettings::new(settings, None)
+    }
+
+    fn incremental() -> Config {
+        Config { dimensions: 7, strategy: Strategy::incremental(), ..Config::default() }
+    }
+
+    #[test]
+    fn requested_settings_are_set_and_the_others_are_the_defaults() {
+        let settings = values(json!({
+            "dimensions": 7, "learning_rate": 0.3, "strategy": "incremental", "table_size": 2000,
+            "max_token_bytes": 9, "threads": 3,
+        }));
+        let options = IncrementalOptions { table_size: 2_000, ..IncrementalOptions::default() };
+        let mut expected = Config {
+            learning_rate: Some(0.3),
+            strategy: Strategy::Incremental(options),
+            threads: Some(3),
+            ..incremental()
+        };
+        expected.text.max_token_bytes = 9;
+        assert_eq!(typed(settings).config(0).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_setting_of_another_strategy_is_an_error() {
+        let settings = typed(values(json!({ "strategy": "incremental", "replays": 2 })));
+        assert_eq!(
+            settings.config(0).unwrap_err().to_string(),
+            "replays is 2; it must be left out with the strategy incremental: it is for mini-batch"
+        );
+    }
+
+    #[test]
+    fn no_request_agrees_with_every_model() {
+        let model = Trainer::new(incremental()).unwrap();
+        RequestedSettings::default().agree_with(&model, model.memory_bound().total()).unwrap();
+    }
+
+    #[test]
+    fn a_typed_value_that_is_the_model_s_default_agrees() {
+        let model = Trainer::new(Config::default()).unwrap();
+        let settings = values(json!({ "learning_rate": 0.2, "replays": 1, "subsample": 1e-4 }));
+        typed(settings).agree_with(&model, model.memory_bound().total()).unwrap();
+    }
+
+    #[test]
+    fn every_difference_is_named_with_both_values() {
+        let model = Trainer::new(Config::default()).unwrap();
+        let settings =
+            values(json!({ "dimensions": 50, "learning_rate": 0.3, "strategy": "batch", "seed": 1 }));
+        let message =
+            typed(settings).agree_with(&model, model.memory_bound().total()).unwrap_err().to_string();
+        assert!(
+            message.starts_with(
+                "--dimensions is 50, the model's is 100, --learning-rate is 0.3, the model's is 0.2, \
+                 --strategy is batch, the model's is mini-batch; settings"
+            ),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn memory_must_be_enough_for_an_existing_model() {
+        let requested = |bytes| typed(memory(bytes));
+        let model = Trainer::new(requested(1_000_000_000).config(0).unwrap()).unwrap();
+        requested(1_000_000_000).agree_with(&model, model.memory_bound().total()).unwrap();
+        requested(2_000_000_000).agree_with(&model, model.memory_bound().total()).unwrap();
+        let message =
+            requested(900_000_000).agree_with(&model, model.memory_bound().total()).unwrap_err().to_string();
+        assert!(message.starts_with("--memory is 900.00 MB, the model may need 1"), "{message}");
+    }
+
+    #[test]
+    fn memory_for_more_than_the_trainer_leaves_less_to_the_vocabulary() {
+        let requested = typed(memory(1_000_000_000));
+        let trainer_alone =
+            |config: &Config| Ok(skipstream::train::MemoryBound::new(&config.clone().check()?).total());
+        assert_eq!(requested.config_bounded(&trainer_alone).unwrap(), requested.config(0).unwrap());
+        let twice = |config: &Config| Ok(2 * trainer_alone(config)?);
+        let config = requested.config_bounded(&twice).unwrap();
+        assert!((990_000_000..=1_000_000_000).contains(&twice(&config).unwrap()));
+        let message = requested.config_bounded(&|_| Ok(2_000_000_000)).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "--memory is 1.00 GB; a service with these settings takes 2.00 GB even for two words"
+        );
+    }
+
+    #[test]
+    fn flags_take_precedence_over_the_file_and_a_size_over_its_memory() {
+        let file =
+            |settings| Some(SettingsFile { path: "s.toml".into(), settings, serve: Default::default() });
+        let in_file = values(json!({ "window": 3, "seed": 3, "threads": 3 }));
+        let requested = RequestedSettings::new(values(json!({ "window": 4 })), file(in_file));
+        let config = requested.config(0).unwrap();
+        assert_eq!((config.window, config.seed, config.threads), (4, 3, Some(3)));
+        let model = Trainer::new(Config::default()).unwrap();
+        let message = requested.agree_with(&model, model.memory_bound().total()).unwrap_err().to_string();
+        let expected = "seed in s.toml is 3, the model's is 1, --window is 4, the model's is 5; settings";
+        assert!(message.starts_with(expected), "{message}");
+
+        let size = values(json!({ "max_vocabulary": 77 }));
+        let requested = RequestedSettings::new(size.clone(), file(memory(1_000_000_000)));
+        assert_eq!(requested.config(0).unwrap().max_vocabulary, 77);
+        let requested = RequestedSettings::new(memory(1_000_000_000), file(size));
+        assert!(requested.config(0).unwrap().max_vocabulary > 100_000);
+    }
+}
