@@ -26,23 +26,16 @@ pub enum Role {
 }
 
 impl Role {
+    const ALL: [Role; 3] = [Role::Read, Role::Write, Role::Admin];
+
     /// The role with this name, as in the token file and the OpenAPI document.
     pub fn by_name(name: &str) -> Option<Role> {
-        match name {
-            "read" => Some(Role::Read),
-            "write" => Some(Role::Write),
-            "admin" => Some(Role::Admin),
-            _ => None,
-        }
+        Role::ALL.into_iter().find(|role| role.name() == name)
     }
 
     /// The name.
     pub fn name(self) -> &'static str {
-        match self {
-            Role::Read => "read",
-            Role::Write => "write",
-            Role::Admin => "admin",
-        }
+        ["read", "write", "admin"][self as usize]
     }
 }
 
@@ -70,7 +63,7 @@ pub fn check(settings: &ServeSettings) -> Result<()> {
         }
         None if settings.listen.ip().is_loopback() => Ok(()),
         None => Err(Error::Setting(format!(
-            "listen is {}, which other machines can reach; without a token file it must be a loopback address such as \
+            "listen is {}, which other machines can reach; set tokens, or listen on a loopback address such as \
              127.0.0.1:{}",
             settings.listen,
             settings.listen.port()
@@ -110,7 +103,7 @@ impl Tokens {
 
     /// The tokens in a text. An error names the line but never shows it, since it may contain a token.
     fn parse(text: &str) -> Result<Tokens, String> {
-        let mut tokens = Vec::new();
+        let mut tokens: Vec<(blake3::Hash, Role)> = Vec::new();
         let mut lines = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let mut words = line.split_ascii_whitespace();

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -21,8 +21,7 @@ pub(crate) const MAX_LISTENERS: usize = 256;
 /// Sends events to all listeners and keeps the last ones.
 #[derive(Debug)]
 pub struct Events {
-    history: Mutex<History>,
-    state: watch::Sender<State>,
+    history: watch::Sender<History>,
     /// When the service started. Event numbers start at 0 each time.
     start: i64,
     listeners: Arc<Semaphore>,
@@ -31,12 +30,6 @@ pub struct Events {
 #[derive(Debug, Default)]
 struct History {
     events: VecDeque<Event>,
-    /// The number of the next event.
-    next: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct State {
     /// The number of the next event.
     next: u64,
     closed: bool,
@@ -76,15 +69,14 @@ pub struct Listener {
     next: u64,
     /// The client's last event is from before a restart.
     is_from_earlier_start: bool,
-    state: watch::Receiver<State>,
+    history: watch::Receiver<History>,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Default for Events {
     fn default() -> Events {
         Events {
-            history: Mutex::default(),
-            state: watch::Sender::new(State { next: 0, closed: false }),
+            history: watch::Sender::default(),
             start: Timestamp::now().as_millisecond(),
             listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
         }
@@ -94,23 +86,17 @@ impl Default for Events {
 impl Events {
     /// Sends an event.
     pub fn send(&self, name: &'static str, data: &impl Serialize) {
-        let data = match serde_json::to_string(data) {
+        let data: Arc<str> = match serde_json::to_string(data) {
             Ok(data) => data.into(),
             Err(error) => return tracing::error!(%error, name, "cannot serialize an event"),
         };
-        let mut history = self.history();
-        let id = EventId { start: self.start, number: history.next };
-        if history.events.len() == MAX_EVENTS {
-            history.events.pop_front();
-        }
-        history.events.push_back(Event { id, name, data });
-        history.next += 1;
-        let next = history.next;
-        drop(history);
-        self.state.send_if_modified(|state| {
-            let is_newer = next > state.next;
-            state.next = next.max(state.next);
-            is_newer
+        self.history.send_modify(|history| {
+            if history.events.len() == MAX_EVENTS {
+                history.events.pop_front();
+            }
+            let id = EventId { start: self.start, number: history.next };
+            history.events.push_back(Event { id, name, data });
+            history.next += 1;
         });
     }
 
@@ -118,62 +104,44 @@ impl Events {
     /// listeners.
     pub fn listen(&self, after: Option<EventId>) -> Option<Listener> {
         let permit = self.listeners.clone().try_acquire_owned().ok()?;
-        let now = self.history().next;
+        let now = self.history.borrow().next;
         let is_from_earlier_start = after.is_some_and(|id| id.start != self.start);
         let next = match after {
             // A client may send any number.
             Some(id) if !is_from_earlier_start => id.number.saturating_add(1).min(now),
             _ => now,
         };
-        Some(Listener { next, is_from_earlier_start, state: self.state.subscribe(), _permit: permit })
+        Some(Listener { next, is_from_earlier_start, history: self.history.subscribe(), _permit: permit })
     }
 
     /// Ends all listeners, when the service stops.
     pub fn close(&self) {
-        self.state.send_modify(|state| state.closed = true);
+        self.history.send_modify(|history| history.closed = true);
     }
 
     /// Returns when [`Events::close`] was called.
     pub async fn closed(&self) {
         // The sender lives as long as `self`.
-        let _ = self.state.subscribe().wait_for(|state| state.closed).await;
-    }
-
-    fn history(&self) -> MutexGuard<'_, History> {
-        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+        let _ = self.history.subscribe().wait_for(|history| history.closed).await;
     }
 }
 
 impl Listener {
     /// The next event; `None` when the service stops. Cancel safe.
-    pub async fn next(&mut self, events: &Events) -> Option<Received> {
+    pub async fn next(&mut self) -> Option<Received> {
         if std::mem::take(&mut self.is_from_earlier_start) {
             return Some(Received::Missed(None));
         }
-        loop {
-            if let Some(received) = self.read(events) {
-                return Some(received);
-            }
-            let next = self.next;
-            let state = *self.state.wait_for(|state| state.closed || state.next > next).await.ok()?;
-            if state.closed {
-                return None;
-            }
-        }
-    }
-
-    /// The next event of the history.
-    fn read(&mut self, events: &Events) -> Option<Received> {
-        let history = events.history();
+        let next = self.next;
+        let history = self.history.wait_for(|history| history.closed || history.next > next).await.ok()?;
         let oldest = history.next - history.events.len() as u64;
-        if self.next < oldest {
-            let missed = oldest - self.next;
+        if next < oldest {
             self.next = oldest;
-            return Some(Received::Missed(Some(missed)));
+            return Some(Received::Missed(Some(oldest - next)));
         }
-        let event = history.events.get((self.next - oldest) as usize)?;
+        let event = history.events.get((next - oldest) as usize)?.clone();
         self.next += 1;
-        Some(Received::Event(event.clone()))
+        Some(Received::Event(event))
     }
 }
 
@@ -196,8 +164,8 @@ impl FromStr for EventId {
 mod tests {
     use super::*;
 
-    async fn receive(listener: &mut Listener, events: &Events) -> String {
-        match listener.next(events).await.unwrap() {
+    async fn receive(listener: &mut Listener) -> String {
+        match listener.next().await.unwrap() {
             Received::Event(event) => event.data.to_string(),
             Received::Missed(missed) => format!("missed {missed:?}"),
         }
@@ -214,10 +182,9 @@ mod tests {
         let mut listener = events.listen(None).unwrap();
         events.send("problem", &1);
         events.send("problem", &2);
-        assert_eq!(receive(&mut listener, &events).await, sent(1));
-        assert_eq!(receive(&mut listener, &events).await, sent(2));
-        let (received, ()) =
-            tokio::join!(receive(&mut listener, &events), async { events.send("problem", &3) });
+        assert_eq!(receive(&mut listener).await, sent(1));
+        assert_eq!(receive(&mut listener).await, sent(2));
+        let (received, ()) = tokio::join!(receive(&mut listener), async { events.send("problem", &3) });
         assert_eq!(received, sent(3));
     }
 
@@ -226,11 +193,11 @@ mod tests {
         let events = Events::default();
         let mut listener = events.listen(None).unwrap();
         (0..3).for_each(|number| events.send("problem", &number));
-        let Some(Received::Event(first)) = listener.next(&events).await else { panic!("an event was sent") };
+        let Some(Received::Event(first)) = listener.next().await else { panic!("an event was sent") };
         let id: EventId = first.id.to_string().parse().unwrap();
         let mut again = events.listen(Some(id)).unwrap();
-        assert_eq!(receive(&mut again, &events).await, sent(1));
-        assert_eq!(receive(&mut again, &events).await, sent(2));
+        assert_eq!(receive(&mut again).await, sent(1));
+        assert_eq!(receive(&mut again).await, sent(2));
     }
 
     #[tokio::test]
@@ -238,8 +205,8 @@ mod tests {
         let events = Events::default();
         let mut listener = events.listen(None).unwrap();
         (0..MAX_EVENTS + 5).for_each(|number| events.send("problem", &number));
-        assert_eq!(receive(&mut listener, &events).await, "missed Some(5)");
-        assert_eq!(receive(&mut listener, &events).await, sent(5));
+        assert_eq!(receive(&mut listener).await, "missed Some(5)");
+        assert_eq!(receive(&mut listener).await, sent(5));
     }
 
     #[tokio::test]
@@ -248,8 +215,8 @@ mod tests {
         events.send("problem", &0);
         let mut listener = events.listen(Some("12-5".parse().unwrap())).unwrap();
         events.send("problem", &1);
-        assert_eq!(receive(&mut listener, &events).await, "missed None");
-        assert_eq!(receive(&mut listener, &events).await, sent(1));
+        assert_eq!(receive(&mut listener).await, "missed None");
+        assert_eq!(receive(&mut listener).await, sent(1));
     }
 
     #[tokio::test]
@@ -258,7 +225,7 @@ mod tests {
         let id = EventId { start: events.start, number: u64::MAX };
         let mut listener = events.listen(Some(id)).unwrap();
         events.send("problem", &0);
-        assert_eq!(receive(&mut listener, &events).await, sent(0));
+        assert_eq!(receive(&mut listener).await, sent(0));
     }
 
     #[tokio::test]
@@ -268,8 +235,8 @@ mod tests {
         events.send("problem", &0);
         events.close();
         events.closed().await;
-        assert_eq!(receive(&mut listener, &events).await, sent(0));
-        assert!(listener.next(&events).await.is_none());
+        assert_eq!(receive(&mut listener).await, sent(0));
+        assert!(listener.next().await.is_none());
     }
 
     #[test]

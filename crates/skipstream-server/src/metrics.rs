@@ -73,57 +73,46 @@ impl Metrics {
             Unit::Seconds,
             self.durations.clone(),
         );
-        Gauges { registry: &mut registry }.describe(service, self.uptime());
+        register(&mut registry, service, self.uptime());
         let mut text = String::new();
         encode(&mut text, &registry)?;
         Ok(text)
     }
 }
 
-/// The gauges.
-struct Gauges<'a> {
-    registry: &'a mut Registry,
-}
-
-impl Gauges<'_> {
-    fn describe(&mut self, service: &Service, uptime: Duration) {
-        let (status, published) = (service.status.load(), service.published());
-        let progress = status.progress.as_ref().unwrap_or(&published.progress);
-        self.counter("words_learned", "Number of tokens learned", progress.tokens);
-        self.counter("evictions", "Number of words that had to leave the vocabulary", progress.evictions);
-        self.gauge("words_per_second", "Training speed over the last few seconds", status.words_per_second);
-        self.gauge("loss", "Mean loss per pair over the last few seconds", status.loss.unwrap_or(f64::NAN));
-        self.gauge("vocabulary", "Size of the vocabulary", progress.vocabulary as f64);
-        self.bytes("queue", "Text that waits to be learned", service.log.waiting_bytes());
-        self.bytes("queue_limit", "Capacity of the queue", service.settings.queue_bytes);
-        self.gauge("queue_lines", "Lines that wait to be learned", service.log.waiting_lines() as f64);
-        self.gauge("logged_seq", "The last line on disk", service.log.last() as f64);
-        self.gauge("published_seq", "The last line in the current version", published.seq as f64);
-        let checkpoint = status.checkpoint.map_or(0, |checkpoint| checkpoint.seq);
-        self.gauge("checkpoint_seq", "The last line in the last checkpoint", checkpoint as f64);
-        let age = Timestamp::now().duration_since(published.time).as_secs_f64().max(0.0);
-        self.seconds("snapshot_age", "Time since the current version was published", age);
-        self.seconds("uptime", "Time since the service started", uptime.as_secs_f64());
-        self.gauge("problem", "1 if training is impaired", f64::from(status.problem.is_some()));
-        if let Some(bytes) = resident_bytes() {
-            self.bytes("resident_memory", "Resident memory of the process", bytes);
-        }
+/// Registers what the service knows now.
+fn register(registry: &mut Registry, service: &Service, uptime: Duration) {
+    let (status, published) = (service.status.load(), service.published());
+    let progress = status.progress.as_ref().unwrap_or(&published.progress);
+    let checkpoint = status.checkpoint.map_or(0, |checkpoint| checkpoint.seq);
+    for (name, help, value) in [
+        ("words_learned", "Number of tokens learned", progress.tokens),
+        ("evictions", "Number of words that had to leave the vocabulary", progress.evictions),
+    ] {
+        registry.register(name, help, ConstCounter::new(value));
     }
-
-    fn counter(&mut self, name: &str, help: &str, value: u64) {
-        self.registry.register(name, help, ConstCounter::new(value));
+    for (name, help, value) in [
+        ("words_per_second", "Training speed over the last few seconds", status.words_per_second),
+        ("loss", "Mean loss per pair over the last few seconds", status.loss.unwrap_or(f64::NAN)),
+        ("vocabulary", "Size of the vocabulary", progress.vocabulary as f64),
+        ("queue_lines", "Lines that wait to be learned", service.log.waiting_lines() as f64),
+        ("logged_seq", "The last line on disk", service.log.last() as f64),
+        ("published_seq", "The last line in the current version", published.seq as f64),
+        ("checkpoint_seq", "The last line in the last checkpoint", checkpoint as f64),
+        ("problem", "1 if training is impaired", f64::from(status.problem.is_some())),
+    ] {
+        registry.register(name, help, ConstGauge::new(value));
     }
-
-    fn gauge(&mut self, name: &str, help: &str, value: f64) {
-        self.registry.register(name, help, ConstGauge::new(value));
-    }
-
-    fn bytes(&mut self, name: &str, help: &str, value: u64) {
-        self.registry.register_with_unit(name, help, Unit::Bytes, ConstGauge::new(value as f64));
-    }
-
-    fn seconds(&mut self, name: &str, help: &str, value: f64) {
-        self.registry.register_with_unit(name, help, Unit::Seconds, ConstGauge::new(value));
+    let age = Timestamp::now().duration_since(published.time).as_secs_f64().max(0.0);
+    let mut gauge = |name: &str, help: &str, unit, value| {
+        registry.register_with_unit(name, help, unit, ConstGauge::new(value));
+    };
+    gauge("snapshot_age", "Time since the current version was published", Unit::Seconds, age);
+    gauge("uptime", "Time since the service started", Unit::Seconds, uptime.as_secs_f64());
+    gauge("queue", "Text that waits to be learned", Unit::Bytes, service.log.waiting_bytes() as f64);
+    gauge("queue_limit", "Capacity of the queue", Unit::Bytes, service.settings.queue_bytes as f64);
+    if let Some(bytes) = resident_bytes() {
+        gauge("resident_memory", "Resident memory of the process", Unit::Bytes, bytes as f64);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What can be typed after `serve`.
+//! Flags of `serve`.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use skipstream::Vectors;
 use skipstream::units::Bytes;
 use skipstream_server::ServeSettings;
@@ -15,25 +15,25 @@ use skipstream_server::settings::Index;
 use crate::args::one_of;
 use crate::settings::SettingArgs;
 
-/// What was typed after `serve`.
+/// Flags of `serve`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream serve\n  \
     skipstream serve --data news --listen 127.0.0.1:8321 --dimensions 200 --lowercase\n  \
     skipstream serve --data posts --follow posts.log --exec 'tail -F other.log'\n  \
     skipstream serve --data shared --listen 0.0.0.0:8321 --tokens tokens.txt\n\n\
-    And then, elsewhere:\n  \
+    Send text and query from another terminal:\n  \
     curl -T corpus.txt http://127.0.0.1:8321/v1/text\n  \
     curl http://127.0.0.1:8321/v1/words/berlin/neighbors\n\n\
-    The page is at http://127.0.0.1:8321/, the description of all requests at /docs.\n\n\
-    Every option can also be given by the environment, as SKIPSTREAM_ and its name (SKIPSTREAM_MAX_VOCABULARY=500000), or in \
-    the file of --settings: those of the model as they are, those of the service in a table [serve]. A flag stands above the \
-    environment, and both stand above the file.")]
+    The web page is at http://127.0.0.1:8321/, the API documentation at /docs.\n\n\
+    Every option can also be set by an environment variable, SKIPSTREAM_ and its name (SKIPSTREAM_MAX_VOCABULARY=500000), or in \
+    the --settings file: model settings at the top level, service settings in the table [serve]. Flags take precedence over the \
+    environment, and both over the file.")]
 pub struct ServeArgs {
-    /// The folder of the service: text that is not learned yet, the model, kept snapshots; made where there is none
+    /// Data folder for the log, the model and the snapshots; created if missing
     #[arg(long, value_name = "DIR", default_value = "skipstream-data")]
     pub data: PathBuf,
-    /// A TOML file with settings, named like the flags with `_` for `-`
+    /// TOML file with settings, named like the flags with `_` instead of `-`
     #[arg(long = "settings", value_name = "FILE.toml")]
     pub settings_file: Option<PathBuf>,
 
@@ -44,86 +44,87 @@ pub struct ServeArgs {
     pub settings: SettingArgs,
 }
 
-/// The settings of the service that were typed or stand in a file; the others are as by default.
-#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
+/// Service settings given as flags or in a file. This is the one description of them: the help, the environment and the
+/// file follow from it, and tests compare it with the table in `docs/service.md` and with the defaults.
+#[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[command(next_help_heading = "The service")]
+#[command(next_help_heading = "Service settings")]
 pub struct ServiceArgs {
-    /// Where to listen; anything but this machine itself needs --tokens [default: 127.0.0.1:8321]
+    /// Address to listen on; anything but loopback requires --tokens [default: 127.0.0.1:8321]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<Address>,
-    /// A file with a line `read TOKEN`, `write TOKEN` or `admin TOKEN` for each who may ask, send text, or manage
+    /// Token file: each line is `read`, `write` or `admin`, and a token
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
-    /// Learn this file too as it grows, as `tail -F` does; may be given several times
+    /// Follow this file and learn its lines, like `tail -F`; can be repeated
     #[arg(long, value_name = "FILE")]
     pub follow: Vec<PathBuf>,
-    /// Learn what this command prints, too, and start it again when it ends; may be given several times
+    /// Run this command and learn its output, and restart it when it exits; can be repeated
     #[arg(long, value_name = "COMMAND")]
     pub exec: Vec<String>,
-    /// Which vectors are shown: of words as centers, as contexts, or the sum [default: sum]
+    /// Vectors to publish: target, context or their sum [default: sum]
     #[arg(long, value_name = "WHICH", value_parser = one_of::<Vectors>(&["target", "context", "sum"]))]
     pub vectors: Option<Vectors>,
-    /// While there is new text, show it after so long [default: 2s]
+    /// Publish new vectors at this interval [default: 2s]
     #[arg(long, value_name = "TIME")]
     pub publish_every: Option<Period>,
-    /// Save the model so often [default: 60s]
+    /// How often to write a checkpoint [default: 60s]
     #[arg(long, value_name = "TIME")]
     pub checkpoint_every: Option<Period>,
-    /// Keep a snapshot of the vectors so often, to see what changed [default: 1h]
+    /// How often to save a snapshot, to see what changed [default: 1h]
     #[arg(long, value_name = "TIME")]
     pub snapshot_every: Option<Period>,
-    /// So many of the newest snapshots stay [default: 48]
+    /// Number of recent snapshots to keep [default: 48]
     #[arg(long, value_name = "N")]
     pub keep_recent: Option<usize>,
-    /// Of those before them, one a day stays, for so many days [default: 90]
+    /// Days to keep one older snapshot per day [default: 90]
     #[arg(long, value_name = "N")]
     pub keep_days: Option<usize>,
-    /// A kept snapshot has so many words at the most, the most frequent ones [default: 30000]
+    /// Maximum number of words in a snapshot, most frequent first [default: 30000]
     #[arg(long, value_name = "N")]
     pub snapshot_words: Option<usize>,
-    /// Tell when this word moves; may be given several times
+    /// Send an event when this word moves; can be repeated
     #[arg(long, value_name = "WORD")]
     pub watch: Vec<String>,
-    /// How neighbours are found: all words are compared, or a graph is searched that may miss some [default: exact]
+    /// Neighbor search: exact, or hnsw, a graph that may miss some neighbors [default: exact]
     #[arg(long, value_name = "NAME", value_parser = one_of::<Index>(&["exact", "hnsw"]))]
     pub index: Option<Index>,
-    /// Text that may wait to be learned; who sends more is asked to come back later [default: 256Mi]
+    /// Capacity of the queue of text to learn; when it is full, uploads get status 429 [default: 256Mi]
     #[arg(long, value_name = "SIZE")]
     pub queue_size: Option<Bytes>,
-    /// A request may be so long, after it was decompressed [default: 1Gi]
+    /// Maximum decompressed request size [default: 1Gi]
     #[arg(long, value_name = "SIZE")]
     pub max_body_size: Option<Bytes>,
-    /// A line may be so long [default: 1Mi]
+    /// Maximum length of a line [default: 1Mi]
     #[arg(long, value_name = "SIZE")]
     pub max_line_size: Option<Bytes>,
-    /// So many requests are answered at the same time; more are turned away [default: 512]
+    /// Maximum number of concurrent requests; more get status 503 [default: 512]
     #[arg(long, value_name = "N")]
     pub max_requests: Option<usize>,
-    /// A request may take so long, and text that is sent may pause so long [default: 30s]
+    /// Request timeout; an upload may be idle for 120 times as long [default: 30s]
     #[arg(long, value_name = "TIME")]
     pub request_timeout: Option<Period>,
-    /// Let pages of this origin (https://example.org) ask; may be given several times
+    /// Allow web pages of this origin (https://example.org); can be repeated
     #[arg(long, value_name = "ORIGIN")]
     pub cors_origin: Vec<String>,
-    /// How to tell on standard error what happens [default: text at a terminal, json elsewhere]
+    /// Log format [default: text at a terminal, json otherwise]
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
 }
 
-/// How to tell what happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+/// Format of the log on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogFormat {
-    /// Lines for people.
+    /// Text for people.
     Text,
-    /// Lines of JSON.
+    /// JSON lines for programs.
     Json,
 }
 
-/// Where to listen, as it is typed: `127.0.0.1:8321`, `localhost:8321`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+/// An address to listen on: `127.0.0.1:8321`, `localhost:8321`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Address(pub SocketAddr);
 
 impl FromStr for Address {
@@ -132,8 +133,23 @@ impl FromStr for Address {
     fn from_str(text: &str) -> Result<Address, String> {
         let address = text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
         address.map(Address).ok_or_else(|| {
-            format!("`{text}` is not an address of this machine with a port, such as 127.0.0.1:8321")
+            format!("invalid address `{text}`; expected an address and port such as 127.0.0.1:8321")
         })
+    }
+}
+
+/// A duration: `2s`, `5m`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Period(pub Duration);
+
+impl FromStr for Period {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Period, String> {
+        humantime::parse_duration(text)
+            .map(Period)
+            .map_err(|error| format!("invalid duration `{text}`; expected one such as 2s or 5m: {error}"))
     }
 }
 
@@ -145,27 +161,6 @@ impl TryFrom<String> for Address {
     }
 }
 
-impl From<Address> for String {
-    fn from(address: Address) -> String {
-        address.0.to_string()
-    }
-}
-
-/// A time, as it is typed: `2s`, `5m`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Period(pub Duration);
-
-impl FromStr for Period {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Period, String> {
-        humantime::parse_duration(text)
-            .map(Period)
-            .map_err(|error| format!("`{text}` is not a time such as 2s or 5m: {error}"))
-    }
-}
-
 impl TryFrom<String> for Period {
     type Error = String;
 
@@ -174,17 +169,11 @@ impl TryFrom<String> for Period {
     }
 }
 
-impl From<Period> for String {
-    fn from(period: Period) -> String {
-        humantime::format_duration(period.0).to_string()
-    }
-}
-
 impl ServiceArgs {
-    /// What was typed, on top of what a file says.
-    pub fn above(self, file: ServiceArgs) -> ServiceArgs {
-        fn list<T>(typed: Vec<T>, file: Vec<T>) -> Vec<T> {
-            if typed.is_empty() { file } else { typed }
+    /// These settings, and those of a file where they leave gaps.
+    pub fn or(self, file: ServiceArgs) -> ServiceArgs {
+        fn list<T>(given: Vec<T>, file: Vec<T>) -> Vec<T> {
+            if given.is_empty() { file } else { given }
         }
         ServiceArgs {
             listen: self.listen.or(file.listen),
@@ -213,8 +202,8 @@ impl ServiceArgs {
     /// The settings of a service in this folder.
     pub fn settings(self, data: PathBuf) -> ServeSettings {
         let default = ServeSettings::default();
-        let period = |asked: Option<Period>, default| asked.map_or(default, |period| period.0);
-        let size = |asked: Option<Bytes>, default| asked.map_or(default, u64::from);
+        let period = |given: Option<Period>, default| given.map_or(default, |period| period.0);
+        let size = |given: Option<Bytes>, default| given.map_or(default, u64::from);
         ServeSettings {
             data,
             listen: self.listen.map_or(default.listen, |address| address.0),
@@ -236,6 +225,68 @@ impl ServiceArgs {
             max_requests: self.max_requests.unwrap_or(default.max_requests),
             request_timeout: period(self.request_timeout, default.request_timeout),
             cors_origins: self.cors_origin,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, Parser};
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Only {
+        #[command(flatten)]
+        service: ServiceArgs,
+    }
+
+    /// Each flag with its help and its default.
+    fn flags() -> Vec<(clap::Arg, String, Option<String>)> {
+        let command = ServiceArgs::augment_args(Command::new("serve"));
+        let flags = command.get_arguments().map(|flag| {
+            let help = flag.get_help().unwrap().to_string();
+            match help.split_once(" [default: ") {
+                Some((help, default)) => {
+                    let default = default.strip_suffix(']').unwrap().to_owned();
+                    (flag.clone(), help.to_owned(), Some(default))
+                }
+                None => (flag.clone(), help, None),
+            }
+        });
+        flags.collect()
+    }
+
+    #[test]
+    fn the_table_in_the_documentation_is_the_help() {
+        let mut table = String::new();
+        for (flag, help, default) in flags() {
+            let value = flag.get_value_names().unwrap()[0].as_str();
+            let name = flag.get_long().unwrap();
+            table.push_str(&format!("| `--{name} {value}` | {help} | {} |\n", default.unwrap_or_default()));
+        }
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/service.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        assert!(page.contains(&table), "docs/service.md should contain:\n{table}");
+    }
+
+    #[test]
+    fn the_defaults_in_the_help_are_those_of_the_service() {
+        let defaults = flags().into_iter().filter(|(flag, ..)| flag.get_id() != "log_format");
+        let defaults = defaults.filter_map(|(flag, _, default)| Some((flag, default?)));
+        let arguments =
+            defaults.flat_map(|(flag, default)| [format!("--{}", flag.get_long().unwrap()), default]);
+        let only = Only::parse_from(["serve".to_owned()].into_iter().chain(arguments));
+        let default = ServeSettings::default();
+        assert_eq!(only.service.settings(default.data.clone()), default);
+    }
+
+    #[test]
+    fn every_flag_is_a_key_of_the_file() {
+        for (flag, ..) in flags() {
+            // A wrong type shows that the key is known.
+            let error = toml::from_str::<ServiceArgs>(&format!("{} = {{}}", flag.get_id())).unwrap_err();
+            assert!(!error.to_string().contains("unknown field"), "{error}");
         }
     }
 }

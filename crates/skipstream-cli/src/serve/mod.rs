@@ -1,7 +1,6 @@
 //! `skipstream serve`.
 //!
-//! What was typed, the environment and a file become the settings of the service (`args.rs`) and of its model; the service
-//! itself is the crate `skipstream-server`.
+//! Combines flags, environment and settings file (`args.rs`). The service itself is the crate `skipstream-server`.
 
 mod args;
 mod log;
@@ -19,11 +18,11 @@ use crate::Ending;
 use crate::settings::{RequestedSettings, SettingsFile};
 pub use args::{ServeArgs, ServiceArgs};
 
-/// Serves until it is told to stop.
+/// Serves until it receives SIGINT or SIGTERM.
 pub fn run(args: ServeArgs) -> Result<Ending> {
     let file = args.settings_file.as_deref().map(SettingsFile::read).transpose()?;
     let in_file = file.as_ref().map(|file| file.serve.clone()).unwrap_or_default();
-    let service = args.service.above(in_file);
+    let service = args.service.or(in_file);
     log::begin(service.log_format);
     let requested = RequestedSettings::new(args.settings, file);
     let settings = service.settings(args.data);
@@ -40,13 +39,13 @@ pub fn run(args: ServeArgs) -> Result<Ending> {
             std::process::exit(Ending::Interrupted.code().into());
         }
         stopper.stop();
-        info!("stopping: what is under way is finished, and the model is saved");
+        info!("stopping: finishing requests and saving the model");
     })
-    .context("listening to signals")?;
+    .context("cannot handle signals")?;
     let address = server.address()?;
     let bound = DecimalBytes(server.memory_bound().total());
-    info!("listening on http://{address}/; text goes to http://{address}/v1/text; memory: at most {bound}");
+    info!("listening on http://{address}/; send text to http://{address}/v1/text; memory limit {bound}");
     server.run()?;
-    info!("stopped: the model is saved");
+    info!("stopped; the model is saved");
     Ok(Ending::Done)
 }

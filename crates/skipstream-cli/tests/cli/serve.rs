@@ -161,11 +161,11 @@ fn a_flag_stands_above_the_environment_and_both_above_the_file() {
 fn what_cannot_be_served_is_refused() {
     let desk = Desk::new();
     let answer = desk.run(&serve(&["--publish-every", "soon"]));
-    assert_refused(&answer, &["`soon` is not a time such as 2s or 5m"]);
+    assert_refused(&answer, &["invalid duration `soon`; expected one such as 2s or 5m"]);
     let answer = desk.run(&["serve", "--listen", "everywhere"]);
     assert_refused(
         &answer,
-        &["`everywhere` is not an address of this machine with a port, such as 127.0.0.1:8321"],
+        &["invalid address `everywhere`; expected an address and port such as 127.0.0.1:8321"],
     );
     desk.write("s.toml", "window = 3\n[serve]\nlisten_on = 'all'\n");
     let answer = desk.run(&serve(&["--settings", "s.toml"]));

@@ -3,7 +3,6 @@
 //! The JSON file is written first and deleted last, so a snapshot exists if both files do. After a crash at most a JSON
 //! file is left over, which the next start removes.
 
-use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -21,9 +20,6 @@ use crate::published::{Published, Seq};
 
 /// Limit on named snapshots, which stay until they are deleted.
 const MAX_PINNED: usize = 1_000;
-
-/// Snapshots that stay open. One of 30,000 words takes about a megabyte of memory.
-const MAX_OPEN: usize = 16;
 
 /// Version of the JSON file.
 const VERSION: u32 = 1;
@@ -58,17 +54,10 @@ struct Description {
 #[derive(Debug)]
 pub struct SnapshotStore {
     folder: PathBuf,
-    list: Mutex<List>,
+    /// The oldest first.
+    infos: Mutex<Vec<SnapshotInfo>>,
     /// Held while files are written or deleted. Reads go on.
     writing: Mutex<()>,
-}
-
-#[derive(Debug, Default)]
-struct List {
-    /// The oldest first.
-    infos: Vec<SnapshotInfo>,
-    /// The most recently used last.
-    open: VecDeque<(SnapshotName, Embeddings)>,
 }
 
 impl SnapshotStore {
@@ -84,50 +73,37 @@ impl SnapshotStore {
             }
         };
         infos.sort_by_key(|info| (info.time, info.seq));
-        let list = Mutex::new(List { infos, open: VecDeque::new() });
-        SnapshotStore { folder, list, writing: Mutex::default() }
+        SnapshotStore { folder, infos: Mutex::new(infos), writing: Mutex::default() }
     }
 
     /// All snapshots, the oldest first.
     pub fn list(&self) -> Vec<SnapshotInfo> {
-        self.lock().infos.clone()
+        self.lock().clone()
     }
 
     /// The newest scheduled snapshot up to a time: a wrong clock may have left later ones.
     pub fn newest_scheduled(&self, until: Timestamp) -> Option<SnapshotInfo> {
-        self.lock().infos.iter().rfind(|info| !info.pinned && info.time <= until).cloned()
+        self.lock().iter().rfind(|info| !info.pinned && info.time <= until).cloned()
     }
 
     /// The snapshot with this name.
     pub fn find(&self, name: &SnapshotName) -> Option<SnapshotInfo> {
-        self.lock().infos.iter().find(|info| info.name == *name).cloned()
+        self.lock().iter().find(|info| info.name == *name).cloned()
     }
 
     /// The vectors of a snapshot; `None` if it does not exist or cannot be read. A corrupt snapshot is removed from the
     /// list.
     pub fn embeddings(&self, name: &SnapshotName) -> Option<Embeddings> {
-        let info = {
-            let mut list = self.lock();
-            if let Some(index) = list.open.iter().position(|(open, _)| open == name) {
-                let open = list.open.remove(index)?;
-                list.open.push_back(open.clone());
-                return Some(open.1);
-            }
-            list.infos.iter().find(|info| info.name == *name)?.clone()
-        };
-        // The lock is not held while the file is read.
+        let info = self.find(name)?;
         match Embeddings::open(self.path(name, "safetensors"), Vectors::default()) {
-            Ok(embeddings) => {
-                self.remember(&info, &embeddings);
-                Some(embeddings)
-            }
+            Ok(embeddings) => Some(embeddings),
             Err(error) if is_temporary(&error) => {
                 tracing::warn!(%error, %name, "cannot read a snapshot");
                 None
             }
             Err(error) => {
                 tracing::warn!(%error, %name, "skipping an unreadable snapshot");
-                self.lock().infos.retain(|listed| *listed != info);
+                self.lock().retain(|listed| *listed != info);
                 None
             }
         }
@@ -148,7 +124,7 @@ impl SnapshotStore {
         if self.find(&name).is_some() || self.has_files(&name)? {
             return Err(Error::NameTaken { name: name.to_string() });
         }
-        if pinned && self.lock().infos.iter().filter(|info| info.pinned).count() >= MAX_PINNED {
+        if pinned && self.lock().iter().filter(|info| info.pinned).count() >= MAX_PINNED {
             return Err(Error::TooMany { what: "named snapshots", limit: MAX_PINNED });
         }
         let info = SnapshotInfo {
@@ -164,22 +140,17 @@ impl SnapshotStore {
             self.remove_files(&info.name);
             return Err(error);
         }
-        let mut list = self.lock();
-        list.infos.push(info.clone());
-        list.infos.sort_by_key(|info| (info.time, info.seq));
+        let mut infos = self.lock();
+        infos.push(info.clone());
+        infos.sort_by_key(|info| (info.time, info.seq));
         Ok(info)
     }
 
     /// Deletes a snapshot, even an unreadable one; returns whether it existed.
     pub fn delete(&self, name: &SnapshotName) -> bool {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut list = self.lock();
-        let n_before = list.infos.len();
-        list.infos.retain(|info| info.name != *name);
-        list.open.retain(|(open, _)| open != name);
-        let was_listed = list.infos.len() < n_before;
-        drop(list);
-        let existed = was_listed || self.has_files(name).unwrap_or(false);
+        let existed = self.find(name).is_some() || self.has_files(name).unwrap_or(false);
+        self.lock().retain(|info| info.name != *name);
         if existed {
             self.remove_files(name);
         }
@@ -191,18 +162,6 @@ impl SnapshotStore {
         for name in expired(&self.list(), now, keep_recent, keep_days) {
             self.delete(&name);
         }
-    }
-
-    /// Caches vectors, unless their snapshot was deleted or replaced while they were read.
-    fn remember(&self, info: &SnapshotInfo, embeddings: &Embeddings) {
-        let mut list = self.lock();
-        if !list.infos.contains(info) || list.open.iter().any(|(open, _)| *open == info.name) {
-            return;
-        }
-        if list.open.len() == MAX_OPEN {
-            list.open.pop_front();
-        }
-        list.open.push_back((info.name.clone(), embeddings.clone()));
     }
 
     fn write(&self, info: &SnapshotInfo, embeddings: &Embeddings) -> Result<()> {
@@ -242,8 +201,8 @@ impl SnapshotStore {
         self.folder.join(format!("{name}.{extension}"))
     }
 
-    fn lock(&self) -> MutexGuard<'_, List> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<SnapshotInfo>> {
+        self.infos.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

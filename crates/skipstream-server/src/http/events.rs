@@ -89,7 +89,7 @@ impl Client {
         let event = tokio::select! {
             // Events take precedence over progress.
             biased;
-            received = self.listener.next(&self.service.events) => match received? {
+            received = self.listener.next() => match received? {
                 Received::Event(event) => {
                     sse::Event::default().id(event.id.to_string()).event(event.name).data(&*event.data)
                 }

@@ -293,7 +293,7 @@ mod tests {
         let (four, _wait) = group(&published, 4);
         queue.push(four).unwrap();
         let message = queue.push(group(&published, 2).0).unwrap_err().to_string();
-        assert_eq!(message, "4 questions wait for an answer, of at most 5");
+        assert_eq!(message, "4 queries are waiting; the limit is 5");
         assert_eq!(queue.waiting(), 4);
         queue.close();
         assert!(matches!(queue.push(group(&published, 1).0), Err(Error::Stopping)));

@@ -54,7 +54,7 @@ async fn queries_cannot_be_more_than_questions() {
         ("/v1/words?wrong=1", "unknown field `wrong`"),
         ("/v1/similarity?a=king", "missing field `b`"),
         ("/v1/similarity?a=king&b=", "the word has 0 characters"),
-        ("/v1/odd-one-out?word=a&word=b", "the list has 2 items; it must have from 3 to 100"),
+        ("/v1/odd-one-out?word=a&word=b", "the list has length 2; it must be from 3 to 100"),
         ("/v1/analogy?a=king&b=man&c=queen&rule=divide", "unknown variant `divide`"),
         ("/v1/export?format=glove", "unknown variant `glove`"),
         ("/v1/export?top=0", "top: 0 is out of range"),
@@ -85,7 +85,7 @@ async fn json_that_is_not_a_question_is_refused() {
         (r#"{"words": ["a"], "__proto__": {}}"#, "unknown field `__proto__`"),
         (r#"{"words": ["a"]} {"words": []}"#, "trailing characters"),
         (&deep, "the body"),
-        (&many, "the list has more than 1000 items"),
+        (&many, "the list is longer than 1000"),
         (r#"{"vectors": [[1, null]]}"#, "vectors[0][1]"),
     ] {
         client.post("/v1/neighbors", body).await.assert_refused(400, "bad-json", reason);

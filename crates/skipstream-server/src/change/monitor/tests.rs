@@ -28,9 +28,7 @@ async fn events(listener: &mut Listener, service: &Service) -> Vec<(String, serd
     let mut events = Vec::new();
     service.events.send("end", &());
     loop {
-        let Some(Received::Event(event)) = listener.next(&service.events).await else {
-            panic!("an event was sent")
-        };
+        let Some(Received::Event(event)) = listener.next().await else { panic!("an event was sent") };
         if event.name == "end" {
             return events;
         }
@@ -161,9 +159,7 @@ async fn the_thread_reports_what_is_published_and_ends_with_the_service() {
     let monitor = Monitor::start(service.clone()).unwrap();
     service.publish(published_at(time(1), 1, &[("tea", 5, [1.0, 0.0])]));
     for expected in ["published", "arrived"] {
-        let Some(Received::Event(event)) = listener.next(&service.events).await else {
-            panic!("an event was sent")
-        };
+        let Some(Received::Event(event)) = listener.next().await else { panic!("an event was sent") };
         assert_eq!(event.name, expected);
     }
     service.stop();

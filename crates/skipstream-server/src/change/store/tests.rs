@@ -1,7 +1,7 @@
 use tempfile::TempDir;
 
 use super::*;
-use crate::change::testing::{self, published};
+use crate::change::testing::published;
 
 fn name(name: &str) -> SnapshotName {
     SnapshotName::new(name).unwrap()
@@ -93,21 +93,6 @@ fn a_snapshot_that_is_unreadable_for_a_while_stays() {
 }
 
 #[test]
-fn vectors_of_a_deleted_snapshot_are_not_cached() {
-    let folder = TempDir::new().unwrap();
-    let published = published(1, &[("tea", 5, [1.0, 0.5])]);
-    let snapshots = SnapshotStore::open(folder.path());
-    let later = testing::published(2, &[("milk", 5, [1.0, 0.5])]);
-    let old = snapshots.save(&published, Some(name("a")), 9).unwrap();
-    snapshots.delete(&name("a"));
-    snapshots.remember(&old, &published.embeddings);
-    assert!(snapshots.embeddings(&name("a")).is_none());
-    snapshots.save(&later, Some(name("a")), 9).unwrap();
-    snapshots.remember(&old, &published.embeddings);
-    assert!(snapshots.embeddings(&name("a")).unwrap().words().eq(["milk"]));
-}
-
-#[test]
 fn files_left_by_a_killed_process_are_removed() {
     let folder = TempDir::new().unwrap();
     let snapshots = SnapshotStore::open(folder.path());
@@ -136,19 +121,4 @@ fn a_full_disk_is_recognized() {
     let full = io::Error::from(io::ErrorKind::StorageFull);
     let error = skipstream::Error::Io { path: PathBuf::new(), source: full };
     assert!(matches!(Error::from(error), Error::DiskFull));
-}
-
-#[test]
-fn only_some_snapshots_stay_open() {
-    let folder = TempDir::new().unwrap();
-    let published = published(1, &[("tea", 5, [1.0, 0.5])]);
-    let snapshots = SnapshotStore::open(folder.path());
-    let all: Vec<SnapshotName> = (0..MAX_OPEN + 4).map(|number| name(&number.to_string())).collect();
-    for name in &all {
-        snapshots.save(&published, Some(name.clone()), 9).unwrap();
-    }
-    for name in all.iter().chain(&all) {
-        assert_eq!(snapshots.embeddings(name).unwrap().len(), 1);
-    }
-    assert_eq!(snapshots.lock().open.len(), MAX_OPEN);
 }

@@ -135,14 +135,14 @@ impl<'de, T: Deserialize<'de>, const LEAST: usize, const MOST: usize> Deserializ
                 while let Some(value) = values.next_element()? {
                     if list.len() == MOST {
                         return Err(A::Error::custom(format_args!(
-                            "the list has more than {MOST} items; it must have from {LEAST} to {MOST}"
+                            "the list is longer than {MOST}; its length must be from {LEAST} to {MOST}"
                         )));
                     }
                     list.push(value);
                 }
                 if list.len() < LEAST {
                     return Err(A::Error::custom(format_args!(
-                        "the list has {} items; it must have from {LEAST} to {MOST}",
+                        "the list has length {}; it must be from {LEAST} to {MOST}",
                         list.len()
                     )));
                 }
@@ -205,7 +205,7 @@ mod tests {
     fn a_list_of_the_wrong_length_is_rejected_with_its_limits() {
         type Three = List<u8, 2, 3>;
         assert_eq!(serde_json::from_str::<Three>("[1,2]").unwrap().0, [1, 2]);
-        assert!(refusal::<Three>("[1]").starts_with("the list has 1 items; it must have from 2 to 3"));
-        assert!(refusal::<Three>("[1,2,3,4]").starts_with("the list has more than 3 items"));
+        assert!(refusal::<Three>("[1]").starts_with("the list has length 1; it must be from 2 to 3"));
+        assert!(refusal::<Three>("[1,2,3,4]").starts_with("the list is longer than 3"));
     }
 }

@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(refusal("n=1&n=2"), "the query, n: given 2 times; give it once");
         assert!(refusal("rule=divide").starts_with("the query, rule: unknown variant `divide`"));
         assert!(refusal("m=1").contains("unknown field `m`"));
-        assert!(refusal("word=a&word=b&word=c&word=d").contains("the list has more than 3 items"));
+        assert!(refusal("word=a&word=b&word=c&word=d").contains("the list is longer than 3"));
         assert_eq!(refusal("prefix=%ff"), "the query: `%ff` is not UTF-8");
     }
 }
