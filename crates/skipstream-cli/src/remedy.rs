@@ -16,6 +16,11 @@ pub fn remedy(error: &Error) -> Option<String> {
         Error::Text { cause: TextError::LongRecord { .. }, .. } => {
             "look for a `\"` without a closing one; `--format tsv` does not interpret quotes".to_owned()
         }
+        Error::Text { cause: TextError::Utf16 { .. }, .. } => {
+            "for instance with `iconv -f UTF-16 -t UTF-8`".to_owned()
+        }
+        Error::Text { cause: TextError::PipeAgain, .. } => "several passes need a file".to_owned(),
+        Error::Text { cause: TextError::ParquetPipe, .. } => "name a file".to_owned(),
         Error::Text { cause: TextError::CannotFollow { .. }, .. } => {
             "omit `--follow`, or follow plain text or JSON lines".to_owned()
         }

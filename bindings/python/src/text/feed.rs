@@ -25,7 +25,7 @@ pub trait Feed: Source + Send {
     fn report(&self) -> TextReport;
 
     /// Writes down what was learned, at rest.
-    fn settle(&mut self, ledger: &mut Ledger) -> Result<()>;
+    fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()>;
 
     /// How much of it was read, if that is known.
     fn fraction(&self) -> Option<f64>;
@@ -184,7 +184,7 @@ impl Feed for ListFeed {
     }
 
     /// Tokens that were cut elsewhere have no place in a text.
-    fn settle(&mut self, _: &mut Ledger) -> Result<()> {
+    fn record_positions(&mut self, _: &mut Ledger) -> Result<()> {
         Ok(())
     }
 
@@ -235,8 +235,8 @@ impl Feed for LineFeed {
         self.files.report()
     }
 
-    fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
-        self.files.settle(ledger)
+    fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()> {
+        self.files.record_positions(ledger)
     }
 
     fn fraction(&self) -> Option<f64> {
@@ -308,8 +308,8 @@ impl Feed for FileFeed {
         self.0.report()
     }
 
-    fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
-        self.0.settle(ledger)
+    fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()> {
+        self.0.record_positions(ledger)
     }
 
     fn fraction(&self) -> Option<f64> {

@@ -120,20 +120,20 @@ impl Trainer {
             return result.map(|()| Told::default());
         }
         let turn = self.turns.wait_anyway(py, self.busy)?;
-        let settled = call(py, || {
+        let recorded = call(py, || {
             let mut trainer = self.lock();
-            let settled = feed.feed().settle(trainer.ledger_mut());
+            let recorded = feed.feed().record_positions(trainer.ledger_mut());
             Ok((
                 trainer.progress(),
                 trainer.waiting(),
                 trainer.settings().strategy().passes().unwrap_or(1),
-                settled,
+                recorded,
             ))
         });
         drop(turn);
         result?;
-        let (now, waiting, passes, settled) = settled?;
-        settled.map_err(|error| to_python(py, error))?;
+        let (now, waiting, passes, recorded) = recorded?;
+        recorded.map_err(|error| to_python(py, error))?;
         let feed = feed.feed();
         watch.tell(py, &now, feed.fraction().map(|_| 1.0))?;
         let passes = if in_passes { passes } else { 1 };
@@ -151,9 +151,9 @@ impl Trainer {
             let mut polite = Polite::new(feed, &self.turns, watch.border());
             let rested = call(py, || {
                 let mut trainer = self.lock();
-                let (outcome, settled) = train_and_settle(&mut trainer, feed, &mut polite, watch);
+                let (outcome, recorded) = train_and_record(&mut trainer, feed, &mut polite, watch);
                 // A file that is gone cannot be written down; the rest is still worth learning.
-                put_off = put_off.take().or(settled.err());
+                put_off = put_off.take().or(recorded.err());
                 Ok((outcome?, trainer.progress()))
             });
             drop(turn);
@@ -175,7 +175,7 @@ impl Trainer {
             feed.feed().stop();
             let _turn = self.turns.wait_anyway(py, self.busy)?;
             if feed.feed().files().is_none() {
-                call(py, || train_and_settle(&mut self.lock(), feed, &mut feed.clone(), &mut ()).0)?;
+                call(py, || train_and_record(&mut self.lock(), feed, &mut feed.clone(), &mut ()).0)?;
             }
         }
         result
@@ -216,15 +216,15 @@ impl Trainer {
 }
 
 /// Learns until the next rest, and writes down in the same turn what was learned: who has the next one may save.
-fn train_and_settle(
+fn train_and_record(
     trainer: &mut skipstream::Trainer,
     feed: &Shared,
     source: &mut dyn Source,
     observer: &mut dyn Observer,
 ) -> (skipstream::Result<StopReason>, skipstream::Result<()>) {
     let outcome = trainer.train(source, observer);
-    let settled = feed.feed().settle(trainer.ledger_mut());
-    (outcome, settled)
+    let recorded = feed.feed().record_positions(trainer.ledger_mut());
+    (outcome, recorded)
 }
 
 /// The passes over a corpus so far.

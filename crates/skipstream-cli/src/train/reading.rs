@@ -78,10 +78,10 @@ impl Reading {
     }
 
     /// Writes down how far it was read.
-    pub fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
+    pub fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()> {
         match self {
-            Reading::ToTheEnd(files) => files.files().settle(ledger),
-            Reading::Followed { follow, .. } => follow.settle(ledger),
+            Reading::ToTheEnd(files) => files.files().record_positions(ledger),
+            Reading::Followed { follow, .. } => follow.record_positions(ledger),
         }
     }
 

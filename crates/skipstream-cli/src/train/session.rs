@@ -101,7 +101,7 @@ impl Session {
     /// Learns the text until its end, an error or a signal, and saves the model.
     pub fn learn(mut self) -> (Summary, Result<Ending>) {
         let trained = self.train().and_then(|reason| self.refuse_empty(reason));
-        let settled = self.settle();
+        let recorded = self.record_positions();
         let outcome = match &trained {
             Err(_) => Outcome::Failed,
             Ok(StopReason::Paused) => Outcome::Interrupted,
@@ -123,7 +123,7 @@ impl Session {
             _ => Ending::Done,
         };
         let put_off = self.put_off.take().map_or(Ok(()), Err);
-        let result = trained.and(settled).and(saved.unwrap_or(Ok(()))).and(evaluated).and(put_off);
+        let result = trained.and(recorded).and(saved.unwrap_or(Ok(()))).and(evaluated).and(put_off);
         let result = result.map(|()| ending);
         (summary, result)
     }
@@ -179,7 +179,7 @@ impl Session {
         }
         self.saved = now;
         // If a file is gone, its position cannot be recorded, but the rest is still worth learning.
-        if let Err(error) = self.settle() {
+        if let Err(error) = self.record_positions() {
             self.put_off(error);
         }
         self.save()?;
@@ -282,8 +282,8 @@ impl Session {
     }
 
     /// Records the read positions; while training is paused, everything read is learned.
-    fn settle(&mut self) -> Result<()> {
-        Ok(self.text.settle(self.trainer.ledger_mut())?)
+    fn record_positions(&mut self) -> Result<()> {
+        Ok(self.text.record_positions(self.trainer.ledger_mut())?)
     }
 
     fn save(&self) -> Result<()> {

@@ -235,7 +235,7 @@ fn files_that_are_not_read_are_refused_with_what_to_do() {
             b"0.5\t1\n",
             "numbers without a word; where this is the projector's vectors.tsv, name its",
         ),
-        ("zip", b"PK\x03\x04\0\0", "zip: this is zip, which is not read; decompress it first"),
+        ("zip", b"PK\x03\x04\0\0", "zip: zip is not supported; decompress the file first"),
         ("more", b"3 1\na 1\nb 2\n", "more: the first line promises 3 words; the file ends after 2"),
         ("fewer", b"1 1\na 1\nb 2\n", "fewer: line 3: a word more than the 1 that the first line promises"),
         ("wide", b"2 3\na 1 2\nb 1 2\n", "wide: line 2: 2 values after the word; there must be 3"),

@@ -92,7 +92,7 @@ fn a_file_that_was_begun_in_another_way_is_refused() {
     assert_refused(&answer, &[what, "--again"]);
     desk.train("m", &["--format", "jsonl", "--field", "user.text", "--again", "a.jsonl"]);
     let answer = desk.run(&train("m", &["--format", "jsonl", "--field", "id", "a.jsonl"]));
-    assert_refused(&answer, &["as the field `user.text` of jsonl, and is now to be read as the field `id`"]);
+    assert_refused(&answer, &["as the field `user.text` of jsonl; it cannot be continued as the field `id`"]);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn bad_records_are_named_or_left_out_and_counted() {
         assert_refused(&answer, &[reason, "`--bad-records skip`"]);
         let answer = desk.train("m", &[&args[..], &["--bad-records", "skip", "--again"]].concat());
         assert!(
-            answer.out.contains("note      1 record that cannot be read left out, at a.jsonl line 2\n"),
+            answer.out.contains("note      1 record that could not be read left out, at a.jsonl line 2\n"),
             "{answer:?}"
         );
         std::fs::remove_file(desk.path("m")).unwrap();
@@ -121,7 +121,7 @@ fn bad_records_are_named_or_left_out_and_counted() {
     let answer = desk.run(&train("m", &["--format", "csv", "--field", "text", "a.csv"]));
     assert_refused(&answer, &["a.csv: line 3: this row has 3 columns, and the first row has 2;"]);
     let answer = desk.run(&train("m", &["--format", "csv", "--field", "body", "a.csv", "--again"]));
-    assert_refused(&answer, &["a.csv: there is no column `body`; the first row names id, text"]);
+    assert_refused(&answer, &["a.csv: there is no column `body`; the columns are id, text"]);
 }
 
 #[test]
@@ -139,10 +139,10 @@ fn a_name_that_is_no_text_s_is_asked_about() {
     let answer = desk.run(&train("n", &["--field", "text", "a.jsonl"]));
     assert_refused(&answer, &["--field and --bad-records need --format"]);
     let answer = desk.run_with("x", &train("n", &["--format", "parquet", "--field", "text", "-"]));
-    assert_refused(&answer, &["<stdin>: parquet cannot be read from a pipe; name a file"]);
+    assert_refused(&answer, &["<stdin>: Parquet cannot be read from a pipe; name a file"]);
     desk.write("a.parquet", "PAR1 this is no parquet at all PAR1");
     let answer = desk.run(&train("n", &["--format", "parquet", "--field", "text", "a.parquet"]));
-    assert_refused(&answer, &["a.parquet: this cannot be read as parquet: "]);
+    assert_refused(&answer, &["a.parquet: invalid Parquet file: "]);
 }
 
 #[test]

@@ -95,9 +95,9 @@ fn utf_16_is_refused_with_what_to_do() {
     let answer = desk.run(&train("m", &["a.txt"]));
     assert_refused(
         &answer,
-        &["a.txt: the text begins with the bytes FF FE and is UTF-16", "iconv -f UTF-16"],
+        &["a.txt: the text starts with the UTF-16 byte order mark FF FE", "iconv -f UTF-16"],
     );
-    assert_refused(&desk.run_with(utf_16, &train("m", &["-"])), &["<stdin>: the text begins"]);
+    assert_refused(&desk.run_with(utf_16, &train("m", &["-"])), &["<stdin>: the text starts"]);
     assert_eq!(desk.names(), ["a.txt"]);
 }
 

@@ -10,17 +10,17 @@ use super::lines::LineBuffer;
 use super::{PAUSE, append, pause};
 use crate::service::Service;
 
-/// The first pause before a command that ended is started again, and the longest.
+/// The first and the longest pause before a command that ended is started again.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// A command that is asked to end may take so long.
+/// How long a command may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A pipe gives about so much at once.
+/// The size of a read from a command's output.
 const BLOCK_BYTES: usize = 1 << 16;
 
-/// A message of a command that is longer is told in pieces.
+/// Longer lines of a command's standard error are logged in pieces.
 const MESSAGE_BYTES: usize = 4 << 10;
 
 /// Runs a command, and again when it has ended, until the service stops.
@@ -31,9 +31,9 @@ pub fn run(service: &Service, command: &str) {
         let start = Instant::now();
         match run_once(service, command) {
             Ok(status) => {
-                tracing::info!(command = name, %status, "a command has ended, and will be started again")
+                tracing::info!(command = name, %status, "a command has ended and will be started again")
             }
-            Err(error) => tracing::warn!(command = name, %error, "a command cannot be run"),
+            Err(error) => tracing::warn!(command = name, %error, "cannot run a command"),
         }
         if start.elapsed() >= LONGEST_PAUSE {
             wait = FIRST_PAUSE;
@@ -43,8 +43,8 @@ pub fn run(service: &Service, command: &str) {
     }
 }
 
-/// What the log calls a command: its first word, if that is a plain name. A password may stand among the others, or in a
-/// variable before them.
+/// The name of a command in messages: its first word, if that is a plain name. The other words, or a variable before
+/// them, may hold a password.
 fn name(command: &str) -> &str {
     let is_plain =
         |word: &&str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
@@ -70,7 +70,7 @@ fn run_once(service: &Service, command: &str) -> io::Result<ExitStatus> {
     end(child, Some(&output))
 }
 
-/// A shell, with all that it starts in a group of its own, so that all of it can be ended.
+/// Starts a shell in a process group of its own, so that everything it starts can be ended with it.
 fn spawn(command: &str) -> io::Result<Child> {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -79,8 +79,8 @@ fn spawn(command: &str) -> io::Result<Child> {
     shell.spawn()
 }
 
-/// Reads what a command prints, and tells what it complains of, each in a thread of its own. These threads know nothing of
-/// the service: a process that has left the group may hold the pipes open, and then they are given up.
+/// Reads a command's output and logs its standard error, each in a thread of its own. These threads do not hold the
+/// service: a process that has left the group may keep the pipes open, and then the threads are abandoned.
 fn listen(command: &str, child: &mut Child) -> io::Result<Receiver<Vec<u8>>> {
     let output = child.stdout.take().expect("it was asked for");
     let errors = child.stderr.take().expect("it was asked for");
@@ -89,12 +89,12 @@ fn listen(command: &str, child: &mut Child) -> io::Result<Receiver<Vec<u8>>> {
     builder().spawn(move || send_blocks(output, &sender))?;
     let name = name(command).to_owned();
     builder().spawn(move || {
-        for_each_line(errors, |line| tracing::info!(command = name, line, "a command says"));
+        for_each_line(errors, |line| tracing::info!(command = name, line, "standard error of a command"));
     })?;
     Ok(receiver)
 }
 
-/// Hands on what is read until there is no more, or nobody listens.
+/// Sends what is read, until the end or until nobody receives.
 fn send_blocks(mut output: impl Read, sender: &SyncSender<Vec<u8>>) {
     let mut block = vec![0; BLOCK_BYTES];
     loop {
@@ -109,7 +109,7 @@ fn send_blocks(mut output: impl Read, sender: &SyncSender<Vec<u8>>) {
     }
 }
 
-/// Lines of anything: what is too long comes in pieces, and what is not UTF-8 is replaced.
+/// Calls `tell` for every line. Long lines come in pieces, and invalid UTF-8 is replaced.
 fn for_each_line(errors: impl Read, mut tell: impl FnMut(&str)) {
     let mut errors = BufReader::with_capacity(MESSAGE_BYTES, errors);
     let mut line = Vec::with_capacity(MESSAGE_BYTES);
@@ -123,7 +123,7 @@ fn for_each_line(errors: impl Read, mut tell: impl FnMut(&str)) {
     }
 }
 
-/// Logs what a command prints, as it prints it, until it has printed all or the service stops.
+/// Logs a command's output as it is printed, until it ends or the service stops.
 fn log_lines(service: &Service, output: &Receiver<Vec<u8>>) {
     let mut buffer = LineBuffer::new(service.settings.max_line_bytes);
     while !service.is_stopping() {
@@ -146,13 +146,13 @@ fn log_lines(service: &Service, output: &Receiver<Vec<u8>>) {
     }
 }
 
-/// Ends a command and all that it started, unless that has left the group. What it prints meanwhile is passed over.
+/// Ends a command and everything it started that has not left the group. Its output from now on is dropped.
 fn end(mut child: Child, output: Option<&Receiver<Vec<u8>>>) -> io::Result<ExitStatus> {
     let start = Instant::now();
     loop {
         let status = child.try_wait()?;
         let has_printed_all = output.is_none_or(has_ended);
-        // Where the command has ended and its output has not, something that it started holds that open.
+        // If the command has ended and its output has not, a process that it started keeps the pipe open.
         let is_patient = start.elapsed() < GRACE;
         if let Some(status) = status
             && has_printed_all
@@ -161,7 +161,7 @@ fn end(mut child: Child, output: Option<&Receiver<Vec<u8>>>) -> io::Result<ExitS
         }
         end_group(&child, !is_patient);
         if !is_patient {
-            // Its shell is waited for, which cannot refuse; what holds the output and cannot be reached is given up.
+            // The shell cannot ignore SIGKILL. A process that keeps the output open and left the group is abandoned.
             let _ = child.kill();
             return child.wait();
         }
@@ -169,7 +169,7 @@ fn end(mut child: Child, output: Option<&Receiver<Vec<u8>>>) -> io::Result<ExitS
     }
 }
 
-/// Passes over what is there, and says whether nothing more will come.
+/// Drops what there is, and says whether the output has ended.
 fn has_ended(output: &Receiver<Vec<u8>>) -> bool {
     loop {
         match output.try_recv() {
@@ -180,7 +180,7 @@ fn has_ended(output: &Receiver<Vec<u8>>) -> bool {
     }
 }
 
-/// Asks a command and all that it started to end, or ends it.
+/// Sends a signal to a command and everything it started.
 #[cfg(unix)]
 fn end_group(child: &Child, by_force: bool) {
     use rustix::process::{Pid, Signal, kill_process_group};
@@ -191,7 +191,7 @@ fn end_group(child: &Child, by_force: bool) {
 
 #[cfg(not(unix))]
 fn end_group(_: &Child, _: bool) {
-    // There are no groups: the command ends when it finds that nobody reads its output.
+    // There are no process groups: the command ends when it finds its output closed.
 }
 
 #[cfg(test)]

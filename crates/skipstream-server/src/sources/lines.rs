@@ -20,38 +20,38 @@ impl LineBuffer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Takes the lines that are whole; of one that is too long, what may be a line. The bytes that they took from the
-    /// stream, of which only a line end may be missing.
+    /// Takes the whole lines and, of an unfinished line that is too long, as much as makes a line. Also gives the number
+    /// of bytes taken from the stream.
     pub fn take(&mut self) -> Option<(Chunk, usize)> {
         let whole = memchr::memrchr(b'\n', &self.bytes).map_or(0, |newline| newline + 1);
         if whole == 0 && self.bytes.len() <= self.max_line_bytes {
             return None;
         }
         let mut taken = whole;
-        // Nothing more of it may wait than a line may have.
+        // At most one line's length stays in the buffer.
         while self.bytes.len() - taken > self.max_line_bytes {
             taken += self.cut_at(&self.bytes[taken..]);
         }
         Some((self.chunk(taken), taken))
     }
 
-    /// Takes the rest: nobody will write its line end.
+    /// Takes the rest, which will get no line end.
     pub fn finish(&mut self) -> Option<(Chunk, usize)> {
         let taken = self.bytes.len();
         (taken > 0).then(|| (self.chunk(taken), taken))
     }
 
-    /// The last bytes that wait, at most so many.
-    pub fn last(&self, n: usize) -> &[u8] {
-        &self.bytes[self.bytes.len().saturating_sub(n)..]
+    /// The number of bytes in the buffer.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
     }
 
-    /// Forgets what is there.
+    /// Drops the bytes in the buffer.
     pub fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    /// The first bytes as lines, each within the limit.
+    /// Turns the first bytes into lines within the limit.
     fn chunk(&mut self, taken: usize) -> Chunk {
         let mut chunk = Chunk::default();
         for line in self.bytes[..taken].split_inclusive(|&byte| byte == b'\n') {
@@ -67,7 +67,7 @@ impl LineBuffer {
         chunk
     }
 
-    /// Where to cut a line that is too long: behind the last white space, if there is any.
+    /// Where to cut a line that is too long: after its last white space, if there is any.
     fn cut_at(&self, line: &[u8]) -> usize {
         let most = &line[..self.max_line_bytes];
         most.iter().rposition(u8::is_ascii_whitespace).map_or(most.len(), |space| space + 1)

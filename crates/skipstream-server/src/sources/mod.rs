@@ -1,16 +1,15 @@
-//! Files that grow and commands → the log.
+//! Followed files and the output of commands, into the log.
 //!
-//! A file is followed as `tail -F` does it (`follow.rs`): across rotation and truncation, and from before it is there. How
-//! far it was read is written into the log together with its lines, in one transaction, so that a crash neither loses a line
-//! nor logs one twice. A command's output (`exec.rs`) cannot be asked for again: what it printed while nobody listened is
-//! gone, and what was read and not yet logged is gone with a crash. `lines.rs` cuts bytes into chunks of lines for both.
+//! `follow.rs` logs what the engine's [`Tail`](skipstream::corpus::Tail) reads. The position is written to the log together
+//! with the lines, in one transaction, so a crash neither loses a line nor logs one twice. The output of a command
+//! (`exec.rs`) cannot be read again: what was read but not yet logged is lost in a crash. `lines.rs` splits bytes into
+//! chunks of lines for both.
 //!
-//! Where the queue or the disk is full, sources wait.
+//! Sources wait while the queue or the disk is full.
 
 mod exec;
 mod follow;
 mod lines;
-mod place;
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -20,20 +19,20 @@ use crate::error::{Error, Result};
 use crate::log::{Chunk, SourcePosition};
 use crate::service::Service;
 
-/// A source that has nothing to give looks again so much later.
+/// How long a source without new text waits before it looks again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Where something is wrong, it is tried again so much later.
+/// How long a source waits after an error before it tries again.
 const LONG_PAUSE: Duration = Duration::from_secs(1);
 
-/// The threads that read sources.
+/// The threads that read the sources.
 #[derive(Debug)]
 pub struct Sources {
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Sources {
-    /// Begins to read the files and commands of the settings. What cannot be read now is waited for.
+    /// Starts to read the files and commands of the settings. A file that cannot be read now is retried.
     pub fn start(service: &Arc<Service>) -> Result<Sources> {
         let mut sources = Sources { threads: Vec::new() };
         for path in &service.settings.follow {
@@ -47,11 +46,11 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Waits for their end, after [`Service::stop`].
+    /// Waits for the threads to end, after [`Service::stop`].
     pub fn join(self) {
         for thread in self.threads {
             if thread.join().is_err() {
-                tracing::error!("the thread of a source has panicked");
+                tracing::error!("the thread of a source panicked");
             }
         }
     }
@@ -60,16 +59,16 @@ impl Sources {
         let thread = thread::Builder::new().name("source".to_owned()).spawn(run);
         let thread = thread.map_err(|error| Error::Data {
             path: service.settings.data.clone(),
-            reason: format!("no thread for a source: {error}"),
+            reason: format!("cannot start a thread for a source: {error}"),
         })?;
         self.threads.push(thread);
         Ok(())
     }
 }
 
-/// Logs lines, and waits for room as long as it takes. Only the end of the service ends it otherwise.
+/// Logs lines. Waits for space in the queue as long as it takes, unless the service stops.
 fn append(service: &Service, chunk: &Chunk, position: Option<&SourcePosition>) -> Result<()> {
-    let mut is_told = false;
+    let mut has_warned = false;
     loop {
         if service.is_stopping() {
             return Err(Error::Stopping);
@@ -78,9 +77,9 @@ fn append(service: &Service, chunk: &Chunk, position: Option<&SourcePosition>) -
             Err(Error::QueueFull { .. }) => pause(service, PAUSE),
             Err(Error::Stopping) => return Err(Error::Stopping),
             Err(error) => {
-                if !is_told {
-                    tracing::warn!(%error, "a source waits");
-                    is_told = true;
+                if !has_warned {
+                    tracing::warn!(%error, "a source waits until lines can be logged");
+                    has_warned = true;
                 }
                 pause(service, LONG_PAUSE);
             }
@@ -89,7 +88,7 @@ fn append(service: &Service, chunk: &Chunk, position: Option<&SourcePosition>) -
     }
 }
 
-/// Waits, unless the service stops. (To be woken for every line of others would cost more than to look.)
+/// Waits, unless the service stops. (Polling costs less than being woken for every line of the others.)
 fn pause(service: &Service, time: Duration) {
     let until = Instant::now() + time;
     while !service.is_stopping() && Instant::now() < until {

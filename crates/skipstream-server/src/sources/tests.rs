@@ -167,7 +167,7 @@ fn what_is_no_file_is_refused() {
     let model = Model::create(&settings.data, trainer, &log).unwrap();
     let first = model.published(settings.vectors).unwrap();
     let message = Sources::start(&Service::new(settings, log, first)).unwrap_err().to_string();
-    assert!(message.ends_with("this is not a file, and cannot be followed"), "{message}");
+    assert!(message.ends_with("a directory cannot be followed"), "{message}");
 }
 
 #[cfg(unix)]

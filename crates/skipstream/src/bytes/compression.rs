@@ -1,23 +1,24 @@
-//! Compressed bytes: recognised by how they begin when they are read, by the file's name when they are written.
+//! Compression: recognised by the first bytes when reading, by the file's name when writing.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
+use crate::corpus::TextError;
 use crate::{Error, Result};
 
 pub(crate) const BUFFER_BYTES: usize = 64 << 10;
 
-/// The bytes by which a compression is recognised.
+/// The number of bytes by which a compression is recognised.
 const MAGIC_BYTES: u64 = 6;
 
-/// What a decoder of xz may allocate: the strongest preset needs 65 MiB, a hostile file may ask for 4 GiB.
+/// The memory limit of the xz decoder. The strongest preset needs 65 MiB; a hostile file may ask for 4 GiB.
 const MAX_XZ_BYTES: u64 = 256 << 20;
 
-/// How bytes are compressed.
+/// A compression format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
-    /// Not at all, or in a way that we do not know.
+    /// None, or one that is not recognised.
     None,
     /// gzip, any number of members.
     Gzip,
@@ -27,18 +28,18 @@ pub enum Compression {
     Bzip2,
     /// xz, any number of streams.
     Xz,
-    /// A format that is known and not read: to take its bytes for text would be worse than an error.
+    /// A format that is recognised but not supported. Its bytes must not be taken for text.
     Foreign(&'static str),
 }
 
 impl Compression {
-    /// Tells from the first bytes of a file.
+    /// The format of a file with these first bytes.
     pub fn of(magic: &[u8]) -> Self {
         match magic {
             [0x1F, 0x8B, ..] => Self::Gzip,
             // A frame, or a skippable frame as parallel compressors write first.
             [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Self::Zstd,
-            // Behind the header stands a block, or (in an empty file) the end.
+            // A block follows the header, or (in an empty file) the end.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..] => Self::Bzip2,
             [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
             [0x04, 0x22, 0x4D, 0x18, ..] => Self::Foreign("lz4"),
@@ -48,7 +49,7 @@ impl Compression {
         }
     }
 
-    /// Tells from the ending of a name how a file of that name is to be written: `.gz`, `.zst`, `.bz2` or `.xz`.
+    /// The format in which a file of this name is written, by its extension: `.gz`, `.zst`, `.bz2` or `.xz`.
     ///
     /// ```
     /// use skipstream::bytes::Compression;
@@ -66,25 +67,21 @@ impl Compression {
         }
     }
 
-    /// The bytes behind the compression. Damage is reported as [`io::ErrorKind::InvalidData`].
-    pub fn decode<'a>(self, raw: impl Read + Send + 'a) -> io::Result<Box<dyn BufRead + Send + 'a>> {
+    /// The decompressed bytes; errors call the file `name`.
+    pub fn decode<'a>(self, raw: impl Read + Send + 'a, name: &Path) -> Result<Box<dyn BufRead + Send + 'a>> {
         let raw = BufReader::with_capacity(BUFFER_BYTES, raw);
         Ok(match self {
             Self::None => Box::new(raw),
             Self::Gzip => buffered("gzip", flate2::bufread::MultiGzDecoder::new(raw)),
-            Self::Zstd => buffered("zstd", zstd::Decoder::with_buffer(raw)?),
+            Self::Zstd => buffered("zstd", zstd::Decoder::with_buffer(raw).map_err(Error::io(name))?),
             Self::Bzip2 => buffered("bzip2", bzip2::bufread::MultiBzDecoder::new(raw)),
             Self::Xz => {
                 let stream =
-                    liblzma::stream::Stream::new_stream_decoder(MAX_XZ_BYTES, liblzma::stream::CONCATENATED)?;
+                    liblzma::stream::Stream::new_stream_decoder(MAX_XZ_BYTES, liblzma::stream::CONCATENATED)
+                        .map_err(|error| Error::io(name)(error.into()))?;
                 buffered("xz", liblzma::bufread::XzDecoder::new_stream(raw, stream))
             }
-            Self::Foreign(name) => {
-                let reason = format!(
-                    "this is {name}, which is not read; decompress it first, for instance into a pipe"
-                );
-                return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
-            }
+            Self::Foreign(format) => return Err(Error::text(name, TextError::Compression { format })),
         })
     }
 
@@ -127,19 +124,19 @@ impl Compression {
     }
 }
 
-/// The first bytes, by which [`Compression::of`] tells; fewer where there are no more.
+/// The first bytes, for [`Compression::of`]; fewer if there are no more.
 pub(crate) fn read_magic(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut magic = Vec::new();
     reader.take(MAGIC_BYTES).read_to_end(&mut magic)?;
     Ok(magic)
 }
 
-/// Decoders report damage as invalid data; everything else is the operating system's.
+/// An error of reading: damage that a decoder has found, or an error of the operating system.
 pub(crate) fn read_error(name: &Path, error: io::Error) -> Error {
-    if error.kind() == io::ErrorKind::InvalidData {
-        return Error::malformed(name, error.to_string());
+    match error.downcast::<TextError>() {
+        Ok(damage) => Error::text(name, damage),
+        Err(error) => Error::io(name)(error),
     }
-    Error::io(name)(error)
 }
 
 fn buffered<'a>(format: &'static str, decoder: impl Read + Send + 'a) -> Box<dyn BufRead + Send + 'a> {
@@ -160,8 +157,8 @@ impl<R: Read> Read for Decoded<R> {
             if from_below {
                 return error;
             }
-            let reason = format!("the {} data is damaged or cut short ({error})", self.format);
-            io::Error::new(io::ErrorKind::InvalidData, reason)
+            let damage = TextError::Compressed { format: self.format, reason: error.to_string() };
+            io::Error::new(io::ErrorKind::InvalidData, damage)
         })
     }
 }
@@ -181,7 +178,10 @@ mod tests {
 
     fn decompressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
-        Compression::of(&bytes[..bytes.len().min(6)]).decode(bytes)?.read_to_end(&mut out)?;
+        Compression::of(&bytes[..bytes.len().min(6)])
+            .decode(bytes, Path::new("in"))
+            .unwrap()
+            .read_to_end(&mut out)?;
         Ok(out)
     }
 

@@ -38,7 +38,12 @@ pub fn replace(path: impl AsRef<Path>, write: impl FnOnce(&mut BufWriter<File>) 
 fn behind_links(path: &Path) -> Result<PathBuf> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err(Error::malformed(path, "this is not a file, so it is not replaced by one")),
+        Ok(_) => {
+            return Err(Error::io(path)(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "not a regular file, so it is not replaced",
+            )));
+        }
         // Nothing is there, or nothing that can be seen: writing will tell.
         Err(_) => return Ok(path.to_owned()),
     }
@@ -153,7 +158,7 @@ mod tests {
         let device = folder.path().join("device");
         std::os::unix::fs::symlink("/dev/null", &device).unwrap();
         let message = replace(&device, |_| Ok(())).unwrap_err().to_string();
-        assert!(message.ends_with("device: this is not a file, so it is not replaced by one"), "{message}");
+        assert!(message.ends_with("device: not a regular file, so it is not replaced"), "{message}");
         assert!(replace(folder.path(), |_| Ok(())).is_err());
     }
 

@@ -28,6 +28,82 @@ pub enum TextError {
         /// The maximum length.
         limit: usize,
     },
+    /// The records have no such column.
+    #[error("there is no column `{column}`; the columns are {names}")]
+    NoColumn {
+        /// The name that was asked for.
+        column: String,
+        /// The names of the columns, or the first of them.
+        names: String,
+    },
+    /// A column does not hold text.
+    #[error("the column `{column}` is {found}; expected strings or lists of strings")]
+    ColumnType {
+        /// The column.
+        column: String,
+        /// What it holds.
+        found: String,
+    },
+    /// A Parquet file is not valid.
+    #[error("invalid Parquet file: {0}")]
+    Parquet(String),
+    /// A Parquet file cannot be read from a pipe, because its index is at its end.
+    #[error("Parquet cannot be read from a pipe")]
+    ParquetPipe,
+    /// Compressed data is damaged or incomplete.
+    #[error("the {format} data is damaged or cut short ({reason})")]
+    Compressed {
+        /// The compression format.
+        format: &'static str,
+        /// What the decoder says.
+        reason: String,
+    },
+    /// The compression format is recognised but not supported.
+    #[error("{format} is not supported; decompress the file first")]
+    Compression {
+        /// The format.
+        format: &'static str,
+    },
+    /// The library was built without this feature.
+    #[error("{what} needs the feature `{feature}`, and this program was built without it")]
+    MissingFeature {
+        /// What cannot be read or written.
+        what: String,
+        /// The feature of the library.
+        feature: &'static str,
+    },
+    /// The text is UTF-16.
+    #[error("the text starts with the UTF-16 byte order mark {:02X} {:02X}; convert it to UTF-8 first", .mark[0], .mark[1])]
+    Utf16 {
+        /// The mark.
+        mark: [u8; 2],
+    },
+    /// The text is shorter than the position where reading was to continue.
+    #[error("the text ends before {unit} {position}, where reading was to continue")]
+    TooShort {
+        /// What is counted: `byte` or `row`.
+        unit: &'static str,
+        /// The position.
+        position: u64,
+    },
+    /// A pipe cannot be read a second time, or continued later.
+    #[error("a pipe can be read only once")]
+    PipeAgain,
+    /// A pattern is not valid.
+    #[error("invalid pattern: {0}")]
+    Pattern(String),
+    /// A pattern matches no file.
+    #[error("no file matches this pattern")]
+    NoMatch,
+    /// A folder has no files to read.
+    #[error("there are no files in this folder")]
+    EmptyFolder,
+    /// Folders are nested too deeply, perhaps in a symlink cycle.
+    #[error("more than {limit} nested folders; is there a symlink cycle?")]
+    TooDeep {
+        /// The limit.
+        limit: usize,
+    },
     /// This kind of text cannot be followed.
     #[error("{what} cannot be followed")]
     CannotFollow {

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::error::TextError;
 use super::layout::Layout;
 use super::ledger::{Ledger, Plan, Reading};
 use super::open::{TextStream, from_reader_at, open_at, plain_at};
@@ -40,7 +41,7 @@ pub enum Input {
 /// Reads files one after the other as one stream, each from where the [`Ledger`] says that it was left.
 ///
 /// A trainer's batches therefore span files. A file is opened when its turn comes. After training came to rest,
-/// [`Files::settle`] writes down what was read.
+/// [`Files::record_positions`] writes down what was read.
 ///
 /// ```
 /// use skipstream::corpus::{Files, Layout, Ledger, Sentence, Source, TextOptions};
@@ -51,7 +52,7 @@ pub enum Input {
 /// let mut ledger = Ledger::default();
 /// let mut files = Files::plan([&path], &ledger, false, &TextOptions::default(), &Layout::Text)?;
 /// while files.read(&mut Sentence::default())?.is_sentence() {}
-/// files.settle(&mut ledger)?;
+/// files.record_positions(&mut ledger)?;
 ///
 /// let files = Files::plan([&path], &ledger, false, &TextOptions::default(), &Layout::Text)?;
 /// assert!(files.is_empty());
@@ -84,8 +85,8 @@ struct Part {
     reached: Reached,
     complete: bool,
     /// What the ledger knows of it.
-    settled: Reached,
-    is_settled: bool,
+    recorded: Reached,
+    is_recorded: bool,
 }
 
 /// What a pipe gives.
@@ -194,13 +195,10 @@ impl Files {
     /// Goes back to where the ledger stands, for another pass over the same text.
     pub fn rewind(&mut self) -> Result<()> {
         if let Some(pipe) = self.parts.iter().find(|part| part.file_bytes.is_none()) {
-            return Err(Error::Unsupported(format!(
-                "{}: a pipe can be read only once; several passes need a file",
-                pipe.name.display()
-            )));
+            return Err(Error::text(&pipe.name, TextError::PipeAgain));
         }
         for part in &mut self.parts {
-            part.reached = part.settled;
+            part.reached = part.recorded;
             part.complete = false;
         }
         self.turn = 0;
@@ -215,12 +213,12 @@ impl Files {
     ///
     /// Only right when all that was read was also learned, which is so whenever a trainer has come to rest. Where a
     /// file cannot be recorded, because it is gone or changed meanwhile, the others still are.
-    pub fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
+    pub fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()> {
         let mut result = Ok(());
-        for part in self.parts.iter_mut().filter(|part| !part.is_settled) {
-            let settled = part.settle(ledger, &self.layout);
-            part.is_settled = true;
-            result = result.and(settled);
+        for part in self.parts.iter_mut().filter(|part| !part.is_recorded) {
+            let recorded = part.record(ledger, &self.layout);
+            part.is_recorded = true;
+            result = result.and(recorded);
         }
         result
     }
@@ -238,7 +236,7 @@ impl Files {
         })?;
         let raw_bytes = stream.progress().bytes_read();
         self.progress.set(self.turn, self.closed_bytes + raw_bytes);
-        part.is_settled = false;
+        part.is_recorded = false;
         part.reached.position = stream.position();
         part.reached.words += sentence.len() as u64;
         if read == Read::End {
@@ -291,9 +289,9 @@ impl Part {
         Ok(Some(Part {
             file_bytes: Some(file_bytes),
             reached: start,
-            settled: start,
+            recorded: start,
             // So that a file which is to be learned again is still to be learned if its turn does not come today.
-            is_settled: !again,
+            is_recorded: !again,
             ..Part::pipe(path.to_owned(), None, Position::default())
         }))
     }
@@ -306,8 +304,8 @@ impl Part {
             file_bytes: None,
             reached: start,
             complete: false,
-            settled: start,
-            is_settled: true,
+            recorded: start,
+            is_recorded: true,
         }
     }
 
@@ -327,8 +325,8 @@ impl Part {
         Ok(stream)
     }
 
-    fn settle(&mut self, ledger: &mut Ledger, layout: &Layout) -> Result<()> {
-        let before = std::mem::replace(&mut self.settled, self.reached);
+    fn record(&mut self, ledger: &mut Ledger, layout: &Layout) -> Result<()> {
+        let before = std::mem::replace(&mut self.recorded, self.reached);
         let Reached { position, words } = self.reached;
         let Some(file_bytes) = self.file_bytes else {
             let bytes = position.offset - before.position.offset;
@@ -384,7 +382,7 @@ mod tests {
         fn learn(&mut self, names: &[&str]) -> Vec<String> {
             let mut files = self.plan(names, false).unwrap();
             let sentences = take(&mut files, usize::MAX);
-            files.settle(&mut self.ledger).unwrap();
+            files.record_positions(&mut self.ledger).unwrap();
             sentences
         }
 
@@ -415,7 +413,7 @@ mod tests {
             let mut files =
                 Files::plan([input], &ledger, false, &TextOptions::default(), &Layout::Text).unwrap();
             assert_eq!(take(&mut files, usize::MAX), text.lines().collect::<Vec<_>>());
-            files.settle(&mut ledger).unwrap();
+            files.record_positions(&mut ledger).unwrap();
             assert_eq!(ledger.last_pipe.offset, text.len() as u64);
         }
         assert_eq!(ledger.piped_words, 6);
@@ -453,7 +451,7 @@ mod tests {
             let mut desk = Desk::with(&texts);
             let mut files = desk.plan(&["a", "b"], false).unwrap();
             let mut sentences = take(&mut files, most);
-            files.settle(&mut desk.ledger).unwrap();
+            files.record_positions(&mut desk.ledger).unwrap();
             sentences.extend(desk.learn(&["a", "b"]));
             assert_eq!(sentences, all);
             for (mine, other) in desk.ledger.sources.iter().zip(&whole.ledger.sources) {
@@ -471,14 +469,14 @@ mod tests {
         let mut files =
             Files::plan(inputs(), &desk.ledger, false, &TextOptions::default(), &Layout::Text).unwrap();
         take(&mut files, 9);
-        files.settle(&mut once).unwrap();
+        files.record_positions(&mut once).unwrap();
 
         let mut files =
             Files::plan(inputs(), &desk.ledger, false, &TextOptions::default(), &Layout::Text).unwrap();
         while files.read(&mut Sentence::default()).unwrap().is_sentence() {
-            files.settle(&mut desk.ledger).unwrap();
+            files.record_positions(&mut desk.ledger).unwrap();
         }
-        files.settle(&mut desk.ledger).unwrap();
+        files.record_positions(&mut desk.ledger).unwrap();
         assert_eq!(desk.ledger, once);
         assert_eq!((once.piped_words, once.piped_bytes), (3, 16));
     }
@@ -492,11 +490,11 @@ mod tests {
         let mut files =
             Files::plan([pipe(text, Position::default())], &ledger, false, &options, &Layout::Text).unwrap();
         take(&mut files, 2);
-        files.settle(&mut ledger).unwrap();
+        files.record_positions(&mut ledger).unwrap();
         let fed_again = pipe(text, ledger.last_pipe);
         let mut files = Files::plan([fed_again], &ledger, false, &options, &Layout::Text).unwrap();
         assert_eq!(take(&mut files, 9), ["four"]);
-        files.settle(&mut ledger).unwrap();
+        files.record_positions(&mut ledger).unwrap();
         assert_eq!((ledger.piped_words, ledger.piped_bytes), (11, 89));
         assert_eq!(ledger.last_pipe, Position { offset: 19, lines: 3, words: 0 });
     }
@@ -510,7 +508,7 @@ mod tests {
         assert!(matches!(error, Error::SourceChanged { .. }), "{error}");
         let mut files = desk.plan(&["a", "b"], true).unwrap();
         assert_eq!(take(&mut files, 9), ["one", "TWO"]);
-        files.settle(&mut desk.ledger).unwrap();
+        files.record_positions(&mut desk.ledger).unwrap();
         assert_eq!(desk.words("b"), 2);
         assert!(desk.learn(&["a", "b"]).is_empty());
     }
@@ -521,7 +519,7 @@ mod tests {
         desk.learn(&["a", "b"]);
         let mut files = desk.plan(&["a", "b"], true).unwrap();
         assert_eq!(take(&mut files, 1), ["one"]);
-        files.settle(&mut desk.ledger).unwrap();
+        files.record_positions(&mut desk.ledger).unwrap();
         assert_eq!(desk.learn(&["a", "b"]), ["two", "three"]);
     }
 
@@ -549,7 +547,7 @@ mod tests {
             }
         };
         assert!(error.to_string().contains("cut short"), "{error}");
-        files.settle(&mut desk.ledger).unwrap();
+        files.record_positions(&mut desk.ledger).unwrap();
         let learned = desk.words("b");
         assert!(learned > 1000);
         desk.write("b", &bytes);
@@ -571,7 +569,7 @@ mod tests {
         let mut files = desk.plan(&["a", "b"], false).unwrap();
         take(&mut files, 9);
         fs::remove_file(desk.path("a")).unwrap();
-        let error = files.settle(&mut desk.ledger).unwrap_err().to_string();
+        let error = files.record_positions(&mut desk.ledger).unwrap_err().to_string();
         assert!(error.contains("a: "), "{error}");
         assert_eq!(desk.words("b"), 1);
     }
@@ -602,7 +600,7 @@ mod tests {
             files.rewind().unwrap();
             assert_eq!(take(&mut files, 9), ["one two", "three"]);
         }
-        files.settle(&mut desk.ledger).unwrap();
+        files.record_positions(&mut desk.ledger).unwrap();
         assert_eq!((desk.words("a"), files.report().tokens), (2, 3));
 
         let options = TextOptions::default();
@@ -620,7 +618,7 @@ mod tests {
         let mut ledger = Ledger::default();
         let mut files = Files::plan(["/dev/null"], &ledger, false, &options, &Layout::Text).unwrap();
         assert!(take(&mut files, 9).is_empty());
-        files.settle(&mut ledger).unwrap();
+        files.record_positions(&mut ledger).unwrap();
         assert_eq!(ledger, Ledger::default());
     }
 }

@@ -1,24 +1,25 @@
-//! Names, patterns and folders become files.
+//! From names, patterns and folders to files.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::error::TextError;
 use crate::{Error, Result};
 
-/// The most folders within one another that are entered, so that a ring of links has an end.
+/// The maximum depth of nested folders, so that a symlink cycle has an end.
 const MAX_DEPTH: usize = 64;
 
-/// Finds the files that a name, a pattern or a folder stands for.
+/// Finds the files that a name, a pattern or a folder means.
 ///
-/// - A name that is there is that file, whatever characters it has.
-/// - A folder is all files in it and below it. Hidden ones (their names begin with a dot) and temporary ones (`~`,
-///   `.tmp`, `.partial`, `.swp`) are passed over.
-/// - Anything else with `*`, `?` or `[` in it is a pattern: `*` and `?` stay within a name, `**` crosses folders. As in
-///   a folder, hidden files are passed over; folders that match are left alone.
+/// - A name that exists is that file, whatever characters it has.
+/// - A folder means all files in it and in its subfolders, except hidden ones (names that start with a dot) and temporary
+///   ones (`~`, `.tmp`, `.partial`, `.swp`).
+/// - Anything else with `*`, `?` or `[` in it is a pattern: `*` and `?` match within a name, `**` matches folders.
+///   Hidden files match only a pattern that starts with a dot; folders do not match.
 ///
-/// The order is that of the paths' bytes, so that it is the same everywhere. A pattern that matches nothing, or a folder
-/// without files, is an error; so is a folder that cannot be read.
+/// Files are ordered by the bytes of their paths, on every system. A pattern without a match, a folder without files and
+/// a folder that cannot be read are errors.
 ///
 /// ```
 /// use skipstream::corpus::find;
@@ -51,11 +52,11 @@ fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
 
-/// The walk is ours, and only the names are compared by `glob`: its own walk panics at a name that is not UTF-8.
+/// `glob` only compares names: its own directory walk panics at a name that is not UTF-8.
 fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
     let compiled = |part: &str| {
-        let no_pattern = |error| Error::malformed(pattern, format!("this is no pattern: {error}"));
-        glob::Pattern::new(part).map_err(no_pattern)
+        let invalid = |error: glob::PatternError| Error::text(pattern, TextError::Pattern(error.to_string()));
+        glob::Pattern::new(part).map_err(invalid)
     };
     compiled(pattern)?;
     let mut found = vec![PathBuf::new()];
@@ -69,7 +70,7 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
                 let wanted = compiled(&part)?;
                 next.extend(children(&path)?.into_iter().filter(|child| {
                     let name = child.file_name().unwrap_or_default().to_string_lossy();
-                    // What is hidden is found only by a pattern that says so.
+                    // A hidden file matches only a pattern that starts with a dot.
                     name.starts_with('.') == part.starts_with('.') && wanted.matches(&name)
                 }));
             } else {
@@ -78,17 +79,17 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
         }
         found = next;
     }
-    // A name behind the last star may lead nowhere, and two times two stars lead to a file in several ways.
+    // A name after the last star may not exist, and several `**` may find one file more than once.
     found.retain(|path| path.symlink_metadata().is_ok() && !path.is_dir());
     found.sort();
     found.dedup();
     if found.is_empty() {
-        return Err(Error::malformed(pattern, "no file matches this pattern"));
+        return Err(Error::text(pattern, TextError::NoMatch));
     }
     Ok(found)
 }
 
-/// Adds a folder and all folders below it that are not hidden. Links are not followed, as they may lead in a ring.
+/// Adds a folder and its subfolders that are not hidden. Symlinks are not followed, because they may form a cycle.
 fn below(folder: PathBuf, folders: &mut Vec<PathBuf>) -> Result<()> {
     let is_hidden =
         |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
@@ -101,7 +102,7 @@ fn below(folder: PathBuf, folders: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// What is in a folder; nothing if it is no folder.
+/// The entries of a folder; none if it is not a folder.
 fn children(folder: &Path) -> Result<Vec<PathBuf>> {
     let is_here = folder.as_os_str().is_empty();
     let opened = if is_here { Path::new(".") } else { folder };
@@ -120,16 +121,15 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
         if depth > MAX_DEPTH {
-            let reason = format!("this is more than {MAX_DEPTH} folders deep; is there a link in a ring?");
-            return Err(Error::malformed(folder, reason));
+            return Err(Error::text(folder, TextError::TooDeep { limit: MAX_DEPTH }));
         }
         for entry in fs::read_dir(&folder).map_err(Error::io(&folder))? {
             let entry = entry.map_err(Error::io(&folder))?;
-            if is_passed_over(entry.file_name().as_encoded_bytes()) {
+            if is_ignored(entry.file_name().as_encoded_bytes()) {
                 continue;
             }
             let path = entry.path();
-            // Behind links, too: a folder of links to files is a folder of files.
+            // Symlinks are followed: a folder of symlinks to files is a folder of files.
             let metadata = fs::metadata(&path).map_err(Error::io(&path))?;
             if metadata.is_dir() {
                 folders.push((path, depth + 1));
@@ -139,13 +139,13 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     if files.is_empty() {
-        return Err(Error::malformed(folder, "there are no files in this folder"));
+        return Err(Error::text(folder, TextError::EmptyFolder));
     }
     Ok(files)
 }
 
-/// Whether a name says that a file is nobody's text: hidden, or not finished.
-fn is_passed_over(name: &[u8]) -> bool {
+/// Whether a name belongs to a hidden or temporary file.
+fn is_ignored(name: &[u8]) -> bool {
     let endings: [&[u8]; 4] = [b"~", b".tmp", b".partial", b".swp"];
     name.starts_with(b".") || endings.iter().any(|ending| name.ends_with(ending))
 }
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(found(&folder, "**/*.gz").unwrap(), ["a.gz", "n/c.gz", "n/m/d.gz"]);
         assert_eq!(found(&folder, "?.[gt]*").unwrap(), ["a.gz", "b.txt"]);
         assert_eq!(found(&folder, "n*").unwrap_err(), "n*: no file matches this pattern");
-        assert!(found(&folder, "a***").unwrap_err().starts_with("a***: this is no pattern: "));
+        assert!(found(&folder, "a***").unwrap_err().starts_with("a***: invalid pattern: "));
         assert_eq!(found(&folder, "n/**/m/*.gz").unwrap(), ["n/m/d.gz"]);
         assert_eq!(found(&folder, "**/m/**/*.gz").unwrap(), ["n/m/d.gz"]);
         assert_eq!(found(&folder, "**/**/d.gz").unwrap(), ["n/m/d.gz"]);
@@ -245,6 +245,6 @@ mod tests {
         let folder = folder(&["a/b.txt"]);
         std::os::unix::fs::symlink(folder.path().join("a"), folder.path().join("a/ring")).unwrap();
         let error = found(&folder, "").unwrap_err();
-        assert!(error.contains("deep") || error.contains("links"), "{error}");
+        assert!(error.contains("nested folders") || error.contains("links"), "{error}");
     }
 }

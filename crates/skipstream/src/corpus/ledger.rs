@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::error::SourceChange;
+use super::error::{SourceChange, TextError};
 use super::layout::{Layout, RecordField, RecordFormat};
 use super::position::Position;
 use crate::bytes::{Compression, read_magic};
@@ -124,7 +124,7 @@ impl Ledger {
         let path = path.as_ref();
         let metadata = fs::metadata(path).map_err(Error::io(path))?;
         if !metadata.is_file() {
-            return Err(Error::malformed(path, "only a file can be continued, not a pipe"));
+            return Err(Error::text(path, TextError::PipeAgain));
         }
         if metadata.len() < reading.file_bytes {
             let (before, now) = (reading.file_bytes, metadata.len());
@@ -174,12 +174,6 @@ impl Ledger {
 }
 
 impl LearnedSource {
-    /// Whether a file begins with what was learned, whatever its name is now.
-    pub(super) fn is_in(&self, file: &mut File) -> io::Result<bool> {
-        Ok(file.metadata()?.len() >= self.file_bytes
-            && fingerprint(file, self.file_bytes)? == self.fingerprint)
-    }
-
     /// Refuses to go on in another way than the file was begun: its positions mean something else then.
     pub(super) fn check_layout(&self, path: &Path, layout: &Layout) -> Result<()> {
         let (before, now) = (self.records.as_ref(), layout.field());
@@ -203,7 +197,7 @@ fn fixed_bytes(file: &mut File, reading: &Reading, layout: &Layout) -> io::Resul
 }
 
 /// The fingerprint of the first `length` bytes of a file.
-fn fingerprint(file: &mut File, length: u64) -> io::Result<String> {
+pub(super) fn fingerprint(file: &mut File, length: u64) -> io::Result<String> {
     let edge = length.min(FINGERPRINT_BYTES);
     let mut hasher = blake3::Hasher::new();
     hasher.update(&length.to_le_bytes());

@@ -3,15 +3,15 @@
 use std::io::{self, BufRead};
 use std::path::Path;
 
+use super::error::TextError;
 use crate::bytes::read_error;
 use crate::{Error, Result};
 
 const UTF_8: &[u8] = b"\xEF\xBB\xBF";
 const MARKS: [&[u8]; 3] = [UTF_8, b"\xFF\xFE", b"\xFE\xFF"];
 
-/// Takes a byte order mark from the start of a stream, byte by byte, as a pipe may give no more at once. UTF-16 is refused.
-///
-/// The result is what was taken, and how much of it turned out to be text, as it was only the beginning of a mark.
+/// Takes a byte order mark from the start of a stream, byte by byte, because a pipe may give no more at once. UTF-16 is an
+/// error. Bytes that turned out not to be a mark are returned as text.
 pub(super) fn take_mark(reader: &mut impl BufRead, name: &Path) -> Result<Taken> {
     let mut taken: &[u8] = &[];
     loop {
@@ -30,12 +30,7 @@ pub(super) fn take_mark(reader: &mut impl BufRead, name: &Path) -> Result<Taken>
             return Ok(Taken { bytes: taken.len() as u64, text: &[] });
         }
         if taken == *mark {
-            let reason = format!(
-                "the text begins with the bytes {:02X} {:02X} and is UTF-16, which is not read; \
-                 convert it first, for instance with `iconv -f UTF-16 -t UTF-8`",
-                taken[0], taken[1]
-            );
-            return Err(Error::malformed(name, reason));
+            return Err(Error::text(name, TextError::Utf16 { mark: [taken[0], taken[1]] }));
         }
     }
 }
@@ -73,8 +68,10 @@ mod tests {
     fn utf_16_is_refused_with_what_to_do() {
         for bytes in [b"\xFF\xFEa\0", b"\xFE\xFF\0a"] {
             let message = take(bytes).unwrap_err().to_string();
-            assert!(message.starts_with("a.txt: the text begins with the bytes F"), "{message}");
-            assert!(message.contains("is UTF-16") && message.contains("iconv"), "{message}");
+            assert!(
+                message.starts_with("a.txt: the text starts with the UTF-16 byte order mark F"),
+                "{message}"
+            );
         }
     }
 }

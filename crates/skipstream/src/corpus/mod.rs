@@ -32,7 +32,7 @@ mod words;
 pub use error::{SourceChange, TextError};
 pub use files::{Files, Input};
 pub use find::find;
-pub use follow::{Follow, Happening, Note};
+pub use follow::{FilePosition, Follow, FollowEvent, Note, Tail, TailEnd};
 pub use layout::{AskedLayout, BadRecords, FileFormat, Layout, RecordField, RecordFormat, UnclearLayout};
 pub use ledger::{LearnedSource, Ledger, Plan, Reading};
 pub use lines::Lines;

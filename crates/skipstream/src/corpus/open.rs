@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read as _, Seek, SeekFrom};
 use std::path::Path;
 
+use super::error::TextError;
 use super::layout::{Layout, RecordFormat};
 use super::lines::Lines;
 use super::options::TextOptions;
@@ -68,7 +69,7 @@ pub fn open_at(
     }
     let progress = RawProgress::new(0, length);
     let raw = progress.count(Cursor::new(magic).chain(file));
-    let text = compression.decode(raw).map_err(Error::io(path))?;
+    let text = compression.decode(raw, path)?;
     TextStream::skipping(text, position, path, options, layout, progress)
 }
 
@@ -94,7 +95,7 @@ pub fn from_reader_at(
     let progress = RawProgress::new(0, None);
     let compression = Compression::of(&magic);
     let raw = progress.count(Cursor::new(magic).chain(reader));
-    let text = compression.decode(raw).map_err(Error::io(name))?;
+    let text = compression.decode(raw, name)?;
     TextStream::skipping(text, position, name, options, layout, progress)
 }
 
@@ -194,10 +195,9 @@ impl Source for TextStream {
     }
 }
 
-/// A text that ends before the place where reading was to go on.
+/// A text that ends before the position where reading was to continue.
 pub(super) fn too_short(path: &Path, position: Position) -> Error {
-    let reason = format!("the text ends before byte {}, where reading was to go on", position.offset);
-    Error::malformed(path, reason)
+    Error::text(path, TextError::TooShort { unit: "byte", position: position.offset })
 }
 
 #[cfg(test)]
@@ -312,7 +312,10 @@ mod tests {
             bytes[middle..middle + 64].fill(0xA5);
             let path = write(&folder, "damaged", &bytes);
             let (_, error) = read_all(open(&path, &TextOptions::default()).unwrap());
-            assert!(matches!(error, Some(Error::Malformed { .. })), "{error:?}");
+            assert!(
+                matches!(error, Some(Error::Text { cause: TextError::Compressed { .. }, .. })),
+                "{error:?}"
+            );
         }
     }
 

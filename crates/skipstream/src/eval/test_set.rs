@@ -29,7 +29,7 @@ impl TestSet {
         let path = path.as_ref();
         let mut file = File::open(path).map_err(Error::io(path))?;
         let magic = read_magic(&mut file).map_err(Error::io(path))?;
-        let text = Compression::of(&magic).decode(Cursor::new(magic).chain(file)).map_err(Error::io(path))?;
+        let text = Compression::of(&magic).decode(Cursor::new(magic).chain(file), path)?;
         TestSet::read(text, path)
     }
 

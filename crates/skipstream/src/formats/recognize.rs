@@ -39,7 +39,7 @@ impl Opened {
         let mut file = File::open(path).map_err(Error::io(path))?;
         let magic = read_magic(&mut file).map_err(Error::io(path))?;
         let compression = Compression::of(&magic);
-        let mut rest = compression.decode(Cursor::new(magic).chain(file)).map_err(Error::io(path))?;
+        let mut rest = compression.decode(Cursor::new(magic).chain(file), path)?;
         let mut sample = Vec::new();
         rest.by_ref().take(SAMPLE_BYTES).read_to_end(&mut sample).map_err(|error| read_error(path, error))?;
         Ok(Opened { compression, sample, rest })

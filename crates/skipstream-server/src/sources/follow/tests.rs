@@ -1,5 +1,8 @@
 //! A file that is followed step by step.
 
+use std::fs::{self, File};
+use std::io;
+
 use tempfile::TempDir;
 
 use super::*;
@@ -13,7 +16,7 @@ fn followed(folder: &TempDir) -> (Arc<Service>, PathBuf) {
 
 /// Looks until nothing is new.
 fn read_all(follower: &mut Follower) {
-    while matches!(follower.look().unwrap(), Look::Something) {}
+    while follower.step().unwrap() {}
 }
 
 fn lines(service: &Service) -> Vec<String> {
@@ -79,6 +82,6 @@ fn a_pipe_in_the_place_of_the_file_is_not_waited_for() {
     let (service, path) = followed(&folder);
     let mut follower = Follower::new(service, &path).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-    let Err(error) = follower.look() else { panic!("a pipe was followed") };
-    assert!(error.to_string().ends_with("this is not a file, and cannot be followed"), "{error}");
+    let Err(error) = follower.step() else { panic!("a pipe was followed") };
+    assert!(error.to_string().ends_with("a named pipe or a device cannot be followed"), "{error}");
 }

@@ -4,16 +4,16 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes that are looked at in one step when the end of the last line is looked for.
+/// The number of bytes per step of the search for the last line end.
 const STEP_BYTES: u64 = 64 << 10;
 
-/// Bytes before the end of what was seen that must stay the same.
+/// The number of bytes before the end of what was seen that must stay the same.
 const MARK_BYTES: u64 = 256;
 
-/// A file that grows. One clone is read, by whoever makes text of it, and another is asked how things are.
+/// A file that grows. One clone is read as text, and another answers questions about its state.
 ///
-/// The reader meets the end behind the last whole line, and more when there is more. Memory does not depend on the
-/// length of a line.
+/// Reading ends after the last whole line and continues when there is more. Memory does not depend on the length of a
+/// line.
 #[derive(Clone, Debug)]
 pub(super) struct Growing(Arc<Mutex<State>>);
 
@@ -22,18 +22,18 @@ struct State {
     file: File,
     /// The offset of the next byte.
     next: u64,
-    /// The end of what may be read: behind a newline, until the file is final.
+    /// The end of what may be read: after a newline, until the file is final.
     end: u64,
-    /// No newline stands from `end` up to here.
+    /// There is no newline from `end` up to here.
     searched: u64,
     /// The last bytes before `end`.
     mark: Vec<u8>,
     is_final: bool,
-    is_cut: bool,
+    is_truncated: bool,
 }
 
 impl Growing {
-    /// Reads from an offset on, which is behind a line.
+    /// Reads from an offset, which is at the start of a line.
     pub fn new(file: File, offset: u64) -> io::Result<Growing> {
         let mut state = State {
             file,
@@ -42,24 +42,28 @@ impl Growing {
             searched: offset,
             mark: Vec::new(),
             is_final: false,
-            is_cut: false,
+            is_truncated: false,
         };
         state.mark = state.mark_before(offset)?;
         Ok(Growing(Arc::new(Mutex::new(state))))
     }
 
-    /// Nobody will write to the file any more: what stands behind the last newline is text too.
+    /// The file is final: what follows the last newline is text too.
     pub fn finish(&self) {
         self.state().is_final = true;
     }
 
-    /// Whether the file is shorter than what was seen of it, or holds something else there: it was cut, and perhaps
-    /// filled again.
-    pub fn is_cut(&self) -> bool {
-        self.state().is_cut
+    /// Whether the file was truncated, and perhaps filled again: it is shorter than what was seen of it, or different.
+    pub fn is_truncated(&self) -> bool {
+        self.state().is_truncated
     }
 
-    /// Lets others look at the file; where they leave it does not matter.
+    /// The offset after what was read.
+    pub fn offset(&self) -> u64 {
+        self.state().next
+    }
+
+    /// Gives access to the file, at any offset.
     pub fn with_file<T>(&self, look: impl FnOnce(&mut File) -> T) -> T {
         look(&mut self.state().file)
     }
@@ -73,16 +77,16 @@ impl Read for Growing {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut state = self.state();
         state.look()?;
-        if state.is_cut {
+        if state.is_truncated {
             return Ok(0);
         }
         let most = buffer.len().min(usize::try_from(state.end - state.next).unwrap_or(usize::MAX));
         let next = state.next;
         state.file.seek(SeekFrom::Start(next))?;
         let length = state.file.read(&mut buffer[..most])?;
-        // It may have been cut since we looked.
-        state.is_cut = length == 0 && most > 0;
-        // Whole lines, so that a cut does not come in the middle of one that has begun (unless it is very long).
+        // It may have been truncated since we looked.
+        state.is_truncated = length == 0 && most > 0;
+        // Whole lines, so that a truncation does not split a line that was given in part (unless it is very long).
         let length = memchr::memrchr(b'\n', &buffer[..length]).map_or(length, |newline| newline + 1);
         state.next += length as u64;
         Ok(length)
@@ -90,12 +94,17 @@ impl Read for Growing {
 }
 
 impl State {
-    /// Looks whether the file was cut, also while its reader is behind, and how far it may be read now.
+    /// Checks for truncation, even before everything was read, and how far the file may be read now.
     fn look(&mut self) -> io::Result<()> {
         let length = self.file.metadata()?.len();
-        self.is_cut = self.is_cut || length < self.end || self.mark_before(self.end)? != self.mark;
-        if self.is_cut || self.next < self.end || length == self.end {
+        self.is_truncated =
+            self.is_truncated || length < self.end || self.mark_before(self.end)? != self.mark;
+        if self.is_truncated || self.next < self.end || length == self.end {
             return Ok(());
+        }
+        if length < self.searched {
+            // What was an unfinished line was truncated.
+            self.searched = self.end;
         }
         let end = if self.is_final { Some(length) } else { self.last_line_end(length)? };
         self.searched = length;
@@ -106,7 +115,7 @@ impl State {
         Ok(())
     }
 
-    /// The end of the last whole line before `length`, behind what was searched.
+    /// The end of the last whole line before `length`, after what was searched.
     fn last_line_end(&mut self, length: u64) -> io::Result<Option<u64>> {
         let mut block = Vec::new();
         let mut block_end = length;
@@ -194,10 +203,10 @@ mod tests {
         for text in ["", "new\n", "one\nTWO\nthree and four\n"] {
             let (_folder, path, mut growing) = file("one\ntwo\n");
             assert_eq!(read(&mut growing), "one\ntwo\n");
-            assert!(!growing.is_cut());
+            assert!(!growing.is_truncated());
             fs::write(&path, text).unwrap();
             assert_eq!(read(&mut growing), "");
-            assert!(growing.is_cut(), "{text}");
+            assert!(growing.is_truncated(), "{text}");
         }
     }
 
@@ -209,7 +218,7 @@ mod tests {
             assert_eq!(growing.read(&mut buffer).unwrap(), 4, "a whole line");
             fs::write(&path, text).unwrap();
             assert_eq!(growing.read(&mut buffer).unwrap(), 0);
-            assert!(growing.is_cut(), "{text}");
+            assert!(growing.is_truncated(), "{text}");
         }
     }
 }

@@ -1,17 +1,32 @@
-//! Files that grow, followed as `tail -F` does: across rotation, and before they are there.
+//! Files that grow, followed as `tail -F` does: across rotation, and before they exist.
 //!
-//! Nothing here waits or looks at a clock. [`Follow::read`](Source::read) says that there is no text for now, and whoever
-//! calls decides when to ask again.
+//! [`Tail`] follows one path and gives the bytes of whole lines, with positions that can be stored; the service logs
+//! them. [`Follow`] makes sentences of the lines of several files and pipes; `train --follow` learns them. Nothing here
+//! waits or reads the clock: the caller decides when to look again.
+//!
+//! # Rules
+//!
+//! - A file is opened once it has text. Only whole lines are read.
+//! - A file is **replaced** when its path leads to another file that has text. The rest of the old file is read first,
+//!   including a last line without an end, then the new one from its start. Until then the old file is followed under
+//!   whatever name it has, because its writer may not have noticed.
+//! - A file that is shorter than what was read, or in which the last bytes that were read are different, was
+//!   **truncated**. It is read from its start.
+//! - After a restart, the file is recognised by its content: a fingerprint of the bytes that were read. It is looked for
+//!   at the path, then among `NAME.*`, `NAME-*` and `NAME_*` in the same folder, where log rotation puts it. If it is
+//!   not found, the file at the path is new text.
 
 mod file;
 mod growing;
 mod pipe;
+mod tail;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::error::TextError;
 use super::files::Input;
 use super::layout::{Layout, RecordFormat};
 use super::ledger::Ledger;
@@ -23,19 +38,17 @@ use super::sentence::{Read, Sentence, Source};
 use crate::{Error, Result};
 use file::FollowedFile;
 use pipe::FollowedPipe;
+pub use tail::{FilePosition, Tail, TailEnd};
 
-/// Sentences that are read from one file before the others have their turn.
+/// The number of sentences read from one file before the others have their turn.
 const TURN_SENTENCES: usize = 1_000;
 
 /// Reads files and pipes that grow as one stream.
 ///
-/// `read` gives `Ok(false)` where there is no text for now. Only whole lines are read, as long as their writer may be in
-/// the middle of one. Where a file was renamed and another took its place, the old one is read to its end and then the
-/// new one from its start; one that was cut short is read from its start. Each file begins where the [`Ledger`] says that
-/// it was left.
+/// Each file continues where the [`Ledger`] says. Where there is no text now, `read` gives [`Read::Pending`].
 ///
 /// ```
-/// use skipstream::corpus::{Follow, Layout, Ledger, Sentence, Source, TextOptions};
+/// use skipstream::corpus::{Follow, Layout, Ledger, Read, Sentence, Source, TextOptions};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("app.log");
@@ -54,75 +67,75 @@ const TURN_SENTENCES: usize = 1_000;
 pub struct Follow {
     files: Vec<FollowedFile>,
     pipes: Vec<FollowedPipe>,
-    /// Whose turn it is: the files', then the pipes'.
+    /// The file or pipe whose turn it is: files first.
     turn: usize,
-    /// How many sentences it has given since then.
+    /// The number of sentences in this turn.
     given: usize,
-    notes: Vec<Note>,
     progress: FilesProgress,
 }
 
-/// Something that happened to a file that is followed.
+/// An event of one followed file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// The path that is followed.
     pub file: PathBuf,
     /// What happened.
     #[serde(flatten)]
-    pub what: Happening,
+    pub event: FollowEvent,
 }
 
-/// What happened to a file that is followed.
+/// What happened to a followed file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
-pub enum Happening {
-    /// It is not there yet.
+#[non_exhaustive]
+pub enum FollowEvent {
+    /// It does not exist yet.
     Awaited,
-    /// It is there now, and is read from its start.
+    /// It is read from its start.
     Begun,
     /// Another file has taken its place.
     Replaced,
-    /// It was cut short, and is read from its start.
-    Cut,
-    /// It is not the file any more that was learned earlier.
+    /// It was truncated, and is read from its start.
+    Truncated,
+    /// It is not the file that was read before, and that one was not found.
     ReplacedEarlier,
-    /// The file that was learned earlier has another name now: the rest of it is read first.
-    OldFound {
+    /// The file that was read before has another name now. Its rest is read first.
+    Renamed {
         /// The name.
         renamed: PathBuf,
     },
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for FollowEvent {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: ", self.file.display())?;
-        match &self.what {
-            Happening::Awaited => write!(out, "not there yet; waiting for it"),
-            Happening::Begun => write!(out, "reading from its start"),
-            Happening::Replaced => {
-                write!(out, "another file took its place; the rest of the old one is read first")
+        match self {
+            FollowEvent::Awaited => write!(out, "waiting for the file"),
+            FollowEvent::Begun => write!(out, "reading from the start"),
+            FollowEvent::Replaced => {
+                write!(out, "the file was replaced; reading the rest of the old one first")
             }
-            Happening::Cut => write!(out, "it was cut short; what is in it now is new text"),
-            Happening::ReplacedEarlier => {
-                write!(out, "not the file any more that was learned before; what is in it is new text")
+            FollowEvent::Truncated => write!(out, "the file was truncated; its content is new text"),
+            FollowEvent::ReplacedEarlier => {
+                write!(out, "the file was replaced since it was last read; its content is new text")
             }
-            Happening::OldFound { renamed } => {
-                write!(
-                    out,
-                    "the file that was learned before is {} now; the rest of it is read first",
-                    renamed.display()
-                )
+            FollowEvent::Renamed { renamed } => {
+                write!(out, "the file was renamed to {}; reading the rest of it first", renamed.display())
             }
         }
     }
 }
 
+impl fmt::Display for Note {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.file.display(), self.event)
+    }
+}
+
 impl Follow {
-    /// Decides where each file begins. A file that is not there is waited for; one that is compressed cannot be
-    /// followed, nor can tables. With `again`, every file is new text from its start. A file that is named twice is
-    /// read once.
+    /// Decides where each file starts. A file that does not exist is waited for. Compressed files and tables cannot be
+    /// followed. With `again`, every file is new text from its start. A file that is named twice is read once.
     ///
-    /// A pipe's reader gives no bytes (`Ok(0)`) where there are none for now, and then only behind a whole line.
+    /// A pipe's reader gives no bytes (`Ok(0)`) when it has none now, and only after a whole line.
     pub fn plan(
         inputs: impl IntoIterator<Item = impl Into<Input>>,
         ledger: &Ledger,
@@ -131,44 +144,47 @@ impl Follow {
         layout: &Layout,
     ) -> Result<Follow> {
         options.check()?;
-        check_growing(layout)?;
-        let (mut files, mut pipes, mut notes) = (Vec::<FollowedFile>::new(), Vec::new(), Vec::new());
+        let (mut files, mut pipes) = (Vec::<FollowedFile>::new(), Vec::new());
         for input in inputs {
-            match input.into() {
-                Input::Pipe { name, reader, skip } => {
-                    pipes.push(FollowedPipe::new(name, reader, skip, options, layout))
-                }
-                Input::Text { name, reader } => {
-                    pipes.push(FollowedPipe::new(name, reader, Position::default(), options, layout))
-                }
+            let (name, reader, skip) = match input.into() {
+                Input::Pipe { name, reader, skip } => (name, reader, skip),
+                Input::Text { name, reader } => (name, reader, Position::default()),
                 Input::File(path) => {
-                    let file = FollowedFile::new(path, ledger, again, options, layout, &mut notes)?;
+                    check_growing(&path, layout)?;
+                    let file = FollowedFile::new(&path, ledger, again, options, layout)?;
                     if !files.iter().any(|known| known.is_same(&file)) {
                         files.push(file);
                     }
+                    continue;
                 }
-            }
+            };
+            check_growing(&name, layout)?;
+            pipes.push(FollowedPipe::new(name, reader, skip, options, layout));
         }
         let progress = FilesProgress::new(files.len() + pipes.len(), None);
-        Ok(Follow { files, pipes, turn: 0, given: 0, notes, progress })
+        Ok(Follow { files, pipes, turn: 0, given: 0, progress })
     }
 
-    /// Whether there are files among what is followed, which have no end.
+    /// Whether files are followed, which have no end.
     pub fn is_endless(&self) -> bool {
         !self.files.is_empty()
     }
 
-    /// Says that no more can come from pipes: an error if one ended before the place where it was to go on.
+    /// Declares the end of all pipes: an error if one ended before the position where it was to continue.
     pub fn end_pipes(&self) -> Result<()> {
         self.pipes.iter().try_for_each(FollowedPipe::end)
     }
 
-    /// What happened since the last time.
+    /// What happened since the last call.
     pub fn take_notes(&mut self) -> Vec<Note> {
-        std::mem::take(&mut self.notes)
+        let notes = self.files.iter_mut().flat_map(|file| {
+            let path = file.path().to_owned();
+            file.take_events().into_iter().map(move |event| Note { file: path.clone(), event })
+        });
+        notes.collect()
     }
 
-    /// What was met in the text so far.
+    /// What was found in the text so far.
     pub fn report(&self) -> TextReport {
         let reports =
             self.files.iter().map(FollowedFile::report).chain(self.pipes.iter().map(FollowedPipe::report));
@@ -180,12 +196,12 @@ impl Follow {
         &self.progress
     }
 
-    /// Writes down in the ledger how far each file was read, since the last time.
+    /// Records in the ledger how far each file was read.
     ///
-    /// Only right when all that was read was also learned, which is so whenever a trainer has come to rest.
-    pub fn settle(&mut self, ledger: &mut Ledger) -> Result<()> {
-        self.pipes.iter_mut().for_each(|pipe| pipe.settle(ledger));
-        self.files.iter_mut().map(|file| file.settle(ledger)).fold(Ok(()), Result::and)
+    /// Call it only when everything that was read is learned, which is so whenever `Trainer::train` has returned.
+    pub fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()> {
+        self.pipes.iter_mut().for_each(|pipe| pipe.record_position(ledger));
+        self.files.iter_mut().map(|file| file.record_positions(ledger)).fold(Ok(()), Result::and)
     }
 
     fn next_turn(&mut self) {
@@ -195,7 +211,7 @@ impl Follow {
 
     fn read_turn(&mut self, sentence: &mut Sentence) -> Result<Read> {
         let read = match self.turn.checked_sub(self.files.len()) {
-            None => self.files[self.turn].read(sentence, &mut self.notes),
+            None => self.files[self.turn].read(sentence),
             Some(pipe) => self.pipes[pipe].read(sentence),
         };
         let bytes_read = self.files.iter().map(FollowedFile::bytes_read).sum();
@@ -221,19 +237,13 @@ impl Source for Follow {
     }
 }
 
-/// Refuses what cannot be read before it is whole.
-fn check_growing(layout: &Layout) -> Result<()> {
-    let Some(format) = layout.field().map(|field| field.format) else { return Ok(()) };
-    let why = match format {
-        RecordFormat::Jsonl => return Ok(()),
-        RecordFormat::Csv | RecordFormat::Tsv => {
-            "only its first line names the columns, so that reading cannot begin where it grew"
-        }
-        RecordFormat::Parquet => "such a file can be read only when it is whole",
-    };
-    Err(Error::Unsupported(format!(
-        "{format} cannot be followed: {why}; leave --follow out, or follow JSON lines"
-    )))
+/// Refuses layouts that cannot be read before the file is complete: the columns of a table are named in its first line,
+/// and a Parquet file ends with its index.
+fn check_growing(name: &Path, layout: &Layout) -> Result<()> {
+    match layout.field().map(|field| field.format) {
+        None | Some(RecordFormat::Jsonl) => Ok(()),
+        Some(format) => Err(Error::text(name, TextError::CannotFollow { what: format!("a {format} file") })),
+    }
 }
 
 #[cfg(test)]

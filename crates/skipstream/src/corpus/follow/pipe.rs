@@ -1,15 +1,16 @@
-//! A pipe that is followed: its reader says when it is silent.
+//! A followed pipe, whose reader says when it has nothing now.
 
 use std::io::{self, Cursor, Read as _};
 use std::path::PathBuf;
 
 use crate::bytes::{Compression, read_magic};
+use crate::corpus::error::TextError;
 use crate::corpus::ledger::Ledger;
 use crate::corpus::open::{TextStream, plain_at, too_short};
 use crate::corpus::{Layout, Position, Read, Sentence, Source, TextOptions, TextReport};
 use crate::{Error, Result};
 
-/// A pipe, which is opened when its first bytes have come: they tell whether it is compressed.
+/// A pipe. Its first bytes tell whether it is compressed, so it is opened when they have arrived.
 pub(super) struct FollowedPipe {
     name: PathBuf,
     options: TextOptions,
@@ -17,7 +18,7 @@ pub(super) struct FollowedPipe {
     stage: Stage,
     /// How far it was read, or where reading is to begin.
     position: Position,
-    settled: Position,
+    recorded: Position,
     /// Words since the ledger was told.
     words: u64,
 }
@@ -49,7 +50,7 @@ impl FollowedPipe {
             layout: layout.clone(),
             stage: Stage::Unknown(reader),
             position: skip,
-            settled: skip,
+            recorded: skip,
             words: 0,
         }
     }
@@ -67,16 +68,16 @@ impl FollowedPipe {
         Ok(if is_sentence { Read::Sentence } else { Read::Pending })
     }
 
-    pub fn settle(&mut self, ledger: &mut Ledger) {
+    pub fn record_position(&mut self, ledger: &mut Ledger) {
         if self.words > 0 {
-            let bytes = self.position.offset - self.settled.offset;
+            let bytes = self.position.offset - self.recorded.offset;
             ledger.record_piped(self.words, bytes, self.position);
-            self.settled = self.position;
+            self.recorded = self.position;
             self.words = 0;
         }
     }
 
-    /// Says that no more can come, which is an error before the place where reading is to begin.
+    /// Declares the end, which is an error before the position where reading is to start.
     pub fn end(&self) -> Result<()> {
         match self.stage {
             Stage::Unknown(_) | Stage::Skipping(..) if self.position.offset > 0 => {
@@ -93,7 +94,7 @@ impl FollowedPipe {
         }
     }
 
-    /// Goes as far towards reading as the bytes that are there allow.
+    /// Goes on to the next stage if there are enough bytes.
     fn next_stage(&self, stage: Stage) -> Result<Stage> {
         let (mut reader, left) = match stage {
             Stage::Unknown(mut reader) => {
@@ -102,10 +103,8 @@ impl FollowedPipe {
                     return Ok(Stage::Unknown(reader));
                 }
                 if Compression::of(&magic) != Compression::None {
-                    let name = self.name.display();
-                    return Err(Error::Unsupported(format!(
-                        "{name}: it is compressed, and compressed text cannot be followed; decompress it, or leave --follow out"
-                    )));
+                    let what = "compressed text".to_owned();
+                    return Err(Error::text(&self.name, TextError::CannotFollow { what }));
                 }
                 (Box::new(Cursor::new(magic).chain(reader)) as Box<dyn io::Read + Send>, self.position.offset)
             }

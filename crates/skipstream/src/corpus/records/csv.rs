@@ -90,8 +90,7 @@ impl Table {
         let numbered = || field.parse().ok().filter(|number| (1..=columns).contains(number));
         let Some(column) = named.or_else(|| Some(numbered()? - 1)) else {
             let names = first_names.iter().map(|name| String::from_utf8_lossy(name));
-            let reason = no_column(field, "the first row names", names, columns);
-            return Err(Error::malformed(&self.name, reason));
+            return Err(Error::text(&self.name, no_column(field, names, columns)));
         };
         (self.column, self.columns) = (column, columns);
         Ok(())

@@ -78,10 +78,7 @@ pub(super) fn from_bytes(
         RecordFormat::Jsonl => Box::new(jsonl::JsonLines::new(reader, position, name, &field.field)),
         RecordFormat::Csv | RecordFormat::Tsv => Box::new(csv::Table::new(reader, position, name, field)?),
         RecordFormat::Parquet => {
-            return Err(Error::Unsupported(format!(
-                "{}: parquet cannot be read from a pipe; name a file",
-                name.display()
-            )));
+            return Err(Error::text(name, TextError::ParquetPipe));
         }
     };
     RecordLines::new(records, position, name, options, field, bad_records)
@@ -105,10 +102,7 @@ pub(super) fn from_parquet(
     #[cfg(not(feature = "parquet"))]
     {
         let _ = (file, position, options, field, bad_records, progress);
-        Err(Error::Unsupported(format!(
-            "{}: this program was built without parquet (the feature `parquet`)",
-            path.display()
-        )))
+        Err(Error::text(path, TextError::MissingFeature { what: "Parquet".to_owned(), feature: "parquet" }))
     }
 }
 
@@ -219,16 +213,11 @@ impl Source for RecordLines {
     }
 }
 
-/// Says that there is no such column among `columns`, of which `names` are all or the first.
-fn no_column<S: Borrow<str>>(
-    field: &str,
-    introduction: &str,
-    names: impl Iterator<Item = S>,
-    columns: usize,
-) -> String {
+/// The error that there is no such column among `columns`, of which `names` are all or the first.
+fn no_column<S: Borrow<str>>(field: &str, names: impl Iterator<Item = S>, columns: usize) -> TextError {
     let listed = names.take(LISTED_COLUMNS).collect::<Vec<S>>().join(", ");
     let rest = if columns > LISTED_COLUMNS { " …" } else { "" };
-    format!("there is no column `{field}`; {introduction} {listed}{rest}")
+    TextError::NoColumn { column: field.to_owned(), names: format!("{listed}{rest}") }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::{MAX_RECORD_BYTES, Record, Records, no_column};
+use crate::corpus::error::TextError;
 use crate::corpus::position::Position;
 use crate::corpus::progress::RawProgress;
 use crate::{Error, Result};
@@ -48,7 +49,7 @@ impl Column {
     ) -> Result<Column> {
         let file = guarded(path, || SerializedFileReader::new(file))?;
         let metadata = file.metadata().file_metadata();
-        let column = find(metadata.schema_descr(), field).map_err(|reason| Error::malformed(path, reason))?;
+        let column = find(metadata.schema_descr(), field).map_err(|cause| Error::text(path, cause))?;
         let description = metadata.schema_descr().column(column);
         let rows = u64::try_from(metadata.num_rows()).unwrap_or(0);
         let mut column = Column {
@@ -74,8 +75,7 @@ impl Column {
     fn skip(&mut self, rows: u64) -> Result<()> {
         while self.row < rows {
             let Some(group) = self.file.metadata().row_groups().get(self.next_group) else {
-                let reason = format!("there are {} rows, and reading was to go on behind {rows}", self.row);
-                return Err(Error::malformed(&self.path, reason));
+                return Err(Error::text(&self.path, TextError::TooShort { unit: "row", position: rows }));
             };
             let in_group = u64::try_from(group.num_rows()).unwrap_or(0);
             if in_group <= rows - self.row {
@@ -89,7 +89,7 @@ impl Column {
             let skipped = guarded(&self.path, || values.skip_records(wanted))?;
             self.row += skipped as u64;
             if skipped < wanted {
-                return Err(Error::malformed(&self.path, "a group of rows is shorter than the file says"));
+                return Err(invalid(&self.path, "a row group is shorter than the metadata says"));
             }
         }
         Ok(())
@@ -99,7 +99,7 @@ impl Column {
         let reader =
             guarded(&self.path, || self.file.get_row_group(self.next_group)?.get_column_reader(self.column))?;
         let ColumnReader::ByteArrayColumnReader(values) = reader else {
-            return Err(Error::malformed(&self.path, "the column changes its type between groups of rows"));
+            return Err(invalid(&self.path, "the column changes its type between row groups"));
         };
         self.next_group += 1;
         self.values = Some(values);
@@ -154,7 +154,7 @@ impl Records for Column {
 }
 
 /// The place of a column of text.
-fn find(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usize, String> {
+fn find(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usize, TextError> {
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
     let is_in_list = |column: &ColumnDescriptor, name: &str| {
         column.max_rep_level() == 1 && name.strip_prefix(field).is_some_and(|rest| rest.starts_with('.'))
@@ -162,7 +162,7 @@ fn find(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usize, St
     let found = (0..names.len())
         .find(|&place| names[place] == field || is_in_list(&schema.column(place), &names[place]));
     let Some(place) = found else {
-        return Err(no_column(field, "the columns are", names.iter().map(String::as_str), names.len()));
+        return Err(no_column(field, names.iter().map(String::as_str), names.len()));
     };
     let column = schema.column(place);
     let is_text = column.physical_type() == Type::BYTE_ARRAY
@@ -176,22 +176,24 @@ fn find(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usize, St
         )
         && column.max_rep_level() <= 1;
     if !is_text {
-        return Err(format!(
-            "the column `{field}` is {}, not text: it must hold strings or lists of strings",
-            column.physical_type()
-        ));
+        let found = column.physical_type().to_string();
+        return Err(TextError::ColumnType { column: field.to_owned(), found });
     }
     Ok(place)
 }
 
-/// Calls the parquet crate, which panics at some kinds of damage. Nothing of it is used again behind an error.
+/// Calls the parquet crate, which panics at some kinds of damage. Nothing of it is used after an error.
 fn guarded<T>(path: &Path, call: impl FnOnce() -> std::result::Result<T, ParquetError>) -> Result<T> {
     let reason = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => error.to_string(),
         Err(_) => "it is damaged".to_owned(),
     };
-    Err(Error::malformed(path, format!("this cannot be read as parquet: {reason}")))
+    Err(invalid(path, reason))
+}
+
+fn invalid(path: &Path, reason: impl Into<String>) -> Error {
+    Error::text(path, TextError::Parquet(reason.into()))
 }
 
 #[cfg(test)]
@@ -319,10 +321,10 @@ mod tests {
         );
         for keep in [0, 3, bytes.len() / 2, bytes.len() - 1] {
             let message = error(&bytes[..keep], "text");
-            assert!(message.starts_with("a.parquet: this cannot be read as parquet: "), "{message}");
+            assert!(message.starts_with("a.parquet: invalid Parquet file: "), "{message}");
         }
         let message = read(&bytes, "text", Position::at(9), BadRecords::Error).1.unwrap();
-        assert!(message.contains("there are 4 rows, and reading was to go on behind 9"), "{message}");
+        assert!(message.contains("the text ends before row 9"), "{message}");
     }
 
     proptest! {

@@ -79,7 +79,7 @@ fn what_stands_where_the_field_might_be_is_no_matter() {
     for other in ["null", "7", "\"a\"", "[{\"text\": \"a\"}]", "{}"] {
         let (_, error) = jsonl(&format!("{{\"user\": {other}}}"), "user.text");
         let error = error.unwrap();
-        assert!(error.contains("line 1: there is no field `user.text`; "), "{other}: {error}");
+        assert!(error.contains("line 1: there is no field `user.text`"), "{other}: {error}");
         for text in [
             format!("{{\"user.text\": \"flat\", \"user\": {other}}}"),
             format!("{{\"user\": {other}, \"user.text\": \"flat\"}}"),
@@ -156,7 +156,7 @@ fn bytes_that_are_not_utf8_in_json_follow_the_policy() {
 fn a_record_that_never_ends_is_refused_without_being_held() {
     for (format, start, reason) in [
         (RecordFormat::Jsonl, "{\"text\": \"", "line 1: the line is longer than 67108864 bytes"),
-        (RecordFormat::Csv, "text\n\"", "line 2: the record that begins here is longer than 67108864 bytes"),
+        (RecordFormat::Csv, "text\n\"", "line 2: the record that starts here is longer than 67108864 bytes"),
     ] {
         let endless = start.as_bytes().chain(std::io::repeat(b'a').take(MAX_RECORD_BYTES as u64 + (1 << 20)));
         let of = field(format, "text");
@@ -184,14 +184,14 @@ fn a_column_is_found_by_name_or_number_and_may_hold_lines() {
 #[test]
 fn what_is_wrong_with_a_table_is_said() {
     let error = csv("id,text\n1,a\n", "body").1.unwrap();
-    assert_eq!(error, "news: there is no column `body`; the first row names id, text");
+    assert_eq!(error, "news: there is no column `body`; the columns are id, text");
     let error = csv("id,text\n1,a\n", "3").1.unwrap();
     assert!(error.contains("no column `3`"), "{error}");
     let text = "id,text\n1,\"a\nb\"\n2,c,d\n3,e\n";
     let (before, error) = csv(text, "text");
     assert_eq!(before, ["a", "b"]);
     let error = error.unwrap();
-    assert!(error.starts_with("news: line 4: this row has 3 columns, and the first row has 2; "), "{error}");
+    assert!(error.starts_with("news: line 4: this row has 3 columns, and the first row has 2"), "{error}");
     let of = field(RecordFormat::Csv, "text");
     assert_eq!(sentences(text.as_bytes(), &of, BadRecords::Skip).0, ["a", "b", "e"]);
 }
@@ -211,11 +211,11 @@ fn a_quote_without_its_other_half_is_found_where_it_was_opened() {
     let lines = "some text\n".repeat(MAX_RECORD_BYTES / 10 + 1);
     let error = csv(&format!("id,text\r\n1,a\r\n\r\n2,\"{lines}"), "text").1.unwrap();
     assert!(
-        error.contains("news: line 4: the record that begins here is longer than 67108864 bytes"),
+        error.contains("news: line 4: the record that starts here is longer than 67108864 bytes"),
         "{error}"
     );
     let error = csv(&format!("id,\"text\n{lines}"), "text").1.unwrap();
-    assert!(error.contains("news: line 1: the record that begins here"), "{error}");
+    assert!(error.contains("news: line 1: the record that starts here"), "{error}");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn columns_cost_no_memory() {
     let error = csv(&names, "text").1.unwrap();
     assert!(
         error.ends_with(
-            "the first row names c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, \
+            "the columns are c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, \
          c15, c16, c17, c18, c19, c20 …"
         ),
         "{error}"
@@ -257,7 +257,7 @@ fn utf_16_is_refused_in_every_format() {
 fn parquet_is_not_read_from_a_pipe() {
     let of = field(RecordFormat::Parquet, "text");
     let error = sentences(b"PAR1", &of, BadRecords::Error).1.unwrap();
-    assert_eq!(error, "news: parquet cannot be read from a pipe; name a file");
+    assert_eq!(error, "news: Parquet cannot be read from a pipe");
 }
 
 /// A file of each format with the same texts.
