@@ -1,16 +1,13 @@
 //! `skipstream analogy`.
 
-use std::fmt;
-
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use skipstream::Embeddings;
 use skipstream::embeddings::{AnalogyRule, Neighbor};
 
 use crate::Ending;
 use crate::args::one_of;
-use crate::ask::{self, AskArgs, Query, Shape};
+use crate::ask::{self, Answer, AskArgs, Shape};
 use crate::neighbors::table;
 
 /// Arguments of `analogy`.
@@ -34,49 +31,27 @@ pub struct AnalogyArgs {
     pub ask: AskArgs,
 }
 
-/// Answers each question.
-pub fn run(args: AnalogyArgs) -> Result<Ending> {
-    let AnalogyArgs { number, rule, .. } = args;
-    ask::run(&args.ask, &args.words, |embeddings| Analogies { embeddings, number, rule })
-}
-
-struct Analogies {
-    embeddings: Embeddings,
-    number: usize,
-    rule: AnalogyRule,
-}
-
+/// An answer in JSON.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct Report<'a> {
     words: [&'a str; 3],
     rule: AnalogyRule,
-    /// The best first.
+    /// Best first.
     answers: Vec<Neighbor<'a>>,
 }
 
-impl Query for Analogies {
-    type Answer<'a> = Answer<'a>;
-
-    const SHAPE: Shape = Shape { least: 3, most: Some(3), form: "A B C: A is to B as C is to ?" };
-
-    fn embeddings(&self) -> &Embeddings {
-        &self.embeddings
-    }
-
-    fn answer<'a>(&'a self, words: &[&'a str]) -> skipstream::Result<Answer<'a>> {
+/// Answers each question.
+pub fn run(args: AnalogyArgs) -> Result<Ending> {
+    let AnalogyArgs { number, rule, .. } = args;
+    let score = match rule {
+        AnalogyRule::Add => "similarity",
+        AnalogyRule::Multiply => "score",
+    };
+    let shape = Shape { least: 3, most: Some(3), form: "A B C: A is to B as C is to ?" };
+    ask::run(&args.ask, &args.words, shape, |embeddings, words| {
         let [a, b, c] = [words[0], words[1], words[2]];
-        let answers = self.embeddings.analogy(a, b, c, self.number, self.rule)?;
-        Ok(Answer { words: [a, b, c], rule: self.rule, answers })
-    }
-}
-
-impl fmt::Display for Answer<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c] = self.words;
-        let score = match self.rule {
-            AnalogyRule::Add => "similarity",
-            AnalogyRule::Multiply => "score",
-        };
-        formatter.write_str(&table(&format!("{a} is to {b} as {c} is to"), score, &self.answers))
-    }
+        let answers = embeddings.analogy(a, b, c, number, rule)?;
+        let text = table(&format!("{a} is to {b} as {c} is to"), score, &answers);
+        Ok(Answer::new(text, &Report { words: [a, b, c], rule, answers }))
+    })
 }

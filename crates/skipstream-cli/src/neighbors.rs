@@ -1,16 +1,13 @@
 //! `skipstream neighbors`.
 
-use std::fmt;
-
 use anyhow::Result;
 use clap::Args;
 use indicatif::HumanCount;
 use serde::Serialize;
-use skipstream::Embeddings;
 use skipstream::embeddings::Neighbor;
 
 use crate::Ending;
-use crate::ask::{self, AskArgs, Query, Shape};
+use crate::ask::{self, Answer, AskArgs, Shape};
 use crate::table::Table;
 
 /// Arguments of `neighbors`.
@@ -33,49 +30,23 @@ pub struct NeighborsArgs {
     pub ask: AskArgs,
 }
 
-/// Answers each word.
-pub fn run(args: NeighborsArgs) -> Result<Ending> {
-    ask::run(&args.ask, &args.words, |embeddings| Neighbors {
-        among: embeddings.top(args.top.unwrap_or(embeddings.len())),
-        embeddings,
-        number: args.number,
-    })
-}
-
-struct Neighbors {
-    embeddings: Embeddings,
-    among: Embeddings,
-    number: usize,
-}
-
+/// An answer in JSON.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct Report<'a> {
     word: &'a str,
-    /// The nearest first.
+    /// Nearest first.
     neighbors: Vec<Neighbor<'a>>,
 }
 
-impl Query for Neighbors {
-    type Answer<'a> = Answer<'a>;
-
-    const SHAPE: Shape = Shape::WORD;
-
-    fn embeddings(&self) -> &Embeddings {
-        &self.embeddings
-    }
-
-    fn answer<'a>(&'a self, words: &[&'a str]) -> skipstream::Result<Answer<'a>> {
+/// Answers each word.
+pub fn run(args: NeighborsArgs) -> Result<Ending> {
+    ask::run(&args.ask, &args.words, Shape::WORD, |embeddings, words| {
         let word = words[0];
-        let row = self.embeddings.row_of(word)?;
-        let vector = self.embeddings.vector_at(row);
-        Ok(Answer { word, neighbors: self.among.neighbors_of_vector(&vector, self.number, &[row])? })
-    }
-}
-
-impl fmt::Display for Answer<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&table(self.word, "similarity", &self.neighbors))
-    }
+        let row = embeddings.row_of(word)?;
+        let among = embeddings.top(args.top.unwrap_or(embeddings.len()));
+        let neighbors = among.neighbors_of_vector(&embeddings.vector_at(row), args.number, &[row])?;
+        Ok(Answer::new(table(word, "similarity", &neighbors), &Report { word, neighbors }))
+    })
 }
 
 /// A table of words with their similarities and, where known, counts.

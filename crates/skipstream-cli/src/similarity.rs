@@ -1,14 +1,11 @@
 //! `skipstream similarity`.
 
-use std::fmt;
-
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use skipstream::Embeddings;
 
 use crate::Ending;
-use crate::ask::{self, AskArgs, Query, Shape};
+use crate::ask::{self, Answer, AskArgs, Shape};
 
 /// Arguments of `similarity`.
 #[derive(Debug, Args)]
@@ -23,39 +20,20 @@ pub struct SimilarityArgs {
     pub ask: AskArgs,
 }
 
-/// Answers each question.
-pub fn run(args: SimilarityArgs) -> Result<Ending> {
-    ask::run(&args.ask, &args.words, |embeddings| Similarities { embeddings })
-}
-
-struct Similarities {
-    embeddings: Embeddings,
-}
-
+/// An answer in JSON.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct Report<'a> {
     words: [&'a str; 2],
     similarity: f32,
 }
 
-impl Query for Similarities {
-    type Answer<'a> = Answer<'a>;
-
-    const SHAPE: Shape = Shape { least: 2, most: Some(2), form: "A B" };
-
-    fn embeddings(&self) -> &Embeddings {
-        &self.embeddings
-    }
-
-    fn answer<'a>(&'a self, words: &[&'a str]) -> skipstream::Result<Answer<'a>> {
-        let words = [words[0], words[1]];
-        Ok(Answer { words, similarity: self.embeddings.similarity(words[0], words[1])? })
-    }
-}
-
-impl fmt::Display for Answer<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Answer { words: [first, second], similarity } = self;
-        writeln!(formatter, "{first} {second} {similarity:.4}")
-    }
+/// Answers each question.
+pub fn run(args: SimilarityArgs) -> Result<Ending> {
+    let shape = Shape { least: 2, most: Some(2), form: "A B" };
+    ask::run(&args.ask, &args.words, shape, |embeddings, words| {
+        let [first, second] = [words[0], words[1]];
+        let similarity = embeddings.similarity(first, second)?;
+        let text = format!("{first} {second} {similarity:.4}\n");
+        Ok(Answer::new(text, &Report { words: [first, second], similarity }))
+    })
 }

@@ -1,15 +1,11 @@
 //! `skipstream vector`.
 
-use std::borrow::Cow;
-use std::fmt;
-
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use skipstream::Embeddings;
 
 use crate::Ending;
-use crate::ask::{self, AskArgs, Query, Shape};
+use crate::ask::{self, Answer, AskArgs, Shape};
 
 /// Arguments of `vector`.
 #[derive(Debug, Args)]
@@ -28,47 +24,23 @@ pub struct VectorArgs {
     pub ask: AskArgs,
 }
 
-/// Prints the vector of each word.
-pub fn run(args: VectorArgs) -> Result<Ending> {
-    ask::run(&args.ask, &args.words, |embeddings| VectorsOfWords { embeddings, normalize: args.normalize })
-}
-
-struct VectorsOfWords {
-    embeddings: Embeddings,
-    normalize: bool,
-}
-
+/// An answer in JSON.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct Report<'a> {
     word: &'a str,
-    vector: Cow<'a, [f32]>,
+    vector: &'a [f32],
 }
 
-impl Query for VectorsOfWords {
-    type Answer<'a> = Answer<'a>;
-
-    const SHAPE: Shape = Shape::WORD;
-
-    fn embeddings(&self) -> &Embeddings {
-        &self.embeddings
-    }
-
-    fn answer<'a>(&'a self, words: &[&'a str]) -> skipstream::Result<Answer<'a>> {
+/// Prints the vector of each word, as a line of word2vec's text format.
+pub fn run(args: VectorArgs) -> Result<Ending> {
+    ask::run(&args.ask, &args.words, Shape::WORD, |embeddings, words| {
         let word = words[0];
-        let row = self.embeddings.row_of(word)?;
-        let vector = match self.normalize {
-            true => Cow::Owned(self.embeddings.unit_vector(row)),
-            false => self.embeddings.vector_at(row),
+        let row = embeddings.row_of(word)?;
+        let vector = match args.normalize {
+            true => embeddings.unit_vector(row).into(),
+            false => embeddings.vector_at(row),
         };
-        Ok(Answer { word, vector })
-    }
-}
-
-/// A line of word2vec's text format.
-impl fmt::Display for Answer<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.word)?;
-        self.vector.iter().try_for_each(|value| write!(formatter, " {value}"))?;
-        writeln!(formatter)
-    }
+        let values: String = vector.iter().map(|value| format!(" {value}")).collect();
+        Ok(Answer::new(format!("{word}{values}\n"), &Report { word, vector: &vector }))
+    })
 }

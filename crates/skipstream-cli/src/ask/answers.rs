@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use skipstream::Error;
+use skipstream::{Embeddings, Error};
 
-use super::Query;
+use super::{Answer, Shape};
 use crate::Ending;
 use crate::output::{note, print, print_json};
 
@@ -12,8 +12,11 @@ use crate::output::{note, print, print_json};
 const SUGGESTIONS: usize = 3;
 
 /// Answers questions and prints the answers.
-pub struct Answers<'a, Q> {
-    query: &'a Q,
+pub struct Answers<'a> {
+    embeddings: &'a Embeddings,
+    /// How many words a question has.
+    pub shape: Shape,
+    answer: &'a dyn Fn(&Embeddings, &[&str]) -> skipstream::Result<Answer>,
     json: bool,
     /// Whether the last answer had several lines.
     in_blocks: bool,
@@ -36,9 +39,14 @@ struct Misunderstood<'a> {
     error: &'a str,
 }
 
-impl<'a, Q: Query> Answers<'a, Q> {
-    pub fn new(query: &'a Q, json: bool) -> Answers<'a, Q> {
-        Answers { query, json, in_blocks: false, unknown: false, misunderstood: false }
+impl<'a> Answers<'a> {
+    pub fn new(
+        embeddings: &'a Embeddings,
+        shape: Shape,
+        answer: &'a dyn Fn(&Embeddings, &[&str]) -> skipstream::Result<Answer>,
+        json: bool,
+    ) -> Answers<'a> {
+        Answers { embeddings, shape, answer, json, in_blocks: false, unknown: false, misunderstood: false }
     }
 
     /// The exit status so far.
@@ -53,7 +61,7 @@ impl<'a, Q: Query> Answers<'a, Q> {
     /// Answers one line, or reports why it is not a valid question. Ignores blank lines.
     pub fn answer_line(&mut self, number: u64, line: &str) -> Result<()> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        match Q::SHAPE.check(&words) {
+        match self.shape.check(&words) {
             _ if words.is_empty() => Ok(()),
             Ok(()) => self.answer(&words),
             Err(reason) => self.misunderstand(number, &reason),
@@ -62,9 +70,9 @@ impl<'a, Q: Query> Answers<'a, Q> {
 
     /// Answers a question, or reports the out-of-vocabulary word.
     pub fn answer(&mut self, words: &[&str]) -> Result<()> {
-        match self.query.answer(words) {
-            Ok(answer) if self.json => print_json(&answer),
-            Ok(answer) => self.print(&answer.to_string()),
+        match (self.answer)(self.embeddings, words) {
+            Ok(answer) if self.json => print(&(answer.json + "\n")),
+            Ok(answer) => self.print(&answer.text),
             Err(Error::UnknownWord { word }) => self.report_unknown(&word),
             Err(error) => Err(error.into()),
         }
@@ -89,7 +97,7 @@ impl<'a, Q: Query> Answers<'a, Q> {
 
     fn report_unknown(&mut self, word: &str) -> Result<()> {
         self.unknown = true;
-        let suggestions = self.query.embeddings().suggestions(word, SUGGESTIONS);
+        let suggestions = self.embeddings.suggestions(word, SUGGESTIONS);
         if self.json {
             return print_json(&Unknown { word, error: "unknown word", suggestions });
         }

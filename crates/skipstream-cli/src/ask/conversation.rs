@@ -7,12 +7,11 @@ use anyhow::{Context, Result};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 
-use super::Query;
 use super::answers::Answers;
 use crate::output::note;
 
 /// Prompts for questions until Ctrl-D. Ctrl-C discards the current line.
-pub fn hold<Q: Query>(model: &Path, answers: &mut Answers<'_, Q>) -> Result<()> {
+pub fn hold(model: &Path, answers: &mut Answers<'_>) -> Result<()> {
     let name = model.file_name().unwrap_or(model.as_os_str()).to_string_lossy();
     let prompt = format!("{name}> ");
     let mut editor = DefaultEditor::new().context("the terminal")?;
@@ -21,7 +20,7 @@ pub fn hold<Q: Query>(model: &Path, answers: &mut Answers<'_, Q>) -> Result<()> 
         // There is no history at first, and none is needed.
         let _ = editor.load_history(path);
     }
-    note(format_args!("Type {}, one question per line; Ctrl-D quits", Q::SHAPE.form));
+    note(format_args!("Type {}, one question per line; Ctrl-D quits", answers.shape.form));
     for number in 1.. {
         match editor.readline(&prompt) {
             Ok(line) => {

@@ -4,7 +4,6 @@ use std::io::{BufRead, Read as _};
 
 use anyhow::{Context, Result};
 
-use super::Query;
 use super::answers::Answers;
 
 /// The maximum length of a question in bytes.
@@ -12,7 +11,7 @@ const LONGEST_LINE: u64 = 1 << 16;
 
 /// Answers line by line. Prints each answer before it reads the next line, so that another program can query through two
 /// pipes.
-pub fn answer<Q: Query>(mut input: impl BufRead, answers: &mut Answers<'_, Q>) -> Result<()> {
+pub fn answer(mut input: impl BufRead, answers: &mut Answers<'_>) -> Result<()> {
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();

@@ -5,7 +5,6 @@ mod conversation;
 mod lines;
 mod shape;
 
-use std::fmt::Display;
 use std::io::{self, IsTerminal as _};
 
 use anyhow::{Result, bail};
@@ -29,40 +28,37 @@ pub struct AskArgs {
     pub json: bool,
 }
 
-/// A kind of question.
-pub trait Query {
-    /// The answer: `Display` for people, with a line end, and `Serialize` for programs.
-    type Answer<'a>: Display + Serialize
-    where
-        Self: 'a;
+/// An answer, for people and for programs.
+pub struct Answer {
+    /// With a line end.
+    pub text: String,
+    pub json: String,
+}
 
-    /// How many words a question has.
-    const SHAPE: Shape;
-
-    /// Where the words are looked up.
-    fn embeddings(&self) -> &Embeddings;
-
-    /// Answers a question with the right number of words.
-    fn answer<'a>(&'a self, words: &[&'a str]) -> skipstream::Result<Self::Answer<'a>>;
+impl Answer {
+    pub fn new(text: String, json: &impl Serialize) -> Answer {
+        Answer { text, json: serde_json::to_string(json).expect("answers are plain data") }
+    }
 }
 
 /// Answers the arguments. Without any (or with `-`), answers the lines of standard input, at a prompt if that is a
-/// terminal.
-pub fn run<Q: Query>(
+/// terminal. `answer` gets the number of words that `shape` asks for.
+pub fn run(
     args: &AskArgs,
     words: &[String],
-    query: impl FnOnce(Embeddings) -> Q,
+    shape: Shape,
+    answer: impl Fn(&Embeddings, &[&str]) -> skipstream::Result<Answer>,
 ) -> Result<Ending> {
     let questions = match words {
         [] => None,
         [dash] if dash == "-" => None,
-        words => match Q::SHAPE.questions(words) {
+        words => match shape.questions(words) {
             Ok(questions) => Some(questions),
             Err(reason) => bail!("{reason}"),
         },
     };
-    let query = query(args.model.load()?);
-    let mut answers = Answers::new(&query, args.json);
+    let embeddings = args.model.load()?;
+    let mut answers = Answers::new(&embeddings, shape, &answer, args.json);
     match questions {
         Some(questions) => {
             for question in questions {
