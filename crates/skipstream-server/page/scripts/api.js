@@ -53,11 +53,7 @@ export async function ask(path, { method = "GET", query = {}, json, body, header
   }
 }
 
-/**
- * Sends a request and returns the response if it is a success.
- * @param {string} path
- * @param {RequestInit} options
- */
+/** Sends a request and returns the response if it is a success. @param {string} path @param {RequestInit} options */
 export async function send(path, options = {}) {
   const headers = new Headers(options.headers);
   if (token) headers.set("authorization", `Bearer ${token}`);

@@ -33,12 +33,7 @@ export function s(selector, ...parts) {
   return fill(/** @type {SVGElementTagNameMap[Name]} */ (element), classes, parts);
 }
 
-/**
- * @template {Element} E
- * @param {E} element
- * @param {string[]} classes
- * @param {Part[]} parts
- */
+/** @template {Element} E @param {E} element @param {string[]} classes @param {Part[]} parts */
 function fill(element, classes, parts) {
   if (classes.length > 0) element.setAttribute("class", classes.join(" "));
   for (const part of parts) {
@@ -48,10 +43,7 @@ function fill(element, classes, parts) {
   return element;
 }
 
-/**
- * @param {Element} element
- * @param {Attributes} attributes
- */
+/** @param {Element} element @param {Attributes} attributes */
 function setAll(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
@@ -61,21 +53,13 @@ function setAll(element, attributes) {
   }
 }
 
-/**
- * The nodes of a child, which may be a list of lists.
- * @param {Child} child
- * @returns {(Node | string)[]}
- */
+/** The nodes of a child, which may be a list of lists. @param {Child} child @returns {(Node | string)[]} */
 function nodes(child) {
   if (Array.isArray(child)) return child.flatMap(nodes);
   return child === null || child === undefined || child === false ? [] : [child];
 }
 
-/**
- * Replaces everything in an element.
- * @param {Element} element
- * @param {...Child} children
- */
+/** Replaces everything in an element. @param {Element} element @param {...Child} children */
 export function replace(element, ...children) {
   element.replaceChildren(...nodes(children));
 }
@@ -109,20 +93,12 @@ export function table(attributes, headings, rows) {
   return h("table", attributes, h("thead", h("tr", headings)), h("tbody", rows));
 }
 
-/**
- * The heading of a column.
- * @param {Child} content
- * @param {string} classes
- */
+/** The heading of a column. @param {Child} content @param {string} classes */
 export function th(content, classes = "") {
   return h("th", { scope: "col", class: classes }, content);
 }
 
-/**
- * A link to a word.
- * @param {string} word
- * @param {Attributes} attributes
- */
+/** A link to a word. @param {string} word @param {Attributes} attributes */
 export function wordLink(word, attributes = {}) {
   return h("a.word", attributes, { href: to("word", word), dir: "auto" }, word);
 }

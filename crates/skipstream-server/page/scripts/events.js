@@ -9,10 +9,7 @@ export function parseEvents(text) {
   return { events: blocks.map(parseEvent), rest };
 }
 
-/**
- * @param {string} block
- * @returns {Event}
- */
+/** @param {string} block @returns {Event} */
 function parseEvent(block) {
   /** @type {Event} */
   const event = { name: "message", id: null, data: "" };

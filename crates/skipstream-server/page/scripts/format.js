@@ -32,11 +32,7 @@ export function share(value) {
   return percent < 0.0001 ? "< 0.0001 %" : `${Number(percent.toPrecision(2))} %`;
 }
 
-/**
- * 1 line, 2 lines
- * @param {number} n
- * @param {string} noun
- */
+/** 1 line, 2 lines @param {number} n @param {string} noun */
 export const many = (n, noun) => `${number(n)} ${n === 1 ? noun : `${noun}s`}`;
 
 /** The time since a moment: "12 s ago". @param {string} time */

@@ -11,11 +11,7 @@ export const hint = (text) => h("p.hint", text);
 /** @param {string} text */
 export const note = (text) => h("p.note", text);
 
-/**
- * An error, and the words that may have been meant.
- * @param {unknown} error
- * @param {...Child} more
- */
+/** An error, and the words that may have been meant. @param {unknown} error @param {...Child} more */
 export function problem(error, ...more) {
   const suggestions = error instanceof Failure ? error.suggestions : [];
   return [h("p.note.bad", explain(error), more), suggestions.length > 0 && chips(suggestions)];

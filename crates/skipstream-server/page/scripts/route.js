@@ -12,12 +12,7 @@ export function parse(hash) {
   return { name: parts[0] ?? "", argument: parts[1] ?? null, query: new URLSearchParams(query ?? "") };
 }
 
-/**
- * The address of a view.
- * @param {string} name
- * @param {string | null} argument
- * @param {Query} query
- */
+/** The address of a view. @param {string} name @param {string | null} argument @param {Query} query */
 export function to(name, argument = null, query = {}) {
   return `#/${argument === null ? name : `${name}/${encodeURIComponent(argument)}`}${queryString(query)}`;
 }

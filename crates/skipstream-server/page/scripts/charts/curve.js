@@ -27,12 +27,7 @@ export function sparkline(element, { describe, marks = false, signal }) {
   return drawing(element, signal, draw);
 }
 
-/**
- * Round numbers inside a range, about `n` of them.
- * @param {number} low
- * @param {number} high
- * @param {number} n
- */
+/** Round numbers inside a range, about `n` of them. @param {number} low @param {number} high @param {number} n */
 export function ticks(low, high, n) {
   const rough = (high - low) / n || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -42,12 +37,7 @@ export function ticks(low, high, n) {
   return Array.from({ length }, (_, index) => first + index * step);
 }
 
-/**
- * @param {Element} element
- * @param {Point[]} points
- * @param {(x: number) => string} formatX
- * @param {string} label
- */
+/** @param {Element} element @param {Point[]} points @param {(x: number) => string} formatX @param {string} label */
 function axes(element, points, formatX, label) {
   const { clientWidth: width, clientHeight: height } = element;
   const [left, right, top, bottom] = [38, 8, 10, 24];
@@ -81,12 +71,7 @@ function axes(element, points, formatX, label) {
   );
 }
 
-/**
- * @param {Element} element
- * @param {(number | null)[]} values
- * @param {boolean} marks
- * @param {string} label
- */
+/** @param {Element} element @param {(number | null)[]} values @param {boolean} marks @param {string} label */
 function spark(element, values, marks, label) {
   const { clientWidth: width, clientHeight: height } = element;
   const pad = marks ? 5 : 2;
@@ -107,11 +92,7 @@ function spark(element, values, marks, label) {
   );
 }
 
-/**
- * @param {string} kind
- * @param {Point} center
- * @param {number} r
- */
+/** @param {string} kind @param {Point} center @param {number} r */
 function circle(kind, { x, y }, r) {
   return s("circle", { class: kind, cx: x, cy: y, r });
 }

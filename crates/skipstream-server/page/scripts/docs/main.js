@@ -34,10 +34,7 @@ function idOf({ method, path }) {
 /** @param {Route} route */
 const methodLabel = ({ method }) => h("span.method", { class: method }, method.toUpperCase());
 
-/**
- * @param {Route} route
- * @param {Document} api
- */
+/** @param {Route} route @param {Document} api */
 function routeDetails(route, api) {
   const { path, method, operation, parameters } = route;
   const summary = h("summary", methodLabel(route), h("code", path), h("span.soft", operation.summary ?? ""));
@@ -62,10 +59,7 @@ function routeDetails(route, api) {
   return details;
 }
 
-/**
- * @param {import("./trial.js").Parameter[]} parameters
- * @param {Document} api
- */
+/** @param {import("./trial.js").Parameter[]} parameters @param {Document} api */
 function parameterTable(parameters, api) {
   const rows = parameters.map((one) =>
     h(
@@ -77,10 +71,7 @@ function parameterTable(parameters, api) {
   return h("table", h("tbody", rows));
 }
 
-/**
- * @param {{ content?: Record<string, { schema?: any }>, description?: string }} body
- * @param {Document} api
- */
+/** @param {{ content?: Record<string, { schema?: any }>, description?: string }} body @param {Document} api */
 function contents({ content = {}, description }, api) {
   const types = Object.entries(content).map(([type, { schema }]) =>
     h("div", h("p.hint", type), schema && h("p.type", describe(schema, api))),
@@ -88,10 +79,7 @@ function contents({ content = {}, description }, api) {
   return [description && markdown(description), types];
 }
 
-/**
- * @param {Record<string, any>} responses
- * @param {Document} api
- */
+/** @param {Record<string, any>} responses @param {Document} api */
 function responseTable(responses, api) {
   const rows = Object.entries(responses).map(([status, one]) => {
     const response = resolve(one, api);

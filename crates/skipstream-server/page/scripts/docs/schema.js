@@ -37,23 +37,14 @@ export function describe(schema, document, depth = 0, seen = []) {
   return [schema.type ?? (schema.properties ? "object" : "any")].flat().map(plain).join(" | ");
 }
 
-/**
- * What a reference refers to, or the value itself.
- * @param {any} value
- * @param {Document} document
- */
+/** What a reference refers to, or the value itself. @param {any} value @param {Document} document */
 export function resolve(value, document) {
   if (!value?.$ref) return value;
   const path = value.$ref.slice(2).split("/");
   return path.reduce((/** @type {any} */ part, /** @type {string} */ name) => part?.[name], document);
 }
 
-/**
- * @param {Schema} schema
- * @param {Document} document
- * @param {number} depth
- * @param {string[]} seen
- */
+/** @param {Schema} schema @param {Document} document @param {number} depth @param {string[]} seen */
 function properties(schema, document, depth, seen) {
   const lines = Object.entries(schema.properties).map(([name, one]) => {
     const about = one.description ? `  // ${one.description.split("\n")[0]}` : "";
@@ -76,10 +67,7 @@ function limits(schema) {
     .join("");
 }
 
-/**
- * @param {number | undefined} low
- * @param {number | undefined} high
- */
+/** @param {number | undefined} low @param {number | undefined} high */
 function span(low, high) {
   if (low === undefined) return high === undefined ? "" : `≤ ${high}`;
   return high === undefined ? `≥ ${low}` : `${low} to ${high}`;

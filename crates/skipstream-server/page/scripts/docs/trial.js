@@ -10,11 +10,7 @@ import { describe, resolve } from "./schema.js";
 
 const longest = 20_000;
 
-/**
- * @param {string} path
- * @param {Parameter[]} parameters
- * @param {import("./schema.js").Document} document
- */
+/** @param {string} path @param {Parameter[]} parameters @param {import("./schema.js").Document} document */
 export function trial(path, parameters, document) {
   const fields = parameters
     .filter((one) => one.in === "path" || one.in === "query")
@@ -52,10 +48,7 @@ export function trial(path, parameters, document) {
   return form;
 }
 
-/**
- * @param {string} path
- * @param {Field[]} fields
- */
+/** @param {string} path @param {Field[]} fields */
 function addressOf(path, fields) {
   let address = path;
   /** @type {{ [name: string]: string }} */

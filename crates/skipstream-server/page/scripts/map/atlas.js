@@ -64,11 +64,7 @@ export function atlas({ root, signal, isSmall = false, settings, isLive = () => 
     }
   }
 
-  /**
-   * @param {import("./plane.js").WordPoint[]} points
-   * @param {string | null} around
-   * @param {string} text
-   */
+  /** @param {import("./plane.js").WordPoint[]} points @param {string | null} around @param {string} text */
   function show(points, around, text) {
     message.textContent = text;
     message.hidden = text === "";

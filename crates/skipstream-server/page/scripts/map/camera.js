@@ -34,21 +34,13 @@ export class Camera {
     return { x: this.width / 2, y: this.height / 2 };
   }
 
-  /**
-   * Moves the map by pixels.
-   * @param {number} x
-   * @param {number} y
-   */
+  /** Moves the map by pixels. @param {number} x @param {number} y */
   panBy(x, y) {
     const scale = this.#scale();
     this.#center = { x: this.#center.x - x / scale.x, y: this.#center.y - y / scale.y };
   }
 
-  /**
-   * Zooms around a pixel, which keeps its place on the map.
-   * @param {number} factor
-   * @param {Point} at
-   */
+  /** Zooms around a pixel, which keeps its place on the map. @param {number} factor @param {Point} at */
   zoomBy(factor, at = this.middle) {
     const before = this.toMap(at);
     this.#zoom = Math.max(least, Math.min(most, this.#zoom * factor));

@@ -96,10 +96,7 @@ function position(event) {
   return { x: event.clientX - box.left, y: event.clientY - box.top };
 }
 
-/**
- * @param {Point} one
- * @param {Point} other
- */
+/** @param {Point} one @param {Point} other */
 function distance(one, other) {
   return Math.hypot(one.x - other.x, one.y - other.y);
 }

@@ -45,37 +45,22 @@ function around({ x, y, width, height, radius }) {
   ];
 }
 
-/**
- * @param {number} left
- * @param {number} top
- * @param {number} width
- * @param {number} height
- */
+/** @param {number} left @param {number} top @param {number} width @param {number} height */
 function boxAt(left, top, width, height) {
   return { left, top, right: left + width, bottom: top + height };
 }
 
-/**
- * @param {Box} box
- * @param {{ width: number, height: number }} view
- */
+/** @param {Box} box @param {{ width: number, height: number }} view */
 function isInside({ left, top, right, bottom }, { width, height }) {
   return left >= 2 && right <= width - 2 && top >= 2 && bottom <= height - 2;
 }
 
-/**
- * Whether a text would hide the dot of another.
- * @param {Box} box
- * @param {Label} label
- */
+/** Whether a text would hide the dot of another. @param {Box} box @param {Label} label */
 function covers({ left, top, right, bottom }, { x, y, radius }) {
   return x + radius > left && x - radius < right && y + radius / 2 > top && y - radius / 2 < bottom;
 }
 
-/**
- * @param {Box} one
- * @param {Box} other
- */
+/** @param {Box} one @param {Box} other */
 function overlap(one, other) {
   return one.left < other.right + 4 && other.left < one.right + 4 && one.top < other.bottom && other.top < one.bottom;
 }

@@ -93,11 +93,7 @@ export class Plane {
     this.#change(() => this.#camera.fit());
   }
 
-  /**
-   * Zooms around a pixel, or the centre.
-   * @param {number} factor
-   * @param {Point} [at]
-   */
+  /** Zooms around a pixel, or the centre. @param {number} factor @param {Point} [at] */
   zoomBy(factor, at) {
     this.#change(() => this.#camera.zoomBy(factor, at));
   }
@@ -239,10 +235,7 @@ export class Plane {
     return this.#nearest(this.#camera.middle, Number.POSITIVE_INFINITY);
   }
 
-  /**
-   * @param {Point} at
-   * @param {number} limit
-   */
+  /** @param {Point} at @param {number} limit */
   #nearest(at, limit) {
     /** @type {Dot | null} */
     let found = null;

@@ -19,10 +19,7 @@ export function analogies({ root, query, signal }) {
   replace(root, h("div.stack", analogy(query, signal), h("div.columns", pair(signal), odd(signal))));
 }
 
-/**
- * @param {URLSearchParams} query
- * @param {AbortSignal} signal
- */
+/** @param {URLSearchParams} query @param {AbortSignal} signal */
 function analogy(query, signal) {
   const [a, b, c] = [
     ["a", "Word"],

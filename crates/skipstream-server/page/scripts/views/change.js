@@ -69,10 +69,7 @@ export function change({ root, query, signal }) {
   loadWatched();
 }
 
-/**
- * @param {Snapshot[]} snapshots
- * @param {string} since
- */
+/** @param {Snapshot[]} snapshots @param {string} since */
 function options(snapshots, since) {
   const option = (/** @type {string} */ value, /** @type {string} */ label) =>
     h("option", { value, selected: value === since }, label);
@@ -142,11 +139,7 @@ const links = (words) => words.slice(0, neighborsShown).map((word) => wordLink(w
 
 const arrow = () => h("span.arrow", { "aria-hidden": "true" }, "→ ");
 
-/**
- * @param {Snapshot[]} snapshots
- * @param {() => void} reload
- * @param {AbortSignal} signal
- */
+/** @param {Snapshot[]} snapshots @param {() => void} reload @param {AbortSignal} signal */
 function snapshotTable(snapshots, reload, signal) {
   if (snapshots.length === 0) return hint("None yet. The service takes them regularly while it receives new text.");
   const rows = snapshots.toReversed().map((one) => {

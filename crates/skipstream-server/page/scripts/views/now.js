@@ -146,11 +146,7 @@ function newWords(signal) {
   return section("New words", count, chips, dropped);
 }
 
-/**
- * Words of the last day, the newest first.
- * @param {AbortSignal} signal
- * @returns {Promise<string[]>}
- */
+/** Words of the last day, the newest first. @param {AbortSignal} signal @returns {Promise<string[]>} */
 async function newest(signal) {
   const { words } = await ask("/v1/emerging", { query: { since: "24h", n: mostArrived, min_count: 1 }, signal });
   /** @type {{ word: string, new: boolean, first_seen: string }[]} */
@@ -158,11 +154,7 @@ async function newest(signal) {
   return isNew.sort((x, y) => Date.parse(y.first_seen) - Date.parse(x.first_seen)).map(({ word }) => word);
 }
 
-/**
- * A number with its name, a chart or level, and notes below.
- * @param {string} label
- * @param {Element} [chart]
- */
+/** A number with its name, a chart or level, and notes below. @param {string} label @param {Element} [chart] */
 function figure(label, chart) {
   const value = h("div.value");
   const under = h("div.under");

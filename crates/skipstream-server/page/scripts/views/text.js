@@ -79,30 +79,20 @@ export function text({ root, signal }) {
   });
 }
 
-/**
- * @param {Element} steps
- * @param {string} label
- */
+/** @param {Element} steps @param {string} label */
 function addStep(steps, label) {
   const item = h("li.doing", `${label}…`);
   steps.append(item);
   return item;
 }
 
-/**
- * @param {Element} item
- * @param {string} label
- */
+/** @param {Element} item @param {string} label */
 function complete(item, label) {
   item.className = "done";
   item.textContent = label;
 }
 
-/**
- * Waits until a line is learned, however long that takes.
- * @param {number} seq
- * @param {AbortSignal} signal
- */
+/** Waits until a line is learned, however long that takes. @param {number} seq @param {AbortSignal} signal */
 async function learned(seq, signal) {
   let answer;
   do answer = await ask(`/v1/text/${seq}/wait`, { query: { timeout: 20 }, signal });

@@ -15,11 +15,7 @@ import { to } from "../route.js";
 
 const neighborsShown = 8;
 
-/**
- * @param {Element} root
- * @param {string} word
- * @param {AbortSignal} signal
- */
+/** @param {Element} root @param {string} word @param {AbortSignal} signal */
 export function timeline(root, word, signal) {
   const refresh = () =>
     fill(root, signal, async () => {
@@ -39,10 +35,7 @@ export function timeline(root, word, signal) {
   refresh();
 }
 
-/**
- * @param {HistoryPoint[]} points
- * @param {AbortSignal} signal
- */
+/** @param {HistoryPoint[]} points @param {AbortSignal} signal */
 function history(points, signal) {
   const rows = points.some((point) => point.known) && historyTable(points);
   if (points.length < 2) {

@@ -21,11 +21,7 @@ export function word({ root, argument, signal }) {
   else showWord(argument, root, signal);
 }
 
-/**
- * @param {string} argument
- * @param {Element} root
- * @param {AbortSignal} signal
- */
+/** @param {string} argument @param {Element} root @param {AbortSignal} signal */
 function showWord(argument, root, signal) {
   const facts = h("dl.facts");
   const neighbors = h("div");
@@ -130,10 +126,7 @@ function factsOf({ count, rank, share: part, first_seen: first, last_seen: last 
   ];
 }
 
-/**
- * @param {string} word
- * @param {Failure} failure
- */
+/** @param {string} word @param {Failure} failure */
 function unknown(word, { suggestions }) {
   return h(
     "div.start",
