@@ -50,78 +50,53 @@ pub fn emerging(
     min_count: u64,
     n: usize,
 ) -> Vec<Emerging> {
-    let rows = 0..published.embeddings.len();
-    let mut rising: Vec<Candidate> = match snapshot {
-        Some((info, old)) => {
-            let before = Before::new(published, info, old);
-            rows.filter_map(|row| before.candidate(row, min_count)).collect()
-        }
-        None => rows
-            .filter(|&row| published.seen[row].first >= since && published.embeddings.count(row) >= min_count)
-            .map(|row| {
-                let count = published.embeddings.count(row);
-                Candidate { score: count as f64, row, before: 0, gained: count, new: true }
-            })
-            .collect(),
-    };
-    // Ties are broken by frequency.
-    rising.sort_by(|left, right| right.score.total_cmp(&left.score).then(left.row.cmp(&right.row)));
-    rising.truncate(n);
+    let embeddings = &published.embeddings;
     let words_since = published.progress.tokens.saturating_sub(snapshot.map_or(0, |(info, _)| info.words));
-    let describe = |Candidate { score, row, before, gained, new }: Candidate| Emerging {
-        word: published.embeddings.word(row).to_owned(),
-        count: published.embeddings.count(row),
-        before,
-        new,
-        rate: gained as f64 * 1e6 / words_since.max(1) as f64,
-        score,
-        first_seen: published.seen[row].first,
-        last_seen: published.seen[row].last,
-    };
-    rising.into_iter().map(describe).collect()
-}
-
-/// A candidate.
-struct Candidate {
-    score: f64,
-    row: usize,
-    before: u64,
-    gained: u64,
-    new: bool,
-}
-
-/// The current version and the snapshot.
-struct Before<'a> {
-    published: &'a Published,
-    info: &'a SnapshotInfo,
-    old: &'a Embeddings,
-    /// Upper bound of the old count of words that the snapshot leaves out; `None` if it has all words.
-    left_out: Option<u64>,
-}
-
-impl<'a> Before<'a> {
-    fn new(published: &'a Published, info: &'a SnapshotInfo, old: &'a Embeddings) -> Before<'a> {
-        let last = old.len().checked_sub(1).filter(|_| old.len() < info.vocabulary);
-        Before { published, info, old, left_out: last.map(|row| old.count(row)) }
-    }
-
-    /// The word of a row, if its share rose.
-    fn candidate(&self, row: usize, min_count: u64) -> Option<Candidate> {
-        let Before { published, info, old, left_out } = self;
-        let count = published.embeddings.count(row);
-        let old_count = old.index_of(published.embeddings.word(row)).map(|row| old.count(row)).or(*left_out);
-        // A word that left and returned is new, and its count started at 0.
-        let old_count = old_count.filter(|_| published.seen[row].first <= info.time);
+    // Upper bound of the old count of words that the snapshot leaves out.
+    let left_out = snapshot.filter(|(info, old)| old.len() < info.vocabulary);
+    let left_out = left_out.and_then(|(_, old)| Some(old.count(old.len().checked_sub(1)?)));
+    // The score, the row, and the old count if the word was known.
+    let candidate = |row: usize| {
+        let (count, first_seen) = (embeddings.count(row), published.seen[row].first);
+        let old_count = match snapshot {
+            Some((info, old)) if first_seen <= info.time => {
+                old.index_of(embeddings.word(row)).map(|row| old.count(row)).or(left_out)
+            }
+            // A word that left and returned is new, and its count started at 0.
+            Some(_) => None,
+            None if first_seen >= since => None,
+            None => return None,
+        };
         let before = old_count.unwrap_or(0).min(count);
         let gained = count - before;
         if gained < min_count.max(1) {
             return None;
         }
-        let words_since = published.progress.tokens.saturating_sub(info.words);
-        let score = log_likelihood([gained, before], [words_since, info.words])?;
-        let new = old_count.is_none();
-        (new || score >= SMALLEST_SCORE).then_some(Candidate { score, row, before, gained, new })
-    }
+        let score = match snapshot {
+            Some((info, _)) => log_likelihood([gained, before], [words_since, info.words])?,
+            None => count as f64,
+        };
+        (old_count.is_none() || score >= SMALLEST_SCORE).then_some((score, row, old_count))
+    };
+    let mut rising: Vec<_> = (0..embeddings.len()).filter_map(candidate).collect();
+    // Ties are broken by frequency.
+    rising.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+    rising.truncate(n);
+    let describe = |(score, row, old_count): (f64, usize, Option<u64>)| {
+        let count = embeddings.count(row);
+        let before = old_count.unwrap_or(0).min(count);
+        Emerging {
+            word: embeddings.word(row).to_owned(),
+            count,
+            before,
+            new: old_count.is_none(),
+            rate: (count - before) as f64 * 1e6 / words_since.max(1) as f64,
+            score,
+            first_seen: published.seen[row].first,
+            last_seen: published.seen[row].last,
+        }
+    };
+    rising.into_iter().map(describe).collect()
 }
 
 /// Dunning's ratio of a word with these `counts` among this many `words`; `None` if its rate did not rise from the second

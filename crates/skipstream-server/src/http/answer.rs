@@ -72,6 +72,17 @@ pub enum BatchResult<T> {
     },
 }
 
+/// The result for one word or vector of a batch
+#[derive(Debug, Serialize, ToSchema)]
+pub struct WordResult<T> {
+    /// The word; absent if a vector was sent
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub word: Option<String>,
+    #[serde(flatten)]
+    pub result: BatchResult<T>,
+}
+
 impl<T> From<Result<T, ApiError>> for BatchResult<T> {
     fn from(result: Result<T, ApiError>) -> BatchResult<T> {
         match result {

@@ -85,7 +85,7 @@ fn complete_operation(path: &str, operation: &mut Value) {
         }
     }
     for (status, response) in responses.as_object_mut().into_iter().flatten() {
-        if response["description"] == "" {
+        if response["description"].as_str().is_none_or(str::is_empty) {
             response["description"] = summary.clone();
         }
         if status.starts_with(['4', '5']) && status != "431" && response.get("content").is_none() {

@@ -151,7 +151,7 @@ async fn times_of_lines_count_in_the_queue() {
 }
 
 #[tokio::test]
-async fn text_that_is_learned_and_cannot_be_saved_has_a_limit() {
+async fn learned_text_is_bounded_while_checkpoints_fail() {
     let folder = TempDir::new().unwrap();
     let log = Log::open(folder.path(), 10).unwrap();
     log.append(chunk(&["larger than the whole queue"])).await.unwrap();
@@ -230,7 +230,7 @@ async fn the_file_does_not_stay_large_when_lines_are_forgotten() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_sent_again_is_logged_once() {
+async fn a_retry_is_logged_once() {
     let folder = TempDir::new().unwrap();
     let log = Log::open(folder.path(), QUEUE).unwrap();
     let patience = Duration::ZERO;
@@ -335,7 +335,7 @@ fn a_full_disk_refuses_whole_groups_and_works_again_when_there_is_room() {
     assert_eq!(append(&large).unwrap(), (3, 3));
 }
 
-/// With a file system of its own, which only root can mount: `cargo test -p skipstream-server -- --ignored real_full_disk`.
+/// Mounts a file system, which requires root: `cargo test -p skipstream-server -- --ignored real_full_disk`.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 #[ignore = "mounts a file system, by name"]
@@ -402,7 +402,7 @@ fn the_folder_has_one_owner() {
 }
 
 #[test]
-fn a_file_that_is_no_log_is_named_and_left_alone() {
+fn a_foreign_file_is_named_and_left_alone() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("log.sqlite");
     let text = "this is not a database, though it is long enough to be taken for one".repeat(200);
@@ -443,11 +443,11 @@ fn a_log_of_a_later_version_is_refused() {
     assert!(message.ends_with("the log has version 2; this program reads version 1"), "{message}");
 }
 
-/// What may happen to a log.
+/// Something that may happen to a log.
 #[derive(Clone, Debug)]
 enum Act {
     Append(Vec<String>),
-    /// A part of what was logged, in hundredths.
+    /// A share of the log, in percent.
     Forget(u64),
     Reopen,
     /// What was on disk at this moment is all that is left, as after a power cut.

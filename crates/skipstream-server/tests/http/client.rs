@@ -1,4 +1,4 @@
-//! A service with a few words, and whoever asks it.
+//! A service with a few words, and its client.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct Client {
     _folder: TempDir,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -31,7 +31,7 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// Words in a plane, the most frequent first; the last has letters that a path must encode.
+/// Words in two dimensions, most frequent first; the last must be percent-encoded in a path.
 pub const WORDS: [(&str, u64, [f32; 2]); 6] = [
     ("king", 50, [1.0, 0.1]),
     ("queen", 40, [0.9, 0.3]),
@@ -90,7 +90,7 @@ impl Client {
         })
     }
 
-    /// Sends a request as it is.
+    /// Sends a request.
     pub async fn send(&self, request: Request<Body>) -> Answer {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
@@ -98,7 +98,7 @@ impl Client {
         Answer { status: parts.status, headers: parts.headers, body }
     }
 
-    /// Asks.
+    /// Sends a GET request.
     pub async fn get(&self, path: &str) -> Answer {
         self.send(request(Method::GET, path, Body::empty())).await
     }
@@ -111,7 +111,7 @@ impl Client {
     }
 }
 
-/// A request as a program on the same machine sends it.
+/// A request from the same machine.
 pub fn request(method: Method, path: &str, body: Body) -> Request<Body> {
     Request::builder().method(method).uri(path).header(header::HOST, "localhost:8321").body(body).unwrap()
 }
@@ -123,14 +123,14 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The JSON of an answer that is good.
+    /// The JSON of a successful response.
     #[track_caller]
     pub fn good(&self) -> Value {
         assert_eq!(self.status, StatusCode::OK, "{}", String::from_utf8_lossy(&self.body));
         self.json()
     }
 
-    /// The name and the sentence of what is wrong, and the status.
+    /// The status, code and message of an error.
     #[track_caller]
     pub fn refusal(&self) -> (u16, String, String) {
         let json = self.json();
@@ -138,7 +138,7 @@ impl Answer {
         (self.status.as_u16(), text("code"), text("message"))
     }
 
-    /// Whether it is this refusal, with these letters in its sentence.
+    /// Asserts that it is this error and that its message contains this text.
     #[track_caller]
     pub fn assert_refused(&self, status: u16, code: &str, message: &str) {
         let refusal = self.refusal();

@@ -1,4 +1,4 @@
-//! Requests that try to be something else, and what the log says of them.
+//! Malicious requests, and what the log says about them.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -40,7 +40,7 @@ async fn paths_cannot_lead_out() {
 }
 
 #[tokio::test]
-async fn queries_cannot_be_more_than_questions() {
+async fn invalid_query_parameters_are_rejected() {
     let client = Client::new();
     for (path, reason) in [
         ("/v1/words?n=0", "n: 0 is out of range; it must be from 1 to 1000"),
@@ -66,7 +66,7 @@ async fn queries_cannot_be_more_than_questions() {
 }
 
 #[tokio::test]
-async fn json_that_is_not_a_question_is_refused() {
+async fn invalid_json_is_rejected() {
     let client = Client::new();
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let many = format!(r#"{{"words": [{}]}}"#, vec!["\"a\""; 1_001].join(","));
@@ -129,7 +129,7 @@ async fn a_request_id_is_kept_only_where_it_is_a_name() {
     }
 }
 
-/// What was logged.
+/// The log.
 #[derive(Clone, Default)]
 struct Captured(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! How many requests at a time and for how long; metrics; downloads.
+//! Limits, metrics and downloads.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tower::ServiceExt;
 
 use crate::client::{Client, embeddings, request};
 
-/// A question whose end never comes.
+/// A request body that never ends.
 fn endless(path: &str) -> Request<Body> {
     let body = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
     let mut request = request(Method::POST, path, body);
@@ -41,7 +41,7 @@ async fn a_question_that_takes_too_long_ends_and_one_too_many_is_turned_away() {
 }
 
 #[tokio::test]
-async fn who_listens_keeps_no_text_out() {
+async fn listeners_do_not_block_uploads() {
     let client = Client::with(|settings| settings.max_requests = 1);
     let listening = request(Method::GET, "/v1/events", Body::empty());
     let _stream = client.router.clone().oneshot(listening).await.unwrap();

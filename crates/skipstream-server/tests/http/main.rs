@@ -1,13 +1,13 @@
-//! Requests and their answers, without sockets.
+//! Tests of the routes, without sockets.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod access;
-mod asking;
-mod changing;
+mod change;
 mod client;
+mod events;
 mod hostile;
 mod limits;
-mod listening;
-mod mapping;
+mod map;
 mod operations;
-mod sending;
+mod queries;
+mod text;

@@ -1,4 +1,4 @@
-//! Whether the service is well, and what it says of itself.
+//! Health, stats, and the OpenAPI document.
 
 use axum::http::header;
 use serde_json::json;
@@ -36,7 +36,7 @@ async fn stats_tell_how_the_service_does() {
 }
 
 #[tokio::test]
-async fn every_answer_tells_a_browser_to_do_nothing_with_it() {
+async fn every_response_has_security_headers() {
     let client = Client::new();
     for path in ["/v1/stats", "/nothing", "/v1/words/nobody", "/healthz", "/openapi.json"] {
         let answer = client.get(path).await;
@@ -51,7 +51,7 @@ async fn every_answer_tells_a_browser_to_do_nothing_with_it() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_said_in_json() {
+async fn unknown_paths_and_methods_are_json_errors() {
     let client = Client::new();
     client.get("/v2").await.assert_refused(404, "not-found", "/openapi.json lists all paths");
     let answer = client.post("/v1/stats", "{}").await;
@@ -59,7 +59,7 @@ async fn what_is_not_there_is_said_in_json() {
     assert_eq!(answer.headers[header::ALLOW], "GET,HEAD");
 }
 
-/// All schemas that stand somewhere in a value.
+/// All schemas within a value.
 fn schemas<'a>(value: &'a serde_json::Value, found: &mut Vec<&'a serde_json::Value>) {
     found.push(value);
     match value {
@@ -70,7 +70,7 @@ fn schemas<'a>(value: &'a serde_json::Value, found: &mut Vec<&'a serde_json::Val
 }
 
 #[tokio::test]
-async fn every_operation_has_a_name_of_its_own_and_answers_that_are_described() {
+async fn every_operation_has_a_unique_id_and_described_responses() {
     let document = Client::new().get("/openapi.json").await.good();
     let mut names = std::collections::HashSet::new();
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -87,7 +87,7 @@ async fn every_operation_has_a_name_of_its_own_and_answers_that_are_described() 
 }
 
 #[tokio::test]
-async fn the_document_asks_for_nothing_that_cannot_be() {
+async fn the_schemas_are_consistent() {
     let document = Client::new().get("/openapi.json").await.good();
     let mut found = Vec::new();
     schemas(&document, &mut found);
@@ -96,6 +96,9 @@ async fn the_document_asks_for_nothing_that_cannot_be() {
             parts.iter().find(|part| part["type"] == "object" && part["properties"].is_null())
         });
         assert!(note.is_none(), "{schema}");
+        if let Some(reference) = schema["$ref"].as_str() {
+            assert!(document.pointer(&reference[1..]).is_some(), "{reference}");
+        }
     }
     let answers = &document["components"]["schemas"]["AnalogyQuestions"]["properties"]["questions"];
     assert_eq!((&answers["type"], &answers["maxItems"]), (&json!("array"), &json!(1000)));

@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, MAX_QUERIES, answers, check_batch};
 use crate::http::ApiError;
-use crate::http::answer::{Answer, BatchResult, Json, NeighborInfo, find_row};
+use crate::http::answer::{Answer, Json, NeighborInfo, WordResult, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Path, Word};
 use crate::published::Published;
 use crate::search::Question;
@@ -108,19 +108,7 @@ struct OfVectors {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ManyNeighbors {
     /// One result per word or vector, in the same order
-    pub results: Vec<NeighborsResult>,
-}
-
-/// The result for one word or vector
-#[derive(Debug, Serialize, ToSchema)]
-pub struct NeighborsResult {
-    /// The word; absent if vectors were sent
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub word: Option<String>,
-    /// Its neighbors, or an error
-    #[serde(flatten)]
-    pub result: BatchResult<NeighborList>,
+    pub results: Vec<WordResult<NeighborList>>,
 }
 
 /// Nearest neighbors
@@ -167,7 +155,7 @@ pub async fn of_many(
     let result = |asked: Result<Question, ApiError>| {
         let list = asked.map(|_| NeighborInfo::found(&published, &found.next().unwrap_or_default()));
         let result = list.map(|neighbors| NeighborList { neighbors }).into();
-        NeighborsResult { word: names.next().map(Word::into_string), result }
+        WordResult { word: names.next().map(Word::into_string), result }
     };
     let results = asked.into_iter().map(result).collect();
     Ok(Answer::new(&published, ManyNeighbors { results }))

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::MAX_QUERIES;
 use crate::http::ApiError;
-use crate::http::answer::{Answer, BatchResult, compute, row_of};
+use crate::http::answer::{Answer, WordResult, compute, row_of};
 use crate::http::extract::{Json as Body, List, Path, Word};
 use crate::published::Published;
 use crate::service::Service;
@@ -74,17 +74,7 @@ pub struct ManyVectors {
     /// Number of dimensions
     pub dimensions: usize,
     /// One result per word, in the same order
-    pub results: Vec<VectorResult>,
-}
-
-/// The result for one word
-#[derive(Debug, Serialize, ToSchema)]
-pub struct VectorResult {
-    /// The word
-    pub word: String,
-    /// Its vector, or an error
-    #[serde(flatten)]
-    pub result: BatchResult<Vector>,
+    pub results: Vec<WordResult<Vector>>,
 }
 
 /// A vector
@@ -120,7 +110,7 @@ pub async fn many(
         }
         let result = |word: Word| {
             let result = find(&word).map(|vector| Vector { vector }).into();
-            VectorResult { word: word.into_string(), result }
+            WordResult { word: Some(word.into_string()), result }
         };
         let dimensions = published.embeddings.dimensions();
         let results = words.into_iter().map(result).collect();

@@ -31,49 +31,29 @@ impl Lines {
     /// Takes a piece and passes on the lines that end in it.
     pub fn take(
         &mut self,
-        mut piece: &[u8],
+        piece: &[u8],
         mut give: impl FnMut(u64, &[u8]) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
-        while let Some(end) = memchr::memchr(b'\n', piece) {
-            let (line, rest) = (&piece[..end], &piece[end + 1..]);
-            piece = rest;
-            if self.begun.is_empty() {
-                self.give(line, &mut give)?;
-            } else {
-                self.begin(line)?;
-                let begun = std::mem::take(&mut self.begun);
-                self.give(&begun, &mut give)?;
-                // Reuse the allocation.
-                self.begun = begun;
-                self.begun.clear();
+        for part in piece.split_inclusive(|&byte| byte == b'\n') {
+            // Two more bytes for `\r\n`.
+            if self.begun.len() + part.len() > self.max_line_bytes + 2 {
+                return Err(self.too_long());
+            }
+            self.begun.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                self.give(&mut give)?;
             }
         }
-        self.begin(piece)
+        Ok(())
     }
 
     /// Passes on the last line if it is unterminated.
     pub fn finish(&mut self, mut give: impl FnMut(u64, &[u8]) -> Result<(), Problem>) -> Result<(), Problem> {
-        if self.begun.is_empty() {
-            return Ok(());
-        }
-        let begun = std::mem::take(&mut self.begun);
-        self.give(&begun, &mut give)
+        if self.begun.is_empty() { Ok(()) } else { self.give(&mut give) }
     }
 
-    fn begin(&mut self, piece: &[u8]) -> Result<(), Problem> {
-        // One more for a `\r` whose `\n` has not arrived yet.
-        if self.begun.len() + piece.len() > self.max_line_bytes + 1 {
-            return Err(self.too_long());
-        }
-        self.begun.extend_from_slice(piece);
-        Ok(())
-    }
-
-    fn give(
-        &mut self,
-        line: &[u8],
-        give: &mut impl FnMut(u64, &[u8]) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
+    fn give(&mut self, give: &mut impl FnMut(u64, &[u8]) -> Result<(), Problem>) -> Result<(), Problem> {
+        let line = self.begun.strip_suffix(b"\n").unwrap_or(&self.begun);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.len() > self.max_line_bytes {
             return Err(self.too_long());
@@ -81,6 +61,7 @@ impl Lines {
         let line = if self.lines == 0 { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) } else { line };
         give(self.number(), line)?;
         self.lines += 1;
+        self.begun.clear();
         Ok(())
     }
 

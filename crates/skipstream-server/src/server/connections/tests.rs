@@ -1,4 +1,4 @@
-//! Over sockets, because connections are what this is about.
+//! Tests over sockets.
 
 use axum::body::Bytes;
 use axum::routing::{get, post};
@@ -8,13 +8,13 @@ use tokio::task::JoinHandle;
 
 use super::*;
 
-/// What would hang is a failure after so long.
+/// Timeout of a test that would hang.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Longer than any test.
 const NEVER: Duration = Duration::from_secs(3_600);
 
-/// A service that serves.
+/// A running server.
 struct Serving {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
@@ -38,20 +38,20 @@ impl Serving {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    /// Stops it, and waits for its end.
+    /// Stops it and waits.
     async fn stop(self) {
         self.stop.send(()).unwrap();
         timeout(PATIENCE, self.end).await.unwrap().unwrap();
     }
 }
 
-/// Asks, and leaves the connection open.
+/// Sends a request and leaves the connection open.
 async fn ask(stream: &mut TcpStream) -> String {
     stream.write_all(b"GET /who HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     answer(stream).await
 }
 
-/// The body of the next answer, which has no line end.
+/// The body of the next response, which has no line feed.
 async fn answer(stream: &mut TcpStream) -> String {
     let mut text = String::new();
     let whole = |text: &str| {
@@ -62,7 +62,7 @@ async fn answer(stream: &mut TcpStream) -> String {
     loop {
         let mut bytes = [0; 1_000];
         let n = timeout(PATIENCE, stream.read(&mut bytes)).await.unwrap().unwrap();
-        assert!(n > 0, "closed behind {text:?}");
+        assert!(n > 0, "closed after {text:?}");
         text.push_str(str::from_utf8(&bytes[..n]).unwrap());
         if let Some(body) = whole(&text) {
             return body;
@@ -70,7 +70,7 @@ async fn answer(stream: &mut TcpStream) -> String {
     }
 }
 
-/// Waits until the other side closes the connection; what came before.
+/// Waits until the server closes the connection; returns what it sent.
 async fn closed(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     // A reset closes it as well.
@@ -180,7 +180,7 @@ async fn a_slow_upload_is_dropped_when_the_grace_is_over() {
     assert_eq!(closed(&mut stream).await, "");
 }
 
-/// Waits until the service reads the body: it says so.
+/// Waits until the server reads the body, which it announces.
 async fn begun(stream: &mut TcpStream) {
     const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
     let mut said = [0; CONTINUE.len()];

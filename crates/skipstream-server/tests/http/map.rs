@@ -1,4 +1,4 @@
-//! Words in a plane.
+//! Maps of words.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ async fn words_have_places_on_a_map() {
 }
 
 #[tokio::test]
-async fn what_is_too_much_for_a_map_is_refused() {
+async fn a_map_has_limits() {
     let client = Client::new();
     client.get("/v1/map?n=501&method=tsne").await.assert_refused(400, "bad-request", "from 1 to 500");
     client.get("/v1/map?n=2001").await.assert_refused(400, "bad-query", "from 1 to 2000");

@@ -34,7 +34,7 @@ impl Stream {
         Stream { body: response.into_body().into_data_stream(), text: String::new() }
     }
 
-    /// The next event of another kind than `progress`; nothing at the end.
+    /// The next event other than `progress`; `None` at the end.
     async fn next(&mut self) -> Option<Seen> {
         loop {
             let seen = self.next_of_any_kind().await?;

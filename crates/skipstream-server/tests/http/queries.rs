@@ -1,4 +1,4 @@
-//! Questions: the answers are the library's.
+//! Queries give the library's answers.
 
 use axum::body::Body;
 use axum::http::{Method, header};
@@ -8,12 +8,12 @@ use skipstream::embeddings::{AnalogyRule, Neighbor};
 
 use crate::client::{Client, TIME, WORDS, embeddings, request};
 
-/// A value that went through text, as an answer did: as JSON, 0.1 of 32 bits is not that of 64.
+/// A value after a round trip through JSON, in which an `f32` of 0.1 is not an `f64` of 0.1.
 fn as_sent(value: impl Serialize) -> Value {
     serde_json::from_str(&serde_json::to_string(&value).unwrap()).unwrap()
 }
 
-/// Neighbours as the service must show them.
+/// Neighbors as the service shows them.
 fn shown(found: &[Neighbor<'_>]) -> Value {
     let rank = |word: &str| WORDS.iter().position(|known| known.0 == word).unwrap() + 1;
     found
@@ -55,7 +55,7 @@ async fn a_word_in_a_path_may_have_any_letters() {
 }
 
 #[tokio::test]
-async fn an_unknown_word_comes_with_suggestions() {
+async fn an_unknown_word_has_suggestions() {
     let client = Client::new();
     for path in [
         "/v1/words/quene",
@@ -72,7 +72,7 @@ async fn an_unknown_word_comes_with_suggestions() {
 }
 
 #[tokio::test]
-async fn many_questions_have_an_answer_or_an_error_each() {
+async fn each_query_of_a_batch_has_an_answer_or_an_error() {
     let client = Client::new();
     let answer = client.post("/v1/neighbors", r#"{"words": ["king", "nobody", "man"], "n": 2}"#).await.good();
     let expected = embeddings();

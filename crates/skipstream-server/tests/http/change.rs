@@ -1,4 +1,4 @@
-//! Kept snapshots, and what is published held against them.
+//! Snapshots, and comparisons with them.
 
 use axum::body::Body;
 use axum::http::Method;
@@ -17,7 +17,7 @@ async fn put(client: &Client, path: &str) -> Answer {
     client.send(request(Method::PUT, path, Body::empty())).await
 }
 
-/// Words in a plane, published now and after all lines up to `seq`.
+/// Words in two dimensions, published now with all lines up to `seq`.
 fn publish(client: &Client, seq: u64, words: &[(&str, u64, [f32; 2])]) {
     let vectors = words.iter().flat_map(|word| word.2).collect();
     let embeddings = Embeddings::new(2, words.iter().map(|word| (word.0, word.1)), vectors).unwrap();
@@ -58,7 +58,7 @@ async fn a_snapshot_is_kept_listed_and_deleted() {
 }
 
 #[tokio::test]
-async fn a_name_that_leads_elsewhere_is_refused() {
+async fn a_name_that_is_a_path_is_rejected() {
     let client = Client::new();
     for name in ["..", "../up", ".hidden", "a/b", "", "nul\\u0000", "ü", &"x".repeat(65)] {
         let refused = client.post("/v1/snapshots", format!(r#"{{"name": "{name}"}}"#)).await;

@@ -1,4 +1,4 @@
-//! Text comes in.
+//! Uploads of text.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -57,7 +57,7 @@ impl Client {
         self.send(text(body, PLAIN)).await
     }
 
-    /// As if everything up to this line had been learned.
+    /// Publishes a version that contains all lines up to this one.
     fn learn(&self, seq: u64) {
         let now = Timestamp::now();
         let embeddings = Embeddings::new(1, [("tea", 1)], vec![1.0]).unwrap();
@@ -78,7 +78,7 @@ fn accepted(first: u64, last: u64, lines: u64) -> Value {
 }
 
 #[tokio::test]
-async fn curl_s_way_to_send_a_file_is_understood() {
+async fn put_works_like_post() {
     let client = Client::new();
     let answer = client.send(request(Method::PUT, "/v1/text", "one two\nthree\n".into())).await;
     assert_eq!(answer.good()["last"], 2);
@@ -104,7 +104,7 @@ async fn an_empty_body_is_no_line() {
 }
 
 #[tokio::test]
-async fn what_curl_says_of_a_body_is_plain_text() {
+async fn the_default_content_types_of_curl_mean_plain_text() {
     let client = Client::new();
     for content_type in
         ["application/x-www-form-urlencoded", "application/octet-stream", "text/plain; charset=utf-8"]
@@ -132,7 +132,7 @@ async fn ndjson_has_texts_and_times() {
 }
 
 #[tokio::test]
-async fn a_bad_record_is_named_and_what_was_accepted_is_said() {
+async fn an_error_names_the_line_and_the_accepted_lines() {
     let client = Client::new();
     let answer = client.send(text("{\"text\": \"a\"}\n{\"txt\": \"b\"}\n", NDJSON)).await;
     answer.assert_refused(400, "bad-record", "line 2: missing field `text`");
@@ -164,7 +164,7 @@ async fn compressed_text_is_decompressed_and_a_damaged_one_refused() {
 }
 
 #[tokio::test]
-async fn limits_of_lines_and_bodies_are_kept_also_by_what_was_compressed() {
+async fn limits_apply_after_decompression() {
     let client = Client::with(|settings| {
         settings.max_body_bytes = 1_000;
         settings.max_line_bytes = 10;
@@ -184,7 +184,7 @@ async fn limits_of_lines_and_bodies_are_kept_also_by_what_was_compressed() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_sent_again_is_logged_once() {
+async fn a_retry_is_logged_once() {
     let client = Client::new();
     let first = client.send(keyed("one\ntwo\n", "monday")).await.good();
     client.send_text("between\n").await.good();
@@ -245,7 +245,7 @@ async fn lines_can_be_waited_for() {
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_or_stalls_is_refused_with_what_was_accepted() {
+async fn a_broken_or_stalled_upload_reports_the_accepted_lines() {
     let client = Client::with(|settings| settings.request_timeout = std::time::Duration::from_millis(5));
     let broken = stream::iter([Ok(Bytes::from("one\ntwo\n")), Err(std::io::Error::other("reset"))]);
     let answer = client.send_text(Body::from_stream(broken)).await;
