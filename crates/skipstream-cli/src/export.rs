@@ -9,7 +9,7 @@ use clap::Args;
 use indicatif::HumanCount;
 use skipstream::Embeddings;
 use skipstream::formats::{self, Format};
-use skipstream::snapshot::{Contents, contents};
+use skipstream::snapshot::{self, FileKind};
 
 use crate::Ending;
 use crate::args::one_of;
@@ -98,7 +98,7 @@ fn check_replaced(args: &ExportArgs) -> Result<()> {
         if source.is_some() && fs::canonicalize(&file).ok() == source {
             bail!("{}: the vectors are read from this file; write them to another", file.display());
         }
-        if matches!(contents(&file), Ok(Contents::Training)) {
+        if matches!(snapshot::kind(&file), Ok(FileKind::Training)) {
             bail!(
                 "{}: there is a model that can be trained, whose state would be lost; write to another file, or remove \
                  this one first",

@@ -1,4 +1,4 @@
-//! How learning goes, from moment to moment.
+//! The progress of learning.
 
 use std::collections::VecDeque;
 
@@ -8,20 +8,20 @@ use skipstream::Progress;
 
 use crate::published::Seq;
 
-/// How learning goes. The thread that learns replaces it about once a second.
+/// The progress of learning. The learning thread replaces it about once a second.
 #[derive(Clone, Debug, Default)]
 pub struct Status {
-    /// How far training has come since the stream began; none before the first batch.
+    /// Totals since the stream began; none before the first batch.
     pub progress: Option<Progress>,
-    /// Words learned a second, over the last few seconds.
+    /// Words learned per second, over the last few seconds.
     pub words_per_second: f64,
-    /// The mean loss of a pair, over the last few seconds; none where nothing was trained.
+    /// The mean loss per pair over the last few seconds; none if nothing was trained.
     pub loss: Option<f64>,
-    /// The last lines of the loss curve, the oldest first.
+    /// The loss curve, oldest point first.
     pub losses: VecDeque<LossPoint>,
     /// The checkpoint on disk.
     pub checkpoint: Option<Checkpoint>,
-    /// Why learning cannot go on as it should, if so: a full disk, a model that diverged.
+    /// Why learning cannot continue normally, if so: a full disk, a diverged model.
     pub problem: Option<String>,
 }
 
@@ -30,7 +30,7 @@ pub struct Status {
 pub struct LossPoint {
     /// Words read since the stream began.
     pub words: u64,
-    /// The mean loss of a pair since the point before.
+    /// The mean loss per pair since the previous point.
     pub loss: f64,
 }
 

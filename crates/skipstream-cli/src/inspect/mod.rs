@@ -57,7 +57,7 @@ pub fn run(args: InspectArgs) -> Result<Ending> {
 
 fn print_words(words: &[WordEntry]) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    for WordEntry { word, count, counter } in words {
+    for WordEntry { word, count, counter, .. } in words {
         write!(out, "{word}")?;
         for number in count.iter().chain(counter) {
             write!(out, "\t{number}")?;

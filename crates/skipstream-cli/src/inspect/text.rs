@@ -2,7 +2,7 @@
 
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::Value;
-use skipstream::snapshot::{Checksum, Contents, Inspection, Noise, Norms, TensorReport, Training};
+use skipstream::snapshot::{Checksum, FileKind, Inspection, Noise, Norms, TensorReport, TrainingState};
 use skipstream::{MiniBatchOptions, Strategy};
 
 use crate::table::Table;
@@ -21,8 +21,8 @@ pub fn text(inspection: &Inspection) -> String {
 
 fn facts(inspection: &Inspection) -> String {
     let contents = match inspection.contents {
-        Contents::Training => "a model that can go on learning",
-        Contents::Vectors => "vectors to read",
+        FileKind::Training => "a model that can go on learning",
+        FileKind::Vectors => "vectors to read",
     };
     let mut lines = vec![
         ("file", format!("{}, {}", inspection.path.display(), DecimalBytes(inspection.file_bytes))),
@@ -42,7 +42,7 @@ fn facts(inspection: &Inspection) -> String {
     lines.into_iter().map(|(name, fact)| format!("{name:width$}  {fact}\n")).collect()
 }
 
-fn training_facts(training: &Training, words: String) -> Vec<(&'static str, String)> {
+fn training_facts(training: &TrainingState, words: String) -> Vec<(&'static str, String)> {
     let totals = training.vocabulary;
     let exponent = training.settings.noise_exponent;
     let noise = match training.noise {
@@ -77,7 +77,7 @@ fn training_facts(training: &Training, words: String) -> Vec<(&'static str, Stri
 }
 
 /// Every setting, under the name that it has in the library and in JSON.
-fn settings(training: &Training) -> String {
+fn settings(training: &TrainingState) -> String {
     let mut table = Table::new(["setting", "value"]);
     let mut add = |name: &str, value: &Value| {
         let value = match value {
@@ -100,7 +100,7 @@ fn settings(training: &Training) -> String {
     table.text()
 }
 
-fn sources(training: &Training) -> Option<String> {
+fn sources(training: &TrainingState) -> Option<String> {
     let ledger = &training.ledger;
     let mut table = Table::new(["source", "words", "bytes of text", ""]);
     for source in &ledger.sources {
@@ -134,12 +134,11 @@ fn norms(norms: &[Norms]) -> Option<String> {
 
 fn tensors(tensors: &[TensorReport]) -> String {
     let mut table = Table::new(["tensor", "type", "shape", "bytes", "checksum"]);
-    for TensorReport { name, dtype, shape, bytes, checksum } in tensors {
+    for TensorReport { name, dtype, shape, bytes, checksum, .. } in tensors {
         let shape = shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ");
         let checksum = match checksum {
             Checksum::Verified => "verified",
             Checksum::Wrong => "WRONG",
-            Checksum::Missing => "MISSING",
         };
         table.row([name.clone(), dtype.to_lowercase(), shape, count(*bytes), checksum.to_owned()]);
     }

@@ -214,7 +214,7 @@ fn there_is_one_kind_of_vectors_in_files_of_other_programs() {
     let neighbors = ["neighbors", "--model", "v.txt", "--vectors", "target", "moon"];
     assert_refused(
         &desk.run(&neighbors),
-        "v.txt: vectors is target; this file holds one kind of vectors only",
+        "v.txt: this file has one kind of vectors only; it has no separate target vectors",
     );
 }
 

@@ -96,8 +96,8 @@ fn what_is_no_model_is_refused() {
     let half = desk.bytes("m");
     desk.write("half", &half[..half.len() / 2]);
     for (file, message) in [
-        ("half", "half: this is not a skipstream model, or it is damaged: it should have"),
-        ("a.txt", "a.txt: this is not a skipstream model, or it is damaged"),
+        ("half", "half: the model file is damaged: its header describes"),
+        ("a.txt", "a.txt: not a skipstream model file: "),
         ("absent", "absent: No such file"),
     ] {
         assert_refused(&desk.run(&["inspect", "--model", file]), &[message]);

@@ -51,7 +51,8 @@ fn a_choice_among_vectors_of_one_kind() {
     for vectors in ["target", "context"] {
         let answer = desk.run(&[&asked[..], &["v", "--vectors", vectors]].concat());
         assert_eq!(answer.code, Some(2));
-        let expected = format!("error: v: vectors is {vectors}; this file holds one kind of vectors only");
+        let expected =
+            format!("error: v: this file has one kind of vectors only; it has no separate {vectors} vectors");
         assert!(answer.err.starts_with(&expected), "{answer:?}");
     }
 }

@@ -1,6 +1,5 @@
 //! In which order lines were learned.
 
-use std::fs;
 use std::path::Path;
 
 use skipstream::Trainer;
@@ -24,13 +23,4 @@ pub fn learned_lines(data: &Path) -> Vec<String> {
     }
     markers.sort_unstable();
     markers.into_iter().map(|(_, word)| word.to_owned()).collect()
-}
-
-/// The files that must be the same: the model, and when its words were seen.
-pub fn files(data: &Path) -> Vec<String> {
-    let names = fs::read_dir(data).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
-    let files: Vec<String> =
-        names.filter(|name| name.starts_with("times-") || name == "model.safetensors").collect();
-    assert_eq!(files.len(), 2, "{files:?}");
-    files
 }

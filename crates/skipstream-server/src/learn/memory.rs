@@ -1,4 +1,4 @@
-//! How much memory a service may take.
+//! The memory limit of a service.
 
 use serde::Serialize;
 use skipstream::{Embeddings, Settings, Trainer, train};
@@ -6,20 +6,20 @@ use skipstream::{Embeddings, Settings, Trainer, train};
 use crate::log::Chunk;
 use crate::settings::{LONG_JSONS, MAX_JSON_BYTES, MAX_TEXTS, SHORT_JSON_BYTES, ServeSettings};
 
-/// Bytes that a service takes at the most, whatever is sent to it.
+/// The maximum number of bytes that a service uses, whatever is sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MemoryBound {
-    /// The trainer, with what saving takes.
+    /// The trainer, including the memory for saving.
     pub trainer: u64,
-    /// Its fork, for text that does not fill a batch.
+    /// The fork, which learns text that does not fill a batch.
     pub fork: u64,
-    /// What is published, what was published before and is still being read, and what is being made.
+    /// The published version, an earlier one that is still read, and the next one.
     pub published: u64,
-    /// Text that was read from the log and is not learned.
+    /// Text that was read from the log and is not learned yet.
     pub read_ahead: u64,
-    /// Text on its way into the log, and what the database keeps in memory.
+    /// Text on its way into the log, and the database's caches.
     pub log: u64,
-    /// Bodies of requests that are being read, and answers.
+    /// Request bodies and responses.
     pub requests: u64,
 }
 
@@ -36,7 +36,7 @@ impl MemoryBound {
 
     fn of(config: &Settings, model: train::MemoryBound, settings: &ServeSettings) -> MemoryBound {
         let words = config.max_vocabulary() as u64;
-        // Beside words and vectors, when each word was seen (32 bytes) and its place in the alphabet.
+        // In addition to words and vectors: when each word was seen (32 bytes), and the alphabetical order.
         let published = Embeddings::max_bytes(
             config.max_vocabulary(),
             config.dimensions(),
@@ -44,14 +44,14 @@ impl MemoryBound {
         ) + 36 * words;
         let chunk = (Chunk::BYTES + settings.max_line_bytes) as u64;
         let queued_words = (config.new_words_per_batch() + config.text().max_sentence_words) as u64;
-        // Of a chunk, at worst every other byte is a word: eight bytes for its place.
+        // At worst every other byte of a chunk is a word, with eight bytes for its position.
         let queued = queued_words * (config.text().max_token_bytes as u64 + 8) + chunk * 5;
-        // The times of words: two numbers a slot, twice while they are settled, and the places that wait.
-        let times = 2 * 16 * words + (32 << 20);
-        // Of a text: a chunk that is filled and one that is logged, a line that is not whole, and a step of gzip.
+        // The times of words: two numbers per slot, three times while the model is saved, and the marks.
+        let times = 3 * 16 * words + (32 << 20);
+        // Per text: a chunk that is filled and one that is logged, an incomplete line, and a step of gzip.
         let text = (2 * Chunk::BYTES + settings.max_line_bytes) as u64 + (1 << 20);
         let texts = settings.max_requests.min(MAX_TEXTS) as u64 * text;
-        // Of a question in JSON: its bytes, and at worst as much again three times for what they say.
+        // Per JSON query: its bytes, and at worst three times as much for the parsed values.
         let short = (settings.max_requests * SHORT_JSON_BYTES) as u64;
         let questions = 4 * (short + (LONG_JSONS * MAX_JSON_BYTES) as u64);
         MemoryBound {
@@ -59,13 +59,13 @@ impl MemoryBound {
             fork: model.total() - model.saving - model.program,
             published: 3 * published,
             read_ahead: queued + times,
-            // Requests that wait and those in one transaction; the caches of three connections.
+            // Waiting requests and those in one transaction; the caches of three connections.
             log: 32 * chunk + (8 << 20) + chunk + 3 * (4 << 20),
             requests: texts + questions,
         }
     }
 
-    /// All of it.
+    /// The sum.
     pub fn total(&self) -> u64 {
         let MemoryBound { trainer, fork, published, read_ahead, log, requests } = self;
         trainer + fork + published + read_ahead + log + requests

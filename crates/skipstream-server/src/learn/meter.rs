@@ -1,4 +1,4 @@
-//! How learning goes: speed, loss, and the curve of the loss.
+//! Speed, loss and loss curve of learning.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,22 +7,22 @@ use skipstream::{Progress, Totals};
 
 use crate::status::LossPoint;
 
-/// The time over which speed and loss are taken.
+/// The window of speed and loss.
 const WINDOW: Duration = Duration::from_secs(5);
 
-/// Points of the loss curve, at the most.
+/// The maximum number of points of the loss curve.
 const POINTS: usize = 300;
 
-/// How learning goes.
+/// Speed, loss and loss curve of learning.
 #[derive(Debug)]
 pub struct Meter {
     progress: Progress,
-    /// When so many tokens were learned, and what was trained since the entry before.
+    /// What was learned when, within the window.
     recent: VecDeque<Entry>,
     curve: VecDeque<Point>,
     /// Whether the curve has batches.
     has_batches: bool,
-    /// Words that a point of the curve stands for, at the least.
+    /// The minimum number of words per point of the curve.
     step: u64,
 }
 
@@ -42,7 +42,7 @@ struct Point {
 }
 
 impl Meter {
-    /// Begins with what was learned before.
+    /// Starts with what was learned before.
     pub fn new(progress: Progress, now: Instant) -> Meter {
         let entry = Entry { time: now, tokens: progress.tokens, pairs: 0, loss: 0.0 };
         Meter {
@@ -54,9 +54,9 @@ impl Meter {
         }
     }
 
-    /// The trainer has come so far, from a state in which it had trained `before`.
+    /// Records the progress of the trainer since `before`.
     ///
-    /// A fork may have been further already: then its text is trained again, which is no new text.
+    /// A fork may have been further already. Its text is then trained again and does not count as new.
     pub fn note(&mut self, progress: &Progress, before: &Totals, now: Instant) {
         let trained = self.count(progress, before, now);
         if trained.pairs > 0 {
@@ -65,8 +65,8 @@ impl Meter {
         }
     }
 
-    /// A fork has come so far. The text behind the last batch is too little to compare its loss with that of batches, so
-    /// it is drawn only as long as there are none.
+    /// Records the progress of a fork. Its text is too short for its loss to be compared with that of batches, so it is
+    /// drawn only while there are none.
     pub fn note_fork(&mut self, progress: &Progress, before: &Totals, now: Instant) {
         let trained = self.count(progress, before, now);
         if trained.pairs > 0 && !self.has_batches {
@@ -74,7 +74,7 @@ impl Meter {
         }
     }
 
-    /// What was trained.
+    /// Adds an entry, and returns what was trained.
     fn count(&mut self, progress: &Progress, before: &Totals, now: Instant) -> Totals {
         let trained = progress.totals.since(before);
         if progress.tokens >= self.progress.tokens {
@@ -86,23 +86,23 @@ impl Meter {
         trained
     }
 
-    /// How far learning has come, forks included.
+    /// Total progress, including forks.
     pub fn progress(&self) -> Progress {
         self.progress
     }
 
-    /// Words learned a second, over the last few seconds.
+    /// Words learned per second, over the last few seconds.
     pub fn words_per_second(&mut self, now: Instant) -> f64 {
         self.forget(now);
         let Some(first) = self.recent.front() else { return 0.0 };
         let seconds = now.duration_since(first.time).as_secs_f64();
-        // A moment after the start is no measure.
+        // Shortly after the start the measurement would be meaningless.
         (self.progress.tokens - first.tokens) as f64 / seconds.max(0.5)
     }
 
-    /// The mean loss of a pair over the last few seconds, if any was trained.
+    /// The mean loss per pair over the last few seconds, if any was trained.
     pub fn loss(&self) -> Option<f64> {
-        // What the first entry stands for was trained before the window.
+        // The first entry was trained before the window.
         let (pairs, loss) = self
             .recent
             .iter()
@@ -111,18 +111,18 @@ impl Meter {
         (pairs > 0).then(|| loss / pairs as f64)
     }
 
-    /// The curve of the loss.
+    /// The loss curve.
     pub fn losses(&self) -> VecDeque<LossPoint> {
         let point = |point: &Point| LossPoint { words: point.words, loss: point.loss / point.pairs as f64 };
         self.curve.iter().map(point).collect()
     }
 
-    /// Keeps the window, and one entry before it, from which it is counted.
+    /// Keeps the window, and one entry before it as its start.
     fn forget(&mut self, now: Instant) {
         while self.recent.get(1).is_some_and(|entry| now.duration_since(entry.time) > WINDOW) {
             self.recent.pop_front();
         }
-        // An old entry alone would spread what comes next over the silence before it.
+        // Otherwise the next entry would be spread over the idle time before it.
         if let Some(first) = self.recent.front_mut()
             && let Some(start) = now.checked_sub(WINDOW)
         {
@@ -130,11 +130,11 @@ impl Meter {
         }
     }
 
-    /// Adds to the curve: a new point where the last one stands for enough words.
+    /// Adds to the last point of the curve, or a new point if the last one has enough words.
     fn draw(&mut self, point: Point) {
         let before = self.curve.len().checked_sub(2).map_or(0, |before| self.curve[before].words);
         match self.curve.back_mut() {
-            // Text that a fork has trained comes again.
+            // A fork has trained this text before.
             Some(last) if point.words <= last.words => {}
             Some(last) if last.words - before < self.step => {
                 *last = Point {

@@ -1,30 +1,24 @@
-//! Numbered lines → a model, with checkpoints that say how far it came.
+//! Numbered lines → a model, with checkpoints that record how far it came.
 //!
-//! One thread owns the trainer. It reads lines from the log (`queue.rs`), trains whole batches of them (`source.rs`), and
-//! publishes what came of it (`session.rs`). Text that does not fill a batch is learned by a fork of the trainer, which is
-//! thrown away after it was shown. So the borders of batches depend on the lines alone, never on when they came, in which
-//! requests, or how often the service was started: the model is what `skipstream train` makes of the same lines, and so is
-//! what is published when all of them are learned.
+//! One thread owns the trainer. It reads lines from the log (`queue.rs`), trains whole batches of them (`source.rs`) and
+//! publishes the result (`session.rs`). Text that does not fill a batch is learned by a fork of the trainer, which is
+//! discarded after it was published. So batch boundaries depend on the lines alone, never on when they arrived, in which
+//! requests, or how often the service was restarted: the model is the one that `skipstream train` makes of the same lines.
 //!
 //! # Why a crash at any moment does no harm
 //!
-//! A checkpoint is made in these steps. The state of the disk between two of them is what a crash leaves.
-//!
-//! | step | a crash behind it leaves | and the next start |
+//! | step | a crash after it leaves | the next start |
 //! |---|---|---|
-//! | text is logged | lines that are in no model | learns them: the log is read from the model's place on |
-//! | the words' times are written, under the new place's name | the old model and its times, and a file that nobody names | removes that file |
-//! | the model is renamed into its place | the new model with the new times, which its notes name; the old times and old lines | removes both |
-//! | the old times are removed | lines that the model holds | lets the log forget them |
-//! | lines are deleted, some at a time | some of those lines | goes on deleting |
+//! | text is logged | lines that are in no model | learns them: the log is read from the model's position on |
+//! | the model file is renamed into place | lines that the model has learned | lets the log delete them |
+//! | lines are deleted, some at a time | some of those lines | continues to delete |
 //!
-//! The model's file has its place in the log within it, so that the two cannot disagree; it is synced, then renamed, then
-//! the folder is synced, all before the first line is deleted. A file that is half written has another name. A place is the
-//! number of a line and of a sentence within it, because a batch may end in the middle of a long line.
+//! The model file contains its position in the log and the times when words were seen, so that they cannot disagree. It is
+//! written under a temporary name, synced and renamed, and the folder is synced, before the first line is deleted. A position
+//! is the number of a line and of a sentence within it, because a batch may end in the middle of a long line.
 //!
-//! What can go wrong without a crash: where the disk is full, saving fails and is tried again, and the text stays in the log
-//! meanwhile. Where the model has diverged, learning ends and nothing is saved: the last good model and all text behind it
-//! stay on disk.
+//! If the disk is full, saving fails and is retried, and the text stays in the log meanwhile. If the model has diverged,
+//! learning stops and nothing is saved: the last good model and all text after it stay on disk.
 
 mod memory;
 mod meter;
@@ -35,8 +29,6 @@ mod session;
 mod source;
 #[cfg(test)]
 mod tests;
-mod times;
-mod times_file;
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -56,7 +48,7 @@ pub struct Learner {
 }
 
 impl Learner {
-    /// Starts to learn what is in the log and what comes.
+    /// Starts to learn the lines of the log, old and new.
     pub fn start(service: Arc<Service>, model: Model) -> Result<Learner> {
         let session = Session::new(service.clone(), model)?;
         let thread = thread::Builder::new().name("learner".to_owned()).spawn(move || {
@@ -66,28 +58,27 @@ impl Learner {
         });
         let thread = thread.map_err(|error| Error::Data {
             path: service.settings.data.clone(),
-            reason: format!("no thread for learning: {error}"),
+            reason: format!("cannot start the learning thread: {error}"),
         })?;
         Ok(Learner { thread })
     }
 
-    /// Whether it has come to its end.
+    /// Whether the thread has ended.
     pub fn is_finished(&self) -> bool {
         self.thread.is_finished()
     }
 
-    /// Waits for its end, after [`Service::stop`]: the batch in hand is learned and the model is saved. An error says why it
-    /// is not; the text stays in the log then.
+    /// Waits for the end of the thread, after [`Service::stop`]: the current batch is learned and the model is saved. If it
+    /// cannot be saved, the text stays in the log.
     pub fn join(self) -> Result<()> {
         self.thread.join().unwrap_or_else(|_| Err(Error::Failed(DEFECT.to_owned())))
     }
 }
 
-/// What is told when the thread has panicked.
-const DEFECT: &str =
-    "learning has ended by a defect of the program; its text stays in the log: start it again";
+/// The problem that is reported after a panic.
+const DEFECT: &str = "learning crashed (this is a bug); the text is safe in the log: restart the service";
 
-/// Ends the service if the thread ends by a panic: who looks after the service may start it again, and nothing is lost.
+/// Stops the service if the thread panics, so that a supervisor can restart it. Nothing is lost.
 struct Alarm(Arc<Service>);
 
 impl Drop for Alarm {
@@ -101,12 +92,12 @@ impl Drop for Alarm {
     }
 }
 
-/// Questions go before learning: the threads that train have a lower priority, which they have from this one. Where that
-/// cannot be had, learning is only less polite.
+/// Lowers the priority of this thread and of the training threads that it starts, so that queries come first. A failure does
+/// no harm.
 fn yield_to_others() {
     #[cfg(target_os = "linux")]
     {
-        // Without a process, this is about the calling thread.
+        // Without a process id, this applies to the calling thread.
         let _ = rustix::process::setpriority_process(None, 5);
     }
 }

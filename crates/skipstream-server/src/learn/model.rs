@@ -1,98 +1,79 @@
-//! The model with its place in the log, on disk and in memory.
+//! The model with its position in the log, on disk and in memory.
 
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use skipstream::vocabulary::WordTimes;
 use skipstream::{Trainer, Vectors};
 
 use super::position::Position;
-use super::times::Times;
-use super::times_file;
 use crate::error::{Error, Result};
-use crate::log::Log;
+use crate::log::{Log, from_microseconds};
 use crate::published::{Published, Seen, Seq};
 
-/// The model with its place in the log, and when its words were seen.
+/// The model with its position in the log, and when its words were seen.
 #[derive(Debug)]
 pub struct Model {
     pub(super) trainer: Trainer,
     pub(super) position: Position,
-    pub(super) times: Times,
-    folder: PathBuf,
-    /// The place of the model on disk.
+    pub(super) times: WordTimes,
+    path: PathBuf,
+    /// The position of the model on disk.
     saved: Position,
 }
 
 impl Model {
-    /// Where a folder has its model.
+    /// The model file of a data folder.
     pub fn path(folder: &Path) -> PathBuf {
         folder.join("model.safetensors")
     }
 
-    /// Whether there is a model in a folder.
+    /// Whether a data folder has a model.
     pub fn exists(folder: &Path) -> bool {
         Model::path(folder).exists()
     }
 
-    /// A new model, which is saved at once: its settings hold from now on.
+    /// A new model. It is saved at once, so that its settings are fixed from now on.
     pub fn create(folder: &Path, trainer: Trainer, log: &Log) -> Result<Model> {
-        check_strategy(&trainer)?;
-        let mut model = Model {
-            times: Times::at(Timestamp::now(), trainer.vocabulary()),
-            trainer,
-            position: Position::START,
-            folder: folder.to_owned(),
-            saved: Position::START,
-        };
-        model.check_place(log)?;
+        let mut model = Model::at(folder, trainer, Position::START, log)?;
         model.save()?;
         Ok(model)
     }
 
-    /// The model in a folder. One that was trained elsewhere and put there is taken as it is, and goes on with the first line.
+    /// The model of a data folder. One that was trained elsewhere and copied there continues with the first line.
     pub fn load(folder: &Path, threads: Option<usize>, log: &Log) -> Result<Model> {
         let trainer = Trainer::load(Model::path(folder), threads)?;
+        let position = Position::noted(trainer.notes()).unwrap_or(Position::START);
+        Model::at(folder, trainer, position, log)
+    }
+
+    fn at(folder: &Path, trainer: Trainer, position: Position, log: &Log) -> Result<Model> {
         check_strategy(&trainer)?;
-        let (position, times) = match Position::noted(trainer.notes()) {
-            Some(position) => {
-                let path = times_file::path(folder, position);
-                (position, times_file::load(&path, trainer.vocabulary())?)
-            }
-            None => (Position::START, Times::at(Timestamp::now(), trainer.vocabulary())),
-        };
-        let model = Model { trainer, position, times, folder: folder.to_owned(), saved: position };
-        model.check_place(log)?;
-        // What a crash may have left to be done.
-        times_file::remove_others(folder, position);
+        let times = trainer.word_times().cloned();
+        let times =
+            times.unwrap_or_else(|| WordTimes::at(Timestamp::now().as_microsecond(), trainer.vocabulary()));
+        let model = Model { trainer, position, times, path: Model::path(folder), saved: position };
+        model.check_position(log)?;
         Ok(model)
     }
 
-    /// The trainer, to be asked about its settings.
+    /// The trainer, for its settings.
     pub fn trainer(&self) -> &Trainer {
         &self.trainer
     }
 
-    /// What the model knows, to start a service with.
+    /// The first published version of a service.
     pub fn published(&self, vectors: Vectors) -> Result<Published> {
         publication(&self.trainer, &self.times, 0, self.position.learned(), vectors)
     }
 
-    /// Saves the model and its place. Which lines are in it then.
+    /// Saves the model with its position. Returns the last line that is in it.
     pub(super) fn save(&mut self) -> Result<Seq> {
-        self.times.settle(self.trainer.vocabulary());
-        let times = times_file::path(&self.folder, self.position);
-        times_file::save(&times, &self.times, self.trainer.vocabulary().tokens())?;
+        self.times.resolve(self.trainer.vocabulary());
+        self.trainer.set_word_times(self.times.clone());
         self.position.note(self.trainer.notes_mut());
-        if let Err(error) = self.trainer.save(Model::path(&self.folder)) {
-            // It may have failed behind the rename, and a model must not lose the times that it names. Where the old model is
-            // still there, the room may be what is missing.
-            if self.is_saved_one_in_place() {
-                times_file::remove_others(&self.folder, self.saved);
-            }
-            return Err(error.into());
-        }
+        self.trainer.save(&self.path)?;
         self.saved = self.position;
-        times_file::remove_others(&self.folder, self.saved);
         Ok(self.saved.learned())
     }
 
@@ -106,41 +87,38 @@ impl Model {
         self.saved.learned()
     }
 
-    /// Whether the file has the model that was saved last; not if that cannot be told.
-    fn is_saved_one_in_place(&self) -> bool {
-        let notes = skipstream::snapshot::notes(Model::path(&self.folder));
-        notes.is_ok_and(|notes| Position::noted(&notes).unwrap_or(Position::START) == self.saved)
-    }
-
-    /// Refuses a log that is not the one from which the model was learned.
-    fn check_place(&self, log: &Log) -> Result<()> {
+    /// Rejects a log from which the model was not learned.
+    fn check_position(&self, log: &Log) -> Result<()> {
         let (first, last) = (log.first(), log.last());
         let line = self.position.line;
         if (first..=last + 1).contains(&line) {
             return Ok(());
         }
         Err(Error::Data {
-            path: Model::path(&self.folder),
+            path: self.path.clone(),
             reason: format!(
-                "the model goes on with line {line}, but the log beside it holds lines {first} to {last}: \
-                 they do not belong together; restore the one that was replaced, or begin in another folder"
+                "the model continues at line {line}, but the log next to it has lines {first} to {last}: \
+                 they do not belong together; restore the one that was replaced, or use another data folder"
             ),
         })
     }
 }
 
-/// What a trainer knows, for reading.
+/// The published version of a trainer's state.
 pub(super) fn publication(
     trainer: &Trainer,
-    times: &Times,
+    times: &WordTimes,
     number: u64,
     seq: Seq,
     vectors: Vectors,
 ) -> Result<Published> {
     let embeddings = trainer.embeddings(vectors)?;
     let vocabulary = trainer.vocabulary();
-    let seen =
-        |word| times.seen(vocabulary, vocabulary.id(word).expect("the words are those of the vocabulary"));
+    let seen = |word| {
+        let id = vocabulary.id(word).expect("the words are those of the vocabulary");
+        let [first, last] = times.of(vocabulary, id).map(from_microseconds);
+        Seen { first, last }
+    };
     let seen: Vec<Seen> = embeddings.words().map(seen).collect();
     Ok(Published::new(number, seq, Timestamp::now(), embeddings, seen, trainer.progress()))
 }

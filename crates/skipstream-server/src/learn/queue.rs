@@ -1,26 +1,26 @@
-//! Numbered lines → sentences in memory, a little ahead of the training.
+//! Numbered lines → sentences in memory, a little ahead of training.
 
 use std::collections::VecDeque;
 
 use skipstream::corpus::{self, InvalidUtf8, Lines, Sentence, Source, TextOptions};
+use skipstream::vocabulary::WordTimes;
 
 use super::position::Position;
-use super::times::Times;
 use crate::error::Result;
 use crate::log::{LogReader, Logged};
 
-/// Sentences that were read from the log and are not learned by the trainer.
+/// Sentences that were read from the log and that the trainer has not learned.
 #[derive(Debug)]
 pub struct Queue {
     reader: LogReader,
     options: TextOptions,
     sentences: VecDeque<Queued>,
     words: u64,
-    /// Where reading goes on: behind all sentences.
+    /// Where reading continues: after all sentences.
     end: Position,
     /// The number of the next token that is read.
     token: u64,
-    /// Memory to be used again.
+    /// Sentences to reuse.
     spare: Vec<Sentence>,
 }
 
@@ -30,14 +30,14 @@ struct Queued {
     start: Position,
 }
 
-/// Memory of so many sentences is kept for others.
+/// The maximum number of sentences to keep for reuse.
 const SPARE: usize = 10_000;
 
 impl Queue {
-    /// Reads on at a place up to which `tokens` tokens were learned.
+    /// Continues at a position up to which `tokens` tokens were learned.
     pub fn new(reader: LogReader, start: Position, tokens: u64, options: &TextOptions) -> Queue {
         let mut options = options.clone();
-        // Bad lines are refused where they come in. A log that has one all the same must not end all learning.
+        // Invalid lines are rejected on arrival. One that is in the log anyway must not stop learning.
         if options.invalid_utf8 == InvalidUtf8::Error {
             options.invalid_utf8 = InvalidUtf8::Skip;
         }
@@ -52,8 +52,8 @@ impl Queue {
         }
     }
 
-    /// Reads until so many words are there. Whether they are: if not, all that is logged was read.
-    pub fn fill(&mut self, words: u64, times: &mut Times) -> Result<bool> {
+    /// Reads until the queue has this many words. Returns false if the log has no more lines.
+    pub fn fill(&mut self, words: u64, times: &mut WordTimes) -> Result<bool> {
         while self.words < words {
             let Some(logged) = self.reader.read()? else { return Ok(false) };
             self.cut(&logged, times)?;
@@ -77,12 +77,12 @@ impl Queue {
         self.sentences.iter().map(|queued| &queued.sentence)
     }
 
-    /// Where the first sentence begins that was not taken.
+    /// The position of the first sentence that was not taken.
     pub fn start(&self) -> Position {
         self.sentences.front().map_or(self.end, |queued| queued.start)
     }
 
-    /// Behind all that was read.
+    /// The position after everything that was read.
     pub fn end(&self) -> Position {
         self.end
     }
@@ -93,15 +93,15 @@ impl Queue {
     }
 
     /// Cuts lines into sentences.
-    fn cut(&mut self, logged: &Logged, times: &mut Times) -> Result<()> {
+    fn cut(&mut self, logged: &Logged, times: &mut WordTimes) -> Result<()> {
         let Logged { first, arrived, chunk, .. } = logged;
         let start = self.end;
-        // Lines that were learned before the service was started stand in front of others in their chunk.
+        // A chunk may begin with lines that were learned before the service started.
         let learned = (start.line - first) as usize;
         let ends = memchr_ends(&chunk.text);
         let text_start = learned.checked_sub(1).map_or(0, |last| ends[last]);
         let text = &chunk.text[text_start..];
-        // A byte order mark is one only at the start of a stream, and this is somewhere within it.
+        // A byte order mark counts only at the start of a stream, and this is in the middle of one.
         let within = corpus::Position::at(1);
         let mut lines = Lines::starting_at(text, within, "the log", &self.options)?;
         let (mut line, mut sentences) = (0, 0);
@@ -125,7 +125,7 @@ impl Queue {
                 continue;
             }
             let time = chunk.times.get(learned + line as usize).copied().flatten().unwrap_or(*arrived);
-            times.mark(self.token, time);
+            times.mark(self.token, time.as_microsecond());
             self.token += sentence.len() as u64;
             self.words += sentence.len() as u64;
             self.sentences.push_back(Queued { sentence, start: place });
@@ -135,7 +135,7 @@ impl Queue {
     }
 }
 
-/// Where each line ends.
+/// The end of each line.
 fn memchr_ends(text: &[u8]) -> Vec<usize> {
     memchr::memchr_iter(b'\n', text).map(|newline| newline + 1).collect()
 }

@@ -1,4 +1,4 @@
-//! The work of the thread that learns.
+//! The work of the learning thread.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,55 +16,54 @@ use crate::published::{Published, Seq};
 use crate::service::Service;
 use crate::status::{Checkpoint, Status};
 
-/// The status is told so often.
+/// The interval of status updates.
 const STATUS_EVERY: Duration = Duration::from_secs(1);
 
-/// After a failure, the next attempt is made so much later.
+/// The delay after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Where a checkpoint failed, the next attempt is made so much later, at the most.
+/// The maximum delay after a failed checkpoint.
 const CHECKPOINT_PAUSE: Duration = Duration::from_secs(10);
 
-/// So many places in the text may wait for their words' times to be settled: 16 MiB.
+/// The maximum number of marks in the word times: 16 MiB.
 const MARKS: usize = 1 << 20;
 
-/// All that the thread works with.
+/// The state of the learning thread.
 pub struct Session {
     service: Arc<Service>,
     model: Model,
     queue: Queue,
-    /// Learns the text behind the last whole batch, where it is to be seen.
+    /// Learns the text after the last whole batch, for publication.
     fork: Option<Trainer>,
-    /// What the last fork took, and when it was done.
+    /// The duration of the last fork, and when it ended.
     fork_cost: Duration,
     fork_end: Instant,
     meter: Meter,
-    /// The last publication.
+    /// The number of the last published version.
     number: u64,
     published_at: Instant,
-    /// When the model is saved next.
+    /// When the next checkpoint is due.
     checkpoint_at: Instant,
     checkpoint: Option<Checkpoint>,
-    told_at: Instant,
+    reported_at: Instant,
     learning_problem: Option<String>,
     saving_problem: Option<String>,
 }
 
-/// What is to be done after a step.
+/// What to do after a step.
 enum Next {
-    /// More at once.
-    GoOn,
-    /// Nothing, unless somebody rings, until then.
+    /// Continue at once.
+    Continue,
+    /// Wait until then, or until the log has news.
     Wait(Instant),
 }
 
 impl Session {
-    /// Goes on where the model is.
+    /// Continues at the model's position.
     pub fn new(service: Arc<Service>, model: Model) -> Result<Session> {
         let (trainer, position) = (&model.trainer, model.position);
         let reader = service.log.reader(position.line)?;
-        // What a crash may have left to be deleted. Not before the reader has taken it out of the queue, which counts what is
-        // there.
+        // A crash may have left learned lines. The reader must exist first: it takes them out of the queue's count.
         service.log.forget(position.learned());
         let queue = Queue::new(reader, position, trainer.vocabulary().tokens(), trainer.settings().text());
         let now = Instant::now();
@@ -72,11 +71,11 @@ impl Session {
         let session = Session {
             meter: Meter::new(trainer.progress(), now),
             number: 0,
-            // Text that waits is shown as soon as it is learned.
+            // Text that waits is published as soon as it is learned.
             published_at: now.checked_sub(service.settings.publish_every).unwrap_or(now),
             checkpoint_at: now + service.settings.checkpoint_every,
             checkpoint: (seq > 0).then(|| Checkpoint { seq, time: Timestamp::now() }),
-            told_at: now,
+            reported_at: now,
             fork: None,
             fork_cost: Duration::ZERO,
             fork_end: now,
@@ -86,31 +85,31 @@ impl Session {
             model,
             queue,
         };
-        session.tell(0.0);
+        session.report(0.0);
         Ok(session)
     }
 
-    /// The service that it works for.
+    /// The service.
     pub fn service(&self) -> &Arc<Service> {
         &self.service
     }
 
-    /// Learns until the service stops, and saves what was learned. An error is why it is not saved.
+    /// Learns until the service stops, and saves the model. An error means that it could not be saved.
     pub fn run(mut self) -> Result<()> {
         while !self.service.is_stopping() {
             let wakeups = self.service.log.wakeups();
             match self.step() {
-                Ok(Next::GoOn) => self.learning_problem = None,
+                Ok(Next::Continue) => self.learning_problem = None,
                 Ok(Next::Wait(until)) => {
                     self.learning_problem = None;
-                    self.tell_if_due();
+                    self.report_if_due();
                     self.service.log.wait(wakeups, until.saturating_duration_since(Instant::now()));
                 }
                 Err(error) => {
                     let is_over = is_diverged(&error);
                     self.fail(&error);
                     if is_over {
-                        // To learn on would be in vain, and to save would put this in the place of a good model.
+                        // Learning on is useless, and saving would replace a good model.
                         self.wait_for_stop();
                         self.service.requests.close();
                         return Err(error);
@@ -121,37 +120,37 @@ impl Session {
         }
         self.service.requests.close();
         self.save().map(|_| ()).inspect_err(|error| {
-            tracing::error!(%error, "the model could not be saved at the end; its text stays in the log");
+            tracing::error!(%error, "could not save the model on shutdown; its text stays in the log");
         })
     }
 
-    /// Learns what there is, saves and publishes if it is time.
+    /// Learns the available text; saves and publishes if due.
     fn step(&mut self) -> Result<Next> {
         let outcome = self.learn();
-        // Where the log cannot be read, what was learned before is saved all the same. A model that has diverged is not.
+        // If the log cannot be read, what was learned before is saved anyway. A diverged model is not.
         if !outcome.as_ref().is_err_and(is_diverged) {
             self.serve_checkpoints();
         }
         let outcome = outcome?;
         let next = self.publish_if_due(outcome)?;
-        self.tell_if_due();
+        self.report_if_due();
         Ok(next)
     }
 
-    /// Trains whole batches until there are no more, or until something else is due.
+    /// Trains whole batches until there are no more or something else is due.
     fn learn(&mut self) -> Result<StopReason> {
         let Session { service, model, queue, meter, .. } = self;
         let Model { trainer, times, .. } = model;
         let publish_at = self.published_at + service.settings.publish_every;
         let checkpoint_at = self.checkpoint_at;
         let mut before = trainer.progress().totals;
-        let mut told_at = self.told_at;
+        let mut reported_at = self.reported_at;
         let mut observer = |progress: &Progress| {
             let now = Instant::now();
             meter.note(progress, &before, now);
             before = progress.totals;
-            if now.duration_since(told_at) >= STATUS_EVERY {
-                told_at = now;
+            if now.duration_since(reported_at) >= STATUS_EVERY {
+                reported_at = now;
                 let speed = meter.words_per_second(now);
                 let status = Status { words_per_second: speed, ..(**service.status.load()).clone() };
                 service.status.store(Arc::new(with_meter(status, meter)));
@@ -166,13 +165,13 @@ impl Session {
         let mut source = WholeBatches::new(queue, times, batch_words, MARKS);
         let outcome = trainer.train(&mut source, &mut observer);
         let (failure, is_marked_full) = (source.failure.take(), source.is_marked_full);
-        // The observer was told of all batches but the last.
+        // The observer saw all batches except the last.
         self.meter.note(&self.model.trainer.progress(), &before, Instant::now());
-        self.told_at = told_at;
-        // All that was taken is learned, also where something failed.
+        self.reported_at = reported_at;
+        // Everything that was taken is learned, even after a failure.
         self.model.position = self.queue.start();
         if self.model.times.marks() > MARKS {
-            self.model.times.settle(self.model.trainer.vocabulary());
+            self.model.times.resolve(self.model.trainer.vocabulary());
         }
         match failure {
             Some(error) => Err(error),
@@ -182,14 +181,14 @@ impl Session {
         }
     }
 
-    /// Publishes what was learned, if there is something new and it is time for it.
+    /// Publishes the model if it is new and publication is due.
     fn publish_if_due(&mut self, reason: StopReason) -> Result<Next> {
         let now = Instant::now();
         let is_dry = reason != StopReason::Paused;
         let published = self.service.published();
         let seq = if is_dry { self.queue.end() } else { self.queue.start() }.learned();
         let idle = |session: &Session| {
-            if is_dry { Next::Wait(session.checkpoint_at.min(now + STATUS_EVERY)) } else { Next::GoOn }
+            if is_dry { Next::Wait(session.checkpoint_at.min(now + STATUS_EVERY)) } else { Next::Continue }
         };
         if seq <= published.seq {
             return Ok(idle(self));
@@ -199,38 +198,38 @@ impl Session {
         let mut due_at =
             if is_awaited { now } else { self.published_at + self.service.settings.publish_every };
         if needs_fork {
-            // Forks take at most a quarter of the time, or half of it where somebody waits.
+            // Forks take at most a quarter of the time, or half if a caller waits.
             due_at = due_at.max(self.fork_end + self.fork_cost * if is_awaited { 1 } else { 3 });
         }
         if now < due_at {
             return Ok(match idle(self) {
                 Next::Wait(until) => Next::Wait(until.min(due_at)),
-                Next::GoOn => Next::GoOn,
+                Next::Continue => Next::Continue,
             });
         }
         let publication =
             if needs_fork { self.learn_tail(seq)? } else { self.publish_base(seq, &published)? };
         self.service.publish(publication);
         self.published_at = Instant::now();
-        self.tell(self.published_speed());
+        self.report(self.published_speed());
         Ok(idle(self))
     }
 
-    /// What the trainer knows.
+    /// The published version of the trainer.
     fn publish_base(&mut self, seq: Seq, published: &Published) -> Result<Published> {
         self.number += 1;
         let Model { trainer, times, .. } = &mut self.model;
         if trainer.progress().tokens == published.progress.tokens {
-            // Lines without words: nothing but the number has changed.
+            // Lines without words: only the number has changed.
             let Published { embeddings, seen, progress, .. } = published;
             let (embeddings, seen) = (embeddings.clone(), seen.clone());
             return Ok(Published::new(self.number, seq, Timestamp::now(), embeddings, seen, *progress));
         }
-        times.settle(trainer.vocabulary());
+        times.resolve(trainer.vocabulary());
         publication(trainer, times, self.number, seq, self.service.settings.vectors)
     }
 
-    /// What a fork of the trainer knows that has learned the rest of the text too.
+    /// The published version of a fork that has also learned the rest of the text.
     fn learn_tail(&mut self, seq: Seq) -> Result<Published> {
         let start = Instant::now();
         let trainer = &self.model.trainer;
@@ -252,10 +251,10 @@ impl Session {
         publication
     }
 
-    /// Saves the model if it is time for it, or if somebody wants it.
+    /// Saves the model if a checkpoint is due or requested.
     fn serve_checkpoints(&mut self) {
         let ordered = self.service.requests.take_checkpoints();
-        // What is learned but not saved takes room in the log, which must not grow without bound.
+        // Text that is learned but not saved stays in the log, which must not grow without bound.
         let log_is_long = self.service.log.kept_bytes().saturating_sub(self.service.log.waiting_bytes())
             > self.service.settings.queue_bytes
             && self.saving_problem.is_none();
@@ -264,10 +263,10 @@ impl Session {
         }
         let saved = self.save();
         if let Err(error) = &saved {
-            tracing::warn!(%error, "the model could not be saved; its text stays in the log");
+            tracing::warn!(%error, "could not save the model; its text stays in the log");
         }
         for answer in ordered {
-            // Who asked may have gone away.
+            // The caller may have gone away.
             let _ = answer.send(match &saved {
                 Ok(checkpoint) => Ok(*checkpoint),
                 Err(error) => Err(error.again()),
@@ -275,7 +274,7 @@ impl Session {
         }
     }
 
-    /// Saves the model, if it has changed, and lets the log forget what is in it.
+    /// Saves the model if it has changed, and lets the log delete the lines that are in it.
     fn save(&mut self) -> Result<Checkpoint> {
         let every = self.service.settings.checkpoint_every;
         if self.model.is_saved() {
@@ -293,13 +292,13 @@ impl Session {
                 self.checkpoint_at = now + every;
                 let checkpoint = Checkpoint { seq, time: Timestamp::now() };
                 self.checkpoint = Some(checkpoint);
-                self.tell(self.published_speed());
+                self.report(self.published_speed());
                 Ok(checkpoint)
             }
             Err(error) => {
-                self.saving_problem = Some(format!("the model could not be saved: {error}"));
+                self.saving_problem = Some(format!("could not save the model: {error}"));
                 self.checkpoint_at = now + every.min(CHECKPOINT_PAUSE);
-                self.tell(self.published_speed());
+                self.report(self.published_speed());
                 Err(error)
             }
         }
@@ -309,17 +308,17 @@ impl Session {
         self.service.status.load().words_per_second
     }
 
-    fn tell_if_due(&mut self) {
+    fn report_if_due(&mut self) {
         let now = Instant::now();
-        if now.duration_since(self.told_at) >= STATUS_EVERY {
-            self.told_at = now;
+        if now.duration_since(self.reported_at) >= STATUS_EVERY {
+            self.reported_at = now;
             let speed = self.meter.words_per_second(now);
-            self.tell(speed);
+            self.report(speed);
         }
     }
 
-    /// Tells how learning goes.
-    fn tell(&self, words_per_second: f64) {
+    /// Updates the status.
+    fn report(&self, words_per_second: f64) {
         let problem = self.learning_problem.as_ref().or(self.saving_problem.as_ref());
         let status = Status {
             words_per_second,
@@ -331,12 +330,12 @@ impl Session {
     }
 
     fn fail(&mut self, error: &Error) {
-        tracing::error!(%error, "text could not be learned; it stays in the log");
-        self.learning_problem = Some(format!("text could not be learned: {error}"));
-        self.tell(0.0);
+        tracing::error!(%error, "could not learn text; it stays in the log");
+        self.learning_problem = Some(format!("could not learn text: {error}"));
+        self.report(0.0);
     }
 
-    /// Waits a moment, whoever rings meanwhile, unless the service stops.
+    /// Waits a moment, even if the log has news, unless the service stops.
     fn pause(&self) {
         let until = Instant::now() + PAUSE;
         while !self.service.is_stopping() && Instant::now() < until {
@@ -355,12 +354,12 @@ impl Session {
     }
 }
 
-/// Adds what the meter shows.
+/// Adds the measurements.
 fn with_meter(status: Status, meter: &Meter) -> Status {
     Status { progress: Some(meter.progress()), loss: meter.loss(), losses: meter.losses(), ..status }
 }
 
-/// Whether the model has values that are no numbers: more text does not help.
+/// Whether the model has infinite or NaN values: more text does not help.
 fn is_diverged(error: &Error) -> bool {
     matches!(
         error,

@@ -1,33 +1,33 @@
-//! Sentences of the queue, as a trainer reads them.
+//! The sentences of the queue, as sources for a trainer.
 
 use skipstream::corpus::{Read, Sentence, Source};
+use skipstream::vocabulary::WordTimes;
 
 use super::queue::Queue;
-use super::times::Times;
 use crate::error::Error;
 
-/// Gives the sentences of whole batches, and ends where there is not enough text for another one. It reads on while the
-/// trainer is at work on the batch before.
+/// The sentences of whole batches. It ends when the text does not fill another batch, and reads ahead while the trainer
+/// works on the previous one.
 pub struct WholeBatches<'a> {
     queue: &'a mut Queue,
-    times: &'a mut Times,
+    times: &'a mut WordTimes,
     /// Words that close a batch.
     batch_words: u64,
     /// Words of the open batch.
     words: u64,
-    /// Places that may wait for their words' times to be settled.
+    /// The maximum number of marks in `times`.
     most_marks: usize,
-    /// Whether it has ended because there are more of those, and not because there is no more text.
+    /// Whether it ended because there are too many marks, and not because there is no more text.
     pub is_marked_full: bool,
     /// Why the log could not be read.
     pub failure: Option<Error>,
 }
 
 impl<'a> WholeBatches<'a> {
-    /// Begins with a batch.
+    /// Starts at a batch boundary.
     pub fn new(
         queue: &'a mut Queue,
-        times: &'a mut Times,
+        times: &'a mut WordTimes,
         batch_words: u64,
         most_marks: usize,
     ) -> WholeBatches<'a> {
@@ -38,7 +38,7 @@ impl<'a> WholeBatches<'a> {
 impl Source for WholeBatches<'_> {
     fn read(&mut self, sentence: &mut Sentence) -> skipstream::Result<Read> {
         if self.words >= self.batch_words {
-            // Behind a batch, so that each attempt learns one at least.
+            // Only after a batch, so that each attempt learns at least one.
             if self.times.marks() > self.most_marks {
                 self.is_marked_full = true;
                 return Ok(Read::Pending);
@@ -49,7 +49,7 @@ impl Source for WholeBatches<'_> {
             match self.queue.fill(self.batch_words, self.times) {
                 Ok(true) => {}
                 Ok(false) => return Ok(Read::Pending),
-                // A batch has not begun: what was read is learned, and the error is told behind it.
+                // No batch has begun: everything that was read is learned before the error is returned.
                 Err(error) => {
                     self.failure = Some(error);
                     return Ok(Read::Pending);
@@ -57,13 +57,13 @@ impl Source for WholeBatches<'_> {
             }
         }
         let is_taken = self.queue.take(sentence);
-        assert!(is_taken, "as many words as close a batch are in the queue");
+        assert!(is_taken, "the queue has enough words for a batch");
         self.words += sentence.len() as u64;
         Ok(Read::Sentence)
     }
 }
 
-/// Gives the sentences of the queue and leaves them there: for a fork.
+/// The sentences of the queue, which stay there: for a fork.
 pub struct Tail<I>(pub I);
 
 impl<'a, I: Iterator<Item = &'a Sentence>> Source for Tail<I> {

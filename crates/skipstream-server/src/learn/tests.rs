@@ -8,6 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use proptest::prelude::*;
 use skipstream::corpus::{Lines, Sentence, Source, TextOptions};
+use skipstream::vocabulary::WordTimes;
 use skipstream::{
     Config, Embeddings, IncrementalOptions, MiniBatchOptions, Strategy, StrategyName as Method, Trainer,
     Vectors,
@@ -17,7 +18,6 @@ use tempfile::TempDir;
 use super::position::Position;
 use super::queue::Queue;
 use super::source::WholeBatches;
-use super::times::Times;
 use super::*;
 use crate::log::{Chunk, Log};
 use crate::published::{Published, Seen, Seq};
@@ -197,16 +197,12 @@ proptest! {
             let published = running.learned(lines.len() as u64);
             running.stop();
             let model = fs::read(Model::path(folder.path())).unwrap();
-            let times = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
-            let times: Vec<_> = times.filter(|path| path.to_str().unwrap().contains("times-")).collect();
-            assert_eq!(times.len(), 1, "one model has one file of times");
-            (model, fs::read(&times[0]).unwrap(), published)
+            (model, published)
         };
-        let (model, times, published) = files(usize::MAX, 80);
+        let (model, published) = files(usize::MAX, 80);
         for stop_every in [1, 3] {
-            let (other_model, other_times, other_published) = files(stop_every, size);
+            let (other_model, other_published) = files(stop_every, size);
             prop_assert!(other_model == model, "the models differ");
-            prop_assert!(other_times == times, "the times differ");
             assert_same(&other_published.embeddings, &published.embeddings);
             prop_assert_eq!(&other_published.seen, &published.seen);
         }
@@ -329,7 +325,7 @@ fn a_model_that_cannot_be_saved_is_a_problem_until_it_can() {
     let refused = running.runtime.block_on(running.service.checkpoint()).unwrap_err().to_string();
     assert!(refused.contains(".model.safetensors.partial"), "{refused}");
     running.wait_for(|status| {
-        status.problem.as_ref().is_some_and(|problem| problem.contains("could not be saved"))
+        status.problem.as_ref().is_some_and(|problem| problem.contains("could not save the model"))
     });
     assert!(running.service.log.kept_bytes() > 0, "the text stays");
     // Learning goes on.
@@ -340,31 +336,6 @@ fn a_model_that_cannot_be_saved_is_a_problem_until_it_can() {
     running.runtime.block_on(running.service.checkpoint()).unwrap();
     running.wait_for(|status| status.problem.is_none());
     running.stop();
-}
-
-#[test]
-fn a_save_that_failed_behind_the_rename_leaves_a_folder_that_can_be_started() {
-    let folder = TempDir::new().unwrap();
-    let (at, path) = (|sentences| Position { line: 1, sentences }, Model::path(folder.path()));
-    let times = |place| times_file::path(folder.path(), place);
-    let log = Log::open(folder.path(), 1 << 20).unwrap();
-    let trainer = Trainer::new(small(Method::MiniBatch, 20)).unwrap();
-    let mut model = Model::create(folder.path(), trainer, &log).unwrap();
-    fs::create_dir(folder.path().join(".model.safetensors.partial")).unwrap();
-    model.position = at(1);
-    model.save().unwrap_err();
-    assert!(times(at(0)).exists() && !times(at(1)).exists(), "the old model is in its place");
-    // The new one came into its place, and nobody was told.
-    fs::remove_dir(folder.path().join(".model.safetensors.partial")).unwrap();
-    model.position = at(2);
-    fs::copy(times(at(0)), times(at(2))).unwrap();
-    model.position.note(model.trainer.notes_mut());
-    model.trainer.save(&path).unwrap();
-    fs::create_dir(folder.path().join(".model.safetensors.partial")).unwrap();
-    model.save().unwrap_err();
-    assert!(times(at(2)).exists());
-    assert_eq!(Model::load(folder.path(), None, &log).unwrap().position, at(2));
-    assert!(!times(at(0)).exists(), "the start tidies up");
 }
 
 #[test]
@@ -415,23 +386,12 @@ fn a_panic_of_the_learner_ends_the_service() {
     });
     let message = Learner { thread }.join().unwrap_err().to_string();
     assert!(service.is_stopping());
-    assert!(message.contains("defect"), "{message}");
+    assert!(message.contains("this is a bug"), "{message}");
     assert_eq!(service.status.load().problem.as_ref(), Some(&message));
 }
 
 #[test]
-fn times_that_were_half_written_are_removed_at_the_start() {
-    let folder = TempDir::new().unwrap();
-    let config = small(Method::MiniBatch, 20);
-    start(folder.path(), &config).stop();
-    let half = folder.path().join(".times-9-0.partial");
-    fs::write(&half, "half").unwrap();
-    start(folder.path(), &config).stop();
-    assert!(!half.exists());
-}
-
-#[test]
-fn batches_end_where_too_many_times_wait_to_be_settled() {
+fn batches_end_where_too_many_marks_are_in_memory() {
     let folder = TempDir::new().unwrap();
     let log = Log::open(folder.path(), 1 << 20).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -441,7 +401,7 @@ fn batches_end_where_too_many_times_wait_to_be_settled() {
     }
     let options = TextOptions::default();
     let mut queue = Queue::new(log.reader(1).unwrap(), Position::START, 0, &options);
-    let (mut times, mut sentence) = (Times::default(), Sentence::default());
+    let (mut times, mut sentence) = (WordTimes::default(), Sentence::default());
     let mut read = |most_marks| {
         let mut source = WholeBatches::new(&mut queue, &mut times, 30, most_marks);
         let mut sentences = 0;
@@ -466,7 +426,7 @@ fn a_log_that_is_not_the_models_is_refused() {
     fs::remove_file(folder.path().join("log.sqlite")).unwrap();
     let message = start_with(settings(folder.path()), &config).err().unwrap().to_string();
     assert!(
-        message.contains("the log beside it holds lines 1 to 0: they do not belong together"),
+        message.contains("the log next to it has lines 1 to 0: they do not belong together"),
         "{message}"
     );
 
@@ -487,26 +447,7 @@ fn a_log_that_is_not_the_models_is_refused() {
     drop(log);
     fs::remove_file(Model::path(other.path())).unwrap();
     let message = start_with(settings(other.path()), &config).err().unwrap().to_string();
-    assert!(message.contains("the model goes on with line 1, but the log"), "{message}");
-}
-
-#[test]
-fn times_that_are_damaged_or_missing_are_named() {
-    let folder = TempDir::new().unwrap();
-    let config = small(Method::MiniBatch, 20);
-    start(folder.path(), &config).stop();
-    let path = folder.path().join("times-1-0");
-    let good = fs::read(&path).unwrap();
-    let mut bad = good.clone();
-    bad[20] ^= 1;
-    for (bytes, reason) in [(&bad[..], "the file is damaged"), (&good[..5], "the file is cut")] {
-        fs::write(&path, bytes).unwrap();
-        let message = start_with(settings(folder.path()), &config).err().unwrap().to_string();
-        assert!(message.starts_with(path.to_str().unwrap()) && message.ends_with(reason), "{message}");
-    }
-    fs::remove_file(&path).unwrap();
-    let message = start_with(settings(folder.path()), &config).err().unwrap().to_string();
-    assert!(message.starts_with(path.to_str().unwrap()), "{message}");
+    assert!(message.contains("the model continues at line 1, but the log"), "{message}");
 }
 
 #[test]

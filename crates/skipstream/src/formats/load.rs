@@ -8,7 +8,7 @@ use super::{Format, finalfusion, npy, projector, yskip};
 use crate::bytes::Compression;
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::{Embeddings, Origin, Vectors};
-use crate::snapshot::one_kind;
+use crate::snapshot::ModelFileError;
 use crate::{Error, Result};
 
 /// How to read vectors.
@@ -76,7 +76,8 @@ pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<(Forma
     };
     let has_one_kind = !matches!(format, Format::Safetensors | Format::Yskip);
     if has_one_kind && options.vectors != Vectors::default() {
-        return Err(one_kind(path, options.vectors));
+        let cause = ModelFileError::OneKind { vectors: options.vectors };
+        return Err(Error::model_file(path, cause));
     }
     if format == Format::Safetensors {
         if opened.compression != Compression::None {
@@ -212,7 +213,10 @@ mod tests {
         let path = folder.path().join("vectors.txt");
         save(&small(), Format::Word2vecText, &path).unwrap();
         let message = load(&path, Vectors::Target).unwrap_err().to_string();
-        assert!(message.contains("vectors is target; this file holds one kind of vectors only"), "{message}");
+        assert!(
+            message.contains("this file has one kind of vectors only; it has no separate target vectors"),
+            "{message}"
+        );
     }
 
     #[test]

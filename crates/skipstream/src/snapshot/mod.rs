@@ -1,50 +1,64 @@
 //! Models ↔ safetensors files, which any program that reads safetensors can open.
 //!
-//! There are two kinds. One is the whole state of a trainer: `target` and `context` are n × dimensions, row i belongs to
-//! the word whose bytes end at `word_ends[i]` in `words`, and what else is in the file lets training go on as if it had
-//! never stopped. The other has words, counts and one matrix `vectors`: all that is needed to read.
+//! A model file is the whole state of a trainer, so that training continues as if it had never stopped. A vectors file has
+//! words, counts and vectors only. Both are sorted by frequency, the highest count first and equal counts in alphabetical
+//! order, so that the row of a word is its rank.
 //!
-//! Rows stand in the order of frequency, the highest count first and equal counts by word, so that row = rank. A reader
-//! takes any other order too.
+//! Below, n is the number of words, d that of dimensions, and v that of initial vectors; … is any number.
 //!
-//! | tensor | shape | what |
-//! |---|---|---|
-//! | `words`, `word_ends` | bytes, u8; n, u64 | both kinds: the words' UTF-8, behind one another |
-//! | `counts` | n, u64 | both kinds: occurrences |
-//! | `vectors` | n × dimensions, f32 | the rows of a file of vectors |
-//! | `target`, `context` | n × dimensions, f32 | the rows of a trainer, and all that follows |
-//! | `target_squares`, `context_squares` | n, or n × dimensions, f32 | AdaGrad's sums |
-//! | `slots`, `counters`, `births`, `latest` | n, u32 and u64 | the vocabulary: Misra–Gries counters, the numbers of the first and the last token |
-//! | `free_slots` | u32 | slots without a word, the next to be used last |
-//! | `noise_slots`, `noise_generations` | τ × 2, slots, u32 | the adaptive table (`incremental`) |
-//! | `replay_words`, `replay_ends`, `replay_segments` | u32, u32, segments × 4 u64 | old text that waits |
-//! | `initial`, `initial_words`, `initial_word_ends`, `initial_counts` | v × dimensions, f32; bytes, u8; v, u64 | vectors with which words start |
+//! | tensor | type | shape | file | owner | meaning |
+//! |---|---|---|---|---|---|
+//! | `words` | u8 | … | always | `vocabulary` | the words in UTF-8, without separators |
+//! | `word_ends` | u64 | n | always | `vocabulary` | where each word ends in `words` |
+//! | `counts` | u64 | n | always | `vocabulary` | occurrences since the word was admitted |
+//! | `vectors` | f32 | n × d | vectors file | `embeddings` | the vectors |
+//! | `target` | f32 | n × d | model file | `parameters` | target vectors |
+//! | `context` | f32 | n × d | model file | `parameters` | context vectors |
+//! | `target_squares` | f32 | n | model file, rates by row | `parameters` | AdaGrad's sums, one per row |
+//! | `context_squares` | f32 | n | model file, rates by row | `parameters` | AdaGrad's sums, one per row |
+//! | `target_squares` | f32 | n × d | model file, rates by dimension | `parameters` | AdaGrad's sums, one per value |
+//! | `context_squares` | f32 | n × d | model file, rates by dimension | `parameters` | AdaGrad's sums, one per value |
+//! | `slots` | u32 | n | model file | `vocabulary` | the id of each word |
+//! | `counters` | u64 | n | model file | `vocabulary` | Misra–Gries counters |
+//! | `first_tokens` | u64 | n | model file | `vocabulary` | the number of the token that admitted the word |
+//! | `last_tokens` | u64 | n | model file | `vocabulary` | the number of the word's last token |
+//! | `free_slots` | u32 | … | model file | `vocabulary` | ids without a word; the last is used next |
+//! | `word_times` | i64 | n × 2 | model file, text with times | `vocabulary` | when the word was first and last seen, in microseconds since 1970 |
+//! | `replay_words` | u32 | … | model file, `mini-batch` | `train` | ids of the tokens that wait for their replay; 2³² − 1 for none |
+//! | `replay_ends` | u32 | … | model file, `mini-batch` | `train` | where sentences end within their segment |
+//! | `replay_segments` | u64 | … × 4 | model file, `mini-batch` | `train` | first token, tokens, sentences, replays that remain |
+//! | `noise_slots` | u32 | … × 2 | model file, other strategies | `noise` | the adaptive table: id, generation |
+//! | `noise_generations` | u32 | … | model file, other strategies | `noise` | the generation of each id |
+//! | `initial_words` | u8 | … | model file, started from vectors | `train` | the words that start with a given vector |
+//! | `initial_word_ends` | u64 | v | model file, started from vectors | `train` | where each of them ends |
+//! | `initial_counts` | u64 | v | model file, started from vectors | `train` | their counts |
+//! | `initial` | f32 | v × d | model file, started from vectors | `train` | their vectors |
 //!
-//! The metadata has one key, `skipstream`, whose value is JSON: the format's version, the kind of file, a BLAKE3
-//! checksum of each tensor, and of a trainer the settings, the totals, and the sources that were read and how far. (One
+//! The metadata has one key, `skipstream`, whose value is JSON: the format's version, the program, a BLAKE3 checksum of
+//! each tensor and, for a model file, the settings, the totals, and the sources that were read with their positions. (One
 //! key, because the order of several would differ from run to run, and the same training gives the same bytes.)
 //!
-//! Invariant: a file is either the old state or the new one, whole. It is written under another name in the same
+//! Invariant: a file is either the old state or the new one, whole. It is written under a temporary name in the same
 //! folder, synced, and renamed.
 
 mod error;
 mod file;
 mod inspect;
 mod metadata;
+mod norms;
 mod read;
+mod table;
 mod tensor;
 mod vectors;
 mod write;
 
 pub use error::ModelFileError;
 pub use inspect::{
-    Band, Checksum, Inspection, Noise, Norms, TensorReport, Training, WordEntry, contents, inspect, notes,
-    words,
+    Checksum, FileKind, Inspection, Noise, TensorReport, TrainingState, WordEntry, inspect, kind, words,
 };
-pub use metadata::Contents;
-pub(crate) use vectors::one_kind;
+pub use norms::{Band, Norms};
 
-/// The format's version. A reader refuses others.
+/// The format's version. A reader rejects others.
 const VERSION: u32 = 1;
 
 /// The one key of the metadata.

@@ -1,4 +1,4 @@
-//! The tensors of a file, and how they are written.
+//! Tensors → file.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -6,25 +6,42 @@ use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use bytemuck::NoUninit;
+use bytemuck::Pod;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata as Header, TensorInfo};
-use serde::Serialize;
 
 use super::METADATA_KEY;
-use super::metadata::Checksums;
+use super::metadata::{Checksums, Contents, Metadata};
 use crate::bytes::replace;
 use crate::error::{Error, Result};
 
-/// Replaces a file by one of these tensors. The metadata is made when their checksums are known.
-pub(super) fn write_file<M: Serialize>(
-    path: &Path,
-    mut tensors: Vec<(&'static str, Tensor<'_>)>,
-    metadata: impl FnOnce(Checksums) -> M,
-) -> Result<()> {
+/// A type of values, one number or a row of them.
+pub(super) trait Value: Pod {
+    const DTYPE: Dtype;
+    /// The length of a row; nothing for one number.
+    const ROW: Option<usize> = None;
+}
+
+macro_rules! values {
+    ($($number:ty: $dtype:ident),*; $($row:ty: $length:literal $row_dtype:ident),*) => {
+        $(impl Value for $number { const DTYPE: Dtype = Dtype::$dtype; })*
+        $(impl Value for $row {
+            const DTYPE: Dtype = Dtype::$row_dtype;
+            const ROW: Option<usize> = Some($length);
+        })*
+    };
+}
+
+values!(u8: U8, u32: U32, u64: U64, f32: F32; [u32; 2]: 2 U32, [i64; 2]: 2 I64, [u64; 4]: 4 U64);
+
+/// A tensor to write, with its name.
+pub(super) type Named<'a> = (&'static str, Tensor<'a>);
+
+/// Replaces a file by one with these tensors. `contents` describes them.
+pub(super) fn write_file(path: &Path, mut tensors: Vec<Named<'_>>, contents: Contents) -> Result<()> {
     // The largest type first: then every tensor is aligned.
     tensors.sort_by_key(|(name, tensor)| (Reverse(tensor.dtype.bitsize()), *name));
-    let header = header(&tensors, metadata).map_err(|reason| Error::malformed(path, reason))?;
+    let header = header(&tensors, contents).map_err(Error::io(path))?;
     replace(path, |file| {
         let mut write = || {
             file.write_all(&(header.len() as u64).to_le_bytes())?;
@@ -35,14 +52,11 @@ pub(super) fn write_file<M: Serialize>(
     })
 }
 
-/// The header of a safetensors file: JSON, padded with spaces to whole words of eight bytes.
-fn header<M: Serialize>(
-    tensors: &[(&'static str, Tensor<'_>)],
-    metadata: impl FnOnce(Checksums) -> M,
-) -> std::result::Result<Vec<u8>, String> {
+/// The header of a safetensors file: JSON, padded with spaces to a multiple of eight bytes.
+fn header(tensors: &[Named<'_>], contents: Contents) -> io::Result<Vec<u8>> {
     let checksums = tensors.iter().map(|(name, tensor)| Ok(((*name).to_owned(), tensor.checksum()?)));
-    let checksums = checksums.collect::<io::Result<_>>().map_err(|error| error.to_string())?;
-    let metadata = serde_json::to_string(&metadata(checksums)).map_err(|error| error.to_string())?;
+    let checksums = checksums.collect::<io::Result<Checksums>>()?;
+    let metadata = serde_json::to_string(&Metadata::new(contents, checksums))?;
     let metadata = HashMap::from([(METADATA_KEY.to_owned(), metadata)]);
     let mut end = 0;
     let infos = tensors.iter().map(|(name, tensor)| {
@@ -51,13 +65,13 @@ fn header<M: Serialize>(
         let shape = tensor.shape.clone();
         ((*name).to_owned(), TensorInfo { dtype: tensor.dtype, shape, data_offsets: (start, end) })
     });
-    let header = Header::new(Some(metadata), infos.collect()).map_err(|error| error.to_string())?;
-    let mut header = serde_json::to_vec(&header).map_err(|error| error.to_string())?;
+    let header = Header::new(Some(metadata), infos.collect()).map_err(io::Error::other)?;
+    let mut header = serde_json::to_vec(&header)?;
     header.resize(header.len().next_multiple_of(8), b' ');
     Ok(header)
 }
 
-/// A tensor that is to be written.
+/// A tensor to write.
 pub(super) struct Tensor<'a> {
     dtype: Dtype,
     shape: Vec<usize>,
@@ -73,28 +87,24 @@ enum Data<'a> {
 type WriteRows<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
 impl<'a> Tensor<'a> {
-    pub fn list<T: NoUninit>(dtype: Dtype, values: impl Iterator<Item = T>) -> Tensor<'a> {
+    pub fn list<T: Value>(values: impl Iterator<Item = T>) -> Tensor<'a> {
         let mut bytes = Vec::with_capacity(values.size_hint().0 * size_of::<T>());
         values.for_each(|value| bytes.extend_from_slice(bytemuck::bytes_of(&value)));
-        let shape = vec![bytes.len() / size_of::<T>()];
-        Tensor { dtype, shape, data: Data::Bytes(Cow::Owned(bytes)) }
+        Tensor::of::<T>(Cow::Owned(bytes))
     }
 
-    pub fn borrowed<T: NoUninit>(dtype: Dtype, shape: Vec<usize>, values: &'a [T]) -> Tensor<'a> {
-        Tensor { dtype, shape, data: Data::Bytes(Cow::Borrowed(bytemuck::cast_slice(values))) }
-    }
-
-    pub fn table<T: NoUninit, const N: usize>(dtype: Dtype, rows: Vec<[T; N]>) -> Tensor<'a> {
-        Tensor {
-            dtype,
-            shape: vec![rows.len(), N],
-            data: Data::Bytes(Cow::Owned(bytemuck::cast_slice(rows.as_flattened()).to_vec())),
-        }
+    pub fn borrowed<T: Value>(values: &'a [T]) -> Tensor<'a> {
+        Tensor::of::<T>(Cow::Borrowed(bytemuck::cast_slice(values)))
     }
 
     /// A matrix that `write` writes row by row, so that it is never copied as a whole.
-    pub fn rows(shape: Vec<usize>, write: impl Fn(&mut dyn Write) -> io::Result<()> + 'a) -> Tensor<'a> {
-        Tensor { dtype: Dtype::F32, shape, data: Data::Rows(Box::new(write)) }
+    pub fn rows(shape: [usize; 2], write: impl Fn(&mut dyn Write) -> io::Result<()> + 'a) -> Tensor<'a> {
+        Tensor { dtype: Dtype::F32, shape: Vec::from(shape), data: Data::Rows(Box::new(write)) }
+    }
+
+    fn of<T: Value>(bytes: Cow<'a, [u8]>) -> Tensor<'a> {
+        let shape = [bytes.len() / size_of::<T>()].into_iter().chain(T::ROW).collect();
+        Tensor { dtype: T::DTYPE, shape, data: Data::Bytes(bytes) }
     }
 
     fn write(&self, to: &mut impl Write) -> io::Result<()> {
@@ -117,18 +127,15 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// The tensors `words` and `word_ends`.
-pub(super) fn word_tensors<'a, 'words>(
-    words: impl Iterator<Item = &'words str> + Clone,
-) -> [(&'static str, Tensor<'a>); 2] {
-    let n_bytes = words.clone().map(str::len).sum();
-    let mut bytes = Vec::with_capacity(n_bytes);
-    words.clone().for_each(|word| bytes.extend_from_slice(word.as_bytes()));
-    let text = Tensor { dtype: Dtype::U8, shape: vec![n_bytes], data: Data::Bytes(Cow::Owned(bytes)) };
+/// The text of words, and where each ends in it.
+pub(super) fn word_tensors<'a, 'words>(words: impl Iterator<Item = &'words str> + Clone) -> [Tensor<'a>; 2] {
     let mut end = 0;
-    let ends = words.map(|word| {
+    let ends = words.clone().map(|word| {
         end += word.len() as u64;
         end
     });
-    [("words", text), ("word_ends", Tensor::list(Dtype::U64, ends))]
+    let ends = Tensor::list(ends);
+    let mut text = Vec::with_capacity(end as usize);
+    words.for_each(|word| text.extend_from_slice(word.as_bytes()));
+    [Tensor::of::<u8>(Cow::Owned(text)), ends]
 }

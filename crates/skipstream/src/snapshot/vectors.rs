@@ -2,40 +2,40 @@
 
 use std::path::Path;
 
-use safetensors::Dtype;
-
-use super::file::{ModelFile, slices};
-use super::metadata::{Checksums, Contents, Metadata, VectorsMetadata};
-use super::tensor::{Tensor, word_tensors, write_file};
-use super::{PROGRAM, VERSION};
+use super::error::ModelFileError;
+use super::file::{ModelFile, VectorsNames, slices};
+use super::metadata::{Contents, VectorsMetadata};
+use super::tensor::{Named, Tensor, word_tensors, write_file};
 use crate::embeddings::{Embeddings, Origin, Rows, Vectors, Words};
 use crate::error::{Error, Result};
 
-/// The tensors of words, of the words' ends, of counts and of vectors, in a file of vectors.
-pub(super) const VECTORS: [&str; 4] = ["words", "word_ends", "counts", "vectors"];
+/// The tensors of a vectors file.
+pub(super) const VECTORS: VectorsNames =
+    VectorsNames { words: "words", ends: "word_ends", counts: "counts", vectors: "vectors" };
 
-/// The same of the vectors with which the words of a model start.
-pub(super) const INITIAL: [&str; 4] = ["initial_words", "initial_word_ends", "initial_counts", "initial"];
+/// The tensors of the vectors that the words of a model start with.
+pub(super) const INITIAL: VectorsNames = VectorsNames {
+    words: "initial_words",
+    ends: "initial_word_ends",
+    counts: "initial_counts",
+    vectors: "initial",
+};
 
 /// Embeddings as tensors of these names.
-pub(super) fn vectors_tensors<'a>(
-    embeddings: &'a Embeddings,
-    names: [&'static str; 4],
-) -> [(&'static str, Tensor<'a>); 4] {
+pub(super) fn vectors_tensors(embeddings: &Embeddings, names: VectorsNames) -> [Named<'_>; 4] {
     let rows = 0..embeddings.len();
-    let [(_, words), (_, ends)] = word_tensors(rows.clone().map(|row| embeddings.word(row)));
-    let counts = Tensor::list(Dtype::U64, rows.clone().map(|row| embeddings.count(row)));
-    let vectors = Tensor::rows(vec![embeddings.len(), embeddings.dimensions()], move |to| {
+    let [words, ends] = word_tensors(rows.clone().map(|row| embeddings.word(row)));
+    let counts = Tensor::list(rows.clone().map(|row| embeddings.count(row)));
+    let vectors = Tensor::rows([embeddings.len(), embeddings.dimensions()], move |to| {
         rows.clone().try_for_each(|row| to.write_all(bytemuck::cast_slice(&embeddings.vector_at(row))))
     });
-    let [words_name, ends_name, counts_name, vectors_name] = names;
-    [(words_name, words), (ends_name, ends), (counts_name, counts), (vectors_name, vectors)]
+    [(names.words, words), (names.ends, ends), (names.counts, counts), (names.vectors, vectors)]
 }
 
 impl Embeddings {
-    /// Saves words, counts and vectors in one file, without anything that only training needs.
+    /// Saves words, counts and vectors in one file, without the training state.
     ///
-    /// The same embeddings give the same bytes. The file is the old one until the new one is complete and on disk.
+    /// The same embeddings give the same bytes. The old file stays in place until the new one is complete and on disk.
     ///
     /// ```
     /// # use skipstream::{Embeddings, Vectors};
@@ -48,47 +48,29 @@ impl Embeddings {
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let tensors = Vec::from(vectors_tensors(self, VECTORS));
-        write_file(path.as_ref(), tensors, |checksums: Checksums| VectorsMetadata {
-            version: VERSION,
-            kind: Contents::Vectors,
-            program: PROGRAM.to_owned(),
-            origin: self.origin().cloned(),
-            counts_are_places: !self.has_counts(),
-            checksums,
-        })
+        let origin = self.origin().cloned();
+        let contents = Contents::Vectors(VectorsMetadata { origin, counts_are_places: !self.has_counts() });
+        write_file(path.as_ref(), Vec::from(vectors_tensors(self, VECTORS)), contents)
     }
 
-    /// Loads the vectors of a model, or vectors that were [saved](Embeddings::save), and verifies their checksums.
+    /// Loads the vectors of a model file or a vectors file, and verifies their checksums.
     ///
-    /// A file of vectors has one kind only, so `vectors` must then be the default.
+    /// A vectors file has one kind of vectors only, so `vectors` must then be the default.
     pub fn load(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
-        let path = path.as_ref();
-        let (mut file, metadata) = ModelFile::open(path)?;
-        let selection = Selection::new(path, metadata, vectors)?;
-        let (matrix, other) = (selection.matrix, selection.other);
-        let (words, ends) = file.words()?;
-        let counts = file.counts(ends.len())?;
-        let dimensions = file.shared_dimensions(matrix, other, ends.len())?;
-        let mut values: Vec<f32> = file.tensor(matrix, Dtype::F32)?;
-        if let Some(other) = other {
-            let others: Vec<f32> = file.tensor(other, Dtype::F32)?;
-            values.iter_mut().zip(others).for_each(|(value, other)| *value += other);
-        }
-        let words = slices(&words, &ends).zip(counts);
-        let embeddings = Embeddings::new(dimensions, words, values).map_err(|error| file.damaged(error))?;
+        let (mut file, selection) = Selection::open(path.as_ref(), vectors)?;
+        let names = VectorsNames { vectors: selection.matrix, ..VECTORS };
+        let embeddings = file.embeddings(names, selection.other)?;
         Ok(selection.describe(embeddings))
     }
 
-    /// Opens a file as [`Embeddings::load`] loads it, but leaves the vectors where they are until they are looked at.
+    /// Opens a file as [`Embeddings::load`] does, but memory-maps the vectors instead of reading them.
     ///
-    /// That takes milliseconds and little memory, whatever the size of the file, and several processes share what the
-    /// system keeps of it. Words and counts are read and verified. The checksums of vectors are not; a row with a value
-    /// that is not finite is similar to nothing, and an error when its word is asked about. A file whose rows are not in
-    /// the order of frequency, as the first versions wrote them, is loaded.
+    /// That takes milliseconds and little memory whatever the size of the file, and processes share the pages. Words and
+    /// counts are read and verified; the checksums of vectors are not. A row with a value that is not finite is similar
+    /// to nothing, and asking about its word is an error.
     ///
-    /// The file may be replaced or deleted meanwhile, but nobody must write into it or cut it short: the process ends
-    /// when it looks at what is gone.
+    /// The file may be replaced or deleted meanwhile, but must not be changed in place or truncated: reading a page that
+    /// is gone ends the process.
     ///
     /// ```
     /// # use skipstream::{Embeddings, Vectors};
@@ -101,58 +83,58 @@ impl Embeddings {
     /// ```
     pub fn open(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
         let path = path.as_ref();
-        let (mut file, metadata) = ModelFile::open(path)?;
-        let selection = Selection::new(path, metadata, vectors)?;
-        let (matrix, other) = (selection.matrix, selection.other);
-        let (words, ends) = file.words()?;
-        let counts = file.counts(ends.len())?;
-        let dimensions = file.shared_dimensions(matrix, other, ends.len())?;
-        let matrix = file.map(matrix)?;
-        let rows = match other {
+        let (mut file, selection) = Selection::open(path, vectors)?;
+        let (words, ends) = file.words(VECTORS)?;
+        let counts = file.tensor("counts")?;
+        let matrix = file.map(selection.matrix)?;
+        let rows = match selection.other {
             None => matrix.map(Rows::Mapped),
             Some(other) => {
                 matrix.zip(file.map(other)?).map(|(matrix, other)| Rows::MappedSum([matrix, other]))
             }
         };
-        let in_place = rows
-            .and_then(|rows| Embeddings::in_place(Words::unindexed(words, ends), counts, dimensions, rows));
-        match in_place {
-            Some(embeddings) => Ok(selection.describe(embeddings)),
-            None => Embeddings::load(path, vectors),
-        }
+        // Another program may have written the tensors without alignment.
+        let Some(rows) = rows else { return Embeddings::load(path, vectors) };
+        let words = Words::unindexed(words, ends);
+        let embeddings = Embeddings::in_place(words, counts, file.sizes.dimensions, rows);
+        Ok(selection.describe(embeddings.ok_or_else(|| file.defect(ModelFileError::Order))?))
     }
 }
 
-/// What was chosen of a file.
+/// The vectors that were chosen of a file.
 struct Selection {
     matrix: &'static str,
-    /// What is added to it.
+    /// The matrix to add to it.
     other: Option<&'static str>,
     origin: Option<Origin>,
     has_counts: bool,
 }
 
 impl Selection {
-    fn new(path: &Path, metadata: Metadata, vectors: Vectors) -> Result<Selection> {
-        let (matrix, other) = match (&metadata, vectors) {
-            (Metadata::Training(_), Vectors::Target) => ("target", None),
-            (Metadata::Training(_), Vectors::Context) => ("context", None),
-            (Metadata::Training(_), Vectors::Sum) => ("target", Some("context")),
-            (Metadata::Vectors(_), Vectors::Sum) => ("vectors", None),
-            (Metadata::Vectors(_), _) => return Err(one_kind(path, vectors)),
-        };
-        let (origin, has_counts) = match metadata {
-            Metadata::Vectors(metadata) => (metadata.origin, !metadata.counts_are_places),
-            Metadata::Training(_) => {
+    fn open(path: &Path, vectors: Vectors) -> Result<(ModelFile, Selection)> {
+        let (file, metadata) = ModelFile::open(path)?;
+        let selection = match metadata.contents {
+            Contents::Training(_) => {
+                let (matrix, other) = match vectors {
+                    Vectors::Target => ("target", None),
+                    Vectors::Context => ("context", None),
+                    Vectors::Sum => ("target", Some("context")),
+                };
                 let origin = Origin {
                     source: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                     format: "skipstream".to_owned(),
                     vectors: Some(vectors),
                 };
-                (Some(origin), true)
+                Selection { matrix, other, origin: Some(origin), has_counts: true }
+            }
+            Contents::Vectors(VectorsMetadata { origin, counts_are_places }) => {
+                if vectors != Vectors::Sum {
+                    return Err(Error::model_file(path, ModelFileError::OneKind { vectors }));
+                }
+                Selection { matrix: "vectors", other: None, origin, has_counts: !counts_are_places }
             }
         };
-        Ok(Selection { matrix, other, origin, has_counts })
+        Ok((file, selection))
     }
 
     /// The embeddings, with what the metadata says of them.
@@ -162,50 +144,17 @@ impl Selection {
     }
 }
 
-pub(crate) fn one_kind(path: &Path, vectors: Vectors) -> Error {
-    Error::Unsupported(format!(
-        "{}: vectors is {vectors}; this file holds one kind of vectors only, not those of words as targets and as \
-         contexts: leave the choice out",
-        path.display()
-    ))
-}
-
 impl ModelFile {
-    fn counts(&mut self, n_words: usize) -> Result<Vec<u64>> {
-        let counts: Vec<u64> = self.tensor("counts", Dtype::U64)?;
-        self.expect_length("counts", counts.len(), n_words)?;
-        Ok(counts)
-    }
-
-    /// Embeddings that [`vectors_tensors`] wrote.
-    pub(super) fn embeddings(&mut self, names: [&'static str; 4]) -> Result<Embeddings> {
-        let [words_name, ends_name, counts_name, vectors_name] = names;
-        let (words, ends) = self.words_of(words_name, ends_name)?;
-        let counts: Vec<u64> = self.tensor(counts_name, Dtype::U64)?;
-        self.expect_length(counts_name, counts.len(), ends.len())?;
-        let dimensions = self.dimensions(vectors_name, ends.len())?;
-        let vectors = self.tensor(vectors_name, Dtype::F32)?;
-        let words = slices(&words, &ends).zip(counts);
-        Embeddings::new(dimensions, words, vectors).map_err(|error| self.damaged(error))
-    }
-
-    /// The length of the rows of one matrix or of two, one row for each word.
-    fn shared_dimensions(&self, matrix: &str, other: Option<&str>, n_words: usize) -> Result<usize> {
-        let dimensions = self.dimensions(matrix, n_words)?;
+    /// Embeddings with the vectors of one matrix, or the sum of two.
+    pub(super) fn embeddings(&mut self, names: VectorsNames, other: Option<&str>) -> Result<Embeddings> {
+        let (words, ends) = self.words(names)?;
+        let counts: Vec<u64> = self.tensor(names.counts)?;
+        let mut values: Vec<f32> = self.tensor(names.vectors)?;
         if let Some(other) = other {
-            self.expect_length(other, self.dimensions(other, n_words)? * n_words, dimensions * n_words)?;
+            let others: Vec<f32> = self.tensor(other)?;
+            values.iter_mut().zip(others).for_each(|(value, other)| *value += other);
         }
-        Ok(dimensions)
-    }
-
-    /// The length of a matrix' rows, one for each word.
-    fn dimensions(&self, matrix: &str, n_words: usize) -> Result<usize> {
-        match self.info(matrix, Dtype::F32)?.shape[..] {
-            [rows, dimensions] if rows == n_words && dimensions > 0 => Ok(dimensions),
-            ref shape => {
-                Err(self
-                    .damaged(format!("`{matrix}` has the shape {shape:?}, and there are {n_words} words")))
-            }
-        }
+        let words = slices(&words, &ends).zip(counts);
+        Embeddings::new(self.sizes.dimensions, words, values).map_err(|error| self.contradiction(error))
     }
 }

@@ -3,19 +3,16 @@
 use std::cmp::Reverse;
 use std::path::Path;
 
-use safetensors::Dtype;
-
-use super::metadata::{Checksums, Contents, TrainingMetadata};
-use super::tensor::{Tensor, word_tensors, write_file};
+use super::metadata::{Contents, TrainingMetadata};
+use super::tensor::{Named, Tensor, word_tensors, write_file};
 use super::vectors::{INITIAL, vectors_tensors};
-use super::{PROGRAM, VERSION};
 use crate::error::{Error, Result};
 use crate::parameters::{Accumulators, Layout, Matrix, Side};
 use crate::train::{Method, ReplayBuffer, Stream, Trainer};
-use crate::vocabulary::{Vocabulary, WordId};
+use crate::vocabulary::{Vocabulary, WordId, WordTimes};
 
 impl Trainer {
-    /// Saves the whole state. The file is the old one until the new one is complete and on disk.
+    /// Saves the whole state. The old file stays in place until the new one is complete and on disk.
     ///
     /// ```
     /// # use skipstream::{Config, Trainer};
@@ -30,10 +27,10 @@ impl Trainer {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.check_finite()?;
         let ids = by_frequency(&self.stream.vocabulary);
-        write_file(path.as_ref(), self.tensors(&ids), |checksums| self.metadata(checksums))
+        write_file(path.as_ref(), self.tensors(&ids), Contents::Training(Box::new(self.metadata())))
     }
 
-    /// A model that has diverged must not take the place of a good one.
+    /// A diverged model must not replace a good one.
     fn check_finite(&self) -> Result<()> {
         let Stream { vocabulary, parameters, totals, .. } = &self.stream;
         let diverged = |id| {
@@ -46,12 +43,9 @@ impl Trainer {
         Err(Error::Diverged { learning_rate: self.settings.learning_rate() })
     }
 
-    pub(super) fn metadata(&self, checksums: Checksums) -> TrainingMetadata {
+    pub(super) fn metadata(&self) -> TrainingMetadata {
         let Trainer { settings, stream, method, ledger, notes, .. } = self;
         let mut metadata = TrainingMetadata {
-            version: VERSION,
-            kind: Contents::Training,
-            program: PROGRAM.to_owned(),
             config: settings.resolved(),
             vocabulary: stream.vocabulary.totals(),
             slots: stream.vocabulary.slots(),
@@ -59,10 +53,10 @@ impl Trainer {
             ledger: ledger.clone(),
             notes: notes.clone(),
             initial: stream.initial.as_ref().map(|initial| initial.source.clone()),
+            word_times: self.current_word_times().is_some(),
             batches: 0,
             random: None,
             noise_totals: None,
-            checksums,
         };
         match method {
             Method::MiniBatch(method) => metadata.batches = method.batches(),
@@ -74,19 +68,26 @@ impl Trainer {
         metadata
     }
 
+    /// The times when words were seen, unless text without times was learned since.
+    fn current_word_times(&self) -> Option<&WordTimes> {
+        self.word_times.as_ref().filter(|times| times.is_current(&self.stream.vocabulary))
+    }
+
     /// The tensors, with a row for each of the ids.
-    pub(super) fn tensors<'a>(&'a self, ids: &'a [WordId]) -> Vec<(&'static str, Tensor<'a>)> {
-        let Stream { vocabulary, parameters, .. } = &self.stream;
+    pub(super) fn tensors<'a>(&'a self, ids: &'a [WordId]) -> Vec<Named<'a>> {
+        let Stream { vocabulary, parameters, initial, .. } = &self.stream;
         let saved = ids.iter().map(|&id| vocabulary.saved(id));
-        let mut tensors = Vec::from(word_tensors(saved.clone().map(|saved| saved.word)));
-        tensors.extend([
-            ("slots", Tensor::list(Dtype::U32, indices(ids))),
-            ("counts", Tensor::list(Dtype::U64, saved.clone().map(|saved| saved.count))),
-            ("counters", Tensor::list(Dtype::U64, saved.clone().map(|saved| saved.counter))),
-            ("births", Tensor::list(Dtype::U64, saved.clone().map(|saved| saved.birth))),
-            ("latest", Tensor::list(Dtype::U64, saved.map(|saved| saved.latest))),
-            ("free_slots", Tensor::list(Dtype::U32, indices(vocabulary.free_slots()))),
-        ]);
+        let [words, ends] = word_tensors(saved.clone().map(|saved| saved.word));
+        let mut tensors = vec![
+            ("words", words),
+            ("word_ends", ends),
+            ("slots", Tensor::list(indices(ids))),
+            ("counts", Tensor::list(saved.clone().map(|saved| saved.count))),
+            ("counters", Tensor::list(saved.clone().map(|saved| saved.counter))),
+            ("first_tokens", Tensor::list(saved.clone().map(|saved| saved.birth))),
+            ("last_tokens", Tensor::list(saved.map(|saved| saved.latest))),
+            ("free_slots", Tensor::list(indices(vocabulary.free_slots()))),
+        ];
         let layout = parameters.layout();
         for (rows, squares, side) in [
             ("target", "target_squares", &parameters.target),
@@ -95,25 +96,25 @@ impl Trainer {
             tensors.push((rows, matrix_tensor(layout, &side.rows, ids)));
             tensors.extend(squares_tensor(layout, side, ids).map(|tensor| (squares, tensor)));
         }
-        if let Some(initial) = &self.stream.initial {
+        if let Some(times) = self.current_word_times() {
+            tensors.push(("word_times", Tensor::list(ids.iter().map(|&id| times.of(vocabulary, id)))));
+        }
+        if let Some(initial) = initial {
             tensors.extend(vectors_tensors(&initial.vectors, INITIAL));
         }
         match &self.method {
-            Method::MiniBatch(method) => replay_tensors(method.replay(), &mut tensors),
+            Method::MiniBatch(method) => tensors.extend(replay_tensors(method.replay())),
             Method::Sentences(method) => {
-                let slots = method.noise.saved_slots();
-                tensors.push((
-                    "noise_generations",
-                    Tensor::list(Dtype::U32, method.noise.generations().into_iter()),
-                ));
-                tensors.push(("noise_slots", Tensor::borrowed(Dtype::U32, vec![slots.len() / 2, 2], slots)));
+                let slots: &[[u32; 2]] = bytemuck::cast_slice(method.noise.saved_slots());
+                tensors.push(("noise_slots", Tensor::borrowed(slots)));
+                tensors.push(("noise_generations", Tensor::list(method.noise.generations().into_iter())));
             }
         }
         tensors
     }
 }
 
-/// The words in the order of the file's rows: the most frequent first, equally frequent ones by their letters.
+/// The words in the order of the rows: the most frequent first, words with equal counts in alphabetical order.
 fn by_frequency(vocabulary: &Vocabulary) -> Vec<WordId> {
     let mut ids: Vec<WordId> = vocabulary.ids().collect();
     ids.sort_unstable_by_key(|&id| (Reverse(vocabulary.count(id)), vocabulary.word(id)));
@@ -124,7 +125,7 @@ fn indices(ids: &[WordId]) -> impl Iterator<Item = u32> {
     ids.iter().map(|id| id.index() as u32)
 }
 
-fn replay_tensors(replay: &ReplayBuffer, tensors: &mut Vec<(&'static str, Tensor<'_>)>) {
+fn replay_tensors(replay: &ReplayBuffer) -> [Named<'static>; 3] {
     let segments = replay.segments();
     let words = segments.iter().flat_map(|segment| indices(&segment.words));
     let ends = segments.iter().flat_map(|segment| segment.ends.iter().copied());
@@ -132,13 +133,15 @@ fn replay_tensors(replay: &ReplayBuffer, tensors: &mut Vec<(&'static str, Tensor
         let [words, ends] = [segment.words.len() as u64, segment.ends.len() as u64];
         [segment.start, words, ends, u64::from(segment.remaining)]
     });
-    tensors.push(("replay_words", Tensor::list(Dtype::U32, words)));
-    tensors.push(("replay_ends", Tensor::list(Dtype::U32, ends)));
-    tensors.push(("replay_segments", Tensor::table(Dtype::U64, table.collect())));
+    [
+        ("replay_words", Tensor::list(words)),
+        ("replay_ends", Tensor::list(ends)),
+        ("replay_segments", Tensor::list(table)),
+    ]
 }
 
 fn matrix_tensor<'a>(layout: Layout, matrix: &'a Matrix, ids: &'a [WordId]) -> Tensor<'a> {
-    Tensor::rows(vec![ids.len(), layout.dimensions], move |to| {
+    Tensor::rows([ids.len(), layout.dimensions], move |to| {
         ids.iter().try_for_each(|&id| {
             let row = matrix.row(layout.row_in_matrix(id)).as_flattened();
             to.write_all(bytemuck::cast_slice(&row[..layout.dimensions]))
@@ -152,7 +155,7 @@ fn squares_tensor<'a>(layout: Layout, side: &'a Side, ids: &'a [WordId]) -> Opti
         Accumulators::Dimension(matrix) => Some(matrix_tensor(layout, matrix, ids)),
         Accumulators::Row(values) => {
             let values = ids.iter().map(|&id| values[layout.row_in_matrix(id)]);
-            Some(Tensor::list(Dtype::F32, values))
+            Some(Tensor::list(values))
         }
         Accumulators::None => None,
     }

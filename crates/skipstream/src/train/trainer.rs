@@ -10,7 +10,7 @@ use crate::embeddings::{Embeddings, Vectors};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::parameters::Parameters;
-use crate::vocabulary::{Vocabulary, WordId};
+use crate::vocabulary::{Vocabulary, WordId, WordTimes};
 
 /// Learns from a stream. Owns everything that changes; [`Embeddings`] are taken from it for reading.
 ///
@@ -34,6 +34,7 @@ pub struct Trainer {
     pub(crate) method: Method,
     pub(crate) ledger: Ledger,
     pub(crate) notes: BTreeMap<String, String>,
+    pub(crate) word_times: Option<WordTimes>,
     pub(super) kernel: Kernel,
 }
 
@@ -105,6 +106,7 @@ impl Trainer {
             },
             ledger: Ledger::default(),
             notes: BTreeMap::new(),
+            word_times: None,
             kernel,
             settings,
         })
@@ -277,6 +279,17 @@ impl Trainer {
     /// What a program wants to keep beside the model, to be changed.
     pub fn notes_mut(&mut self) -> &mut BTreeMap<String, String> {
         &mut self.notes
+    }
+
+    /// The times when words were seen, if the model has them. They are saved with the model, unless text without times
+    /// was learned since they were set.
+    pub fn word_times(&self) -> Option<&WordTimes> {
+        self.word_times.as_ref()
+    }
+
+    /// Sets the times when words were seen.
+    pub fn set_word_times(&mut self, times: WordTimes) {
+        self.word_times = Some(times);
     }
 
     /// Bytes that are never passed, whatever the stream brings.

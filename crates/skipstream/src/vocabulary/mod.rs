@@ -12,6 +12,7 @@
 //! an id changed hands.
 
 mod arena;
+mod word_times;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
@@ -19,6 +20,7 @@ use std::hash::BuildHasher as _;
 
 use crate::error::Error;
 use arena::{Arena, Place};
+pub use word_times::WordTimes;
 
 /// A word of the vocabulary: the number of its slot. Only the vocabulary makes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::NoUninit)]

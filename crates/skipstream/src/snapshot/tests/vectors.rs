@@ -2,11 +2,8 @@
 
 use std::borrow::Cow;
 
-use safetensors::Dtype;
-
 use super::super::metadata::{Contents, VectorsMetadata};
-use super::super::tensor::{Tensor, word_tensors, write_file};
-use super::super::{PROGRAM, VERSION};
+use super::super::tensor::{Named, Tensor, word_tensors, write_file};
 use super::{change, flip_a_bit, place, replace, small_trainer};
 use crate::embeddings::Origin;
 use crate::{Embeddings, Error, Trainer, Vectors};
@@ -17,13 +14,14 @@ fn three() -> Embeddings {
 }
 
 /// The tensors of [`three`], to be spoilt.
-fn tensors() -> Vec<(&'static str, Tensor<'static>)> {
+fn tensors() -> Vec<Named<'static>> {
     let [words, ends] = word_tensors(["tea", "käse", "milk"].into_iter());
-    let counts = Tensor::list(Dtype::U64, [9u64, 7, 7].into_iter());
-    vec![words, ends, ("counts", counts), ("vectors", matrix(vec![3, 2], vec![1.0; 6]))]
+    let counts = Tensor::list([9u64, 7, 7].into_iter());
+    let vectors = matrix([3, 2], vec![1.0; 6]);
+    vec![("words", words), ("word_ends", ends), ("counts", counts), ("vectors", vectors)]
 }
 
-fn matrix(shape: Vec<usize>, values: Vec<f32>) -> Tensor<'static> {
+fn matrix(shape: [usize; 2], values: Vec<f32>) -> Tensor<'static> {
     Tensor::rows(shape, move |to| to.write_all(bytemuck::cast_slice(&values)))
 }
 
@@ -35,23 +33,16 @@ fn complaint(name: &'static str, tensor: Tensor<'static>) -> String {
     complaint_of(tensors)
 }
 
-fn complaint_of(tensors: Vec<(&'static str, Tensor<'static>)>) -> String {
+fn complaint_of(tensors: Vec<Named<'static>>) -> String {
     let (_folder, path) = place();
-    write_file(&path, tensors, |checksums| VectorsMetadata {
-        version: VERSION,
-        kind: Contents::Vectors,
-        program: PROGRAM.to_owned(),
-        origin: None,
-        counts_are_places: false,
-        checksums,
-    })
-    .unwrap();
-    malformed(&path)
+    let contents = VectorsMetadata { origin: None, counts_are_places: false };
+    write_file(&path, tensors, Contents::Vectors(contents)).unwrap();
+    defect(&path)
 }
 
-fn malformed(path: &std::path::Path) -> String {
+fn defect(path: &std::path::Path) -> String {
     let error = Embeddings::load(path, Vectors::Sum).unwrap_err();
-    assert!(matches!(error, Error::Malformed { .. }), "{error:?}");
+    assert!(matches!(error, Error::ModelFile { .. }), "{error:?}");
     error.to_string()
 }
 
@@ -106,8 +97,10 @@ fn a_choice_of_vectors_is_refused() {
     three().save(&path).unwrap();
     for vectors in [Vectors::Target, Vectors::Context] {
         let message = Embeddings::load(&path, vectors).unwrap_err().to_string();
-        let expected =
-            format!("{}: vectors is {vectors}; this file holds one kind of vectors only", path.display());
+        let expected = format!(
+            "{}: this file has one kind of vectors only; it has no separate {vectors} vectors",
+            path.display()
+        );
         assert!(message.starts_with(&expected), "{message}");
     }
 }
@@ -126,7 +119,7 @@ fn a_flipped_bit_in_any_tensor_is_found() {
         let (_folder, path) = place();
         three().save(&path).unwrap();
         change(&path, |bytes| flip_a_bit(bytes, tensor));
-        let message = malformed(&path);
+        let message = defect(&path);
         assert!(message.contains(&format!("the checksum of `{tensor}` is wrong")), "{message}");
     }
 }
@@ -136,16 +129,16 @@ fn a_header_that_lies_about_sizes_is_refused() {
     let (_folder, path) = place();
     three().save(&path).unwrap();
     change(&path, |bytes| replace(bytes, r#""shape":[3,2]"#, r#""shape":[9,2]"#));
-    assert!(malformed(&path).contains("its header: "));
+    assert!(defect(&path).contains("invalid header: "));
 }
 
 #[test]
 fn a_kind_that_is_not_known_is_refused() {
     let (_folder, path) = place();
     three().save(&path).unwrap();
-    change(&path, |bytes| replace(bytes, r#"\"kind\":\"vectors\""#, r#"\"kind\":\"tensors\""#));
-    let message = malformed(&path);
-    assert!(message.contains("its metadata: unknown variant `tensors`"), "{message}");
+    change(&path, |bytes| replace(bytes, r#"{\"vectors\":{"#, r#"{\"tensors\":{"#));
+    let message = defect(&path);
+    assert!(message.contains("invalid metadata: unknown variant `tensors`"), "{message}");
 }
 
 #[test]
@@ -157,56 +150,63 @@ fn a_missing_tensor_is_named() {
 
 #[test]
 fn a_tensor_of_another_type_is_refused() {
-    let counts = Tensor::list(Dtype::F64, [9.0f64, 7.0, 7.0].into_iter());
-    assert!(complaint("counts", counts).contains("`counts` is F64 [3]"));
+    let counts = Tensor::list([9u32, 7, 7].into_iter());
+    assert!(complaint("counts", counts).contains("`counts` is U32 [3]; it must be U64 [3]"));
 }
 
 #[test]
 fn a_matrix_that_does_not_fit_the_words_is_refused() {
     for (shape, message) in [
-        (vec![2, 3], "`vectors` has the shape [2, 3], and there are 3 words"),
-        (vec![6], "`vectors` has the shape [6], and there are 3 words"),
-        (vec![3, 0], "`vectors` has the shape [3, 0], and there are 3 words"),
+        ([2, 3], "`vectors` is F32 [2, 3]; it must be F32 [3, 3]"),
+        ([3, 0], "`vectors` is F32 [3, 0]; it must be F32 [3, 1]"),
     ] {
         let values = vec![1.0; shape.iter().product()];
         let complaint = complaint("vectors", matrix(shape, values));
         assert!(complaint.contains(message), "{complaint}");
     }
+    let list = complaint("vectors", Tensor::list([1.0f32; 6].into_iter()));
+    assert!(list.contains("`vectors` is F32 [6]; it must be F32 [3, 1]"), "{list}");
+}
+
+#[test]
+fn an_unexpected_tensor_is_named() {
+    let complaint = complaint("target", matrix([3, 2], vec![1.0; 6]));
+    assert!(complaint.contains("unexpected tensor `target`"), "{complaint}");
 }
 
 #[test]
 fn counts_that_do_not_fit_the_words_are_refused() {
-    let counts = Tensor::list(Dtype::U64, [9u64, 7].into_iter());
-    assert!(complaint("counts", counts).contains("`counts` has 2 values instead of 3"));
+    let counts = Tensor::list([9u64, 7].into_iter());
+    assert!(complaint("counts", counts).contains("`counts` is U64 [2]; it must be U64 [3]"));
 }
 
 #[test]
 fn ends_of_words_that_do_not_fit_are_refused() {
-    // In reverse; behind the text; before its end; within the ä; none.
-    for ends in [vec![8u64, 3, 12], vec![3, 8, 13], vec![3, 8, 11], vec![3, 5, 12], vec![]] {
-        let complaint = complaint("word_ends", Tensor::list(Dtype::U64, ends.into_iter()));
+    // In reverse; after the text; before its end; within the ä.
+    for ends in [vec![8u64, 3, 12], vec![3, 8, 13], vec![3, 8, 11], vec![3, 5, 12]] {
+        let complaint = complaint("word_ends", Tensor::list(ends.into_iter()));
         assert!(complaint.contains("`word_ends` does not fit `words`"), "{complaint}");
     }
 }
 
 #[test]
 fn words_that_are_not_utf_8_are_refused() {
-    let words = Tensor::list(Dtype::U8, b"tea\xff\xffsemilk".iter().copied());
-    assert!(complaint("words", words).contains("invalid utf-8"));
+    let words = Tensor::list(b"tea\xff\xffsemilk".iter().copied());
+    assert!(complaint("words", words).contains("`words` is not valid UTF-8"));
 }
 
 #[test]
 fn a_word_that_is_there_twice_is_refused() {
-    let words = Tensor::list(Dtype::U8, b"teateatea".iter().copied());
+    let words = Tensor::list(b"teateatea".iter().copied());
     let mut tensors = tensors();
     tensors.retain(|(name, _)| !name.starts_with("word"));
     tensors.push(("words", words));
-    tensors.push(("word_ends", Tensor::list(Dtype::U64, [3u64, 6, 9].into_iter())));
+    tensors.push(("word_ends", Tensor::list([3u64, 6, 9].into_iter())));
     assert!(complaint_of(tensors).contains("`tea` stands twice"));
 }
 
 #[test]
 fn a_value_that_is_not_finite_is_refused() {
-    let complaint = complaint("vectors", matrix(vec![3, 2], vec![1.0, 1.0, 1.0, f32::NAN, 1.0, 1.0]));
+    let complaint = complaint("vectors", matrix([3, 2], vec![1.0, 1.0, 1.0, f32::NAN, 1.0, 1.0]));
     assert!(complaint.contains("value 2 of `käse` (word 2) is NaN"), "{complaint}");
 }
