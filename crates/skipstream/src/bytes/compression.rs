@@ -12,6 +12,7 @@ pub(crate) const BUFFER_BYTES: usize = 64 << 10;
 const MAGIC_BYTES: u64 = 6;
 
 /// The memory limit of the xz decoder. The strongest preset needs 65 MiB; a hostile file may ask for 4 GiB.
+#[cfg(feature = "codecs")]
 const MAX_XZ_BYTES: u64 = 256 << 20;
 
 /// A compression format.
@@ -72,15 +73,21 @@ impl Compression {
         let raw = BufReader::with_capacity(BUFFER_BYTES, raw);
         Ok(match self {
             Self::None => Box::new(raw),
+            #[cfg(feature = "codecs")]
             Self::Gzip => buffered("gzip", flate2::bufread::MultiGzDecoder::new(raw)),
+            #[cfg(feature = "codecs")]
             Self::Zstd => buffered("zstd", zstd::Decoder::with_buffer(raw).map_err(Error::io(name))?),
+            #[cfg(feature = "codecs")]
             Self::Bzip2 => buffered("bzip2", bzip2::bufread::MultiBzDecoder::new(raw)),
+            #[cfg(feature = "codecs")]
             Self::Xz => {
                 let stream =
                     liblzma::stream::Stream::new_stream_decoder(MAX_XZ_BYTES, liblzma::stream::CONCATENATED)
                         .map_err(|error| Error::io(name)(error.into()))?;
                 buffered("xz", liblzma::bufread::XzDecoder::new_stream(raw, stream))
             }
+            #[cfg(not(feature = "codecs"))]
+            Self::Gzip | Self::Zstd | Self::Bzip2 | Self::Xz => return Err(self.missing_codecs(name)),
             Self::Foreign(format) => return Err(Error::text(name, TextError::Compression { format })),
         })
     }
@@ -99,28 +106,40 @@ impl Compression {
                 write(&mut out)?;
                 out.flush().map_err(failed)
             }
+            #[cfg(feature = "codecs")]
             Self::Gzip => {
                 let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
                 write(&mut encoder)?;
                 encoder.finish().and_then(|mut out| out.flush()).map_err(failed)
             }
+            #[cfg(feature = "codecs")]
             Self::Zstd => {
                 let mut encoder = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL).map_err(failed)?;
                 encoder.include_checksum(true).map_err(failed)?;
                 write(&mut encoder)?;
                 encoder.finish().and_then(|mut out| out.flush()).map_err(failed)
             }
+            #[cfg(feature = "codecs")]
             Self::Bzip2 => {
                 let mut encoder = bzip2::write::BzEncoder::new(out, bzip2::Compression::default());
                 write(&mut encoder)?;
                 encoder.finish().and_then(|mut out| out.flush()).map_err(failed)
             }
+            #[cfg(feature = "codecs")]
             Self::Xz => {
                 let mut encoder = liblzma::write::XzEncoder::new(out, 6);
                 write(&mut encoder)?;
                 encoder.finish().and_then(|mut out| out.flush()).map_err(failed)
             }
+            #[cfg(not(feature = "codecs"))]
+            Self::Gzip | Self::Zstd | Self::Bzip2 | Self::Xz => Err(self.missing_codecs(name)),
         }
+    }
+
+    #[cfg(not(feature = "codecs"))]
+    fn missing_codecs(self, name: &Path) -> Error {
+        let what = format!("{self:?}").to_lowercase();
+        Error::text(name, TextError::MissingFeature { what, feature: "codecs" })
     }
 }
 
@@ -139,17 +158,20 @@ pub(crate) fn read_error(name: &Path, error: io::Error) -> Error {
     }
 }
 
+#[cfg(feature = "codecs")]
 fn buffered<'a>(format: &'static str, decoder: impl Read + Send + 'a) -> Box<dyn BufRead + Send + 'a> {
     let decoded = Decoded { decoder, format };
     Box::new(BufReader::with_capacity(BUFFER_BYTES, decoded))
 }
 
 /// Decompressed bytes, whose damage is reported as [`io::ErrorKind::InvalidData`].
+#[cfg(feature = "codecs")]
 struct Decoded<R> {
     decoder: R,
     format: &'static str,
 }
 
+#[cfg(feature = "codecs")]
 impl<R: Read> Read for Decoded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.decoder.read(buffer).map_err(|error| {
@@ -163,7 +185,7 @@ impl<R: Read> Read for Decoded<R> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "codecs"))]
 mod tests {
     use std::path::Path;
 

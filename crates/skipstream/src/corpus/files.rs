@@ -529,6 +529,7 @@ mod tests {
         assert_eq!(desk.learn(&["a", "./a"]), ["one"]);
     }
 
+    #[cfg(feature = "codecs")]
     #[test]
     fn a_file_that_is_cut_short_keeps_what_came_before() {
         use std::io::Write;

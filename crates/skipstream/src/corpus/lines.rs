@@ -1,6 +1,8 @@
 //! Lines of text, read as sentences.
 
-use std::io::{self, BufRead, Cursor};
+#[cfg(feature = "records")]
+use std::io::Cursor;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use super::marks::take_mark;
@@ -290,24 +292,22 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
+#[cfg(feature = "records")]
 impl Lines<Cursor<Vec<u8>>> {
-    /// Reads the text of one record after the other, of none yet.
+    /// Reads the text of one record after the other; [`begin_record`](Self::begin_record) gives the first.
     ///
-    /// They are read as words whatever the options: a position in a record is a number of words, so what is behind it
-    /// must not depend on how the words before it were cut into pieces.
+    /// Records are read as words whatever the options: a position in a record is a number of words, so what follows it
+    /// must not depend on how the words before it were split into pieces.
     pub(super) fn of_records(name: &Path, options: &TextOptions) -> Result<Self> {
         let words = Some(Box::new(Words::new(options, 0)));
         Ok(Self { words, ..Self::new(Cursor::default(), name, options)? })
     }
 
-    /// Takes back the memory of the record that was read.
-    pub(super) fn take_text(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.reader).into_inner()
-    }
-
-    /// Begins with the text of a record, and passes over its first words.
-    pub(super) fn begin_record(&mut self, text: Vec<u8>, start: Position, skip_words: u64) {
-        self.reader = Cursor::new(text);
+    /// Starts the text of a record, and skips its first words.
+    pub(super) fn begin_record(&mut self, text: &[u8], start: Position, skip_words: u64) {
+        self.reader.set_position(0);
+        self.reader.get_mut().clear();
+        self.reader.get_mut().extend_from_slice(text);
         self.carried.clear();
         self.piece_end = End::Line;
         self.record = Some(start);

@@ -22,11 +22,14 @@ mod options;
 mod piece;
 mod position;
 mod progress;
+#[cfg(feature = "records")]
 mod records;
 mod report;
 mod sentence;
 mod separators;
 mod token_lists;
+#[cfg(not(feature = "parquet"))]
+mod without_records;
 mod words;
 
 pub use error::{SourceChange, TextError};

@@ -10,31 +10,50 @@ use super::lines::Lines;
 use super::options::TextOptions;
 use super::position::Position;
 use super::progress::RawProgress;
-use super::records::{self, RecordLines};
+#[cfg(feature = "records")]
+use super::records;
 use super::report::TextReport;
 use super::sentence::{Read, Sentence, Source};
+#[cfg(not(feature = "records"))]
+use super::without_records as records;
 use crate::bytes::{BUFFER_BYTES, Compression, read_error, read_magic};
 use crate::{Error, Result};
 
 /// Text from a file or pipe, whatever its compression and layout.
 pub struct TextStream {
-    sentences: Sentences,
+    sentences: Box<dyn Sentences>,
     progress: RawProgress,
 }
 
-enum Sentences {
-    Lines(Box<Lines<Box<dyn BufRead + Send>>>),
-    Records(Box<RecordLines>),
+/// Sentences of a text, each with a position.
+pub(super) trait Sentences: Source + Send {
+    fn position(&self) -> Position;
+    fn end(&self) -> Position;
+    fn report(&self) -> TextReport;
 }
 
-/// Opens a file that is plain text or compressed (gzip, zstd, bzip2, xz), which its first bytes tell.
+impl<R: BufRead + Send> Sentences for Lines<R> {
+    fn position(&self) -> Position {
+        Lines::position(self)
+    }
+
+    fn end(&self) -> Position {
+        Lines::end(self)
+    }
+
+    fn report(&self) -> TextReport {
+        Lines::report(self).clone()
+    }
+}
+
+/// Opens a text file, plain or compressed (gzip, zstd, bzip2, xz). Its first bytes tell which.
 pub fn open(path: impl AsRef<Path>, options: &TextOptions) -> Result<TextStream> {
     open_at(path, Position::default(), options, &Layout::Text)
 }
 
-/// Opens a file of any layout and goes on at a [`position`](TextStream::position) that an earlier stream gave.
+/// Opens a file of any layout and continues at the [`position`](TextStream::position) of an earlier stream.
 ///
-/// A plain file of text or JSON lines is sought; a compressed one is decoded up to there, and a table is read.
+/// A plain file of text or JSON lines is continued by a seek; other files are read up to the position.
 pub fn open_at(
     path: impl AsRef<Path>,
     position: Position,
@@ -53,8 +72,8 @@ pub fn open_at(
         && let Some(length) = length
     {
         let progress = RawProgress::new(0, Some(length));
-        let records = records::from_parquet(file, position, path, options, field, *bad_records, &progress)?;
-        return Ok(TextStream { sentences: Sentences::Records(Box::new(records)), progress });
+        let sentences = records::from_parquet(file, position, path, options, field, *bad_records, &progress)?;
+        return Ok(TextStream { sentences, progress });
     }
     let magic = read_magic(&mut file).map_err(Error::io(path))?;
     let compression = Compression::of(&magic);
@@ -73,7 +92,7 @@ pub fn open_at(
     TextStream::skipping(text, position, path, options, layout, progress)
 }
 
-/// Reads a pipe with the same recognition of compression; errors call it `name`.
+/// Reads a pipe, plain or compressed; errors call it `name`.
 pub fn from_reader(
     name: impl AsRef<Path>,
     reader: impl io::Read + Send + 'static,
@@ -82,7 +101,7 @@ pub fn from_reader(
     from_reader_at(name, reader, Position::default(), options, &Layout::Text)
 }
 
-/// Reads a pipe that gives the same text again, and goes on at a [`position`](TextStream::position) of the first time.
+/// Reads a pipe that gives the same text again, and continues at a [`position`](TextStream::position) of the first time.
 pub fn from_reader_at(
     name: impl AsRef<Path>,
     mut reader: impl io::Read + Send + 'static,
@@ -99,13 +118,13 @@ pub fn from_reader_at(
     TextStream::skipping(text, position, name, options, layout, progress)
 }
 
-/// Whether a reader can begin at a position. One of tables has to know the names of the columns.
+/// Whether reading can start at any position. A table must be read from its start, which names the columns.
 fn begins_anywhere(layout: &Layout) -> bool {
     layout.field().is_none_or(|field| field.format == RecordFormat::Jsonl)
 }
 
-/// Reads what is not compressed and goes on at a position, where `reader` stands. It may meet an end behind a line and
-/// go on later. (A table cannot be read so: its columns are named at its start.)
+/// Continues uncompressed text at a position; `reader` must be at its offset. The reader may end after a line and give
+/// more later. Not for tables, whose columns are named at their start.
 pub(super) fn plain_at(
     name: &Path,
     reader: impl io::Read + Send + 'static,
@@ -127,17 +146,16 @@ impl TextStream {
         layout: &Layout,
         progress: RawProgress,
     ) -> Result<Self> {
-        let sentences = match layout {
-            Layout::Text => Sentences::Lines(Box::new(Lines::starting_at(text, position, name, options)?)),
+        let sentences: Box<dyn Sentences> = match layout {
+            Layout::Text => Box::new(Lines::starting_at(text, position, name, options)?),
             Layout::Records { field, bad_records } => {
-                let records = records::from_bytes(text, position, name, options, field, *bad_records)?;
-                Sentences::Records(Box::new(records))
+                records::from_bytes(text, position, name, options, field, *bad_records)?
             }
         };
         Ok(Self { sentences, progress })
     }
 
-    /// Reads text from its start up to the position's offset and drops it.
+    /// Reads from the start and drops the text up to the position's offset.
     fn skipping(
         mut text: Box<dyn BufRead + Send>,
         position: Position,
@@ -156,31 +174,22 @@ impl TextStream {
         Self::new(text, position, name, options, layout, progress)
     }
 
-    /// The place behind the last sentence that was returned.
+    /// The position after the last sentence that was returned.
     pub fn position(&self) -> Position {
-        match &self.sentences {
-            Sentences::Lines(lines) => lines.position(),
-            Sentences::Records(records) => records.position(),
-        }
+        self.sentences.position()
     }
 
-    /// The place behind all that was read, empty lines behind the last sentence included.
+    /// The position after everything that was read, including empty lines after the last sentence.
     pub fn end(&self) -> Position {
-        match &self.sentences {
-            Sentences::Lines(lines) => lines.end(),
-            Sentences::Records(records) => records.end(),
-        }
+        self.sentences.end()
     }
 
-    /// What was read so far, since the stream was opened.
+    /// What was found since the stream was opened.
     pub fn report(&self) -> TextReport {
-        match &self.sentences {
-            Sentences::Lines(lines) => lines.report().clone(),
-            Sentences::Records(records) => records.report(),
-        }
+        self.sentences.report()
     }
 
-    /// How much of the raw bytes was read.
+    /// How many of the raw bytes were read.
     pub fn progress(&self) -> &RawProgress {
         &self.progress
     }
@@ -188,10 +197,7 @@ impl TextStream {
 
 impl Source for TextStream {
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
-        match &mut self.sentences {
-            Sentences::Lines(lines) => lines.read(sentence),
-            Sentences::Records(records) => records.read(sentence),
-        }
+        self.sentences.read(sentence)
     }
 }
 
@@ -200,7 +206,7 @@ pub(super) fn too_short(path: &Path, position: Position) -> Error {
     Error::text(path, TextError::TooShort { unit: "byte", position: position.offset })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "codecs"))]
 mod tests {
     use std::io::Write;
 
@@ -353,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_behind_the_end_is_refused() {
+    fn a_position_after_the_end_is_refused() {
         let folder = TempDir::new().unwrap();
         for bytes in [TEXT.into(), gzip(TEXT.as_bytes()), zstd(TEXT.as_bytes())] {
             let path = write(&folder, "text", &bytes);
@@ -379,6 +385,32 @@ mod tests {
                 assert_eq!(progress.bytes_read(), bytes.len() as u64);
                 assert_eq!(progress.length(), Some(bytes.len() as u64));
             }
+        }
+    }
+}
+
+#[cfg(all(test, not(feature = "codecs"), not(feature = "records")))]
+mod without_features {
+    use super::*;
+    use crate::corpus::{BadRecords, RecordField};
+
+    #[test]
+    fn an_error_names_the_missing_feature() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, [0x1F, 0x8B, 8, 0, 0, 0, 0, 0]).unwrap();
+        let message = |layout: &Layout| {
+            open_at(&path, Position::default(), &TextOptions::default(), layout).err().unwrap().to_string()
+        };
+        assert!(message(&Layout::Text).contains("gzip needs the feature `codecs`"));
+        std::fs::write(&path, "text").unwrap();
+        for (format, missing) in [
+            (RecordFormat::Jsonl, "jsonl needs the feature `records`"),
+            (RecordFormat::Parquet, "parquet needs the feature `parquet`"),
+        ] {
+            let field = RecordField { format, field: "text".to_owned() };
+            let message = message(&Layout::Records { field, bad_records: BadRecords::Error });
+            assert!(message.contains(missing), "{message}");
         }
     }
 }

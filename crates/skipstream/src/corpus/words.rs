@@ -45,7 +45,8 @@ impl Words {
         }
     }
 
-    /// Begins with other text, of which no runs are known yet; its first `skip` words will be passed over.
+    /// Starts another text. Its first `skip` words will be skipped.
+    #[cfg(feature = "records")]
     pub(super) fn begin(&mut self, skip: u64) {
         self.runs.clear();
         self.restart();

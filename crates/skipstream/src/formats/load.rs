@@ -118,6 +118,7 @@ fn read(first: Opened, files: &[PathBuf], format: Format, options: &LoadOptions)
 #[cfg(test)]
 mod tests {
     use std::fs;
+    #[cfg(feature = "codecs")]
     use std::io::Write;
 
     use tempfile::TempDir;
@@ -177,6 +178,7 @@ mod tests {
         assert!(refusal(&path).contains("the gzip data is damaged or cut short"), "{}", refusal(&path));
     }
 
+    #[cfg(feature = "codecs")]
     #[test]
     fn a_compressed_model_is_refused() {
         let folder = TempDir::new().unwrap();

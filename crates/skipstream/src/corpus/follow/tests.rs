@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::corpus::Position;
 
+#[cfg(feature = "records")]
 mod records;
 
 /// A folder of logs, and the ledger of what was learned of them.

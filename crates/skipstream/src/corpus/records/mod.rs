@@ -1,7 +1,7 @@
 //! Records with a field of text, read as sentences.
 //!
-//! Each format gives the text of one record after the other; that text goes through the same machinery as any, so that
-//! limits, policies and reports are the same for all of them.
+//! Each format gives the text of one record after the other. [`Lines`] reads that text like any other, so limits,
+//! policies and reports are the same for all formats.
 
 mod csv;
 mod jsonl;
@@ -9,6 +9,7 @@ mod jsonl;
 mod parquet;
 
 use std::borrow::Borrow;
+#[cfg(feature = "parquet")]
 use std::fs::File;
 use std::io::{BufRead, Cursor};
 use std::path::{Path, PathBuf};
@@ -16,41 +17,45 @@ use std::path::{Path, PathBuf};
 use super::error::TextError;
 use super::layout::{BadRecords, RecordField, RecordFormat};
 use super::lines::Lines;
+use super::open::Sentences;
 use super::options::{InvalidUtf8, TextOptions};
 use super::position::Position;
+#[cfg(feature = "parquet")]
 use super::progress::RawProgress;
 use super::report::{Place, TextReport};
 use super::sentence::{Read, Sentence, Source};
 use crate::{Error, Result};
 
-/// The most bytes of a record. One that is longer is no record of text, or its end was lost.
+/// The maximum length of a record. A longer one is not a record of text, or its end is missing.
 pub(super) const MAX_RECORD_BYTES: usize = 64 << 20;
 
-/// The most columns whose names a message lists.
+/// The maximum number of columns that a message lists.
 const LISTED_COLUMNS: usize = 20;
 
 /// The records of a file in one format.
 trait Records: Send {
-    /// Puts the text of the next record in place of `text`, one sentence a line. `None` at the end.
+    /// Replaces `text` with the text of the next record, one sentence per line. `None` at the end.
     fn read(&mut self, text: &mut Vec<u8>) -> Result<Option<Record>>;
 
-    /// The place behind the last record that was read.
+    /// The position after the last record that was read.
     fn position(&self) -> Position;
 }
 
-/// What was found where a record was expected.
+/// A record, or what was found instead.
 struct Record {
-    /// Where it begins; `lines` are those (or the rows) before it.
+    /// Where it starts; `lines` counts the lines (or rows) before it.
     start: Position,
-    /// The first byte that is not UTF-8, where the format had to replace it to understand the record.
+    /// The first byte that is not UTF-8, if it had to be replaced to parse the record.
     invalid: Option<u64>,
     /// Why there is no text.
     defect: Option<String>,
 }
 
 /// Sentences from the field of a file's records.
-pub(super) struct RecordLines {
+struct RecordLines {
     records: Box<dyn Records>,
+    /// The text of the last record.
+    text: Vec<u8>,
     field: RecordField,
     bad_records: BadRecords,
     invalid_utf8: InvalidUtf8,
@@ -58,14 +63,14 @@ pub(super) struct RecordLines {
     /// The lines of the record that is being read.
     lines: Lines<Cursor<Vec<u8>>>,
     position: Position,
-    /// Words of the first record to pass over.
+    /// The number of words of the first record to skip.
     skip_words: u64,
-    /// What the lines do not count themselves.
+    /// What `lines` does not count.
     report: TextReport,
 }
 
-/// Reads on in records of bytes. A reader of JSON lines must stand at the position; one of tables at the start, as the
-/// names of the columns are there.
+/// Reads records from bytes. A reader of JSON lines must be at the position; one of tables at the start, which names the
+/// columns.
 pub(super) fn from_bytes(
     reader: Box<dyn BufRead + Send>,
     position: Position,
@@ -73,18 +78,17 @@ pub(super) fn from_bytes(
     options: &TextOptions,
     field: &RecordField,
     bad_records: BadRecords,
-) -> Result<RecordLines> {
+) -> Result<Box<dyn Sentences>> {
     let records: Box<dyn Records> = match field.format {
         RecordFormat::Jsonl => Box::new(jsonl::JsonLines::new(reader, position, name, &field.field)),
         RecordFormat::Csv | RecordFormat::Tsv => Box::new(csv::Table::new(reader, position, name, field)?),
-        RecordFormat::Parquet => {
-            return Err(Error::text(name, TextError::ParquetPipe));
-        }
+        RecordFormat::Parquet => return Err(Error::text(name, TextError::ParquetPipe)),
     };
-    RecordLines::new(records, position, name, options, field, bad_records)
+    Ok(Box::new(RecordLines::new(records, position, name, options, field, bad_records)?))
 }
 
-/// Reads on in a Parquet file, whose positions are rows.
+/// Reads a Parquet file, whose positions are rows.
+#[cfg(feature = "parquet")]
 pub(super) fn from_parquet(
     file: File,
     position: Position,
@@ -93,18 +97,13 @@ pub(super) fn from_parquet(
     field: &RecordField,
     bad_records: BadRecords,
     progress: &RawProgress,
-) -> Result<RecordLines> {
-    #[cfg(feature = "parquet")]
-    {
-        let records = Box::new(parquet::Column::new(file, position, path, &field.field, progress.clone())?);
-        RecordLines::new(records, position, path, options, field, bad_records)
-    }
-    #[cfg(not(feature = "parquet"))]
-    {
-        let _ = (file, position, options, field, bad_records, progress);
-        Err(Error::text(path, TextError::MissingFeature { what: "Parquet".to_owned(), feature: "parquet" }))
-    }
+) -> Result<Box<dyn Sentences>> {
+    let records = Box::new(parquet::Column::new(file, position, path, &field.field, progress.clone())?);
+    Ok(Box::new(RecordLines::new(records, position, path, options, field, bad_records)?))
 }
+
+#[cfg(not(feature = "parquet"))]
+pub(super) use super::without_records::from_parquet;
 
 impl RecordLines {
     fn new(
@@ -117,6 +116,7 @@ impl RecordLines {
     ) -> Result<RecordLines> {
         Ok(RecordLines {
             records,
+            text: Vec::new(),
             field: field.clone(),
             bad_records,
             invalid_utf8: options.invalid_utf8,
@@ -128,43 +128,23 @@ impl RecordLines {
         })
     }
 
-    /// The place behind the last sentence that was returned. Records that were left out since stand behind it: the last
-    /// of them may be one that was not written to its end yet.
-    pub(super) fn position(&self) -> Position {
-        self.position
-    }
-
-    /// The place behind all that was read.
-    pub(super) fn end(&self) -> Position {
-        self.records.position()
-    }
-
-    /// What was read so far.
-    pub(super) fn report(&self) -> TextReport {
-        self.lines.report().clone() + self.report.clone()
-    }
-
-    /// Begins with the next record that can be read, if there is one. The end may be met, and passed when there is more.
+    /// Starts the next record that can be read, if there is one. More records may follow the end later.
     fn next_record(&mut self) -> Result<bool> {
         if self.position.words > self.skip_words {
             self.position = self.records.position();
         }
-        loop {
-            let mut text = self.lines.take_text();
-            let Some(record) = self.records.read(&mut text)? else {
-                return Ok(false);
-            };
+        while let Some(record) = self.records.read(&mut self.text)? {
             let skip_words = std::mem::take(&mut self.skip_words);
             if self.is_kept(&record)? {
                 self.position = Position { words: skip_words, ..record.start };
-                self.lines.begin_record(text, record.start, skip_words);
+                self.lines.begin_record(&self.text, record.start, skip_words);
                 return Ok(true);
             }
-            self.lines.begin_record(Vec::new(), record.start, 0);
         }
+        Ok(false)
     }
 
-    /// Whether the policies let a record pass. One that does not is counted, or an error.
+    /// Whether the policies accept a record. One that they do not is counted, or an error.
     fn is_kept(&mut self, record: &Record) -> Result<bool> {
         let line = record.start.lines + 1;
         let place = |offset| Place { path: self.name.clone(), line, offset };
@@ -196,6 +176,21 @@ impl RecordLines {
                 ))
             }
         }
+    }
+}
+
+impl Sentences for RecordLines {
+    /// Records that were skipped since come after this position: the last of them may not be complete yet.
+    fn position(&self) -> Position {
+        self.position
+    }
+
+    fn end(&self) -> Position {
+        self.records.position()
+    }
+
+    fn report(&self) -> TextReport {
+        self.lines.report().clone() + self.report.clone()
     }
 }
 

@@ -17,14 +17,14 @@ fn open(
     options: &TextOptions,
     of: &RecordField,
     bad: BadRecords,
-) -> Result<RecordLines> {
+) -> Result<Box<dyn Sentences>> {
     let start = if of.format == RecordFormat::Jsonl { at.offset as usize } else { 0 };
     let reader = BufReader::with_capacity(7, Cursor::new(bytes[start..].to_vec()));
     from_bytes(Box::new(reader), at, Path::new("news"), options, of, bad)
 }
 
 /// All sentences with the position behind each, and the error that ended them.
-fn read_all(lines: &mut RecordLines) -> (Vec<(String, Position)>, Option<String>) {
+fn read_all(lines: &mut dyn Sentences) -> (Vec<(String, Position)>, Option<String>) {
     let mut sentence = Sentence::default();
     let mut sentences = Vec::new();
     loop {
@@ -43,7 +43,7 @@ fn sentences(bytes: &[u8], of: &RecordField, bad: BadRecords) -> (Vec<String>, O
         Ok(lines) => lines,
         Err(error) => return (Vec::new(), Some(error.to_string())),
     };
-    let (sentences, error) = read_all(&mut lines);
+    let (sentences, error) = read_all(&mut *lines);
     (sentences.into_iter().map(|(text, _)| text).collect(), error)
 }
 
@@ -124,7 +124,7 @@ fn what_is_wrong_with_a_line_of_json_is_said() {
         let mut lines =
             open(text.as_bytes(), Position::default(), &TextOptions::default(), &of, BadRecords::Skip)
                 .unwrap();
-        let (sentences, error) = read_all(&mut lines);
+        let (sentences, error) = read_all(&mut *lines);
         assert_eq!((sentences.len(), error), (2, None), "{line}");
         let report = lines.report();
         assert_eq!((report.bad_records, report.first.bad_record.unwrap().line), (1, 2));
@@ -142,7 +142,7 @@ fn bytes_that_are_not_utf8_in_json_follow_the_policy() {
     ] {
         let options = TextOptions { invalid_utf8: policy, ..TextOptions::default() };
         let mut lines = open(text, Position::default(), &options, &of, BadRecords::Error).unwrap();
-        let (sentences, met) = read_all(&mut lines);
+        let (sentences, met) = read_all(&mut *lines);
         assert_eq!(sentences.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>(), expected);
         assert!(
             met.is_some() == error.is_some()
@@ -164,7 +164,7 @@ fn a_record_that_never_ends_is_refused_without_being_held() {
         let options = TextOptions::default();
         let lines =
             from_bytes(reader, Position::default(), Path::new("news"), &options, &of, BadRecords::Error);
-        let error = read_all(&mut lines.unwrap()).1.unwrap();
+        let error = read_all(&mut *lines.unwrap()).1.unwrap();
         assert!(error.contains(reason), "{error}");
     }
 }
@@ -313,12 +313,12 @@ fn words_that_grow_too_long_do_not_change_what_follows_a_resume() {
     let of = field(RecordFormat::Csv, "text");
     let options = TextOptions { max_sentence_words: 2, max_token_bytes: 5, ..TextOptions::default() };
     let whole = open(bytes, Position::default(), &options, &of, BadRecords::Error);
-    let (sentences, _) = read_all(&mut whole.unwrap());
+    let (sentences, _) = read_all(&mut *whole.unwrap());
     let texts: Vec<&str> = sentences.iter().map(|(text, _)| text.as_str()).collect();
     assert_eq!(texts, ["a b", "c d", "e", "f g", "h"]);
     for (index, &(_, position)) in sentences.iter().enumerate() {
         let rest = open(bytes, position, &options, &of, BadRecords::Error);
-        assert_eq!(read_all(&mut rest.unwrap()).0, sentences[index + 1..]);
+        assert_eq!(read_all(&mut *rest.unwrap()).0, sentences[index + 1..]);
     }
 }
 
@@ -334,11 +334,11 @@ proptest! {
         let bytes: Vec<u8> = bytes.collect();
         let of = field(format, "text");
         let whole = open(&bytes, Position::default(), &options, &of, BadRecords::Error);
-        let (sentences, error) = read_all(&mut whole.unwrap());
+        let (sentences, error) = read_all(&mut *whole.unwrap());
         prop_assert!(error.is_none());
         for (index, &(_, position)) in sentences.iter().enumerate() {
             let rest = open(&bytes, position, &options, &of, BadRecords::Error);
-            prop_assert_eq!(&read_all(&mut rest.unwrap()).0, &sentences[index + 1..]);
+            prop_assert_eq!(&read_all(&mut *rest.unwrap()).0, &sentences[index + 1..]);
         }
     }
 
@@ -358,7 +358,7 @@ proptest! {
         while lines.read(&mut sentence).unwrap().is_sentence() {
             expected.push(sentence.tokens().collect::<Vec<_>>().join(" "));
         }
-        let sentences: Vec<String> = read_all(&mut records).0.into_iter().map(|(text, _)| text).collect();
+        let sentences: Vec<String> = read_all(&mut *records).0.into_iter().map(|(text, _)| text).collect();
         prop_assert_eq!(sentences, expected);
     }
 
