@@ -29,7 +29,6 @@ pub fn to_python(_py: Python<'_>, error: Error) -> PyErr {
         | Error::Vectors(_)
         | Error::Diverged { .. }
         | Error::Malformed { .. }
-        | Error::InvalidVectors { .. }
         | Error::Unsupported(_) => PyValueError::new_err(message),
         _ => PyRuntimeError::new_err(message),
     }

@@ -1,4 +1,4 @@
-//! Scores of vectors, and what changed between two of them.
+//! Evaluation, and drift between two models.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use skipstream::Error;
 use skipstream::eval::{
-    Case, Drift, DriftOptions, EvalOptions, Evaluator, TestSet, p_value, pearson, spearman,
+    Case, Drift, DriftOptions, EvalOptions, Evaluator, TestSet, TestSetError, p_value, pearson, spearman,
 };
 
 use crate::call::call;
@@ -34,8 +34,8 @@ pub fn cosines<'py>(
 
 type Correlation = (f64, f64);
 
-/// Pearson's and Spearman's correlation with people's scores, each with its p-value, and of how many pairs words were
-/// not known.
+/// Pearson's and Spearman's correlation with human scores, each with its p-value, the number of pairs with unknown words, and
+/// the number of pairs.
 #[pyfunction]
 #[pyo3(signature = (embeddings, path, restrict = None, ignore_case = true, unknown_is_zero = false))]
 pub fn word_pairs(
@@ -49,7 +49,7 @@ pub fn word_pairs(
     call(py, || {
         let evaluator = Evaluator::new(embeddings.get(), options(restrict, ignore_case))?;
         let TestSet::WordPairs(set) = TestSet::open(&path)? else {
-            return Err(other_kind(&path, "these are analogies, not word pairs"));
+            return Err(wrong_kind(&path, "word pairs", "analogies"));
         };
         let found = evaluator.cosines(&set);
         let (mut people, mut model) = (Vec::new(), Vec::new());
@@ -69,10 +69,10 @@ pub fn word_pairs(
     })
 }
 
-/// The name of a section, its questions, and whether each was solved; nothing where words were not known.
+/// The name of a section, its questions, and whether each was answered correctly; `None` if a word is unknown.
 type Section = (String, Vec<[String; 4]>, Vec<Option<bool>>);
 
-/// The questions of each section, and which were solved.
+/// The questions of each section, and which were answered correctly.
 #[pyfunction]
 #[pyo3(signature = (embeddings, path, restrict = None, ignore_case = true, multiply = false))]
 pub fn analogies(
@@ -86,7 +86,7 @@ pub fn analogies(
     call(py, || {
         let evaluator = Evaluator::new(embeddings.get(), options(restrict, ignore_case))?;
         let TestSet::Analogies(set) = TestSet::open(&path)? else {
-            return Err(other_kind(&path, "these are word pairs, not analogies"));
+            return Err(wrong_kind(&path, "analogies", "word pairs"));
         };
         let solved = evaluator.solve(&set, &|_| ());
         let mut solved =
@@ -99,7 +99,7 @@ pub fn analogies(
     })
 }
 
-/// What changed from old vectors to new ones, as JSON.
+/// The drift from old vectors to new ones, as JSON.
 #[pyfunction]
 pub fn drift(
     py: Python<'_>,
@@ -122,6 +122,6 @@ fn options(restrict: Option<usize>, ignore_case: bool) -> EvalOptions {
     EvalOptions { case, restrict, ..EvalOptions::default() }
 }
 
-fn other_kind(path: &Path, reason: &str) -> Error {
-    Error::Malformed { path: path.to_owned(), reason: reason.to_owned() }
+fn wrong_kind(path: &Path, expected: &'static str, found: &'static str) -> Error {
+    Error::TestSet { path: path.to_owned(), cause: TestSetError::WrongKind { expected, found } }
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use indicatif::HumanCount;
 use serde::Serialize;
-use skipstream::embeddings::Neighbor;
+use skipstream::embeddings::{Neighbor, Query};
 
 use crate::Ending;
 use crate::ask::{self, Answer, AskArgs, Shape};
@@ -42,9 +42,9 @@ struct Report<'a> {
 pub fn run(args: NeighborsArgs) -> Result<Ending> {
     ask::run(&args.ask, &args.words, Shape::WORD, |embeddings, words| {
         let word = words[0];
-        let row = embeddings.row_of(word)?;
-        let among = embeddings.top(args.top.unwrap_or(embeddings.len()));
-        let neighbors = among.neighbors_of_vector(&embeddings.vector_at(row), args.number, &[row])?;
+        let mut query = Query::neighbors(embeddings.row_of(word)?, args.number);
+        query.rows.end = args.top.unwrap_or(usize::MAX);
+        let neighbors = embeddings.search(&query)?;
         Ok(Answer::new(table(word, "similarity", &neighbors), &Report { word, neighbors }))
     })
 }
@@ -54,7 +54,7 @@ pub fn table(title: &str, score: &str, neighbors: &[Neighbor<'_>]) -> String {
     let has_counts = neighbors.iter().any(|neighbor| neighbor.count.is_some());
     let mut table = Table::default();
     table.row([title, score].into_iter().chain(has_counts.then_some("count")).map(str::to_owned));
-    for Neighbor { word, similarity, count } in neighbors {
+    for Neighbor { word, similarity, count, .. } in neighbors {
         let count = count.map(|count| HumanCount(count).to_string());
         table.row([format!("  {word}"), format!("{similarity:.4}")].into_iter().chain(count));
     }

@@ -1,4 +1,4 @@
-//! What the model knew at one moment, for reading.
+//! A published version of the model, which queries read.
 
 use std::sync::OnceLock;
 
@@ -10,20 +10,20 @@ use utoipa::ToSchema;
 /// The number of a line: 1 for the first that the service ever accepted.
 pub type Seq = u64;
 
-/// The model as it was at one moment. Questions are answered from it.
+/// A published version of the model.
 #[derive(Debug)]
 pub struct Published {
-    /// Its number since the service started; 0 for what it started with.
+    /// Its number since the service started, from 0.
     pub number: u64,
-    /// All lines up to this one are learned in it.
+    /// The last line that it has learned.
     pub seq: Seq,
     /// When it was published.
     pub time: Timestamp,
-    /// The vectors, the most frequent word first: the row is the rank.
+    /// The vectors, the most frequent word first.
     pub embeddings: Embeddings,
     /// When the word of each row was seen.
     pub seen: Vec<Seen>,
-    /// How far training had come.
+    /// The training progress.
     pub progress: Progress,
     by_word: OnceLock<Vec<u32>>,
 }
@@ -55,14 +55,14 @@ impl From<&Published> for PublishedInfo {
 /// When a word was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// When the line came that brought it into the vocabulary.
+    /// The time of the line that added it to the vocabulary.
     pub first: Timestamp,
-    /// When its last line came.
+    /// The time of its last line.
     pub last: Timestamp,
 }
 
 impl Published {
-    /// What was learned up to a line.
+    /// The version after a line.
     pub fn new(
         number: u64,
         seq: Seq,
@@ -71,7 +71,7 @@ impl Published {
         seen: Vec<Seen>,
         progress: Progress,
     ) -> Published {
-        assert_eq!(embeddings.len(), seen.len(), "every word was seen");
+        assert_eq!(embeddings.len(), seen.len(), "every word has times");
         Published { number, seq, time, embeddings, seen, progress, by_word: OnceLock::new() }
     }
 

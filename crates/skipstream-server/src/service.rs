@@ -11,10 +11,10 @@ use crate::change::{Movers, SnapshotStore, WatchList};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::log::Log;
-use crate::map::Atlas;
+use crate::map::Maps;
 use crate::published::{Published, PublishedInfo, Seq};
 use crate::requests::LearnerRequests;
-use crate::search::Desk;
+use crate::search::SearchQueue;
 use crate::settings::ServeSettings;
 use crate::status::{Checkpoint, Status};
 
@@ -26,9 +26,9 @@ pub struct Service {
     /// Accepted text.
     pub log: Log,
     /// The queue of neighbor queries.
-    pub desk: Desk,
+    pub search: SearchQueue,
     /// Maps of words.
-    pub atlas: Atlas,
+    pub maps: Maps,
     /// Snapshots.
     pub snapshots: SnapshotStore,
     /// Comparisons with snapshots.
@@ -56,8 +56,8 @@ impl Service {
         Arc::new(Service {
             settings,
             log,
-            desk: Desk::default(),
-            atlas: Atlas::default(),
+            search: SearchQueue::default(),
+            maps: Maps::default(),
             snapshots,
             movers: Movers::default(),
             watch,

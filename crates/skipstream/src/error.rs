@@ -13,7 +13,7 @@ use crate::formats::FormatError;
 use crate::snapshot::ModelFileError;
 
 /// The result of every fallible call of this library.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, and where.
 #[derive(Debug, thiserror::Error)]
@@ -122,10 +122,6 @@ pub enum Error {
     #[doc(hidden)]
     #[error("{}: {reason}", path.display())]
     Malformed { path: PathBuf, reason: String },
-    /// Words and vectors do not fit together. Being replaced by [`Error::Vectors`].
-    #[doc(hidden)]
-    #[error("{reason}")]
-    InvalidVectors { reason: String },
 }
 
 impl Error {
@@ -152,10 +148,5 @@ impl Error {
     /// A malformed file, with the reason. Being replaced by typed causes.
     pub(crate) fn malformed(path: impl AsRef<Path>, reason: impl Into<String>) -> Error {
         Error::Malformed { path: path.as_ref().to_owned(), reason: reason.into() }
-    }
-
-    /// Words and vectors that do not fit together. Being replaced by [`VectorsError`].
-    pub(crate) fn invalid_vectors(reason: impl Into<String>) -> Error {
-        Error::InvalidVectors { reason: reason.into() }
     }
 }

@@ -238,7 +238,7 @@ class Embeddings(Queries, Evaluation):
         return Embeddings(self._engine.select(list(dict.fromkeys(known)), bool(copy_vecattrs)))
 
     def plot(self, words: Iterable[Key] | None = None, ax: Any = None, **style: Any) -> Any:
-        """Plots words on their first two principal components, with matplotlib.
+        """Plots words on the first two principal components of their vectors at length 1, with matplotlib.
 
         `words` defaults to the fifty most frequent ones. `ax` defaults to matplotlib's current axes. Other arguments are
         passed to `Axes.scatter`.
@@ -246,8 +246,7 @@ class Embeddings(Queries, Evaluation):
         rows = self._engine.rows(keys("words", range(min(len(self), 50)) if words is None else words))
         if not rows:
             raise ValueError("words is empty; name at least one word")
-        vectors = self._engine.vectors_of(rows)
-        return plot(self._words_at(np.array(rows)).tolist(), vectors, ax, **style)
+        return plot(self._words_at(np.array(rows)).tolist(), self._engine.project(rows), ax, **style)
 
     def __repr__(self) -> str:
         words = "word" if len(self) == 1 else "words"

@@ -201,10 +201,10 @@ class Queries(Table):
             raise ValueError("positive is empty; name at least one word or vector")
         restricted = optional("restrict_vocab", restrict_vocab)
         above, below = ([term for term, _ in side] for side in sides)
-        scores = self._engine.products(above, below, real("epsilon", epsilon))[: restricted or len(self)]
+        query = (above, below, real("epsilon", epsilon), restricted or len(self))
         if topn is None:
-            return scores
-        return self._engine.best_by_scores(scores, topn, self._rows_of(above + below))
+            return self._engine.product_scores(*query)
+        return self._engine.best_products(*query, topn)
 
     def analogy(self, a: Key, b: Key, c: Key, n: int = 10, rule: str = "add") -> list[tuple[str, float]]:
         """Returns the best answers to "a is to b as c is to ?", like the command `skipstream analogy`.

@@ -1,32 +1,29 @@
 //! Arrays of NumPy ↔ vectors.
 
-use std::ops::Range;
-
 use numpy::ndarray::{ArrayView2, Dimension};
 use numpy::{Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use skipstream::embeddings::Nearest;
+use skipstream::embeddings::Query;
 
 use super::Embeddings;
 use crate::call::call;
 
-/// Finds what makes arrays, and what tells who reads and writes them.
+/// Imports NumPy's C API.
 ///
-/// Otherwise both are looked for at the first array, and when Ctrl-C comes then, that is a panic.
+/// Otherwise it is imported with the first array, and Ctrl-C at that moment is a panic.
 pub fn prepare_arrays(py: Python<'_>) -> PyResult<()> {
-    // If it is missing or cannot be used, Python says so.
     py.import("numpy")?;
     values(&values_of(py, vec![0.0])).map(drop)
 }
 
-/// A copy of an array: the engine works without Python's lock, and somebody else may write into the array meanwhile.
+/// A copy of an array: the engine works without Python's lock, and another thread may write into the array meanwhile.
 pub fn values(array: &Bound<'_, PyArray1<f32>>) -> PyResult<Vec<f32>> {
     let array = array.try_readonly().map_err(|_| written_to())?;
     Ok(array.as_array().iter().copied().collect())
 }
 
-/// The rows, the columns and a copy of an array.
+/// The number of rows and columns, and a copy of an array.
 pub fn matrix(array: &Bound<'_, PyArray2<f32>>) -> PyResult<(usize, usize, Vec<f32>)> {
     let array = array.try_readonly().map_err(|_| written_to())?;
     let (rows, columns) = array.as_array().dim();
@@ -54,50 +51,42 @@ pub fn matrix_of<T: Element>(
     values.into_pyarray(py).reshape(shape)
 }
 
-/// Rows, and beside them similarities.
+/// Rows and their similarities.
 pub type RowsAndSimilarities<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>);
 
-/// Products of numbers between two looks for Ctrl-C: some hundredths of a second.
+/// Multiplications between two checks for Ctrl-C: some hundredths of a second.
 const PRODUCTS_AT_ONCE: usize = 1 << 28;
 
-/// Asks for the rows nearest to each of so many questions, in pieces: Ctrl-C is heard between them.
+/// The answers to queries, which all have `n` answers, with checks for Ctrl-C.
 pub fn nearest<'py>(
     py: Python<'py>,
     embeddings: &skipstream::Embeddings,
-    n_questions: usize,
-    ask: impl Fn(Range<usize>) -> skipstream::Result<Nearest> + Sync,
+    queries: &[Query<'_>],
+    n: usize,
 ) -> PyResult<RowsAndSimilarities<'py>> {
     let products = (embeddings.len() * embeddings.dimensions()).max(1);
-    // The engine answers eight questions together.
-    let at_once = (PRODUCTS_AT_ONCE / products).next_multiple_of(8).clamp(8, 1024);
+    let at_once = (PRODUCTS_AT_ONCE / products).clamp(8, 1024);
     let (mut rows, mut similarities) = (Vec::new(), Vec::new());
-    let mut start = 0;
-    loop {
-        let end = n_questions.min(start + at_once);
-        let found = call(py, || ask(start..end))?;
-        if start == 0 {
-            let n_answers = n_questions.saturating_mul(found.n);
-            let reserved =
-                rows.try_reserve_exact(n_answers).and_then(|()| similarities.try_reserve_exact(n_answers));
-            reserved.map_err(|_| {
-                PyMemoryError::new_err(format!(
-                    "{} answers to {n_questions} questions do not fit into memory",
-                    found.n
-                ))
-            })?;
-        }
-        rows.extend(found.rows.into_iter().map(|row| row as i64));
-        similarities.extend(found.similarities);
-        start = end;
-        if start == n_questions {
-            let shape = [n_questions, found.n];
-            return Ok((matrix_of(py, rows, shape)?, matrix_of(py, similarities, shape)?));
-        }
+    let n_answers = queries.len().saturating_mul(n);
+    let reserved = rows.try_reserve_exact(n_answers).and_then(|()| similarities.try_reserve_exact(n_answers));
+    reserved.map_err(|_| {
+        PyMemoryError::new_err(format!("not enough memory for {n} answers to {} queries", queries.len()))
+    })?;
+    for queries in queries.chunks(at_once) {
+        call(py, || {
+            for neighbor in embeddings.search_many(queries, None)?.iter().flatten() {
+                rows.push(neighbor.row as i64);
+                similarities.push(neighbor.similarity);
+            }
+            Ok(())
+        })?;
         py.check_signals()?;
     }
+    let shape = [queries.len(), n];
+    Ok((matrix_of(py, rows, shape)?, matrix_of(py, similarities, shape)?))
 }
 
-/// The same array, which nobody can write into.
+/// The same array, made read-only.
 pub fn frozen<T: Element, D: Dimension>(
     array: Bound<'_, PyArray<T, D>>,
 ) -> PyResult<Bound<'_, PyArray<T, D>>> {
@@ -105,7 +94,7 @@ pub fn frozen<T: Element, D: Dimension>(
     Ok(array)
 }
 
-/// Vectors of embeddings as an array that looks at them in place and keeps them alive.
+/// Vectors of embeddings as an array that borrows them and keeps them alive.
 pub fn view<'py>(
     embeddings: &Bound<'py, Embeddings>,
     values: &[f32],
@@ -116,6 +105,6 @@ pub fn view<'py>(
         ArrayView2::from_shape(shape, values).map_err(|error| PyValueError::new_err(error.to_string()))?;
     // SAFETY: the values belong to the embeddings, which the array keeps alive, and which never change or move them.
     let array = unsafe { PyArray2::borrow_from_array(&view, embeddings.clone().into_any()) };
-    // Nobody can write into it either: NumPy makes no array writable again whose owner has no buffer to write into.
+    // NumPy makes no array writable again whose owner has no writable buffer.
     frozen(array)
 }

@@ -1,4 +1,4 @@
-//! What people name words by: themselves, or their rows.
+//! Keys of words: the words themselves, or their rows.
 
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
@@ -9,14 +9,14 @@ use skipstream::embeddings::Term;
 
 use super::{Embeddings, values};
 
-/// Embeddings whose words are looked for.
+/// Looks up keys in embeddings.
 pub struct Keys<'a>(pub &'a skipstream::Embeddings);
 
 impl Keys<'_> {
-    /// The row of a word, or a row itself, if there is one; an error if it is neither.
+    /// The row of a key, if it exists; an error if the key is neither a word nor a row.
     pub fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
         if let Ok(word) = key.cast::<PyString>() {
-            // Half a letter, as Python's strings may have one, is in no word.
+            // No word has a lone surrogate, which Python's strings may have.
             return Ok(word.to_cow().ok().and_then(|word| self.0.index_of(&word)));
         }
         let is_number = key.is_instance_of::<PyInt>() || key.hasattr("__index__")?;
@@ -24,12 +24,12 @@ impl Keys<'_> {
             let kind = key.get_type().name()?;
             return Err(PyTypeError::new_err(format!("a key is a word (str) or a row (int), not {kind}")));
         }
-        // A number that does not fit is no row either.
+        // A number that does not fit is not a row either.
         Ok(key.extract::<usize>().ok().filter(|&row| row < self.0.len()))
     }
 }
 
-/// The row of a word, or a row itself.
+/// The row of a key.
 pub fn row(embeddings: &Bound<'_, Embeddings>, key: &Bound<'_, PyAny>) -> PyResult<usize> {
     match Keys(embeddings.get().get()).find(key)? {
         Some(row) => Ok(row),
@@ -37,7 +37,7 @@ pub fn row(embeddings: &Bound<'_, Embeddings>, key: &Bound<'_, PyAny>) -> PyResu
     }
 }
 
-/// The rows of words.
+/// The rows of keys.
 pub fn rows(embeddings: &Bound<'_, Embeddings>, keys: &Bound<'_, PyList>) -> PyResult<Vec<usize>> {
     keys.iter().map(|key| row(embeddings, &key)).collect()
 }
@@ -54,31 +54,16 @@ pub fn words(list: &Bound<'_, PyList>) -> PyResult<Vec<String>> {
     list.iter().enumerate().map(word).collect()
 }
 
-/// A word or a vector.
-pub enum OwnedTerm {
-    Row(usize),
-    Vector(Vec<f32>),
-}
-
-impl OwnedTerm {
-    pub fn borrow(&self) -> Term<'_> {
-        match self {
-            OwnedTerm::Row(row) => Term::Row(*row),
-            OwnedTerm::Vector(vector) => Term::Vector(vector),
-        }
-    }
-}
-
 /// Words and vectors.
-pub fn terms(embeddings: &Bound<'_, Embeddings>, terms: &[Bound<'_, PyAny>]) -> PyResult<Vec<OwnedTerm>> {
+pub fn terms(embeddings: &Bound<'_, Embeddings>, terms: &[Bound<'_, PyAny>]) -> PyResult<Vec<Term<'static>>> {
     let term = |term: &Bound<'_, PyAny>| match term.cast::<PyArray1<f32>>() {
-        Ok(vector) => Ok(OwnedTerm::Vector(values(vector)?)),
-        Err(_) => Ok(OwnedTerm::Row(row(embeddings, term)?)),
+        Ok(vector) => Ok(Term::from(values(vector)?)),
+        Err(_) => Ok(Term::Row(row(embeddings, term)?)),
     };
     terms.iter().map(term).collect()
 }
 
-/// A `KeyError` that suggests other spellings, and looks for them only when it is shown.
+/// A `KeyError` that suggests other spellings, and searches for them only when it is shown.
 fn unknown_word(embeddings: &Bound<'_, Embeddings>, key: &Bound<'_, PyAny>) -> PyErr {
     static UNKNOWN_WORD: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     match UNKNOWN_WORD.import(embeddings.py(), "skipstream._errors", "UnknownWord") {

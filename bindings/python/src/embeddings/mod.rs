@@ -1,9 +1,10 @@
-//! Word vectors to read.
+//! Word vectors.
 
 mod arrays;
 mod keys;
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -12,7 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use skipstream::corpus::InvalidUtf8;
-use skipstream::embeddings::{AnalogyRule, Lengths, Neighbor, Term};
+use skipstream::embeddings::{AnalogyRule, Combine, Lengths, Neighbor, Projection, Query, Term};
 use skipstream::formats::{self, FirstLine, Format, LoadOptions, Word2vecOptions};
 
 use crate::call::call;
@@ -24,7 +25,7 @@ use keys::Keys;
 #[pyclass(frozen, weakref, module = "skipstream._engine")]
 pub struct Embeddings {
     embeddings: skipstream::Embeddings,
-    /// The matrix, where it is in no file and had to be made.
+    /// The matrix, if it had to be computed.
     made: OnceLock<Vec<f32>>,
 }
 
@@ -34,7 +35,7 @@ impl Embeddings {
         Embeddings { embeddings, made: OnceLock::new() }
     }
 
-    /// As NumPy counts.
+    /// A count as NumPy has it.
     fn count_at(&self, row: usize) -> i64 {
         i64::try_from(self.embeddings.count(row)).unwrap_or(i64::MAX)
     }
@@ -49,7 +50,7 @@ type Words = Vec<(String, f32)>;
 
 #[pymethods]
 impl Embeddings {
-    /// The vectors in a file of any format; those of ours stay in it if that is asked for.
+    /// Loads a file of any format; our own can be memory-mapped.
     #[staticmethod]
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     #[pyo3(signature = (path, vectors = "sum", format = None, invalid_utf8 = "error", limit = None, counts = None, in_place = true))]
@@ -91,7 +92,7 @@ impl Embeddings {
         Ok(Embeddings::new(embeddings))
     }
 
-    /// Words and vectors that are there already.
+    /// Embeddings from words and vectors.
     #[staticmethod]
     #[pyo3(signature = (words, vectors, counts = None))]
     fn from_arrays(
@@ -136,24 +137,24 @@ impl Embeddings {
         self.embeddings.dimensions()
     }
 
-    /// Whether it is known how often words were seen.
+    /// Whether counts are known.
     #[getter]
     fn has_counts(&self) -> bool {
         self.embeddings.has_counts()
     }
 
-    /// Whether the vectors lie in a file.
+    /// Whether the vectors are memory-mapped.
     #[getter]
     fn is_mapped(&self) -> bool {
         self.embeddings.is_mapped()
     }
 
-    /// The words, in the order of rows.
+    /// The words, by row.
     fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.embeddings.words())
     }
 
-    /// The counts, in the order of rows.
+    /// The counts, by row.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let counts: Vec<i64> = (0..self.embeddings.len()).map(|row| self.count_at(row)).collect();
         frozen(counts.into_pyarray(py))
@@ -171,22 +172,22 @@ impl Embeddings {
         {
             Some(Cow::Borrowed(values)) => values,
             Some(Cow::Owned(values)) => this.made.get_or_init(|| values),
-            None => this.made.get().expect("it was looked at"),
+            None => this.made.get().expect("it was computed before"),
         };
         arrays::view(slf, values, this.embeddings.dimensions())
     }
 
-    /// The row of a word, or a row itself.
+    /// The row of a key.
     fn row(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<usize> {
         keys::row(slf, key)
     }
 
-    /// The rows of words.
+    /// The rows of keys.
     fn rows(slf: &Bound<'_, Self>, keys: &Bound<'_, PyList>) -> PyResult<Vec<usize>> {
         keys::rows(slf, keys)
     }
 
-    /// The row of a word, or nothing.
+    /// The row of a key, or `None`.
     fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
         Keys(&self.embeddings).find(key)
     }
@@ -207,7 +208,7 @@ impl Embeddings {
         frozen(vector.into_pyarray(slf.py()))
     }
 
-    /// The vectors of words, one below the other.
+    /// The vectors of words, as rows.
     fn vectors_of<'py>(
         slf: &Bound<'py, Self>,
         keys: &Bound<'_, PyList>,
@@ -224,7 +225,7 @@ impl Embeddings {
         matrix_of(slf.py(), vectors, [rows.len(), embeddings.dimensions()])
     }
 
-    /// All vectors at length 1.
+    /// All vectors, scaled to length 1.
     fn unit_vectors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let rows = 0..self.embeddings.len();
         let vectors: Vec<f32> =
@@ -232,7 +233,7 @@ impl Embeddings {
         matrix_of(py, vectors, [self.embeddings.len(), self.embeddings.dimensions()])
     }
 
-    /// The mean of words and vectors, which come with weights.
+    /// The weighted mean of words and vectors.
     fn mean<'py>(
         slf: &Bound<'py, Self>,
         terms: Vec<(Bound<'py, PyAny>, f64)>,
@@ -243,13 +244,13 @@ impl Embeddings {
         let lengths = if unit { Lengths::One } else { Lengths::Own };
         let embeddings = &slf.get().embeddings;
         let mean = call(slf.py(), || {
-            let terms: Vec<_> = terms.iter().map(keys::OwnedTerm::borrow).zip(weights).collect();
+            let terms: Vec<(Term<'_>, f64)> = terms.into_iter().zip(weights).collect();
             embeddings.mean(&terms, lengths)
         })?;
         Ok(mean.into_pyarray(slf.py()))
     }
 
-    /// The cosines between a vector and some rows.
+    /// The cosines between a vector and a range of rows.
     fn similarities<'py>(
         &self,
         py: Python<'py>,
@@ -258,10 +259,13 @@ impl Embeddings {
         end: usize,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let vector = values(vector)?;
-        Ok(values_of(py, call(py, || self.embeddings.similarities(&vector, start..end))?))
+        Ok(values_of(
+            py,
+            call(py, || self.embeddings.scores(&within(Query::nearest(vector, 0), start..end)))?,
+        ))
     }
 
-    /// The cosines between a vector and the words of some rows.
+    /// The cosines between a vector and some words.
     fn similarities_to<'py>(
         slf: &Bound<'py, Self>,
         vector: &Bound<'_, PyArray1<f32>>,
@@ -272,14 +276,15 @@ impl Embeddings {
         let similarities = call(slf.py(), || {
             let mut similarities = Vec::with_capacity(rows.len());
             for row in rows {
-                similarities.extend(embeddings.similarities(&vector, row..row + 1)?);
+                let query = within(Query::nearest(&vector, 0), row..row + 1);
+                similarities.extend(embeddings.scores(&query)?);
             }
             Ok(similarities)
         })?;
         Ok(values_of(slf.py(), similarities))
     }
 
-    /// The words nearest to a vector, among some rows.
+    /// The words nearest to a vector, among a range of rows.
     fn nearest(
         &self,
         py: Python<'_>,
@@ -290,7 +295,8 @@ impl Embeddings {
         exclude: Vec<usize>,
     ) -> PyResult<Words> {
         let vector = values(vector)?;
-        call(py, || Ok(owned(self.embeddings.neighbors_within(start..end, &vector, n, &exclude)?)))
+        let query = within(Query::nearest(vector, n).excluding(exclude), start..end);
+        call(py, || Ok(owned(self.embeddings.search(&query)?)))
     }
 
     /// The rows nearest to each of some rows, and their similarities.
@@ -299,11 +305,10 @@ impl Embeddings {
         keys: &Bound<'_, PyList>,
         n: usize,
     ) -> PyResult<arrays::RowsAndSimilarities<'py>> {
-        let rows = keys::rows(slf, keys)?;
+        let queries: Vec<Query<'_>> =
+            keys::rows(slf, keys)?.into_iter().map(|row| Query::neighbors(row, n)).collect();
         let embeddings = &slf.get().embeddings;
-        arrays::nearest(slf.py(), embeddings, rows.len(), |piece| {
-            embeddings.neighbors_of_rows(rows.get(piece).unwrap_or_default(), n)
-        })
+        arrays::nearest(slf.py(), embeddings, &queries, n.min(embeddings.len().saturating_sub(1)))
     }
 
     /// The rows nearest to each of some vectors, and their similarities.
@@ -313,20 +318,19 @@ impl Embeddings {
         vectors: &Bound<'_, PyArray2<f32>>,
         n: usize,
     ) -> PyResult<arrays::RowsAndSimilarities<'py>> {
-        let (n_vectors, dimensions, vectors) = matrix(vectors)?;
+        let (_, dimensions, vectors) = matrix(vectors)?;
         if dimensions != self.embeddings.dimensions() {
             return Err(PyValueError::new_err(format!(
                 "the vectors have {dimensions} values; the embeddings have {} dimensions",
                 self.embeddings.dimensions()
             )));
         }
-        arrays::nearest(py, &self.embeddings, n_vectors, |piece| {
-            let piece = piece.start * dimensions..piece.end * dimensions;
-            self.embeddings.neighbors_of_vectors(vectors.get(piece).unwrap_or_default(), n)
-        })
+        let queries: Vec<Query<'_>> =
+            vectors.chunks_exact(dimensions).map(|vector| Query::nearest(vector, n)).collect();
+        arrays::nearest(py, &self.embeddings, &queries, n.min(self.embeddings.len()))
     }
 
-    /// The similarity of each word of one list with that at the same place of another.
+    /// The similarities of two lists of words, pair by pair.
     fn pair_similarities<'py>(
         slf: &Bound<'py, Self>,
         first: &Bound<'_, PyList>,
@@ -352,37 +356,46 @@ impl Embeddings {
         call(slf.py(), || embeddings.similarity_of_rows(first, second))
     }
 
-    /// The score of every row by products of cosines.
-    fn products<'py>(
+    /// The scores of the first `end` rows by 3CosMul.
+    fn product_scores<'py>(
         slf: &Bound<'py, Self>,
         positive: Vec<Bound<'py, PyAny>>,
         negative: Vec<Bound<'py, PyAny>>,
         epsilon: f32,
+        end: usize,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let (positive, negative) = (keys::terms(slf, &positive)?, keys::terms(slf, &negative)?);
+        let query = products(slf, &positive, &negative, epsilon, end)?;
         let embeddings = &slf.get().embeddings;
-        let scores = call(slf.py(), || {
-            let [positive, negative] = [&positive, &negative]
-                .map(|terms| terms.iter().map(keys::OwnedTerm::borrow).collect::<Vec<Term<'_>>>());
-            embeddings.products(&positive, &negative, epsilon)
-        })?;
-        Ok(values_of(slf.py(), scores))
+        Ok(values_of(slf.py(), call(slf.py(), || embeddings.scores(&query))?))
     }
 
-    /// The words with the highest of scores, one for each row.
-    fn best_by_scores(
-        &self,
-        py: Python<'_>,
-        scores: &Bound<'_, PyArray1<f32>>,
+    /// The best of the first `end` rows by 3CosMul.
+    fn best_products<'py>(
+        slf: &Bound<'py, Self>,
+        positive: Vec<Bound<'py, PyAny>>,
+        negative: Vec<Bound<'py, PyAny>>,
+        epsilon: f32,
+        end: usize,
         n: usize,
-        exclude: Vec<usize>,
     ) -> PyResult<Words> {
-        let mut scores = values(scores)?;
-        scores.truncate(self.embeddings.len());
-        call(py, || Ok(owned(self.embeddings.best_by_scores(&scores, n, &exclude))))
+        let mut query = products(slf, &positive, &negative, epsilon, end)?;
+        query.n = n;
+        let words = query.positive.iter().chain(&query.negative);
+        query.exclude =
+            words.filter_map(|term| if let Term::Row(row) = term { Some(*row) } else { None }).collect();
+        let embeddings = &slf.get().embeddings;
+        call(slf.py(), || Ok(owned(embeddings.search(&query)?)))
     }
 
-    /// What `c` is to, as `a` is to `b`.
+    /// The coordinates of words on a plane: two principal components.
+    fn project<'py>(slf: &Bound<'py, Self>, keys: &Bound<'_, PyList>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let rows = keys::rows(slf, keys)?;
+        let embeddings = &slf.get().embeddings;
+        let points = call(slf.py(), || Ok(embeddings.project(&rows, Projection::Pca).concat()))?;
+        matrix_of(slf.py(), points, [rows.len(), 2])
+    }
+
+    /// The best answers to "a is to b as c is to …".
     fn analogy(
         slf: &Bound<'_, Self>,
         question: [Bound<'_, PyAny>; 3],
@@ -399,7 +412,7 @@ impl Embeddings {
         })
     }
 
-    /// The rows nearer to a word than another word is.
+    /// The rows that are nearer to a word than another word is.
     fn closer_than(
         slf: &Bound<'_, Self>,
         first: &Bound<'_, PyAny>,
@@ -410,7 +423,7 @@ impl Embeddings {
         call(slf.py(), || embeddings.closer_than(first, second))
     }
 
-    /// Words by how well they fit the others, the odd one first.
+    /// Words sorted by how well they match the others, the odd one first.
     fn odd_one_out(slf: &Bound<'_, Self>, keys: &Bound<'_, PyList>) -> PyResult<Words> {
         let rows = keys::rows(slf, keys)?;
         let embeddings = &slf.get().embeddings;
@@ -420,9 +433,9 @@ impl Embeddings {
         })
     }
 
-    /// Words that are spelled nearly like this one.
+    /// Words with a similar spelling.
     fn suggestions(&self, py: Python<'_>, word: &Bound<'_, PyString>, n: usize) -> PyResult<Vec<String>> {
-        // No word has half a letter in it, and none is spelled nearly so.
+        // No word has a lone surrogate.
         let Ok(word) = word.to_cow() else { return Ok(Vec::new()) };
         call(py, || Ok(self.embeddings.suggestions(&word, n).into_iter().map(str::to_owned).collect()))
     }
@@ -432,7 +445,7 @@ impl Embeddings {
         Embeddings::new(self.embeddings.top(n))
     }
 
-    /// The words that were seen so often.
+    /// The words with at least this count.
     fn with_min_count(&self, count: u64) -> Embeddings {
         Embeddings::new(self.embeddings.with_min_count(count))
     }
@@ -442,7 +455,7 @@ impl Embeddings {
         Ok(Embeddings::new(call(py, || self.embeddings.normalized())?))
     }
 
-    /// A copy of some words, with their counts or in the order that is given.
+    /// A copy of some words, with their counts or in the given order.
     fn select(slf: &Bound<'_, Self>, keys: &Bound<'_, PyList>, counted: bool) -> PyResult<Embeddings> {
         let rows = keys::rows(slf, keys)?;
         let embeddings = &slf.get().embeddings;
@@ -462,7 +475,7 @@ impl Embeddings {
         call(py, || formats::save(&self.embeddings, format.parse()?, path))
     }
 
-    /// Writes a file of word2vec.
+    /// Writes a word2vec file.
     fn save_word2vec(
         &self,
         py: Python<'_>,
@@ -477,13 +490,34 @@ impl Embeddings {
         call(py, || formats::save_word2vec(&self.embeddings, format, path, &options))
     }
 
-    /// Writes the words' counts as word2vec does.
+    /// Writes the words' counts in word2vec's format.
     fn save_counts(&self, py: Python<'_>, path: PathBuf, prefix: &str) -> PyResult<()> {
         call(py, || formats::save_counts(&self.embeddings, path, prefix))
     }
 }
 
-/// What was found, in memory of its own.
+/// A query with a range of rows.
+fn within(mut query: Query<'_>, rows: Range<usize>) -> Query<'_> {
+    query.rows = rows;
+    query
+}
+
+/// A query by 3CosMul.
+fn products(
+    embeddings: &Bound<'_, Embeddings>,
+    positive: &[Bound<'_, PyAny>],
+    negative: &[Bound<'_, PyAny>],
+    epsilon: f32,
+    end: usize,
+) -> PyResult<Query<'static>> {
+    let mut query = within(Query::nearest(Term::Row(0), 0), 0..end);
+    query.positive = keys::terms(embeddings, positive)?;
+    query.negative = keys::terms(embeddings, negative)?;
+    query.combine = Combine::Multiply { epsilon };
+    Ok(query)
+}
+
+/// The words and similarities of neighbors.
 fn owned(neighbors: Vec<Neighbor<'_>>) -> Words {
     neighbors.into_iter().map(|neighbor| (neighbor.word.to_owned(), neighbor.similarity)).collect()
 }

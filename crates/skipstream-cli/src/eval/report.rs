@@ -77,7 +77,7 @@ impl Scored {
     }
 
     pub fn beside(path: &Path, comparison: Comparison) -> Scored {
-        let Comparison { first, second, differences } = comparison;
+        let Comparison { first, second, differences, .. } = comparison;
         let beside = Some(Beside { other: second, differences });
         Scored { file: path.display().to_string(), score: first, beside }
     }

@@ -7,7 +7,6 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde::Serialize;
-use skipstream::embeddings::{Found, Neighbor};
 use tokio::sync::Semaphore;
 use tokio::task;
 use utoipa::ToSchema;
@@ -15,6 +14,7 @@ use utoipa::ToSchema;
 use super::error::{ApiError, ErrorDetail};
 use super::extract::Word;
 use crate::published::{Published, PublishedInfo};
+use crate::search::Hit;
 use crate::service::Service;
 
 /// A JSON response. It ends with a line feed, so that a shell prompt starts on a new line.
@@ -149,17 +149,8 @@ impl NeighborInfo {
     }
 
     /// Rows that were found.
-    pub fn found(published: &Published, found: &[Found]) -> Vec<NeighborInfo> {
-        found.iter().map(|found| NeighborInfo::new(published, found.row, found.similarity)).collect()
-    }
-
-    /// Words that were found.
-    pub fn list(published: &Published, found: &[Neighbor<'_>]) -> Vec<NeighborInfo> {
-        let row = |neighbor: &Neighbor<'_>| published.embeddings.index_of(neighbor.word);
-        found
-            .iter()
-            .filter_map(|found| Some(NeighborInfo::new(published, row(found)?, found.similarity)))
-            .collect()
+    pub fn list(published: &Published, found: &[Hit]) -> Vec<NeighborInfo> {
+        found.iter().map(|&(row, similarity)| NeighborInfo::new(published, row, similarity)).collect()
     }
 }
 

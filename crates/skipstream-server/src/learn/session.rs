@@ -361,12 +361,5 @@ fn with_meter(status: Status, meter: &Meter) -> Status {
 
 /// Whether the model has infinite or NaN values: more text does not help.
 fn is_diverged(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::Engine(
-            skipstream::Error::Diverged { .. }
-                | skipstream::Error::Vectors(_)
-                | skipstream::Error::InvalidVectors { .. }
-        )
-    )
+    matches!(error, Error::Engine(skipstream::Error::Diverged { .. } | skipstream::Error::Vectors(_)))
 }

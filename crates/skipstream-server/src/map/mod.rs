@@ -1,10 +1,5 @@
-//! Words in a plane.
-//!
-//! `principal.rs` shows them from the side on which they lie farthest apart, `neighborhoods.rs` bends space so that neighbours
-//! stay neighbours. Both depend on the vectors alone, and a map looks like the one of the publication before.
+//! Words on a plane, and a cache of the last maps.
 
-mod atlas;
-mod neighborhoods;
-mod principal;
+mod maps;
 
-pub use atlas::{Atlas, Map, MapQuestion, Method, Place};
+pub use maps::{Map, MapPoint, MapRequest, Maps, Method};

@@ -1,56 +1,55 @@
-//! Neighbours by a graph (HNSW, Malkov and Yashunin, 2016), for vocabularies that are too large to be compared whole.
+//! Approximate nearest neighbors by a graph (HNSW, Malkov and Yashunin, 2016), for large vocabularies.
 //!
-//! A graph takes longer to make than vectors stay published, so it is always one of older vectors. It only proposes words:
-//! they are compared by the vectors that are published now, and so are all words that have come since, so what an answer
-//! says of a word is exact. What the graph does not propose is missed; see the test of its recall.
+//! Building a graph takes longer than a version stays published, so its vectors are always older. It only proposes words:
+//! these, and all words that were added since, are compared by the published vectors, so the similarities are exact. Words
+//! that the graph does not propose are missed; see the test of its recall.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use skipstream::embeddings::{Found, cosines};
+use skipstream::embeddings::{Combine, Query, Term, cosines};
 use usearch::{Index, IndexOptions, MetricKind, ScalarKind};
 
-use super::desk::Question;
+use super::Hit;
 use crate::error::{Error, Result};
 use crate::published::Published;
 
-/// Smaller vocabularies are compared whole, which takes a few milliseconds.
+/// Smaller vocabularies are searched exactly, which takes a few milliseconds.
 pub(super) const MIN_WORDS: usize = 20_000;
 
-/// Longer answers are found by comparing all words.
-pub(super) const MAX_NEIGHBORS: usize = 100;
+/// Longer answers are searched exactly.
+const MAX_NEIGHBORS: usize = 100;
 
-/// Words that the graph proposes for each that is wanted: its vectors are older, so the order may have changed.
+/// Words that the graph proposes per answer: its vectors are older, so the order may have changed.
 const PROPOSED: usize = 4;
 
-/// Links of a word, and words that are looked at while it is put in and while it is sought: of the
-/// last, four times as many as by default, for the sake of recall.
+/// Links per word, and words visited to insert and to find a word. The last is four times the default, for recall.
 const CONNECTIVITY: usize = 16;
 const EXPANSION_ADD: usize = 128;
 const EXPANSION_SEARCH: usize = 256;
 
-/// A graph of vectors that were published.
+/// A graph of the vectors of a published version.
 pub struct Graph {
     index: Index,
     /// The words, in the order of their keys.
     words: Vec<Box<str>>,
-    /// How long it took to make.
+    /// How long it took to build.
     pub(super) took: Duration,
     bridge: Mutex<Arc<Bridge>>,
 }
 
-/// From the words of a graph to the rows of another publication.
+/// From the words of a graph to the rows of a published version.
 #[derive(Debug, Default)]
 struct Bridge {
     to: Weak<Published>,
-    /// The row of each key; none where the word is gone.
+    /// The row of each key; `None` if the word was removed.
     rows: Vec<Option<u32>>,
-    /// Rows whose words have come since.
+    /// The rows of words that were added since.
     others: Vec<usize>,
 }
 
 impl Graph {
-    /// Makes the graph of what was published. It takes seconds to minutes; `go_on` is asked now and then.
+    /// Builds the graph of a published version. It takes seconds to minutes, and stops with `None` when `go_on` says no.
     pub fn new(published: &Published, go_on: impl Fn() -> bool) -> Result<Option<Graph>> {
         let start = Instant::now();
         let embeddings = &published.embeddings;
@@ -75,28 +74,35 @@ impl Graph {
         Ok(Some(Graph { index, words, took: start.elapsed(), bridge: Mutex::default() }))
     }
 
-    /// The answer to a question, as far as the graph proposes it.
-    pub fn answer(&self, published: &Arc<Published>, question: &Question) -> Result<Vec<Found>> {
-        let Question { vector, n, exclude, .. } = question;
+    /// The answer to a query, as far as the graph proposes it; `None` if it must be searched exactly.
+    pub fn answer(&self, published: &Arc<Published>, query: &Query<'_>) -> Result<Option<Vec<Hit>>> {
+        let Query { n, exclude, .. } = query;
+        let vector = match &query.positive[..] {
+            _ if *n > MAX_NEIGHBORS || query.combine != Combine::Add || !query.negative.is_empty() => {
+                return Ok(None);
+            }
+            [Term::Row(row)] => &published.embeddings.vector_at(*row),
+            [Term::Vector(vector)] => vector,
+            _ => return Ok(None),
+        };
         let bridge = self.bridge_to(published);
         let proposed = self.index.search(vector, (n + exclude.len()) * PROPOSED).map_err(failed)?;
         let known =
             proposed.keys.iter().filter_map(|&key| *bridge.rows.get(key as usize)?).map(|row| row as usize);
-        let rows: Vec<usize> =
-            known.chain(bridge.others.iter().copied()).filter(|row| !exclude.contains(row)).collect();
+        let rows: Vec<usize> = known
+            .chain(bridge.others.iter().copied())
+            .filter(|row| query.rows.contains(row) && !exclude.contains(row))
+            .collect();
         let vectors: Vec<f32> =
             rows.iter().flat_map(|&row| published.embeddings.vector_at(row).into_owned()).collect();
         let similarities = cosines(vector, &vectors);
-        let mut found: Vec<Found> =
-            rows.into_iter().zip(similarities).map(|(row, similarity)| Found { row, similarity }).collect();
-        found.sort_by(|left, right| {
-            right.similarity.total_cmp(&left.similarity).then(left.row.cmp(&right.row))
-        });
+        let mut found: Vec<Hit> = rows.into_iter().zip(similarities).collect();
+        found.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
         found.truncate(*n);
-        Ok(found)
+        Ok(Some(found))
     }
 
-    /// The bridge to what is published, made when it is needed first.
+    /// The bridge to a published version, built when it is first needed.
     fn bridge_to(&self, published: &Arc<Published>) -> Arc<Bridge> {
         let mut bridge = self.bridge.lock().unwrap_or_else(PoisonError::into_inner);
         if !std::ptr::eq(bridge.to.as_ptr(), Arc::as_ptr(published)) {
@@ -120,18 +126,19 @@ impl std::fmt::Debug for Graph {
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
-    Error::Failed(format!("the index of neighbours: {error}"))
+    Error::Failed(format!("the index of neighbors: {error}"))
 }
 
 #[cfg(test)]
 mod tests {
+    use skipstream::embeddings::AnalogyRule;
     use skipstream::{Embeddings, Random};
 
     use super::*;
     use crate::change::testing::of_embeddings;
 
-    /// Words in heaps, as word vectors lie, each as far from its center as the heaps are wide.
-    fn heaps(n_words: usize, dimensions: usize, first: usize, noise: f32) -> Arc<Published> {
+    /// Words in clusters, as word vectors are, each as far from its center as the clusters are wide.
+    fn clusters(n_words: usize, dimensions: usize, first: usize, noise: f32) -> Arc<Published> {
         let mut random = Random::new(3);
         let mut value = |width: f32| width * (random.uniform() as f32 - 0.5);
         let centers: Vec<f32> = (0..200 * dimensions).map(|_| value(1.0)).collect();
@@ -150,52 +157,62 @@ mod tests {
     }
 
     /// The share of the ten nearest that the graph of old vectors finds among new ones.
-    fn recall(graph: &Graph, published: &Arc<Published>, n_questions: usize) -> f64 {
+    fn recall(graph: &Graph, published: &Arc<Published>, n_queries: usize) -> f64 {
         let mut hits = 0;
-        for question in 0..n_questions {
-            let row = question * 7_919 % published.embeddings.len();
-            let question = Question::about_row(published, row, 10);
-            let found = graph.answer(published, &question).unwrap();
-            let exact = published.embeddings.neighbors_of_rows(&[row], 10).unwrap();
-            for (found, row) in found.iter().map(|found| (found, found.row)) {
-                if let Some(place) = exact.rows.iter().position(|&other| other == row) {
-                    assert_eq!(found.similarity, exact.similarities[place], "similarities are exact");
+        for number in 0..n_queries {
+            let row = number * 7_919 % published.embeddings.len();
+            let query = Query::neighbors(row, 10);
+            let found = graph.answer(published, &query).unwrap().unwrap();
+            assert_eq!(found.len(), 10);
+            for neighbor in published.embeddings.search(&query).unwrap() {
+                if let Some((_, similarity)) = found.iter().find(|(row, _)| *row == neighbor.row) {
+                    assert_eq!(*similarity, neighbor.similarity, "similarities are exact");
                     hits += 1;
                 }
             }
         }
-        hits as f64 / (10 * n_questions) as f64
+        hits as f64 / (10 * n_queries) as f64
     }
 
     #[test]
     fn most_neighbors_are_found_and_their_similarities_are_exact() {
-        let old = heaps(3_000, 20, 0, 0.0);
+        let old = clusters(3_000, 20, 0, 0.0);
         let graph = Graph::new(&old, || true).unwrap().unwrap();
         assert!(recall(&graph, &old, 100) > 0.98);
-        // The vectors moved, some words left and others came.
-        let new = heaps(3_000, 20, 100, 0.1);
+        // The vectors moved, some words were removed and others added.
+        let new = clusters(3_000, 20, 100, 0.1);
         assert!(recall(&graph, &new, 100) > 0.95);
-        let come = new.embeddings.index_of("w3050").unwrap();
-        let vector = new.embeddings.vector_at(come).into_owned();
-        let found = graph.answer(&new, &Question::about_vector(vector, 1)).unwrap();
-        assert_eq!(found[0].row, come, "a word that came since is found, too");
+        let added = new.embeddings.index_of("w3050").unwrap();
+        let vector = new.embeddings.vector_at(added).into_owned();
+        let found = graph.answer(&new, &Query::nearest(vector, 1)).unwrap().unwrap();
+        assert_eq!(found[0].0, added, "a word that was added since is found");
     }
 
     #[test]
-    fn who_has_no_time_has_no_graph() {
-        assert!(Graph::new(&heaps(10, 4, 0, 0.0), || false).unwrap().is_none());
+    fn building_stops_when_the_service_does() {
+        assert!(Graph::new(&clusters(10, 4, 0, 0.0), || false).unwrap().is_none());
+    }
+
+    #[test]
+    fn other_queries_are_left_to_the_exact_search() {
+        let published = clusters(300, 4, 0, 0.0);
+        let graph = Graph::new(&published, || true).unwrap().unwrap();
+        let multiply = published.embeddings.analogy_query([0, 1, 2], 5, AnalogyRule::Multiply);
+        assert_eq!(graph.answer(&published, &multiply).unwrap(), None);
+        let long = Query::neighbors(0, MAX_NEIGHBORS + 1);
+        assert_eq!(graph.answer(&published, &long).unwrap(), None);
     }
 
     /// By name: `cargo test --release -p skipstream-server --features usearch -- --ignored recall_of_fifty_thousand`
     #[test]
-    #[ignore = "it takes minutes without optimisation, and is for measuring"]
+    #[ignore = "slow without optimisation; for measuring"]
     fn recall_of_fifty_thousand_words() {
-        let old = heaps(50_000, 100, 0, 0.0);
+        let old = clusters(50_000, 100, 0, 0.0);
         let graph = Graph::new(&old, || true).unwrap().unwrap();
-        let new = heaps(50_000, 100, 1_000, 0.05);
+        let new = clusters(50_000, 100, 1_000, 0.05);
         let (same, moved) = (recall(&graph, &old, 500), recall(&graph, &new, 500));
         println!(
-            "recall@10: {same:.4} of the same vectors, {moved:.4} after they moved; made in {:?}",
+            "recall@10: {same:.4} of the same vectors, {moved:.4} after they moved; built in {:?}",
             graph.took
         );
         assert!(same > 0.95 && moved > 0.9);
@@ -204,7 +221,7 @@ mod tests {
     /// By name, with a model of real text in `SKIPSTREAM_MODEL`, an absolute path:
     /// `cargo test --release -p skipstream-server --features usearch -- --ignored --nocapture recall_of_a_model`
     #[test]
-    #[ignore = "it takes a model of yours"]
+    #[ignore = "needs a model"]
     fn recall_of_a_model() {
         let model = std::env::var_os("SKIPSTREAM_MODEL").expect("SKIPSTREAM_MODEL is the path of a model");
         let embeddings = Embeddings::load(model, skipstream::Vectors::Sum).unwrap();
@@ -212,16 +229,18 @@ mod tests {
         let published = Arc::new(of_embeddings(time, 1, embeddings, time));
         let graph = Graph::new(&published, || true).unwrap().unwrap();
         let started = std::time::Instant::now();
-        for question in 0..500 {
-            let row = question * 7_919 % published.embeddings.len();
-            graph.answer(&published, &Question::about_row(&published, row, 10)).unwrap();
+        for number in 0..500 {
+            let row = number * 7_919 % published.embeddings.len();
+            graph.answer(&published, &Query::neighbors(row, 10)).unwrap();
         }
+        let (elapsed, recall) = (started.elapsed() / 500, recall(&graph, &published, 500));
         println!(
-            "recall@10 of {} words: {:.4}; made in {:?}, {:?} a question",
+            "recall@10 of {} words: {:.4}; built in {:?}, {:?} per query",
             published.embeddings.len(),
-            recall(&graph, &published, 500),
+            recall,
             graph.took,
-            started.elapsed() / 500,
+            elapsed,
         );
+        assert!(recall > 0.9, "{recall}");
     }
 }

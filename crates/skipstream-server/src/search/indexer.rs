@@ -1,4 +1,4 @@
-//! The thread that makes graphs of what is published.
+//! The thread that builds graphs of published versions.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -9,27 +9,27 @@ use crate::error::{Error, Result};
 use crate::service::Service;
 use crate::settings::Index;
 
-/// After a graph was made, so many times as long goes by before the next is begun: making them takes at most a fifth of a
-/// core, and what it does not know is compared exactly.
+/// The pause after building a graph, as a multiple of the time it took: building takes at most a fifth of a core, and newer
+/// words are compared exactly.
 const REST_TIMES: u32 = 4;
 
-/// The next graph is begun at the earliest after so long.
+/// The minimum pause.
 const SHORTEST_REST: Duration = Duration::from_secs(10);
 
-/// A thread that makes graphs, one after the other.
+/// The thread that builds graphs, one after the other.
 #[derive(Debug)]
 pub struct Indexer {
     thread: JoinHandle<()>,
 }
 
 impl Indexer {
-    /// Starts it, where neighbours are to be found by a graph. It ends when the service stops.
+    /// Starts the thread if the index is `hnsw`. It ends when the service stops.
     pub fn start(service: Arc<Service>) -> Result<Option<Indexer>> {
         if service.settings.index != Index::Hnsw {
             return Ok(None);
         }
         let failed =
-            |error: std::io::Error| Error::Failed(format!("there is no thread that makes an index: {error}"));
+            |error: std::io::Error| Error::Failed(format!("cannot start the indexer thread: {error}"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failed)?;
         let thread = thread::Builder::new().name("indexer".to_owned());
         let thread = thread.spawn(move || runtime.block_on(run(&service))).map_err(failed)?;
@@ -38,7 +38,7 @@ impl Indexer {
 
     /// Waits for its end, after [`Service::stop`].
     pub fn join(self) {
-        // A panic there was told by the panic itself.
+        // A panic there has already been printed.
         let _ = self.thread.join();
     }
 }
@@ -59,17 +59,17 @@ async fn run(service: &Service) {
         let rest = match Graph::new(&published, || !service.is_stopping()) {
             Ok(Some(graph)) => {
                 let took = graph.took;
-                tracing::info!(words = published.embeddings.len(), ?took, "an index of neighbours is made");
-                service.desk.use_graph(graph);
+                tracing::info!(words = published.embeddings.len(), ?took, "built an index of neighbors");
+                service.search.use_graph(graph);
                 took * REST_TIMES
             }
             Ok(None) => return,
             Err(error) => {
-                tracing::warn!(%error, "all words are compared in its place");
+                tracing::warn!(%error, "searching all words instead");
                 Duration::from_secs(60)
             }
         };
-        // Vectors that nobody else needs are not kept for this.
+        // Do not keep vectors in memory that nothing else uses.
         drop(published);
         tokio::select! {
             biased;

@@ -1,26 +1,28 @@
-//! Questions → answers.
+//! Queries → answers.
 //!
-//! A question is held against all vectors, and what takes time is to bring them from memory. So questions that come close
-//! together share a pass: `queue.rs` collects them, the thread of the [`Desk`] answers them, and `cache.rs` remembers the
-//! answers as long as the vectors are published. With the feature `usearch`, `graph.rs` finds neighbours in large
-//! vocabularies without comparing all words, and `indexer.rs` makes its graphs.
+//! Every query is compared with all vectors, and most of its time goes into reading them from memory. So queries that arrive
+//! close together share a pass over the vectors: `pending.rs` collects them, and the thread of the [`SearchQueue`] answers
+//! them. With the feature `usearch`, `graph.rs` finds neighbors in large vocabularies without comparing all words, and
+//! `indexer.rs` builds its graphs.
 
-mod cache;
-mod desk;
 #[cfg(feature = "usearch")]
 mod graph;
 #[cfg(feature = "usearch")]
 mod indexer;
+mod pending;
 mod queue;
 
-pub use desk::{Desk, Question};
 #[cfg(feature = "usearch")]
 pub use indexer::Indexer;
+pub use queue::SearchQueue;
 
 use crate::error::Result;
 use crate::settings::Index;
 
-/// An error if neighbours cannot be found in this way.
+/// A row that a query found, and its similarity.
+pub type Hit = (usize, f32);
+
+/// An error if this program was built without the index.
 pub fn check(index: Index) -> Result<()> {
     match index {
         Index::Exact => Ok(()),

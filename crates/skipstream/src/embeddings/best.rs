@@ -1,11 +1,11 @@
-//! The best few of many.
+//! The n best candidates.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// A row with its similarity; the greater one is the better one.
+/// A row with its score. Better candidates are greater: the order is by score, and of equal scores the first row is best.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     pub similarity: f32,
     pub row: usize,
 }
@@ -30,7 +30,7 @@ impl PartialEq for Candidate {
 
 impl Eq for Candidate {}
 
-/// The greatest candidates so far. The heap's top is the worst that is kept.
+/// The best candidates so far. The heap's top is the worst of them.
 pub(super) struct Best {
     n: usize,
     kept: BinaryHeap<Reverse<Candidate>>,
@@ -38,15 +38,24 @@ pub(super) struct Best {
 
 impl Best {
     pub fn new(n: usize) -> Best {
-        Best { n, kept: BinaryHeap::with_capacity(n) }
+        Best { n, kept: BinaryHeap::new() }
     }
 
-    /// Whether the candidate is among the greatest.
+    /// The score that a further row must exceed.
+    pub fn bar(&self) -> f32 {
+        match self.kept.peek() {
+            _ if self.kept.len() < self.n => f32::NEG_INFINITY,
+            Some(worst) => worst.0.similarity,
+            None => f32::INFINITY,
+        }
+    }
+
+    /// Whether the candidate is among the best.
     pub fn wants(&self, candidate: Candidate) -> bool {
         self.kept.len() < self.n || self.kept.peek().is_some_and(|worst| candidate > worst.0)
     }
 
-    /// Keeps a candidate that is wanted.
+    /// Keeps a wanted candidate.
     pub fn take(&mut self, candidate: Candidate) {
         if self.kept.len() == self.n {
             self.kept.pop();
@@ -62,7 +71,7 @@ impl Best {
         }
     }
 
-    /// The greatest first.
+    /// The best first.
     pub fn into_sorted(self) -> Vec<Candidate> {
         // Ascending order of reversed candidates is descending order of candidates.
         self.kept.into_sorted_vec().into_iter().map(|Reverse(kept)| kept).collect()

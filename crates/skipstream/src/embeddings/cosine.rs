@@ -2,19 +2,19 @@
 
 use crate::kernel::Kernel;
 
-/// Norms outside these limits have no inverse here. Between them the product of any two vectors
-/// stays far inside `f32`, so that a cosine is never NaN or infinite.
-const SHORTEST: f32 = 1e-15;
-const LONGEST: f32 = 1e15;
+/// Within these limits the product of any two norms stays far inside `f32`, so a cosine is never NaN or infinite.
+const MIN_NORM: f32 = 1e-15;
+const MAX_NORM: f32 = 1e15;
 
-/// One divided by the vector's norm, or 0 where the direction cannot be told: for norms below 1e-15 or above 1e15, and
-/// where a value is not finite. `squares` is the sum of the squares of its values.
+/// One divided by a vector's norm, or 0 if it has no direction: if its norm is below 1e-15 or above 1e15, or if a value
+/// is not finite. `squares` is the sum of the squares of its values.
 pub(super) fn inverse_norm(squares: f32) -> f32 {
     let norm = squares.sqrt();
-    if (SHORTEST..=LONGEST).contains(&norm) { 1.0 / norm } else { 0.0 }
+    if (MIN_NORM..=MAX_NORM).contains(&norm) { 1.0 / norm } else { 0.0 }
 }
 
-/// The cosine of two vectors, from their dot product and their inverse norms; 0 where one of them has no direction.
+/// The cosine of two vectors, from their dot product and their inverse norms; 0 if one of them has no direction.
+#[inline(always)]
 pub(super) fn cosine(dot: f32, inverse_norms: [f32; 2]) -> f32 {
     let scale = inverse_norms[0] * inverse_norms[1];
     if scale == 0.0 {
@@ -24,10 +24,10 @@ pub(super) fn cosine(dot: f32, inverse_norms: [f32; 2]) -> f32 {
     (dot * scale).clamp(-1.0, 1.0) + 0.0
 }
 
-/// The cosine between a vector and each of others of its length, which stand one after the other.
+/// The cosines between a vector and others of its length, which are concatenated.
 ///
 /// # Panics
-/// If the others do not have whole vectors.
+/// If the length of `others` is not a multiple of that of the vector.
 pub fn cosines(vector: &[f32], others: &[f32]) -> Vec<f32> {
     if vector.is_empty() {
         return Vec::new();

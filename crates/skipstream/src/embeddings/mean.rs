@@ -1,30 +1,21 @@
-//! The mean of words and vectors, with weights.
+//! The weighted mean of words and vectors.
 
-use super::Embeddings;
+use super::{Embeddings, Term};
 use crate::{Error, Result};
 
-/// A word or a vector from which something is made.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Term<'a> {
-    /// The word of a row, which must exist.
-    Row(usize),
-    /// Any vector of as many dimensions.
-    Vector(&'a [f32]),
-}
-
-/// At which length the words of a mean are taken.
+/// How the words of a mean are scaled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lengths {
-    /// All at length 1, so that every word has as much to say.
+    /// All to length 1, so that every word has the same influence.
     #[default]
     One,
-    /// Each at its own.
+    /// Not at all.
     Own,
 }
 
 impl Embeddings {
-    /// The weighted mean of words and vectors: the sum of each times its weight, divided by the sum of the weights without
-    /// their signs. Vectors are taken as they are.
+    /// The weighted mean of words and vectors: the sum of each times its weight, divided by the sum of the absolute
+    /// weights. Vectors are not scaled.
     ///
     /// ```
     /// # use skipstream::embeddings::{Embeddings, Lengths, Term};
@@ -36,11 +27,12 @@ impl Embeddings {
     /// ```
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If a row does not exist.
     pub fn mean(&self, terms: &[(Term<'_>, f64)], lengths: Lengths) -> Result<Vec<f32>> {
         let mut sums = vec![0.0; self.dimensions()];
         let mut total = 0.0;
-        for &(term, weight) in terms {
+        for (term, weight) in terms {
+            let weight = *weight;
             if !weight.is_finite() {
                 return Err(Error::Setting {
                     field: "weight",
@@ -53,29 +45,20 @@ impl Embeddings {
         }
         let divisor = if total == 0.0 { 1.0 } else { total };
         let mean: Vec<f32> = sums.into_iter().map(|sum| (sum / divisor) as f32).collect();
-        self.check_query(&mean)?;
+        self.check_vector(&mean)?;
         Ok(mean)
     }
 
-    /// The vector of a term at length 1, or zeros where it has no direction.
-    pub(super) fn unit_term(&self, term: Term<'_>) -> Result<Vec<f32>> {
-        let mut sums = vec![0.0; self.dimensions()];
-        self.add(&mut sums, term, 1.0, Lengths::Own)?;
-        let norm = sums.iter().map(|value| value * value).sum::<f64>().sqrt();
-        let divisor = if norm == 0.0 { 1.0 } else { norm };
-        Ok(sums.into_iter().map(|sum| (sum / divisor) as f32).collect())
-    }
-
-    fn add(&self, sums: &mut [f64], term: Term<'_>, weight: f64, lengths: Lengths) -> Result<()> {
+    fn add(&self, sums: &mut [f64], term: &Term<'_>, weight: f64, lengths: Lengths) -> Result<()> {
         let mut add = |vector: &[f32], weight: f64| {
             sums.iter_mut().zip(vector).for_each(|(sum, &value)| *sum += weight * f64::from(value));
         };
         match term {
             Term::Vector(vector) => {
-                self.check_query(vector)?;
+                self.check_vector(vector)?;
                 add(vector, weight);
             }
-            Term::Row(row) => {
+            &Term::Row(row) => {
                 let vector = self.checked_vector(row)?;
                 let scale = match lengths {
                     Lengths::One => f64::from(self.inverse_norm(row)),
@@ -98,7 +81,7 @@ mod tests {
 
     #[test]
     fn vectors_and_words_are_mixed_and_a_word_without_direction_adds_nothing() {
-        let terms = [(Term::Vector(&[1.0, 1.0]), 2.0), (Term::Row(1), 1.0), (Term::Row(2), 1.0)];
+        let terms = [(Term::from(&[1.0, 1.0]), 2.0), (Term::Row(1), 1.0), (Term::Row(2), 1.0)];
         assert_eq!(embeddings().mean(&terms, Lengths::One).unwrap(), [0.5, 0.25]);
         assert_eq!(embeddings().mean(&[], Lengths::One).unwrap(), [0.0, 0.0]);
         assert_eq!(embeddings().mean(&[(Term::Row(0), 0.0)], Lengths::Own).unwrap(), [0.0, 0.0]);
@@ -109,12 +92,12 @@ mod tests {
         let refusal =
             |term, weight| embeddings().mean(&[(term, weight)], Lengths::Own).unwrap_err().to_string();
         assert_eq!(refusal(Term::Row(0), f64::NAN), "weight is NaN; it must be a finite number");
-        let message = refusal(Term::Vector(&[f32::NAN, 0.0]), 1.0);
-        assert_eq!(message, "value 1 of the vector is NaN; it must be finite");
-        let message = refusal(Term::Vector(&[0.0]), 1.0);
-        assert_eq!(message, "the vector has 1 values; the embeddings have 2 dimensions");
+        let message = refusal(Term::from(&[f32::NAN, 0.0]), 1.0);
+        assert_eq!(message, "value 1 of the query vector is NaN; it must be finite");
+        let message = refusal(Term::from(&[0.0]), 1.0);
+        assert_eq!(message, "the query vector has 1 values; the embeddings have 2 dimensions");
         let largest = [f32::MAX, 0.0];
-        let both = [(Term::Vector(&largest), 1e300), (Term::Vector(&largest), 1e300)];
+        let both = [(Term::from(&largest), 1e300), (Term::from(&largest), 1e300)];
         assert!(embeddings().mean(&both, Lengths::Own).is_err(), "it overflows");
     }
 }

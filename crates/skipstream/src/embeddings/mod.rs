@@ -1,9 +1,7 @@
-//! Word vectors to read: immutable, sorted by frequency, cheap to share.
+//! Word vectors: immutable, sorted by frequency, cheap to share.
 //!
 //! Invariant: nothing here knows how the vectors were learned or what their file looks like.
 
-mod analogy;
-mod batch;
 mod best;
 mod cosine;
 mod error;
@@ -11,7 +9,8 @@ mod mean;
 mod odd_one_out;
 mod origin;
 mod parts;
-mod products;
+mod projection;
+mod query;
 mod rows;
 mod search;
 mod suggestions;
@@ -23,17 +22,17 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-pub use analogy::AnalogyRule;
-pub(crate) use analogy::EPSILON;
-pub use batch::{Found, Nearest, QUESTIONS_IN_A_PASS, Question};
 pub use cosine::cosines;
 pub use error::VectorsError;
-pub use mean::{Lengths, Term};
+pub use mean::Lengths;
 pub use origin::Origin;
+pub use projection::Projection;
+pub(crate) use query::EPSILON;
+pub use query::{AnalogyRule, Combine, Neighbor, Query, Term};
 pub(crate) use rows::Rows;
-pub use search::Neighbor;
+pub(crate) use search::find_best;
 pub use vectors::Vectors;
-pub(crate) use words::Words;
+pub(crate) use words::WordList;
 
 use table::Table;
 
@@ -42,9 +41,8 @@ use crate::{Error, Result};
 
 /// Words with their counts and vectors, the most frequent word in row 0.
 ///
-/// A clone shares the memory, so that every thread may hold one of its own. A vector has no
-/// direction when it is zero (or its norm is below 1e-15 or above 1e15); its similarity to
-/// everything is then 0, never NaN.
+/// A clone shares the memory, so every thread can own one. A vector has no direction if it is zero (or its norm is below
+/// 1e-15 or above 1e15); its similarity to everything is then 0, never NaN.
 ///
 /// ```
 /// # use skipstream::embeddings::Embeddings;
@@ -57,40 +55,36 @@ use crate::{Error, Result};
 #[derive(Clone)]
 pub struct Embeddings {
     table: Arc<Table>,
-    /// How many of the table's rows are seen: all, or the top ones.
+    /// The number of visible rows of the table: all, or the top ones.
     len: usize,
     origin: Option<Arc<Origin>>,
     has_counts: bool,
 }
 
 impl Embeddings {
-    /// Embeddings of the given words with their counts, and their vectors one after the other.
+    /// Creates embeddings from words with their counts, and the concatenated vectors.
     ///
-    /// The rows are sorted: the highest count first, equal counts by word. It is an error if the
-    /// number of values is not words times dimensions, if a word stands twice, or if a value is
-    /// not finite.
+    /// The rows are sorted: the highest count first, equal counts by word. It is an error if the number of values is not words
+    /// times dimensions, if a word occurs twice, or if a value is not finite.
     pub fn new(
         dimensions: usize,
         words: impl IntoIterator<Item = (impl AsRef<str>, u64)>,
         vectors: Vec<f32>,
     ) -> Result<Embeddings> {
-        let mut list = Words::default();
+        let mut list = WordList::default();
         let mut counts = Vec::new();
         for (word, count) in words {
             let word = word.as_ref();
             list.push(word).map_err(|earlier| {
-                Error::invalid_vectors(format!(
-                    "`{word}` stands twice, as words {} and {}",
-                    earlier + 1,
-                    list.len() + 1
-                ))
+                let (first, second) = (earlier + 1, list.len() + 1);
+                VectorsError::Duplicate { word: word.to_owned(), first, second }
             })?;
             counts.push(count);
         }
         Embeddings::from_list(dimensions, list, counts, vectors)
     }
 
-    /// As [`Embeddings::new`], of words of which nobody knows how often they were seen: they keep their order.
+    /// Creates embeddings like [`Embeddings::new`], from words without counts. They keep their order.
     pub fn uncounted(
         dimensions: usize,
         words: impl IntoIterator<Item = impl AsRef<str>, IntoIter: ExactSizeIterator>,
@@ -101,10 +95,10 @@ impl Embeddings {
         Ok(Embeddings::new(dimensions, words.zip(places), vectors)?.without_counts())
     }
 
-    /// As `new`, of words that are known to be distinct.
+    /// Like `new`, for words that are known to be distinct.
     pub(crate) fn from_list(
         dimensions: usize,
-        words: Words,
+        words: WordList,
         counts: Vec<u64>,
         vectors: Vec<f32>,
     ) -> Result<Embeddings> {
@@ -112,11 +106,11 @@ impl Embeddings {
         Ok(Embeddings { len: table.words.len(), table: Arc::new(table), origin: None, has_counts: true })
     }
 
-    /// Embeddings whose rows are not looked at now, so that any value may be in them. Nothing if they are not in order.
+    /// Embeddings whose vectors are not checked. `None` if the rows are not sorted.
     ///
-    /// A row with a value that is not finite has no direction, and is an error when it is asked about.
+    /// A row with a value that is not finite has no direction, and is an error in a query.
     pub(crate) fn in_place(
-        words: Words,
+        words: WordList,
         counts: Vec<u64>,
         dimensions: usize,
         rows: Rows,
@@ -130,11 +124,11 @@ impl Embeddings {
         })
     }
 
-    /// Bytes that so many words in the order of frequency take at the most, while they are made.
+    /// The maximum number of bytes that creating embeddings from sorted words takes.
     pub fn max_bytes(words: usize, dimensions: usize, max_word_bytes: usize) -> u64 {
         let row = size_of::<f32>() * (dimensions + 1);
-        // A list that grows has up to twice the room, and its former self beside it: a word's bytes, its end, its count
-        // and its place in the index. The order takes a number.
+        // A list that grows has up to twice its size, and its old copy: a word's bytes, its end, its count and its entry in
+        // the index. The order takes a number.
         let word = 3 * (max_word_bytes + 8 + 8 + 9 * 8 / 7) + 8;
         (words * (row + word)) as u64
     }
@@ -154,7 +148,7 @@ impl Embeddings {
         self.table.dimensions
     }
 
-    /// The words, in the order of rows.
+    /// The words, by row.
     pub fn words(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.len).map(|row| self.word(row))
     }
@@ -162,65 +156,65 @@ impl Embeddings {
     /// The word of a row.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     pub fn word(&self, row: usize) -> &str {
         self.table.words.word(self.checked(row))
     }
 
-    /// Whether it is known how often words were seen. Most formats of other programs do not say it.
+    /// Whether counts are known. Most formats of other programs do not have them.
     pub fn has_counts(&self) -> bool {
         self.has_counts
     }
 
-    /// The same embeddings, whose counts are only numbers that keep the order.
+    /// The same embeddings, with counts that only keep the order.
     pub fn without_counts(self) -> Embeddings {
         Embeddings { has_counts: false, ..self }
     }
 
-    /// How often the word of a row was seen, if that is known.
+    /// The count of the word of a row, if known.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     pub fn known_count(&self, row: usize) -> Option<u64> {
         self.has_counts.then(|| self.count(row))
     }
 
-    /// How often the word of a row was seen; [without counts](Embeddings::has_counts), a number that keeps the order.
+    /// The count of the word of a row; [without counts](Embeddings::has_counts), a number that keeps the order.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     pub fn count(&self, row: usize) -> u64 {
         self.table.counts[self.checked(row)]
     }
 
-    /// The vector of a row. It is made anew where it is the sum of two rows of a file that was
-    /// [opened](Embeddings::open), and borrowed otherwise.
+    /// The vector of a row. It is computed if it is the sum of two rows of a file that was [opened](Embeddings::open), and
+    /// borrowed otherwise.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     pub fn vector_at(&self, row: usize) -> Cow<'_, [f32]> {
         self.table.rows.row(self.checked(row), self.dimensions())
     }
 
-    /// The vectors, in the order of rows.
+    /// The vectors, by row.
     pub fn vectors(&self) -> impl ExactSizeIterator<Item = Cow<'_, [f32]>> {
         (0..self.len).map(|row| self.vector_at(row))
     }
 
-    /// All vectors, one row after the other. The matrix is made anew where its rows are sums, and borrowed otherwise.
+    /// All vectors, concatenated. The matrix is computed if its rows are sums, and borrowed otherwise.
     pub fn matrix(&self) -> Cow<'_, [f32]> {
         self.table.rows.matrix(self.len * self.dimensions())
     }
 
-    /// Whether the vectors lie in a file that was [opened](Embeddings::open).
+    /// Whether the vectors are memory-mapped, by [`Embeddings::open`].
     pub fn is_mapped(&self) -> bool {
         !matches!(self.table.rows, Rows::Owned { .. })
     }
 
-    /// The vector of a row at length 1, or zeros where it has no direction.
+    /// The vector of a row scaled to length 1, or zeros if it has no direction.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     pub fn unit_vector(&self, row: usize) -> Vec<f32> {
         let inverse_norm = self.inverse_norm(row);
         if inverse_norm == 0.0 {
@@ -236,18 +230,18 @@ impl Embeddings {
         self.table.words.row(word).filter(|&row| row < self.len)
     }
 
-    /// The row of a word that is asked about: an error if there is none, or if its vector is not finite. (That can be
-    /// only in a file that was [opened](Embeddings::open) without looking at its rows.)
+    /// The row of a word, or an error if the word is unknown or its vector is not finite. (Only a file that was
+    /// [opened](Embeddings::open) can have such vectors, because opening does not check them.)
     pub fn row_of(&self, word: &str) -> Result<usize> {
         let row = self.index_of(word).ok_or_else(|| Error::UnknownWord { word: word.to_owned() })?;
         self.check_row(row)?;
         Ok(row)
     }
 
-    /// The vector of a row that is asked about: an error if it is not finite.
+    /// The vector of a row, or an error if it is not finite.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     pub fn checked_vector(&self, row: usize) -> Result<Cow<'_, [f32]>> {
         self.check_row(row)?;
         Ok(self.vector_at(row))
@@ -258,17 +252,17 @@ impl Embeddings {
         self.index_of(word).map(|row| self.vector_at(row))
     }
 
-    /// The `n` most frequent words as embeddings of their own. The memory is shared.
+    /// The `n` most frequent words as embeddings. The memory is shared.
     pub fn top(&self, n: usize) -> Embeddings {
         Embeddings { len: self.len.min(n), ..self.clone() }
     }
 
-    /// Where the vectors came from, if that is known.
+    /// Where the vectors came from, if known.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_deref()
     }
 
-    /// The same embeddings, with a note of where they came from.
+    /// The same embeddings, with another origin.
     pub fn with_origin(self, origin: Option<Origin>) -> Embeddings {
         Embeddings { origin: origin.map(Arc::new), ..self }
     }
@@ -278,11 +272,10 @@ impl Embeddings {
         self.similarity_of_rows(self.row_of(first)?, self.row_of(second)?)
     }
 
-    /// The cosine between the words of two rows, from -1 to 1. A row is as near to itself as can be, whatever rounding
-    /// would make of it.
+    /// The cosine between the words of two rows, from -1 to 1. That of a row with itself is exactly 1.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     pub fn similarity_of_rows(&self, first: usize, second: usize) -> Result<f32> {
         let (left, right) = (self.checked_vector(first)?, self.checked_vector(second)?);
         let inverse_norms = [self.inverse_norm(first), self.inverse_norm(second)];
@@ -292,7 +285,7 @@ impl Embeddings {
         Ok(cosine::cosine(Kernel::best().dot(&left, &right), inverse_norms))
     }
 
-    /// One divided by the norm of a row, or 0 where the vector has no direction.
+    /// One divided by the norm of a row, or 0 if the vector has no direction.
     pub(crate) fn inverse_norm(&self, row: usize) -> f32 {
         self.table.rows.inverse_norm(self.checked(row), self.dimensions())
     }
@@ -301,14 +294,14 @@ impl Embeddings {
         table::check_finite(&self.table.words, row, &self.vector_at(row))
     }
 
-    /// The row itself; the table may have rows that these embeddings do not see.
+    /// The row, if it is visible.
     fn checked(&self, row: usize) -> usize {
         assert!(row < self.len, "row {row} of {} words", self.len);
         row
     }
 }
 
-/// Only the sizes: nobody wants a million vectors in a message.
+/// Shows only the sizes.
 impl fmt::Debug for Embeddings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -316,6 +309,20 @@ impl fmt::Debug for Embeddings {
             .field("len", &self.len())
             .field("dimensions", &self.dimensions())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::Embeddings;
+    use crate::Random;
+
+    /// Vectors of few different values, so that there are ties and vectors without direction.
+    pub(crate) fn random_embeddings(n_words: usize, dimensions: usize) -> Embeddings {
+        let mut random = Random::new(9);
+        let values =
+            (0..n_words * dimensions).map(|_| (random.uniform() * 3.0).floor() as f32 - 1.0).collect();
+        Embeddings::uncounted(dimensions, (0..n_words).map(|row| row.to_string()), values).unwrap()
     }
 }
 
@@ -376,7 +383,7 @@ mod tests {
         let none: [(&str, u64); 0] = [];
         let embeddings = Embeddings::new(3, none, Vec::new()).unwrap();
         assert!(embeddings.is_empty());
-        assert!(embeddings.neighbors_of_vector(&[0.0; 3], 5, &[]).unwrap().is_empty());
+        assert!(embeddings.search(&Query::nearest(&[0.0; 3], 5)).unwrap().is_empty());
     }
 
     #[test]
@@ -409,7 +416,7 @@ mod tests {
     fn a_duplicate_word_is_refused_with_both_places() {
         assert_eq!(
             refusal(1, &[("a", 1), ("b", 2), ("a", 3)], vec![0.0; 3]),
-            "`a` stands twice, as words 1 and 3"
+            "`a` occurs twice, as words 1 and 3"
         );
     }
 

@@ -1,4 +1,4 @@
-//! The word that does not belong to the others.
+//! The word that does not match the others.
 
 use super::cosine::{cosine, inverse_norm};
 use super::{Embeddings, Neighbor};
@@ -6,10 +6,10 @@ use crate::kernel::Kernel;
 use crate::{Error, Result};
 
 impl Embeddings {
-    /// The words by how well they fit the others, the odd one first.
+    /// The words sorted by how well they match the others, the odd one first.
     ///
-    /// A word fits by its cosine with the mean of all of them, each at length 1. Words that fit equally well stay in
-    /// the order in which they were given. There must be at least three of them.
+    /// The similarity of a word is its cosine with the mean of all of them, scaled to length 1. Words with equal similarities
+    /// keep their order. There must be at least three words.
     ///
     /// ```
     /// # use skipstream::embeddings::Embeddings;
@@ -23,7 +23,7 @@ impl Embeddings {
             return Err(Error::Setting {
                 field: "the number of words",
                 value: words.len().to_string(),
-                limit: "at least 3: of two, neither is odder".to_owned(),
+                limit: "at least 3".to_owned(),
             });
         }
         let rows = words.iter().map(|word| self.row_of(word)).collect::<Result<Vec<usize>>>()?;
@@ -39,6 +39,7 @@ impl Embeddings {
             .iter()
             .zip(&units)
             .map(|(&row, unit)| Neighbor {
+                row,
                 word: self.word(row),
                 similarity: cosine(kernel.dot(unit, &sum), [1.0, scale]),
                 count: self.known_count(row),
@@ -65,7 +66,7 @@ mod tests {
         let fits = meals.odd_one_out(&["breakfast", "cereal", "dinner", "lunch"]).unwrap();
         assert_eq!(fits[0].word, "cereal");
         assert!(fits.is_sorted_by(|left, right| left.similarity <= right.similarity));
-        // What gensim 4.4's rank_by_centrality says of the same vectors.
+        // The values of gensim 4.4's rank_by_centrality.
         let expected = [0.558_897_14, 0.956_513_5, 0.956_513_5, 0.969_305_1];
         for (fit, expected) in fits.iter().zip(expected) {
             assert!((fit.similarity - expected).abs() < 1e-6, "{fit:?}");
@@ -87,7 +88,7 @@ mod tests {
     #[test]
     fn two_words_are_too_few_and_an_unknown_one_is_named() {
         let message = meals().odd_one_out(&["lunch", "dinner"]).unwrap_err().to_string();
-        assert_eq!(message, "the number of words is 2; it must be at least 3: of two, neither is odder");
+        assert_eq!(message, "the number of words is 2; it must be at least 3");
         let message = meals().odd_one_out(&["lunch", "dinner", "tea"]).unwrap_err().to_string();
         assert_eq!(message, "`tea` is not in the vocabulary");
     }

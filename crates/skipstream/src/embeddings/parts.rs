@@ -1,12 +1,12 @@
-//! Embeddings made from others.
+//! Copies and parts of embeddings.
 
-use super::Embeddings;
-use crate::{Error, Result};
+use super::{Embeddings, VectorsError};
+use crate::Result;
 
 impl Embeddings {
-    /// The words that were seen at least `count` times. The memory is shared.
+    /// The words with at least this count. The memory is shared.
     pub fn with_min_count(&self, count: u64) -> Embeddings {
-        // Rows stand in the order of counts.
+        // Rows are sorted by count.
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);
@@ -15,10 +15,10 @@ impl Embeddings {
         self.top(low)
     }
 
-    /// A copy of some rows, with their counts. It is an error if a row stands twice.
+    /// A copy of some rows, with their counts. It is an error if a row occurs twice.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If a row does not exist.
     pub fn select(&self, rows: &[usize]) -> Result<Embeddings> {
         let vectors = rows.iter().flat_map(|&row| self.vector_at(row).into_owned()).collect();
         let words = rows.iter().map(|&row| (self.word(row), self.count(row)));
@@ -26,18 +26,18 @@ impl Embeddings {
         Ok(Embeddings { has_counts: self.has_counts, ..copy.with_origin(self.origin().cloned()) })
     }
 
-    /// A copy in which the words have other counts, and stand in their order. It is an error if a word has none.
+    /// A copy with other counts, sorted by them. It is an error if a word has no count.
     pub fn with_counts(&self, count: impl Fn(&str) -> Option<u64>) -> Result<Embeddings> {
         let counted = |word| match count(word) {
             Some(count) => Ok((word, count)),
-            None => Err(Error::invalid_vectors(format!("there is no count of `{word}`"))),
+            None => Err(VectorsError::NoCount { word: word.to_owned() }.into()),
         };
         let words = self.words().map(counted).collect::<Result<Vec<(&str, u64)>>>()?;
         let copy = Embeddings::new(self.dimensions(), words, self.matrix().into_owned())?;
         Ok(copy.with_origin(self.origin().cloned()))
     }
 
-    /// A copy in which every vector has the length 1; the zero vector stays what it is.
+    /// A copy with vectors of length 1; zero vectors stay zero.
     pub fn normalized(&self) -> Result<Embeddings> {
         let mut vectors = Vec::with_capacity(self.len() * self.dimensions());
         for row in 0..self.len() {
@@ -73,7 +73,7 @@ mod tests {
         assert!(selected.words().eq(["a", "c"]) && selected.has_counts());
         assert_eq!(selected.count(1), 4);
         assert_eq!(*selected.matrix(), [1.0, 3.0]);
-        assert!(embeddings.select(&[1, 1]).unwrap_err().to_string().contains("stands twice"));
+        assert!(embeddings.select(&[1, 1]).unwrap_err().to_string().contains("occurs twice"));
     }
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(counted.known_count(0), Some(7));
         assert_eq!(*counted.matrix(), [2.0, 1.0]);
         let message = embeddings.with_counts(|word| (word == "a").then_some(1)).unwrap_err().to_string();
-        assert_eq!(message, "there is no count of `b`");
+        assert_eq!(message, "`b` has no count");
     }
 
     #[test]

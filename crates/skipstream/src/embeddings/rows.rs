@@ -1,24 +1,24 @@
-//! The vectors of the rows, wherever they are.
+//! The vectors of the rows, in memory or in a memory-mapped file.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::cosine::{cosine, inverse_norm};
+use super::cosine::inverse_norm;
 use crate::bytes::MappedFloats;
 use crate::kernel::Kernel;
 
-/// The vectors, one row after the other.
+/// The vectors, row by row.
 pub(crate) enum Rows {
-    /// In memory of their own, with one divided by the norm of each.
+    /// In memory, with one divided by the norm of each.
     Owned { values: Vec<f32>, inverse_norms: Vec<f32> },
-    /// In a file.
+    /// In a memory-mapped file.
     Mapped(MappedFloats),
-    /// In a file, as two matrices of the same size that are added when a row is looked at.
+    /// In a memory-mapped file, as two matrices of the same size that are added when a row is read.
     MappedSum([MappedFloats; 2]),
 }
 
-/// Rows that are compared together: small enough to stay in the nearest cache while that is done.
-const BLOCK: usize = 32;
+/// Rows that stay in the L1 cache while they are summed, measured and compared.
+pub(super) const ROWS_IN_L1: usize = 32;
 
 impl Rows {
     pub fn owned(dimensions: usize, values: Vec<f32>) -> Rows {
@@ -40,7 +40,7 @@ impl Rows {
         }
     }
 
-    /// The first values, one row after the other.
+    /// The first `len` values, row by row.
     pub fn matrix(&self, len: usize) -> Cow<'_, [f32]> {
         match self {
             Rows::Owned { values, .. } => Cow::Borrowed(&values[..len]),
@@ -53,7 +53,7 @@ impl Rows {
         }
     }
 
-    /// One divided by the norm of a row, or 0 where the vector has no direction.
+    /// One divided by the norm of a row, or 0 if the vector has no direction.
     pub fn inverse_norm(&self, row: usize, dimensions: usize) -> f32 {
         if let Rows::Owned { inverse_norms, .. } = self {
             return inverse_norms[row];
@@ -62,94 +62,35 @@ impl Rows {
         inverse_norm(Kernel::best().dot(&vector, &vector))
     }
 
-    /// Shows the cosines of each of the rows with the vectors, in the order of rows.
-    ///
-    /// The vectors have as many dimensions as the rows, and come with one divided by their norm.
-    pub fn compare<const N: usize>(
-        &self,
-        rows: Range<usize>,
-        vectors: [(&[f32], f32); N],
-        mut visit: impl FnMut(usize, [f32; N]),
-    ) {
-        let kernel = Kernel::best();
-        let mut cosines = [[0.0; BLOCK]; N];
-        self.visit_blocks(kernel, rows, vectors[0].0.len(), |block, values, norms| {
-            for (&vector, cosines) in vectors.iter().zip(&mut cosines) {
-                block_cosines(kernel, vector, values, norms, cosines);
-            }
-            for (place, row) in block.enumerate() {
-                visit(row, std::array::from_fn(|n| cosines[n][place]));
-            }
-        });
-    }
-
-    /// Shows the cosines of blocks of rows with each of the vectors: the number of the vector, the first row, and the
-    /// cosines of this row and those behind it. The blocks are in the order of rows.
-    ///
-    /// The vectors have as many dimensions as the rows, and come with one divided by their norm.
-    pub fn compare_with_each(
-        &self,
-        rows: Range<usize>,
-        vectors: &[(&[f32], f32)],
-        mut visit: impl FnMut(usize, usize, &[f32]),
-    ) {
-        let Some(&(first, _)) = vectors.first() else { return };
-        let kernel = Kernel::best();
-        let mut cosines = [0.0; BLOCK];
-        self.visit_blocks(kernel, rows, first.len(), |block, values, norms| {
-            for (number, &vector) in vectors.iter().enumerate() {
-                visit(number, block.start, block_cosines(kernel, vector, values, norms, &mut cosines));
-            }
-        });
-    }
-
-    /// Shows blocks of rows, their values, and one divided by their norms.
-    fn visit_blocks(
-        &self,
+    /// The values of at most [`ROWS_IN_L1`] rows, and one divided by their norms.
+    #[inline(always)]
+    pub(super) fn block<'a>(
+        &'a self,
         kernel: Kernel,
         rows: Range<usize>,
         dimensions: usize,
-        mut visit: impl FnMut(Range<usize>, &[f32], &[f32]),
-    ) {
-        let mut sums = Vec::new();
-        let mut norms = [0.0; BLOCK];
-        for start in rows.clone().step_by(BLOCK) {
-            let block = start..rows.end.min(start + BLOCK);
-            let place = block.start * dimensions..block.end * dimensions;
-            let values = match self {
-                Rows::Owned { values, .. } => &values[place],
-                Rows::Mapped(matrix) => &matrix.values()[place],
-                Rows::MappedSum([left, right]) => {
-                    sums.resize(place.len(), 0.0);
-                    kernel.add(&left.values()[place.clone()], &right.values()[place], &mut sums);
-                    &sums
-                }
-            };
-            let norms = match self {
-                Rows::Owned { inverse_norms, .. } => &inverse_norms[block.clone()],
-                Rows::Mapped(_) | Rows::MappedSum(_) => {
-                    kernel.squares(dimensions, values, &mut norms);
-                    norms.iter_mut().for_each(|value| *value = inverse_norm(*value));
-                    &norms[..block.len()]
-                }
-            };
-            visit(block, values, norms);
-        }
+        scratch: &'a mut Scratch,
+    ) -> (&'a [f32], &'a [f32]) {
+        let place = rows.start * dimensions..rows.end * dimensions;
+        let values = match self {
+            Rows::Owned { values, inverse_norms } => return (&values[place], &inverse_norms[rows]),
+            Rows::Mapped(matrix) => &matrix.values()[place],
+            Rows::MappedSum([left, right]) => {
+                scratch.sums.resize(place.len(), 0.0);
+                kernel.add(&left.values()[place.clone()], &right.values()[place], &mut scratch.sums);
+                &scratch.sums
+            }
+        };
+        let inverse_norms = &mut scratch.inverse_norms[..rows.len()];
+        kernel.squares(dimensions, values, inverse_norms);
+        inverse_norms.iter_mut().for_each(|value| *value = inverse_norm(*value));
+        (values, inverse_norms)
     }
 }
 
-/// The cosines of a vector, which comes with one divided by its norm, with the rows of a block.
-fn block_cosines<'a>(
-    kernel: Kernel,
-    (vector, inverse_norm): (&[f32], f32),
-    values: &[f32],
-    norms: &[f32],
-    cosines: &'a mut [f32; BLOCK],
-) -> &'a [f32] {
-    let cosines = &mut cosines[..norms.len()];
-    kernel.dots(vector, values, cosines);
-    for (value, &norm) in cosines.iter_mut().zip(norms) {
-        *value = cosine(*value, [inverse_norm, norm]);
-    }
-    cosines
+/// Memory for what [`Rows::block`] has to compute.
+#[derive(Default)]
+pub(super) struct Scratch {
+    sums: Vec<f32>,
+    inverse_norms: [f32; ROWS_IN_L1],
 }

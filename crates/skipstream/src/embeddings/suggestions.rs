@@ -1,15 +1,15 @@
-//! Words that are spelled nearly like one that is not known.
+//! Similar spellings of an unknown word.
 
 use unicode_normalization::UnicodeNormalization;
 
 use super::Embeddings;
 
 impl Embeddings {
-    /// At most `n` words that are spelled nearly like this one, the nearest first and of those the most frequent.
+    /// At most `n` words with a similar spelling, the most similar first, and of those the most frequent.
     ///
-    /// Nearest are other cases and other Unicode forms of the same letters. Then come words with one slip, and for
-    /// words of five letters and more those with two: a letter too many, too few or wrong, or two that changed places.
-    /// The word itself is not among them.
+    /// First come other cases and Unicode forms of the same letters. Then come words with one typo, and for words of five
+    /// letters and more those with two: a letter too many, too few or wrong, or two letters swapped. The word itself is not
+    /// included.
     ///
     /// ```
     /// # use skipstream::embeddings::Embeddings;
@@ -21,20 +21,20 @@ impl Embeddings {
     pub fn suggestions(&self, word: &str, n: usize) -> Vec<&str> {
         let sought = folded(word);
         let letters = sought.chars().count();
-        let Some(slips) = slips(letters) else { return Vec::new() };
+        let Some(typos) = max_typos(letters) else { return Vec::new() };
         let marks = letter_marks(&sought);
-        // Rows are in the order of frequency, so each list is too.
-        let mut found: [Vec<&str>; MOST_SLIPS + 1] = Default::default();
+        // Rows are sorted by frequency, so each list is too.
+        let mut found: [Vec<&str>; MAX_TYPOS + 1] = Default::default();
         for other in self.words() {
-            // Most words differ in length or in their letters, which is cheaper to see than their distance.
-            if other.is_ascii() && other.len().abs_diff(letters) > slips {
+            // Most words differ in length or in their letters, which is cheaper to compare than their distance.
+            if other.is_ascii() && other.len().abs_diff(letters) > typos {
                 continue;
             }
-            if (marks ^ letter_marks(other)).count_ones() as usize > 2 * slips {
+            if (marks ^ letter_marks(other)).count_ones() as usize > 2 * typos {
                 continue;
             }
             let distance = strsim::osa_distance(&sought, &folded(other));
-            if distance <= slips && found[distance].len() < n && other != word {
+            if distance <= typos && found[distance].len() < n && other != word {
                 found[distance].push(other);
             }
         }
@@ -42,19 +42,19 @@ impl Embeddings {
     }
 }
 
-const MOST_SLIPS: usize = 2;
+const MAX_TYPOS: usize = 2;
 
-/// In a short word a slip leads to too many others. A very long one would take long to compare.
-fn slips(letters: usize) -> Option<usize> {
+/// In a short word a typo leads to too many others. A very long word would take too long to compare.
+fn max_typos(letters: usize) -> Option<usize> {
     match letters {
         0 | 1 => Some(0),
         2..=4 => Some(1),
-        5..=100 => Some(MOST_SLIPS),
+        5..=100 => Some(MAX_TYPOS),
         _ => None,
     }
 }
 
-/// What is left of a word without the difference of cases and of Unicode's ways to write a letter.
+/// A word without differences of case and Unicode form.
 fn folded(word: &str) -> String {
     if word.is_ascii() {
         word.to_ascii_lowercase()
@@ -63,7 +63,7 @@ fn folded(word: &str) -> String {
     }
 }
 
-/// A bit for each letter that occurs, whatever its case. A slip changes two of them at the most.
+/// A bit for each letter that occurs, in either case. A typo changes at most two bits.
 fn letter_marks(word: &str) -> u64 {
     if word.is_ascii() {
         return word.bytes().fold(0, |marks, byte| marks | 1 << (byte.to_ascii_lowercase() % 64));
@@ -117,7 +117,7 @@ mod tests {
         ) {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let near = |other: &&&str| {
-                **other != word && strsim::osa_distance(&folded(&word), &folded(other)) <= slips(folded(&word).chars().count()).unwrap()
+                **other != word && strsim::osa_distance(&folded(&word), &folded(other)) <= max_typos(folded(&word).chars().count()).unwrap()
             };
             let mut expected: Vec<&str> = words.iter().filter(near).copied().collect();
             let embeddings = embeddings(&words);

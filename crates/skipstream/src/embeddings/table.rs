@@ -1,22 +1,23 @@
-//! Words, counts and rows, in the order of frequency.
+//! Words, counts and rows, sorted by frequency.
 
 use std::cmp::Reverse;
 
+use super::VectorsError;
 use super::rows::Rows;
-use super::words::Words;
+use super::words::WordList;
 use crate::{Error, Result};
 
-/// What embeddings share.
+/// What clones of embeddings share.
 pub(super) struct Table {
     pub dimensions: usize,
-    pub words: Words,
+    pub words: WordList,
     pub counts: Vec<u64>,
     pub rows: Rows,
 }
 
 impl Table {
-    /// Puts the rows into order: descending counts, equal counts by word.
-    pub fn sorted(dimensions: usize, words: Words, counts: Vec<u64>, values: Vec<f32>) -> Result<Table> {
+    /// Sorts the rows: by descending count, equal counts by word.
+    pub fn sorted(dimensions: usize, words: WordList, counts: Vec<u64>, values: Vec<f32>) -> Result<Table> {
         assert_eq!(words.len(), counts.len(), "every word has a count");
         check(dimensions, &words, &values)?;
         let mut order: Vec<usize> = (0..words.len()).collect();
@@ -41,7 +42,7 @@ impl Table {
     }
 }
 
-fn check(dimensions: usize, words: &Words, values: &[f32]) -> Result<()> {
+fn check(dimensions: usize, words: &WordList, values: &[f32]) -> Result<()> {
     if dimensions == 0 {
         return Err(Error::Setting {
             field: "dimensions",
@@ -50,26 +51,23 @@ fn check(dimensions: usize, words: &Words, values: &[f32]) -> Result<()> {
         });
     }
     if words.len().checked_mul(dimensions) != Some(values.len()) {
-        return Err(Error::invalid_vectors(format!(
-            "{} words of {dimensions} dimensions do not have {} values",
-            words.len(),
-            values.len()
-        )));
+        let (words, values) = (words.len(), values.len());
+        return Err(VectorsError::Length { words, dimensions, values }.into());
     }
     let mut rows = values.chunks_exact(dimensions).enumerate();
     rows.try_for_each(|(row, vector)| check_finite(words, row, vector))
 }
 
-/// An error that names the first value that is not finite.
-pub(super) fn check_finite(words: &Words, row: usize, vector: &[f32]) -> Result<()> {
+/// An error if a value is not finite.
+pub(super) fn check_finite(words: &WordList, row: usize, vector: &[f32]) -> Result<()> {
     match vector.iter().position(|value| !value.is_finite()) {
-        Some(place) => Err(Error::invalid_vectors(format!(
-            "value {} of `{}` (word {}) is {}; it must be finite",
-            place + 1,
-            words.word(row),
-            row + 1,
-            vector[place]
-        ))),
+        Some(position) => Err(VectorsError::NotFinite {
+            word: words.word(row).to_owned(),
+            number: row + 1,
+            position: position + 1,
+            value: vector[position],
+        }
+        .into()),
         None => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! Which of a model's vectors are meant.
+//! Which of a model's vectors to use.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
-/// Which vectors of a trained model to take.
+/// Which vectors of a trained model to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Vectors {

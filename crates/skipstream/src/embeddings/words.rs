@@ -1,4 +1,4 @@
-//! The words of the rows: one string for all of them, and the way back from a word to its row.
+//! The words of the rows, and the index from words to rows.
 
 use std::hash::BuildHasher;
 use std::sync::OnceLock;
@@ -7,24 +7,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-/// The index is made when so many times the number of words were looked at without one: by then, searching has taken
-/// as long as making it would, by order of magnitude. (A search through half a million words takes 2 ms.)
+/// The index is built after this many scans of the whole list. By then, scanning has taken about as long as building it
+/// would. (A scan of half a million words takes 2 ms.)
 const SEARCHES: usize = 32;
 
-/// A list of distinct words, each found by its row or the row by its word.
-pub(crate) struct Words {
-    /// All words, one after the other: a million small strings would cost a million allocations.
+/// A list of distinct words, indexed by row and by word.
+pub(crate) struct WordList {
+    /// All words, concatenated: a million small strings would be a million allocations.
     text: String,
-    /// Where each word ends in `text`; it starts where the one before ends.
+    /// The end of each word in `text`. It starts at the end of the previous word.
     ends: Vec<u64>,
     index: OnceLock<HashTable<usize>>,
-    /// Words that were looked at while there was no index.
+    /// Words compared while there was no index.
     searched: AtomicUsize,
 }
 
-impl Default for Words {
-    fn default() -> Words {
-        Words {
+impl Default for WordList {
+    fn default() -> WordList {
+        WordList {
             text: String::new(),
             ends: Vec::new(),
             index: OnceLock::from(HashTable::new()),
@@ -33,15 +33,15 @@ impl Default for Words {
     }
 }
 
-impl Words {
+impl WordList {
     /// Words that are known to be distinct. The ends must be ascending, within the text and between characters.
     ///
-    /// There is no index at first: who asks for one word should not wait until a million of them are sorted in.
-    pub(crate) fn unindexed(text: String, ends: Vec<u64>) -> Words {
-        Words { text, ends, index: OnceLock::new(), searched: AtomicUsize::new(0) }
+    /// The index is built later: a lookup of one word should not wait until a million words are indexed.
+    pub(crate) fn unindexed(text: String, ends: Vec<u64>) -> WordList {
+        WordList { text, ends, index: OnceLock::new(), searched: AtomicUsize::new(0) }
     }
 
-    /// Appends a word, or says in which row it already stands.
+    /// Appends a word, or returns the row that already has it.
     pub(crate) fn push(&mut self, word: &str) -> Result<(), usize> {
         if let Some(row) = self.row(word) {
             return Err(row);
@@ -49,8 +49,8 @@ impl Words {
         let row = self.len();
         self.text.push_str(word);
         self.ends.push(self.text.len() as u64);
-        let Words { text, ends, index, .. } = self;
-        let index = index.get_mut().expect("a list that grows has had its index from the start");
+        let WordList { text, ends, index, .. } = self;
+        let index = index.get_mut().expect("a list that grows has an index from the start");
         index.insert_unique(hash(word), row, |&row| hash(slice(text, ends, row)));
         Ok(())
     }
@@ -73,17 +73,17 @@ impl Words {
     }
 
     /// The same words in another order.
-    pub(super) fn in_order(&self, order: &[usize]) -> Words {
+    pub(super) fn in_order(&self, order: &[usize]) -> WordList {
         let mut text = String::with_capacity(self.text.len());
         let mut ends = Vec::with_capacity(order.len());
         for &row in order {
             text.push_str(self.word(row));
             ends.push(text.len() as u64);
         }
-        Words::unindexed(text, ends)
+        WordList::unindexed(text, ends)
     }
 
-    /// Looks at one word after the other.
+    /// Compares one word after the other.
     fn search(&self, word: &str) -> Option<usize> {
         let length = word.len() as u64;
         let mut start = 0;
@@ -97,7 +97,7 @@ impl Words {
         found
     }
 
-    /// Of a word that is there twice, the first one is found.
+    /// Of a word that occurs twice, the first row is found.
     fn make_index(&self) -> HashTable<usize> {
         let mut index = HashTable::with_capacity(self.len());
         for row in 0..self.len() {
@@ -115,7 +115,7 @@ fn slice<'text>(text: &'text str, ends: &[u64], row: usize) -> &'text str {
     &text[start as usize..ends[row] as usize]
 }
 
-/// The seed is fixed, so that nothing here depends on the run.
+/// The seed is fixed, so that the index is deterministic.
 fn hash(word: &str) -> u64 {
     FixedState::with_seed(0).hash_one(word)
 }
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn words_are_found_by_row_and_rows_by_word() {
-        let mut words = Words::default();
+        let mut words = WordList::default();
         for number in 0..1000 {
             assert_eq!(words.push(&number.to_string()), Ok(()));
         }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_second_copy_is_refused_with_the_row_of_the_first() {
-        let mut words = Words::default();
+        let mut words = WordList::default();
         assert_eq!(words.push(""), Ok(()));
         assert_eq!(words.push("cat"), Ok(()));
         assert_eq!(words.push("cat"), Err(1));
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_index_is_made_when_it_pays_and_changes_no_answer() {
-        let words = Words::unindexed("onetwotwothree".to_owned(), vec![3, 6, 9, 14]);
+        let words = WordList::unindexed("onetwotwothree".to_owned(), vec![3, 6, 9, 14]);
         assert_eq!(words.row("one"), Some(0));
         for _ in 0..SEARCHES {
             assert!(words.index.get().is_none());
@@ -163,6 +163,6 @@ mod tests {
 
     #[test]
     fn no_words_have_no_rows() {
-        assert_eq!(Words::unindexed(String::new(), Vec::new()).row(""), None);
+        assert_eq!(WordList::unindexed(String::new(), Vec::new()).row(""), None);
     }
 }

@@ -1,16 +1,13 @@
-//! Analogy sets: `a is to b as c is to d`, answered from a, b and c.
+//! Analogy sets: *a* is to *b* as *c* is to *d*, where *d* is the answer.
 
-use std::io::BufRead;
 use std::ops::AddAssign;
-use std::path::Path;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::fields::{MAX_LINE_BYTES, fields, is_comment, without_byte_order_mark};
+use super::TestSetError;
+use super::fields::{fields, lines};
 use super::interval::Interval;
-use crate::Result;
-use crate::formats::lines::Lines;
 
 /// An analogy set, such as Google's or MSR's.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +24,7 @@ pub struct Section {
     pub questions: Vec<[String; 4]>,
 }
 
-/// What the pairs of a section have in common.
+/// The kind of relation between the words of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
@@ -37,32 +34,35 @@ pub enum Relation {
     Syntactic,
 }
 
-/// How many questions were answered rightly.
+/// The number of correct answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AnalogyScore {
-    /// The right answers by 3CosAdd: the word nearest to b - a + c.
+    /// Correct answers by 3CosAdd: the word nearest to b - a + c.
     pub add_correct: usize,
-    /// The right answers by 3CosMul (Levy and Goldberg, 2014).
+    /// Correct answers by 3CosMul (Levy and Goldberg, 2014).
     pub multiply_correct: usize,
-    /// The questions of which all four words are known. The others do not count.
+    /// Questions whose four words are all known. Only these are scored.
     pub used: usize,
-    /// The questions of the set.
+    /// All questions of the set.
     pub total: usize,
 }
 
 /// The score of one section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SectionScore {
     /// The section's name, empty for questions before the first one.
     pub name: String,
-    /// What its pairs have in common.
+    /// The kind of relation.
     pub relation: Relation,
-    /// Its right answers.
+    /// Its correct answers.
     pub score: AnalogyScore,
 }
 
 /// The scores of a set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct AnalogyScores {
     /// Each section, in the order of the file.
     pub sections: Vec<SectionScore>,
@@ -75,24 +75,16 @@ pub struct AnalogyScores {
 }
 
 impl Analogies {
-    /// Reads lines of four words; a line `: name` starts a section, and one that starts with `#` is a comment.
-    ///
-    /// `name` stands in error messages.
-    pub fn read(reader: impl BufRead, name: &Path) -> Result<Analogies> {
-        let mut lines = Lines::new(reader, name, MAX_LINE_BYTES);
+    pub(super) fn parse(text: &str) -> Result<Analogies, TestSetError> {
         let mut sections: Vec<Section> = Vec::new();
-        while let Some(line) = lines.next()? {
-            let text = without_byte_order_mark(line.text);
-            if is_comment(text) {
-                continue;
-            }
+        for (line, text) in lines(text) {
             if let Some(name) = section_name(text) {
                 sections.push(Section::new(name));
                 continue;
             }
             let words: Vec<String> = fields(text).into_iter().map(str::to_owned).collect();
             let question = <[String; 4]>::try_from(words)
-                .map_err(|words| line.error(format!("{} words; a question has 4", words.len())))?;
+                .map_err(|words| TestSetError::NoAnalogy { line, words: words.len() })?;
             if sections.is_empty() {
                 sections.push(Section::new(""));
             }
@@ -129,7 +121,7 @@ impl Section {
         Section { name: name.to_owned(), questions: Vec::new() }
     }
 
-    /// Its score before any question was answered.
+    /// Its score before any question is answered.
     pub(super) fn unscored(&self) -> SectionScore {
         SectionScore {
             name: self.name.clone(),
@@ -150,18 +142,18 @@ impl Relation {
 }
 
 impl AnalogyScore {
-    /// The share of right answers by 3CosAdd, from 0 to 1; nothing if no question was used.
+    /// The accuracy of 3CosAdd, from 0 to 1; `None` if no question was used.
     pub fn add_accuracy(&self) -> Option<f64> {
         self.share(self.add_correct)
     }
 
-    /// The share of right answers by 3CosMul, from 0 to 1; nothing if no question was used.
+    /// The accuracy of 3CosMul, from 0 to 1; `None` if no question was used.
     pub fn multiply_accuracy(&self) -> Option<f64> {
         self.share(self.multiply_correct)
     }
 
-    /// Wilson's 95 % interval of [`AnalogyScore::add_accuracy`]. It takes questions for independent, which share words
-    /// in truth: the real uncertainty is larger.
+    /// Wilson's 95 % interval of [`AnalogyScore::add_accuracy`]. It assumes independent questions. Questions share words,
+    /// so the true uncertainty is larger.
     pub fn add_interval(&self) -> Option<Interval> {
         Interval::wilson(self.add_correct, self.used)
     }
@@ -176,9 +168,9 @@ impl AnalogyScore {
     }
 }
 
-/// With the shares and intervals, which a reader of JSON would have to compute.
+/// Includes accuracies and intervals, so that readers of the JSON need not compute them.
 impl Serialize for AnalogyScore {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("AnalogyScore", 8)?;
         fields.serialize_field("add_accuracy", &self.add_accuracy())?;
         fields.serialize_field("add_interval", &self.add_interval())?;
@@ -224,13 +216,9 @@ impl AnalogyScores {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Analogies> {
-        Analogies::read(text.as_bytes(), Path::new("set.txt"))
-    }
-
     #[test]
     fn lines_are_questions_sections_or_comments() {
-        let set = read("a b c d\r\n# no question\n : first \ne\tf\tg\th\n:second\n").unwrap();
+        let set = Analogies::parse("a b c d\r\n# a comment\n : first \ne\tf\tg\th\n:second\n").unwrap();
         let names: Vec<&str> = set.sections().iter().map(|section| section.name.as_str()).collect();
         assert_eq!(names, ["", "first", "second"]);
         assert_eq!(set.sections()[1].questions, [["e", "f", "g", "h"]]);
@@ -249,8 +237,8 @@ mod tests {
 
     #[test]
     fn a_question_of_three_words_is_refused_with_its_line() {
-        let message = read(": capital\nParis France Rome\n").unwrap_err().to_string();
-        assert_eq!(message, "set.txt: line 2: 3 words; a question has 4");
+        let message = Analogies::parse(": capital\nParis France Rome\n").unwrap_err().to_string();
+        assert_eq!(message, "line 2: expected 4 words, found 3");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Two models, side by side on the same questions.
+//! Two models, compared on the same questions.
 
 use serde::Serialize;
 
@@ -6,10 +6,11 @@ use super::analogies::AnalogyScores;
 use super::correlation::{Ranked, spearman};
 use super::evaluator::{Score, Solved};
 use super::interval::Interval;
-use super::pairs::Judged;
+use super::pairs::ScoredPairs;
 
 /// The scores of two models on the questions that both can answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The score of the first model.
     pub first: Score,
@@ -21,18 +22,19 @@ pub struct Comparison {
 
 /// How much better the first of two models is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Difference {
     /// The measure, by its name in the scores: `spearman`, `add_accuracy` or `multiply_accuracy`.
     pub measure: &'static str,
     /// The first model's score minus the second's.
     pub value: f64,
-    /// Its 95 % interval: percentiles of 1,000 resamples of the questions, the same ones for both models. Where it
-    /// contains 0, the set does not tell the models apart.
+    /// Its 95 % interval: percentiles of 1,000 resamples of the questions, the same ones for both models. If it contains 0,
+    /// the difference is not significant.
     pub interval: Option<Interval>,
 }
 
 impl Comparison {
-    pub(super) fn of_word_pairs(first: &Judged, second: &Judged, total: usize) -> Comparison {
+    pub(super) fn of_word_pairs(first: &ScoredPairs, second: &ScoredPairs, total: usize) -> Comparison {
         let people = Ranked::new(&first.scores);
         let models = [first, second].map(|judged| Ranked::new(&judged.cosines));
         let difference = |times: &[u32]| {

@@ -1,11 +1,10 @@
-//! Correlation coefficients, with ties as statistics books have them.
+//! Correlation coefficients, with ties.
 
 use statrs::function::beta::beta_reg;
 
-/// Pearson's correlation: how far the values lie on a line.
+/// Pearson's correlation coefficient.
 ///
-/// It is nothing if there are fewer than two values, if the lengths differ, or if one side does
-/// not vary (or is not finite).
+/// `None` if there are fewer than two values, if the lengths differ, or if one side is constant or not finite.
 pub fn pearson(left: &[f64], right: &[f64]) -> Option<f64> {
     if left.len() != right.len() {
         return None;
@@ -13,10 +12,9 @@ pub fn pearson(left: &[f64], right: &[f64]) -> Option<f64> {
     weighted_pearson(left, right, &vec![1; left.len()])
 }
 
-/// Spearman's correlation: how far the two sides agree on the order. Equal values share the mean
-/// of their ranks.
+/// Spearman's rank correlation coefficient. Equal values share the mean of their ranks.
 ///
-/// It is nothing where [`pearson`] of the ranks is, or if a value is not a number.
+/// `None` where [`pearson`] of the ranks is, or if a value is NaN.
 ///
 /// ```
 /// # use skipstream::eval::spearman;
@@ -30,11 +28,9 @@ pub fn spearman(left: &[f64], right: &[f64]) -> Option<f64> {
     Ranked::new(left).spearman(&Ranked::new(right), &vec![1; left.len()])
 }
 
-/// How likely a correlation at least as strong, of either sign, is between `n` pairs of values that have nothing to do
-/// with one another; it is 1 for fewer than three pairs.
+/// The two-sided p-value of a correlation of `n` pairs, by Student's t-test; 1 for fewer than three pairs.
 ///
-/// It is Student's test. For Pearson's correlation that takes the values for normal, and for Spearman's it is the usual
-/// approximation.
+/// The test assumes normal values for Pearson's correlation, and is the usual approximation for Spearman's.
 ///
 /// ```
 /// # use skipstream::eval::p_value;
@@ -50,16 +46,16 @@ pub fn p_value(correlation: f64, n: usize) -> f64 {
     beta_reg((n - 2) as f64 / 2.0, 0.5, rest)
 }
 
-/// The order of values, from which the ranks of every resample follow without sorting again.
+/// The order of values. It gives the ranks of every resample without sorting again.
 pub(super) struct Ranked {
-    /// The places of the values, the lowest value first.
+    /// The indices of the values, the lowest value first.
     order: Vec<usize>,
-    /// How many values, from the lowest on, are tied with one another.
+    /// The sizes of the groups of equal values, from the lowest on.
     ties: Vec<usize>,
 }
 
 impl Ranked {
-    /// The order of values, of which none is NaN.
+    /// The order of values. None may be NaN.
     pub(super) fn new(values: &[f64]) -> Ranked {
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|&left, &right| values[left].total_cmp(&values[right]));
@@ -68,29 +64,29 @@ impl Ranked {
         Ranked { order, ties }
     }
 
-    /// Spearman's correlation with the other values, of a resample that holds each pair so many times.
+    /// Spearman's correlation with other values in a resample, where `times` is how often it has each pair.
     pub(super) fn spearman(&self, other: &Ranked, times: &[u32]) -> Option<f64> {
         weighted_pearson(&self.ranks(times), &other.ranks(times), times)
     }
 
-    /// The rank of each value, from 1; equal values get the mean of the ranks they take up.
+    /// The rank of each value, from 1; equal values get the mean of their ranks.
     fn ranks(&self, times: &[u32]) -> Vec<f64> {
         let mut ranks = vec![0.0; self.order.len()];
         let (mut first, mut rest) = (0, self.order.as_slice());
         for &n in &self.ties {
             let (tied, others) = rest.split_at(n);
             rest = others;
-            let taken: u32 = tied.iter().map(|&place| times[place]).sum();
+            let taken: u32 = tied.iter().map(|&index| times[index]).sum();
             // Ranks first + 1 up to first + n have the mean first + (n + 1) / 2.
             let shared = f64::from(first) + (f64::from(taken) + 1.0) / 2.0;
-            tied.iter().for_each(|&place| ranks[place] = shared);
+            tied.iter().for_each(|&index| ranks[index] = shared);
             first += taken;
         }
         ranks
     }
 }
 
-/// Pearson's correlation of values of which each pair stands so many times.
+/// Pearson's correlation, where `times` is how often each pair occurs.
 fn weighted_pearson(left: &[f64], right: &[f64], times: &[u32]) -> Option<f64> {
     if !varies(left, times) || !varies(right, times) {
         return None;
@@ -107,7 +103,7 @@ fn weighted_pearson(left: &[f64], right: &[f64], times: &[u32]) -> Option<f64> {
     correlation.is_finite().then(|| correlation.clamp(-1.0, 1.0))
 }
 
-/// Told by comparing: the mean of equal values need not be equal to them.
+/// Compares values: the mean of equal values need not be equal to them.
 fn varies(values: &[f64], times: &[u32]) -> bool {
     let mut present = values.iter().zip(times).filter(|&(_, &times)| times > 0).map(|(value, _)| value);
     let first = present.next();

@@ -1,6 +1,6 @@
 //! Why a test set cannot be used.
 
-/// A defect of a test set.
+/// A defect of a test set. Lines are counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TestSetError {
@@ -8,17 +8,51 @@ pub enum TestSetError {
     #[error("the file has no word pairs and no analogies")]
     Empty,
     /// The file is too large for a test set.
-    #[error("the file is larger than {limit} bytes")]
+    #[error("the file is larger than {} MiB", limit >> 20)]
     TooLarge {
-        /// The maximum size.
+        /// The maximum size in bytes.
         limit: u64,
     },
-    /// A line is neither.
-    #[error("line {line}: expected {expected}")]
-    Line {
-        /// The line, from 1.
-        line: u64,
-        /// What a line should hold.
+    /// The file is not text.
+    #[error("line {line}: not valid UTF-8")]
+    NotUtf8 {
+        /// The line.
+        line: usize,
+    },
+    /// A line is neither a word pair nor an analogy.
+    #[error("line {line}: expected two words and a score, or four words")]
+    UnknownKind {
+        /// The line.
+        line: usize,
+    },
+    /// A line is not a word pair.
+    #[error("line {line}: expected two words and a score")]
+    NoWordPair {
+        /// The line.
+        line: usize,
+    },
+    /// The score of a word pair is not a number.
+    #[error("line {line}: the score is `{score}`; it must be a finite number")]
+    InvalidScore {
+        /// The line.
+        line: usize,
+        /// The score.
+        score: String,
+    },
+    /// A line is not an analogy.
+    #[error("line {line}: expected 4 words, found {words}")]
+    NoAnalogy {
+        /// The line.
+        line: usize,
+        /// The number of words.
+        words: usize,
+    },
+    /// The set is not of the expected kind.
+    #[error("expected {expected}, found {found}")]
+    WrongKind {
+        /// The expected kind.
         expected: &'static str,
+        /// The kind of the file.
+        found: &'static str,
     },
 }

@@ -1,29 +1,28 @@
-//! Vectors, held against test sets.
+//! Vectors, evaluated on test sets.
 
 use serde::Serialize;
 
 use super::analogies::{Analogies, AnalogyScores, Section};
 use super::comparison::Comparison;
 use super::lexicon::{Case, Lexicon};
-use super::pairs::{Judged, PairScore, WordPairs, cosine};
-use super::predict::{Question, predict};
+use super::pairs::{PairScore, ScoredPairs, WordPairs, cosine};
 use super::test_set::TestSet;
 use crate::config::available_threads;
-use crate::embeddings::Embeddings;
+use crate::embeddings::{Combine, EPSILON, Embeddings, Query, Term, find_best};
 use crate::{Error, Result};
 
-/// How vectors are held against a test set.
+/// How vectors are evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EvalOptions {
-    /// What to do with capital letters.
+    /// How words of the test set are looked up.
     pub case: Case,
-    /// Only so many words, the most frequent ones, as if there were no others; by default all.
+    /// Use only this many of the most frequent words; by default all.
     pub restrict: Option<usize>,
-    /// Threads that answer analogies; by default as many as there are cores. The scores do not depend on it.
+    /// Threads for analogies; by default one per core. The scores do not depend on it.
     pub threads: Option<usize>,
 }
 
-/// Vectors that are held against test sets, one or many.
+/// Evaluates vectors on test sets.
 #[derive(Clone, Debug)]
 pub struct Evaluator {
     embeddings: Embeddings,
@@ -35,14 +34,14 @@ pub struct Evaluator {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Score {
-    /// How well the cosines agree with people.
+    /// The correlation of cosines with human scores.
     WordPairs(PairScore),
-    /// How many analogies were solved.
+    /// The accuracy on analogies.
     Analogies(AnalogyScores),
 }
 
 impl Score {
-    /// The pairs or questions that were used.
+    /// The number of pairs or questions that were scored.
     pub fn used(&self) -> usize {
         match self {
             Score::WordPairs(score) => score.used,
@@ -51,11 +50,12 @@ impl Score {
     }
 }
 
-/// Is told the share that is done.
-pub(super) type Progress<'a> = &'a (dyn Fn(f64) + Sync);
+/// Called with the finished share.
+type Progress<'a> = &'a (dyn Fn(f64) + Sync);
 
-/// Which rules gave the right answer to a question.
+/// Which rules answered a question correctly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Solved {
     /// 3CosAdd.
     pub add: bool,
@@ -64,7 +64,7 @@ pub struct Solved {
 }
 
 impl Evaluator {
-    /// Prepares vectors, which are not copied.
+    /// Prepares vectors, without copying them.
     pub fn new(embeddings: &Embeddings, options: EvalOptions) -> Result<Evaluator> {
         if options.threads == Some(0) {
             return Err(Error::Setting {
@@ -78,8 +78,8 @@ impl Evaluator {
         Ok(Evaluator { embeddings, lexicon, threads: options.threads.unwrap_or_else(available_threads) })
     }
 
-    /// Scores a test set of either kind. `progress` is told the share that is done, from 0 to 1, now and then and from
-    /// any thread: a large model takes a while to answer all analogies.
+    /// Scores a test set of either kind. `progress` is called with the finished share, from 0 to 1, on any thread: analogies
+    /// take a while with a large model.
     pub fn score(&self, set: &TestSet, progress: &(dyn Fn(f64) + Sync)) -> Score {
         match set {
             TestSet::WordPairs(set) => Score::WordPairs(self.word_pairs(set)),
@@ -87,39 +87,35 @@ impl Evaluator {
         }
     }
 
-    /// Compares people's scores with the cosines.
+    /// Compares human scores with cosines.
     pub fn word_pairs(&self, set: &WordPairs) -> PairScore {
-        self.judge(set, &self.rows_of_pairs(set)).score(set.pairs().len())
+        self.scored_pairs(set, &self.rows_of_pairs(set)).score(set.pairs().len())
     }
 
-    /// The cosine of each pair, in the order of the set; nothing where a word is not known.
+    /// The cosine of each pair, in the order of the set; `None` if a word is unknown.
     pub fn cosines(&self, set: &WordPairs) -> Vec<Option<f64>> {
         let rows = self.rows_of_pairs(set);
         rows.iter().map(|rows| rows.map(|rows| self.cosine(rows))).collect()
     }
 
-    /// Which rules solve each question, in the order of the set; nothing where a word is not known.
+    /// Which rules answer each question correctly, in the order of the set; `None` if a word is unknown.
     pub fn solve(&self, set: &Analogies, progress: &(dyn Fn(f64) + Sync)) -> Vec<Option<Solved>> {
         self.solve_rows(&self.rows_of_questions(set), progress)
     }
 
-    /// Answers every question, by both rules at once.
-    ///
-    /// Memory beside the embeddings: 1 KiB for each distinct word of the questions and each thread.
+    /// Answers every question by both rules.
     pub fn analogies(&self, set: &Analogies, progress: &(dyn Fn(f64) + Sync)) -> AnalogyScores {
         tally(set, &self.solve(set, progress))
     }
 
-    /// Scores two models on the questions that both can answer, this one first.
-    ///
-    /// Either is searched for answers with its own words; with the same `restrict` these are as many.
+    /// Scores two models on the questions that both can answer, this one first. Each model searches its own words.
     pub fn compare(&self, other: &Evaluator, set: &TestSet, progress: &(dyn Fn(f64) + Sync)) -> Comparison {
         let halves = |start: f64| move |share: f64| progress(start + share / 2.0);
         match set {
             TestSet::WordPairs(set) => {
                 let mut rows = (self.rows_of_pairs(set), other.rows_of_pairs(set));
                 keep_common(&mut rows.0, &mut rows.1);
-                let (first, second) = (self.judge(set, &rows.0), other.judge(set, &rows.1));
+                let (first, second) = (self.scored_pairs(set, &rows.0), other.scored_pairs(set, &rows.1));
                 Comparison::of_word_pairs(&first, &second, set.pairs().len())
             }
             TestSet::Analogies(set) => {
@@ -150,15 +146,15 @@ impl Evaluator {
         Some(rows)
     }
 
-    fn judge(&self, set: &WordPairs, rows: &[Option<[usize; 2]>]) -> Judged {
-        let mut judged = Judged::default();
+    fn scored_pairs(&self, set: &WordPairs, rows: &[Option<[usize; 2]>]) -> ScoredPairs {
+        let mut scored = ScoredPairs::default();
         for (pair, rows) in set.pairs().iter().zip(rows) {
             if let Some(rows) = *rows {
-                judged.scores.push(pair.score);
-                judged.cosines.push(self.cosine(rows));
+                scored.scores.push(pair.score);
+                scored.cosines.push(self.cosine(rows));
             }
         }
-        judged
+        scored
     }
 
     fn cosine(&self, rows: [usize; 2]) -> f64 {
@@ -166,21 +162,31 @@ impl Evaluator {
         cosine(&first, &second)
     }
 
-    /// Which rules solve each question; nothing for those that are not to be used.
+    /// Which rules answer each question correctly; `None` for unused questions.
     fn solve_rows(&self, rows: &[Option<[usize; 4]>], progress: Progress<'_>) -> Vec<Option<Solved>> {
-        let questions: Vec<Question> = rows.iter().flatten().map(|&[a, b, c, _]| [a, b, c]).collect();
-        let mut answers =
-            predict(&self.embeddings, &self.lexicon, &questions, self.threads, progress).into_iter();
-        let mut solved = |[.., expected]: [usize; 4]| {
-            let answer = answers.next().expect("every question has an answer");
-            let is_right = |row: Option<usize>| row.map(|row| self.lexicon.word_of(row)) == Some(expected);
-            Solved { add: is_right(answer.add), multiply: is_right(answer.multiply) }
+        let questions: Vec<[usize; 4]> = rows.iter().flatten().copied().collect();
+        let queries = (0..2 * questions.len()).map(|number| {
+            let [a, b, c, _] = questions[number / 2];
+            let add = number % 2 == 0;
+            Query {
+                positive: vec![Term::Row(b), Term::Row(c)],
+                negative: vec![Term::Row(a)],
+                combine: if add { Combine::Add } else { Combine::Multiply { epsilon: EPSILON } },
+                ..Query::nearest(Term::Row(a), 1).excluding(self.lexicon.spellings(&[a, b, c]))
+            }
+        });
+        let best = find_best(&self.embeddings, queries, self.threads, progress);
+        let is_right = |number: usize| {
+            let answer = best[number].first().map(|best| self.lexicon.word_of(best.row));
+            answer == Some(questions[number / 2][3])
         };
-        rows.iter().map(|rows| rows.map(&mut solved)).collect()
+        let mut numbers = (0..2 * questions.len()).step_by(2);
+        let solved = |number| Solved { add: is_right(number), multiply: is_right(number + 1) };
+        rows.iter().map(|rows| rows.and_then(|_| numbers.next()).map(solved)).collect()
     }
 }
 
-/// Only what both know is used.
+/// Keeps only what both know.
 fn keep_common<T>(first: &mut [Option<T>], second: &mut [Option<T>]) {
     for (first, second) in first.iter_mut().zip(second) {
         if first.is_none() || second.is_none() {
@@ -278,7 +284,7 @@ good better bad worse
     }
 
     #[test]
-    fn every_question_and_every_pair_can_be_looked_at() {
+    fn every_question_and_every_pair_has_a_result() {
         let evaluator = Evaluator::new(&embeddings(), EvalOptions::default()).unwrap();
         let TestSet::Analogies(analogies) = set(SET) else { panic!("these are analogies") };
         let solved = |both| Some(Solved { add: both, multiply: both });

@@ -1,9 +1,12 @@
-//! The columns of a line of a test set, whatever separates them.
+//! The lines of a test set, and their columns.
 
-/// No line of a test set is longer than this, in bytes.
-pub(super) const MAX_LINE_BYTES: usize = 1 << 16;
+/// The lines that are neither blank nor comments (`# …`), with their numbers from 1.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    lines.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+}
 
-/// The columns of a line: separated by tabs; or, where there is none, by semicolons, commas or white space.
+/// The columns of a line: separated by tabs or, if there is none, by semicolons, commas or white space.
 pub(super) fn fields(line: &str) -> Vec<&str> {
     for separator in ['\t', ';', ','] {
         if line.contains(separator) {
@@ -11,16 +14,6 @@ pub(super) fn fields(line: &str) -> Vec<&str> {
         }
     }
     line.split_whitespace().collect()
-}
-
-/// Whether a line says nothing: `# …`.
-pub(super) fn is_comment(line: &str) -> bool {
-    line.trim_start().starts_with('#')
-}
-
-/// The mark that some editors put at the start of a file is no part of its first word.
-pub(super) fn without_byte_order_mark(line: &str) -> &str {
-    line.strip_prefix('\u{feff}').unwrap_or(line)
 }
 
 #[cfg(test)]

@@ -1,37 +1,37 @@
-//! How far a score could be from that of all questions that might have been asked.
+//! Confidence intervals of scores.
 
 use serde::Serialize;
 
 use crate::random::Random;
 
-/// Resamples of a bootstrap. More move the ends of an interval by less than a tenth of its length.
+/// Resamples of a bootstrap. More of them move the ends of an interval by less than a tenth of its length.
 const RESAMPLES: usize = 1_000;
 
-/// The resamples are the same ones at every call, so that the same vectors have the same interval.
+/// The resamples are always the same, so the same vectors have the same interval.
 const SEED: u64 = 0x0b00_7574_7261_7000;
 
-/// What half of the normal distribution's outer 5 % lie beyond.
+/// The 97.5th percentile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// An interval that covers the true value in 95 of 100 test sets.
+/// A 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
-    /// Where it begins.
+    /// The lower end.
     pub low: f64,
-    /// Where it ends.
+    /// The upper end.
     pub high: f64,
 }
 
 impl Interval {
-    /// Whether a value lies in it.
+    /// Whether it contains a value.
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Wilson's interval of a share, `correct` of `used`; nothing of nothing.
+    /// Wilson's interval of the proportion `correct` / `used`; `None` if nothing was used.
     ///
-    /// It takes the questions for independent. Those of analogy sets are not (Google's 506 questions about common
-    /// capitals are made of 23 pairs), so the truth is less certain than it says.
+    /// It assumes independent questions. Those of analogy sets are not (Google's 506 questions about common capitals combine
+    /// 23 pairs), so the true interval is wider.
     pub(super) fn wilson(correct: usize, used: usize) -> Option<Interval> {
         if used == 0 {
             return None;
@@ -45,9 +45,9 @@ impl Interval {
         })
     }
 
-    /// The percentile bootstrap: `statistic` of resamples of n items, which are given as how often each item was drawn.
+    /// The percentile bootstrap of a statistic of n items. A resample is given as how often each item was drawn.
     ///
-    /// Nothing if it is not defined for most of them.
+    /// `None` if the statistic is not defined for most resamples.
     pub(super) fn bootstrap(n: usize, mut statistic: impl FnMut(&[u32]) -> Option<f64>) -> Option<Interval> {
         let mut random = Random::new(SEED);
         let mut times = vec![0; n];
@@ -67,7 +67,7 @@ impl Interval {
     }
 }
 
-/// Between the two nearest of the sorted values, in proportion.
+/// The quantile of sorted values, interpolated linearly.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);

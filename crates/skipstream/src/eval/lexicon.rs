@@ -1,4 +1,4 @@
-//! Which rows the words of a test set stand for.
+//! The rows of the words of a test set.
 
 use std::collections::HashMap;
 
@@ -6,31 +6,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::embeddings::Embeddings;
 
-/// What to do with capital letters, which a test set has and a vocabulary may not have.
+/// How words of a test set are looked up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Case {
-    /// Words that differ only in their capitals are one word, and its most frequent spelling has its vector. So do
-    /// word2vec's `compute-accuracy` and gensim.
+    /// Spellings that differ only in case are one word, with the vector of the most frequent one. word2vec's
+    /// `compute-accuracy` and gensim do the same.
     #[default]
     Ignore,
-    /// Look words up as they are written.
+    /// As written.
     Keep,
-    /// Look words up in lower case.
+    /// In lower case.
     Lower,
 }
 
-/// Words → rows, and which rows are the same word.
+/// Words → rows, and the spellings of each word.
 #[derive(Clone, Debug)]
 pub(super) enum Lexicon {
     /// Every row is a word of its own.
     Exact(Case),
-    /// Rows that differ only in capitals are one word, known by its first row.
+    /// Rows that differ only in case are one word, identified by its first row.
     Folded {
-        /// The first row of each word in capitals.
+        /// The first row of each word in upper case.
         first_rows: HashMap<String, usize>,
-        /// The first row of the word that each row is.
+        /// The first row of each row's word.
         words: Vec<usize>,
+        /// The other rows of words with several spellings, by their first row.
+        others: HashMap<usize, Vec<usize>>,
     },
 }
 
@@ -40,10 +42,15 @@ impl Lexicon {
             return Lexicon::Exact(case);
         }
         let mut first_rows = HashMap::with_capacity(embeddings.len());
-        // Capitals and not small letters, as the peers do: in them `ß` equals `ss`, and no letter has two forms.
+        // Upper case, as in word2vec and gensim: there `ß` equals `ss`, and no letter has two forms.
         let upper = embeddings.words().map(str::to_uppercase);
-        let words = upper.enumerate().map(|(row, word)| *first_rows.entry(word).or_insert(row)).collect();
-        Lexicon::Folded { first_rows, words }
+        let words: Vec<usize> =
+            upper.enumerate().map(|(row, word)| *first_rows.entry(word).or_insert(row)).collect();
+        let mut others: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (row, &first) in words.iter().enumerate().filter(|&(row, &first)| row != first) {
+            others.entry(first).or_default().push(row);
+        }
+        Lexicon::Folded { first_rows, words, others }
     }
 
     /// The row of a word of the test set.
@@ -55,12 +62,21 @@ impl Lexicon {
         }
     }
 
-    /// The row that stands for the word of a row: two rows are the same word if this is the same.
+    /// The first row of a row's word.
     pub(super) fn word_of(&self, row: usize) -> usize {
         match self {
             Lexicon::Exact(_) => row,
             Lexicon::Folded { words, .. } => words[row],
         }
+    }
+
+    /// The rows of some words with all their spellings.
+    pub(super) fn spellings(&self, first_rows: &[usize]) -> Vec<usize> {
+        let mut rows = first_rows.to_vec();
+        if let Lexicon::Folded { others, .. } = self {
+            rows.extend(first_rows.iter().filter_map(|row| others.get(row)).flatten());
+        }
+        rows
     }
 }
 
@@ -92,5 +108,7 @@ mod tests {
         let all = |case| (0..5).map(|row| Lexicon::new(&embeddings(), case).word_of(row)).collect::<Vec<_>>();
         assert_eq!(all(Case::Ignore), [0, 0, 2, 2, 4]);
         assert_eq!(all(Case::Keep), [0, 1, 2, 3, 4]);
+        let spellings = |case| Lexicon::new(&embeddings(), case).spellings(&[4, 2]);
+        assert_eq!((spellings(Case::Ignore), spellings(Case::Keep)), (vec![4, 2, 3], vec![4, 2]));
     }
 }

@@ -1,8 +1,8 @@
-//! Scores of vectors: how well they agree with people, how well they solve analogies, and how far they moved.
+//! Evaluation: correlation with human similarity scores, accuracy on analogies, and drift between snapshots.
 //!
-//! A [`TestSet`] is read from a file in common use, and an [`Evaluator`] holds it against vectors. Questions whose
-//! words are not known are counted, not hidden, and every score comes with an interval: two models that differ by less
-//! were not told apart.
+//! A [`TestSet`] is read from one of the usual files, and an [`Evaluator`] scores vectors on it. Questions with unknown
+//! words are counted, not hidden. Every score has a confidence interval: a smaller difference between two models means
+//! nothing.
 //!
 //! ```
 //! use skipstream::Embeddings;
@@ -21,7 +21,7 @@
 //! # Ok::<(), skipstream::Error>(())
 //! ```
 //!
-//! [`Drift`] tells what changed between two snapshots of one model.
+//! [`Drift`] is what changed between two snapshots of one model.
 
 mod analogies;
 mod comparison;
@@ -33,7 +33,6 @@ mod fields;
 mod interval;
 mod lexicon;
 mod pairs;
-mod predict;
 mod test_set;
 
 pub use analogies::{Analogies, AnalogyScore, AnalogyScores, Relation, Section, SectionScore};

@@ -1,24 +1,20 @@
-//! Word similarity sets: people's scores of pairs of words against the cosines.
-
-use std::io::BufRead;
-use std::path::Path;
+//! Word similarity sets: human scores of word pairs, compared with cosines.
 
 use serde::Serialize;
 
+use super::TestSetError;
 use super::correlation::{Ranked, pearson, spearman};
-use super::fields::{MAX_LINE_BYTES, fields, is_comment, without_byte_order_mark};
+use super::fields::{fields, lines};
 use super::interval::Interval;
-use crate::Result;
-use crate::formats::lines::{Line, Lines};
 
-/// Two words and how similar people find them.
+/// Two words and their similarity as rated by people.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordPair {
     /// One word.
     pub first: String,
     /// The other word.
     pub second: String,
-    /// The mean score of the people who were asked.
+    /// The mean human score.
     pub score: f64,
 }
 
@@ -28,42 +24,36 @@ pub struct WordPairs {
     pairs: Vec<WordPair>,
 }
 
-/// How well the cosines agree with the scores of a set.
+/// The correlation of cosines with human scores.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PairScore {
-    /// Spearman's correlation, which papers report; nothing if it is not defined.
+    /// Spearman's correlation, which papers report; `None` if it is not defined.
     pub spearman: Option<f64>,
     /// The 95 % interval of `spearman`: percentiles of 1,000 resamples of the used pairs.
     pub spearman_interval: Option<Interval>,
-    /// Pearson's correlation; nothing if it is not defined.
+    /// Pearson's correlation; `None` if it is not defined.
     pub pearson: Option<f64>,
-    /// The pairs of which both words are known. The others do not count.
+    /// Pairs whose two words are known. Only these are scored.
     pub used: usize,
-    /// The pairs of the set.
+    /// All pairs of the set.
     pub total: usize,
 }
 
 impl WordPairs {
-    /// Reads lines of two words and a score: the first number behind the words, so that a column between them (a part
-    /// of speech, in SimLex-999) does no harm. Tabs, semicolons, commas or spaces separate.
-    ///
-    /// Blank lines and lines that start with `#` are comments, further columns are ignored, and
-    /// the first line may be a header. `name` stands in error messages.
-    pub fn read(reader: impl BufRead, name: &Path) -> Result<WordPairs> {
-        let mut lines = Lines::new(reader, name, MAX_LINE_BYTES);
+    pub(super) fn parse(text: &str) -> Result<WordPairs, TestSetError> {
         let mut pairs = Vec::new();
-        let mut may_be_header = true;
-        while let Some(line) = lines.next()? {
-            let text = without_byte_order_mark(line.text);
-            if is_comment(text) {
-                continue;
-            }
-            match (pair(&fields(text)), may_be_header) {
+        for (index, (line, text)) in lines(text).enumerate() {
+            let fields = fields(text);
+            match (pair(&fields), &fields[..]) {
                 (Some(pair), _) => pairs.push(pair),
-                (None, true) => {}
-                (None, false) => return Err(malformed(line, &fields(text))),
+                // The first line may be a header.
+                (None, _) if index == 0 => {}
+                (None, &[_, _, score, ..]) => {
+                    return Err(TestSetError::InvalidScore { line, score: score.to_owned() });
+                }
+                (None, _) => return Err(TestSetError::NoWordPair { line }),
             }
-            may_be_header = false;
         }
         Ok(WordPairs { pairs })
     }
@@ -74,7 +64,7 @@ impl WordPairs {
     }
 }
 
-/// What the columns of a line say, if they are two words and a score.
+/// The word pair in the columns of a line, if they are two words and a score.
 pub(super) fn pair(fields: &[&str]) -> Option<WordPair> {
     let [first, second, others @ ..] = fields else { return None };
     let score = others.iter().find_map(|field| field.parse::<f64>().ok())?;
@@ -82,26 +72,19 @@ pub(super) fn pair(fields: &[&str]) -> Option<WordPair> {
     is_pair.then(|| WordPair { first: (*first).to_owned(), second: (*second).to_owned(), score })
 }
 
-fn malformed(line: Line<'_>, fields: &[&str]) -> crate::Error {
-    match fields {
-        [_, _, score, ..] => line.error(format!("the score is `{score}`; it must be a finite number")),
-        _ => line.error("not two words and a score"),
-    }
-}
-
-/// People's scores beside the cosines of the same pairs.
+/// Human scores and the cosines of the same pairs.
 #[derive(Debug, Default)]
-pub(super) struct Judged {
+pub(super) struct ScoredPairs {
     pub(super) scores: Vec<f64>,
     pub(super) cosines: Vec<f64>,
 }
 
-impl Judged {
-    /// How well the two agree, of a set of `total` pairs.
+impl ScoredPairs {
+    /// The correlation of the two, in a set of `total` pairs.
     pub(super) fn score(&self, total: usize) -> PairScore {
         let (people, model) = (Ranked::new(&self.scores), Ranked::new(&self.cosines));
         let spearman = spearman(&self.scores, &self.cosines);
-        // What is not defined has no interval: a model that was opened and not verified may hold NaN.
+        // Vectors that were opened and not verified may be NaN; then nothing is defined.
         let interval = || Interval::bootstrap(self.scores.len(), |times| people.spearman(&model, times));
         PairScore {
             spearman,
@@ -127,8 +110,8 @@ pub(super) fn cosine(first: &[f32], second: &[f32]) -> f64 {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<WordPairs> {
-        WordPairs::read(text.as_bytes(), Path::new("set.tsv"))
+    fn read(text: &str) -> Result<WordPairs, TestSetError> {
+        WordPairs::parse(text)
     }
 
     fn pair(first: &str, second: &str, score: f64) -> WordPair {
@@ -142,7 +125,7 @@ mod tests {
         for text in [
             "tiger\tcat\t7.35\r\nbook\tpaper\t7\n",
             "tiger,cat,7.35\nbook, paper, 7, ignored\n",
-            "\u{feff}tiger;cat;7.35\n  # people\nbook;paper;7\n",
+            "tiger;cat;7.35\n  # people\nbook;paper;7\n",
             "# people\ntiger cat  7.35\n\nbook paper 7",
         ] {
             assert_eq!(read(text).unwrap().pairs(), expected);
@@ -158,7 +141,7 @@ mod tests {
     #[test]
     fn a_missing_score_is_refused_with_its_line() {
         let message = read("a b 1\n\na b\n").unwrap_err().to_string();
-        assert_eq!(message, "set.tsv: line 3: not two words and a score");
+        assert_eq!(message, "line 3: expected two words and a score");
     }
 
     #[test]
@@ -167,13 +150,13 @@ mod tests {
             let message = read(&format!("a b 1\na b {score}\n")).unwrap_err();
             assert_eq!(
                 message.to_string(),
-                format!("set.tsv: line 2: the score is `{score}`; it must be a finite number")
+                format!("line 2: the score is `{score}`; it must be a finite number")
             );
         }
     }
 
     #[test]
-    fn the_score_is_the_first_number_behind_the_words() {
+    fn the_score_is_the_first_number_after_the_words() {
         let simlex = "word1\tword2\tPOS\tSimLex999\tconc(w1)\nold\tnew\tA\t1.58\t2.72\n";
         assert_eq!(read(simlex).unwrap().pairs(), [pair("old", "new", 1.58)]);
     }
@@ -183,7 +166,7 @@ mod tests {
         let scores: Vec<f64> = (0..100).map(f64::from).collect();
         let mut cosines = scores.clone();
         cosines[7] = f64::NAN;
-        let score = Judged { scores, cosines }.score(100);
+        let score = ScoredPairs { scores, cosines }.score(100);
         assert_eq!((score.spearman, score.spearman_interval, score.pearson), (None, None, None));
     }
 
@@ -191,7 +174,7 @@ mod tests {
     fn intervals_are_those_of_the_used_pairs() {
         let scores: Vec<f64> = (0..100).map(f64::from).collect();
         let noisy = |n: f64| n + 40.0 * (n * 12.9898).sin();
-        let judged = Judged { cosines: scores.iter().map(|&n| noisy(n)).collect(), scores };
+        let judged = ScoredPairs { cosines: scores.iter().map(|&n| noisy(n)).collect(), scores };
         let score = judged.score(120);
         let (spearman, interval) = (score.spearman.unwrap(), score.spearman_interval.unwrap());
         assert!(interval.contains(spearman), "{score:?}");

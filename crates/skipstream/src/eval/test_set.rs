@@ -1,23 +1,23 @@
-//! A test set of either kind, told by what is in it.
+//! A test set of either kind, recognised by its content.
 
 use std::fs::File;
 use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
+use super::TestSetError;
 use super::analogies::{Analogies, section_name};
-use super::fields::{MAX_LINE_BYTES, fields, is_comment, without_byte_order_mark};
+use super::fields::{fields, lines};
 use super::pairs::{WordPairs, pair};
 use crate::bytes::{Compression, read_error, read_magic};
-use crate::formats::lines::Lines;
 use crate::{Error, Result};
 
-/// A test set of more decompressed bytes is refused.
+/// The maximum decompressed size.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Questions with known answers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TestSet {
-    /// Pairs of words with people's scores.
+    /// Pairs of words with human scores.
     WordPairs(WordPairs),
     /// Analogies, in sections.
     Analogies(Analogies),
@@ -33,8 +33,12 @@ impl TestSet {
         TestSet::read(text, path)
     }
 
-    /// Reads a test set of either kind: word pairs are lines of two words and a score, analogies lines of four words
-    /// and lines `: section`. [`WordPairs::read`] and [`Analogies::read`] say more. `name` stands in error messages.
+    /// Reads a test set of either kind. `name` appears in error messages.
+    ///
+    /// Tabs, semicolons, commas or spaces separate columns; blank lines and lines that start with `#` are skipped. A word
+    /// pair is two words and a score: the first number after them, so that a column in between (a part of speech, in
+    /// SimLex-999) does no harm. Further columns are ignored, and the first line may be a header. An analogy is four words,
+    /// and a line `: name` starts a section.
     ///
     /// ```
     /// # use skipstream::eval::TestSet;
@@ -45,18 +49,25 @@ impl TestSet {
     pub fn read(reader: impl BufRead, name: &Path) -> Result<TestSet> {
         let mut bytes = Vec::new();
         reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| read_error(name, error))?;
+        TestSet::parse(&bytes).map_err(|cause| Error::TestSet { path: name.to_owned(), cause })
+    }
+
+    fn parse(bytes: &[u8]) -> Result<TestSet, TestSetError> {
         if bytes.len() as u64 > MAX_BYTES {
-            let reason = format!("it has more than {} MiB; no test set is that large", MAX_BYTES >> 20);
-            return Err(Error::malformed(name, reason));
+            return Err(TestSetError::TooLarge { limit: MAX_BYTES });
         }
-        let set = match Kind::of(&bytes, name)? {
-            Kind::WordPairs => TestSet::WordPairs(WordPairs::read(&bytes[..], name)?),
-            Kind::Analogies => TestSet::Analogies(Analogies::read(&bytes[..], name)?),
+        let text = str::from_utf8(bytes).map_err(|error| {
+            let line_ends = bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
+            TestSetError::NotUtf8 { line: line_ends + 1 }
+        })?;
+        // Some editors start a file with a byte order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let set = if is_analogies(text)? {
+            TestSet::Analogies(Analogies::parse(text)?)
+        } else {
+            TestSet::WordPairs(WordPairs::parse(text)?)
         };
-        if set.is_empty() {
-            return Err(Error::malformed(name, "it holds no word pairs and no analogies"));
-        }
-        Ok(set)
+        if set.is_empty() { Err(TestSetError::Empty) } else { Ok(set) }
     }
 
     /// The number of pairs or questions.
@@ -67,52 +78,25 @@ impl TestSet {
         }
     }
 
-    /// Whether nothing is asked.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    WordPairs,
-    Analogies,
-}
-
-impl Kind {
-    /// Told by the first two lines that are not comments: the first may be a header.
-    fn of(text: &[u8], name: &Path) -> Result<Kind> {
-        let mut lines = Lines::new(text, name, MAX_LINE_BYTES);
-        let mut first = None;
-        for _ in 0..2 {
-            let line = loop {
-                match lines.next()? {
-                    Some(line) if is_comment(without_byte_order_mark(line.text)) => {}
-                    line => break line,
-                }
-            };
-            let Some(line) = line else { break };
-            let text = without_byte_order_mark(line.text);
-            let fields = fields(text);
-            if section_name(text).is_some() {
-                return Ok(Kind::Analogies);
-            }
-            if pair(&fields).is_some() {
-                return Ok(Kind::WordPairs);
-            }
-            let wrong = || line.error("neither two words and a score nor a question of four words");
-            match first {
-                None => first = Some((fields.len() == 4, wrong())),
-                Some((true, _)) if fields.len() == 4 => return Ok(Kind::Analogies),
-                Some((true, _)) => return Err(wrong()),
-                Some((false, error)) => return Err(error),
-            }
-        }
-        match first {
-            None => Err(Error::malformed(name, "it is empty: it holds no word pairs and no analogies")),
-            Some((true, _)) => Ok(Kind::Analogies),
-            Some((false, error)) => Err(error),
-        }
+/// Whether a text has analogies and not word pairs, by its first two lines: the first may be a header.
+fn is_analogies(text: &str) -> Result<bool, TestSetError> {
+    let mut lines = lines(text);
+    let (first, line) = lines.next().ok_or(TestSetError::Empty)?;
+    let is_analogy = |line| section_name(line).is_some() || fields(line).len() == 4;
+    let is_pair = |line| pair(&fields(line)).is_some();
+    match lines.next() {
+        _ if section_name(line).is_some() => Ok(true),
+        _ if is_pair(line) => Ok(false),
+        Some((_, second)) if is_pair(second) => Ok(false),
+        _ if !is_analogy(line) => Err(TestSetError::UnknownKind { line: first }),
+        Some((second, line)) if !is_analogy(line) => Err(TestSetError::UnknownKind { line: second }),
+        _ => Ok(true),
     }
 }
 
@@ -153,20 +137,21 @@ mod tests {
     #[test]
     fn an_empty_file_is_refused() {
         for text in ["", "\n\n", "# only\n# comments\n"] {
-            assert_eq!(refusal(text), "set: it is empty: it holds no word pairs and no analogies");
+            assert_eq!(refusal(text), "set: the file has no word pairs and no analogies");
         }
-        assert_eq!(refusal(": a section\n"), "set: it holds no word pairs and no analogies");
+        assert_eq!(refusal(": a section\n"), "set: the file has no word pairs and no analogies");
     }
 
     #[test]
     fn what_is_no_test_set_is_refused_with_its_line() {
-        let neither = "neither two words and a score nor a question of four words";
+        let neither = "expected two words and a score, or four words";
         assert_eq!(refusal("It was a dark and stormy night.\n"), format!("set: line 1: {neither}"));
         assert_eq!(refusal("# x\nIt was\na dark night"), format!("set: line 2: {neither}"));
         assert_eq!(refusal("a b c d\n\na b c d e\n"), format!("set: line 3: {neither}"));
-        assert_eq!(refusal("a b 1\na b\n"), "set: line 2: not two words and a score");
-        assert_eq!(refusal(": s\na b c d\na b c\n"), "set: line 3: 3 words; a question has 4");
-        assert!(TestSet::read(&b"a b \xff"[..], Path::new("set")).is_err());
+        assert_eq!(refusal("a b 1\na b\n"), "set: line 2: expected two words and a score");
+        assert_eq!(refusal(": s\na b c d\na b c\n"), "set: line 3: expected 4 words, found 3");
+        let error = TestSet::read(&b"a b 1\nc \xff 2"[..], Path::new("set")).unwrap_err();
+        assert_eq!(error.to_string(), "set: line 2: not valid UTF-8");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::embeddings::{Embeddings, Words};
-use crate::{Error, Result};
+use crate::Result;
+use crate::embeddings::{Embeddings, VectorsError, WordList};
 
 /// The most dimensions that the readers accept.
 pub const MAX_DIMENSIONS: usize = 1 << 16;
@@ -21,7 +21,7 @@ pub(super) type Checked<T> = std::result::Result<T, String>;
 /// The rows that were read so far.
 pub(super) struct Rows {
     dimensions: usize,
-    words: Words,
+    words: WordList,
     counts: Vec<u64>,
     vectors: Vec<f32>,
 }
@@ -32,7 +32,7 @@ impl Rows {
         if !(1..=MAX_DIMENSIONS).contains(&dimensions) {
             return Err(format!("{dimensions} dimensions; they must be from 1 to {MAX_DIMENSIONS}"));
         }
-        Ok(Rows { dimensions, words: Words::default(), counts: Vec::new(), vectors: Vec::new() })
+        Ok(Rows { dimensions, words: WordList::default(), counts: Vec::new(), vectors: Vec::new() })
     }
 
     pub(super) fn dimensions(&self) -> usize {
@@ -102,7 +102,7 @@ impl Rows {
             n_counts if n_counts == n_words => {
                 Embeddings::from_list(self.dimensions, self.words, self.counts, self.vectors)
             }
-            n_counts => Err(Error::invalid_vectors(format!("{n_counts} counts for {n_words} words"))),
+            n_counts => Err(VectorsError::Counts { counts: n_counts, words: n_words }.into()),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::error::ModelFileError;
 use super::file::{ModelFile, VectorsNames, slices};
 use super::metadata::{Contents, VectorsMetadata};
 use super::tensor::{Named, Tensor, word_tensors, write_file};
-use crate::embeddings::{Embeddings, Origin, Rows, Vectors, Words};
+use crate::embeddings::{Embeddings, Origin, Rows, Vectors, WordList};
 use crate::error::{Error, Result};
 
 /// The tensors of a vectors file.
@@ -95,7 +95,7 @@ impl Embeddings {
         };
         // Another program may have written the tensors without alignment.
         let Some(rows) = rows else { return Embeddings::load(path, vectors) };
-        let words = Words::unindexed(words, ends);
+        let words = WordList::unindexed(words, ends);
         let embeddings = Embeddings::in_place(words, counts, file.sizes.dimensions, rows);
         Ok(selection.describe(embeddings.ok_or_else(|| file.defect(ModelFileError::Order))?))
     }

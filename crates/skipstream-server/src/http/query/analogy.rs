@@ -9,10 +9,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, MAX_QUERIES, answers, check_batch};
 use crate::http::ApiError;
-use crate::http::answer::{Answer, Json, NeighborInfo, Results, compute, find_row};
+use crate::http::answer::{Answer, Json, NeighborInfo, Results, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::published::Published;
-use crate::search::Question;
 use crate::service::Service;
 
 /// How an analogy is solved
@@ -147,7 +146,6 @@ pub async fn many(
     Ok(Answer::new(&published, WithRule { rule, found }))
 }
 
-/// Sums are searched together with other queries, products one by one.
 async fn solve(
     service: &Service,
     published: &Arc<Published>,
@@ -155,29 +153,22 @@ async fn solve(
     n: usize,
     rule: Rule,
 ) -> Result<Vec<Result<AnalogyAnswers, ApiError>>, ApiError> {
-    if rule == Rule::Multiply {
-        let published = published.clone();
-        let multiply = move || questions.into_iter().map(|terms| multiply(&published, terms, n)).collect();
-        return Ok(compute(multiply).await);
-    }
+    let rule = match rule {
+        Rule::Add => AnalogyRule::Add,
+        Rule::Multiply => AnalogyRule::Multiply,
+    };
     let rows: Vec<Result<[usize; 3], ApiError>> =
         questions.iter().map(|terms| terms.rows(published)).collect();
-    let asked = rows.iter().flatten().map(|&rows| Question::analogy(published, rows, n)).collect();
-    let mut found = service.desk.ask(published, asked).await?.into_iter();
+    let query = |&rows: &[usize; 3]| published.embeddings.analogy_query(rows, n, rule);
+    let queries = rows.iter().flatten().map(query).collect();
+    let mut found = service.search.search(published, queries).await?.into_iter();
     let answer = |(terms, rows): (Terms, Result<_, _>)| {
         rows.map(|_| {
             let found = found.next().expect("every query has an answer");
-            terms.answered(NeighborInfo::found(published, &found))
+            terms.answered(NeighborInfo::list(published, &found))
         })
     };
     Ok(questions.into_iter().zip(rows).map(answer).collect())
-}
-
-fn multiply(published: &Published, terms: Terms, n: usize) -> Result<AnalogyAnswers, ApiError> {
-    let [a, b, c] = [&terms.a, &terms.b, &terms.c].map(Word::as_str);
-    let found = published.embeddings.analogy(a, b, c, n, AnalogyRule::Multiply)?;
-    let answers = NeighborInfo::list(published, &found);
-    Ok(terms.answered(answers))
 }
 
 impl Terms {

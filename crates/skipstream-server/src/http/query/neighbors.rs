@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use skipstream::embeddings;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, MAX_QUERIES, answers, check_batch};
@@ -11,7 +12,6 @@ use crate::http::ApiError;
 use crate::http::answer::{Answer, Json, NeighborInfo, WordResult, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Path, Word};
 use crate::published::Published;
-use crate::search::Question;
 use crate::service::Service;
 
 /// Number of neighbors
@@ -50,9 +50,9 @@ pub async fn of_word(
 ) -> Result<Json<Answer<Neighbors>>, ApiError> {
     let published = service.published();
     let row = find_row(&published, &word).await?;
-    let question = Question::about_row(&published, row, answers(n));
-    let found = service.desk.ask(&published, vec![question]).await?.concat();
-    let neighbors = NeighborInfo::found(&published, &found);
+    let query = embeddings::Query::neighbors(row, answers(n));
+    let found = service.search.search(&published, vec![query]).await?.concat();
+    let neighbors = NeighborInfo::list(&published, &found);
     Ok(Answer::new(&published, Neighbors { word: word.into_string(), neighbors }))
 }
 
@@ -133,7 +133,7 @@ pub async fn of_many(
     let n = answers(n);
     let published = service.published();
     let dimensions = published.embeddings.dimensions();
-    let (asked, mut names): (Vec<Result<Question, ApiError>>, _) = match (words, vectors) {
+    let (asked, mut names): (Vec<Result<embeddings::Query<'static>, ApiError>>, _) = match (words, vectors) {
         (Some(List(words)), None) => {
             check_batch(words.len(), n)?;
             let asked = words.iter().map(|word| about_word(&published, word, n)).collect();
@@ -150,10 +150,10 @@ pub async fn of_many(
             return Err(ApiError::bad_request(message));
         }
     };
-    let questions = asked.iter().flatten().cloned().collect();
-    let mut found = service.desk.ask(&published, questions).await?.into_iter();
-    let result = |asked: Result<Question, ApiError>| {
-        let list = asked.map(|_| NeighborInfo::found(&published, &found.next().unwrap_or_default()));
+    let queries = asked.iter().flatten().cloned().collect();
+    let mut found = service.search.search(&published, queries).await?.into_iter();
+    let result = |asked: Result<embeddings::Query<'static>, ApiError>| {
+        let list = asked.map(|_| NeighborInfo::list(&published, &found.next().unwrap_or_default()));
         let result = list.map(|neighbors| NeighborList { neighbors }).into();
         WordResult { word: names.next().map(Word::into_string), result }
     };
@@ -161,11 +161,15 @@ pub async fn of_many(
     Ok(Answer::new(&published, ManyNeighbors { results }))
 }
 
-fn about_word(published: &Published, word: &Word, n: usize) -> Result<Question, ApiError> {
-    Ok(Question::about_row(published, published.embeddings.row_of(word.as_str())?, n))
+fn about_word(published: &Published, word: &Word, n: usize) -> Result<embeddings::Query<'static>, ApiError> {
+    Ok(embeddings::Query::neighbors(published.embeddings.row_of(word.as_str())?, n))
 }
 
-fn about_vector(vector: Vec<f32>, dimensions: usize, n: usize) -> Result<Question, ApiError> {
+fn about_vector(
+    vector: Vec<f32>,
+    dimensions: usize,
+    n: usize,
+) -> Result<embeddings::Query<'static>, ApiError> {
     if vector.len() != dimensions {
         let message =
             format!("the vector has {} values; the model has {dimensions} dimensions", vector.len());
@@ -174,5 +178,5 @@ fn about_vector(vector: Vec<f32>, dimensions: usize, n: usize) -> Result<Questio
     if !vector.iter().map(|value| value * value).sum::<f32>().is_finite() {
         return Err(ApiError::bad_request("the vector is too long: the sum of its squares exceeds 3e38"));
     }
-    Ok(Question::about_vector(vector, n))
+    Ok(embeddings::Query::nearest(vector, n))
 }

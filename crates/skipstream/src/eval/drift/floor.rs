@@ -1,41 +1,40 @@
-//! How far words move by chance alone.
+//! The noise floor: how far words move by chance.
 //!
-//! A vector that is learned on moves even if its word keeps its company, and the less of the word was seen, the farther.
-//! So a movement means something only beside those of words of the same frequency. Few words change their meaning between
-//! two snapshots: at every frequency the *middle* of the movements is noise, and so is most of their spread. Both are
-//! measured by medians, which the few words that did change cannot shift: the median of the distances, and that of the
-//! distances beyond it for the spread upwards, as there is more room above than below.
+//! Training moves a vector even if the use of its word does not change, and a rare word moves farther. So a movement is
+//! compared with those of words of the same frequency. Few words change their meaning between two snapshots, so the median
+//! movement is noise, and so is most of the spread. Both are measured by medians, which the few words that did change cannot
+//! shift: the median distance, and the median deviation above it (the distribution is skewed upwards).
 //!
-//! The cosine distance that chance makes is a sum of squares over all dimensions, which is nearly normal, so its own scale
-//! is the right one for deviations. (On a logarithmic scale the many words that hardly moved widen the spread: between two
-//! Wikipedias fifteen years apart no word was above such a floor, whatever had become of its neighbours.)
+//! By chance, the cosine distance is a sum of squares over all dimensions, which is nearly normal, so deviations are linear.
+//! (On a logarithmic scale the many words that hardly moved widen the spread: between two Wikipedias fifteen years apart no
+//! word was above such a floor.)
 
 use serde::Serialize;
 
-/// Distances below this are rounding, and count as no movement.
+/// Smaller distances are rounding errors, not movement.
 pub(super) const SMALLEST_DISTANCE: f64 = 1e-5;
 
-/// Words in a window of frequency, at least, where there are as many.
+/// The minimum number of words in a window of frequencies, if there are that many.
 const WINDOW: usize = 200;
 
-/// Windows at the most, each half over the next: the spread of fewer words would be uncertain itself.
+/// The maximum number of windows, which overlap by half: with fewer words, the spread itself is uncertain.
 const MAX_WINDOWS: usize = 16;
 
-/// Makes the median deviation a standard deviation, for normal values.
+/// The standard deviation divided by the median absolute deviation, for normal values.
 const DEVIATIONS: f64 = 1.4826;
 
-/// Spreads below this share of the middle are taken for this: where movements are all alike, no difference between them
-/// means much.
+/// The minimum spread, as a share of the median: where all movements are alike, their differences mean little.
 const SMALLEST_SPREAD: f64 = 0.05;
 
-/// What chance does to words of one frequency.
+/// The noise floor at one frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct FloorPoint {
-    /// The count of such words, in the snapshot that knows less of them.
+    /// The words' lower count in the two snapshots.
     pub count: f64,
-    /// Half of them move less than this cosine distance.
+    /// The median cosine distance.
     pub median: f64,
-    /// What moves farther is above the floor.
+    /// Words that move farther are above the floor.
     pub threshold: f64,
     #[serde(skip)]
     spread: f64,
@@ -46,21 +45,21 @@ pub struct FloorPoint {
 pub(super) struct Floor {
     /// From the most frequent words to the rarest.
     pub(super) points: Vec<FloorPoint>,
-    /// How many standard deviations above the middle the floor ends.
+    /// The height of the floor above the median, in standard deviations.
     pub(super) deviations: f64,
 }
 
 impl Floor {
     /// Measures the floor from (count, distance) of all words, the most frequent first.
     pub(super) fn measure(words: &[(u64, f64)]) -> Floor {
-        // The most that so many normal values give by chance: √(2 ln n).
+        // About the maximum of n normal values: √(2 ln n).
         let deviations = (2.0 * (words.len().max(2) as f64).ln()).sqrt();
         let window = WINDOW.max(words.len().div_ceil(MAX_WINDOWS / 2)).min(words.len());
         let mut points = Vec::new();
         let mut start = 0;
         while start < words.len() {
             let end = (start + window).min(words.len());
-            // A short rest joins the window before it.
+            // A short rest joins the previous window.
             let end = if words.len() - end < window / 2 { words.len() } else { end };
             points.push(FloorPoint::of(&words[start..end], deviations));
             if end == words.len() {
@@ -71,13 +70,13 @@ impl Floor {
         Floor { points, deviations }
     }
 
-    /// How many standard deviations of chance a distance lies above the middle of words with this count.
+    /// How many standard deviations a distance is above the median of words with this count.
     pub(super) fn surprise(&self, count: u64, distance: f64) -> f64 {
         let (median, spread) = self.at(count);
         (distance.max(SMALLEST_DISTANCE) - median) / spread
     }
 
-    /// The middle and the spread at a count: between those of the two nearest windows, in proportion.
+    /// The median and the spread at a count, interpolated between the two nearest windows.
     fn at(&self, count: u64) -> (f64, f64) {
         let place = |point: &FloorPoint| point.count.ln();
         let here = (count.max(1) as f64).ln();
@@ -108,7 +107,7 @@ impl FloorPoint {
     }
 }
 
-/// The middle of the values; 0 of none.
+/// The median of the values; 0 if there are none.
 pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()

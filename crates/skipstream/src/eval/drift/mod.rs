@@ -1,16 +1,14 @@
-//! What changed between two snapshots of a growing model: words that came, words that left, words that moved.
+//! Drift: the words that were added, removed or moved between two snapshots of a model.
 //!
-//! The rotation that all words have in common is taken out first (`rotation.rs`). A word's movement is the cosine distance
-//! between its old vector and its new one. How far words move by chance is measured from the words themselves, by
-//! frequency (`floor.rs`), and words are ranked by how many standard deviations of that chance they moved: a rare word
-//! that went far may mean nothing, a frequent one that went half as far may mean a lot.
+//! The snapshots are aligned first, by the rotation that all words have in common (`rotation.rs`). A word's movement is the
+//! cosine distance between its old vector and its new one. Words are ranked by how many standard deviations farther they
+//! moved than other words of their frequency (`floor.rs`): a rare word that moved far may mean nothing, a frequent one that
+//! moved half as far may mean a lot.
 //!
-//! The frequency that counts is that in the snapshot which knows less of the word: the less certain of its two vectors
-//! decides how far apart chance puts them. For the same reason a word that was rare in the old snapshot and is frequent in
-//! the new one is expected to move.
+//! A word's frequency is its lower count in the two snapshots, because the less certain of its two vectors decides how far
+//! apart they are by chance.
 //!
-//! Neighbours are a second opinion, which no rotation touches: of the nearest words before and after, how many are the
-//! same.
+//! The overlap of a word's nearest neighbors before and after is a second opinion that does not depend on the alignment.
 
 mod floor;
 mod rotation;
@@ -21,31 +19,31 @@ use serde::Serialize;
 
 pub use floor::FloorPoint;
 
-use crate::embeddings::{Embeddings, Neighbor};
-use crate::{Error, Result};
+use crate::Result;
+use crate::embeddings::{Embeddings, Neighbor, Query, VectorsError};
 use floor::{Floor, SMALLEST_DISTANCE, median};
 use rotation::Rotation;
 
-/// The words that the rotation is fitted to, at the most: the most frequent ones.
+/// The number of most frequent words to which the rotation is fitted.
 const ANCHORS: usize = 5_000;
 
-/// Dimensions at the most: the rotation takes their square in memory and their cube in time.
+/// The rotation takes memory quadratic and time cubic in the dimensions.
 const MAX_DIMENSIONS: usize = 4_096;
 
-/// The words whose neighbours tell how many are the same as a rule.
+/// The number of words whose overlaps are averaged.
 const SAMPLE: usize = 200;
 
-/// What to look at.
+/// What to compare and list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriftOptions {
-    /// Look for movement among so many of the words that both have, the most frequent ones.
+    /// The number of most frequent shared words to compare.
     pub top: usize,
-    /// And only among words that were seen so often in either: nobody can tell where a rarer one is. Where neither
-    /// snapshot has counts, there is no minimum.
+    /// The minimum count of a compared word in either snapshot: the vector of a rarer word is too uncertain. Without counts
+    /// there is no minimum.
     pub min_count: u64,
-    /// So many moved, new and gone words are listed.
+    /// The maximum length of the lists of moved, added and removed words.
     pub listed: usize,
-    /// The nearest words that are compared.
+    /// The number of nearest neighbors to compare.
     pub neighbors: usize,
 }
 
@@ -57,81 +55,84 @@ impl Default for DriftOptions {
 
 /// What changed between two snapshots.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Drift {
-    /// Words of the old snapshot.
+    /// The number of words in the old snapshot.
     pub old_words: usize,
-    /// Words of the new snapshot.
+    /// The number of words in the new snapshot.
     pub new_words: usize,
-    /// Words that both have.
+    /// The number of words in both.
     pub shared: usize,
-    /// Those of them that were looked at.
+    /// The number of shared words that were compared.
     pub considered: usize,
-    /// How often those were seen at least; nothing where neither snapshot has counts.
+    /// Their minimum count; `None` if neither snapshot has counts.
     pub min_count: Option<u64>,
-    /// The median cosine of old and new vectors before the common rotation was taken out; nothing of no words.
+    /// The median cosine of old and new vectors before alignment; `None` without words.
     pub cosine_before_rotation: Option<f64>,
-    /// And after.
+    /// The median cosine after alignment.
     pub cosine: Option<f64>,
-    /// The share of nearest words that stay the same, the mean of words of all frequencies; nothing of no words.
+    /// The mean share of nearest neighbors that stay the same, over words of all frequencies; `None` without words.
     pub typical_overlap: Option<f64>,
-    /// A word is above the floor if it moved by more than so many standard deviations of chance: √(2 ln n) of n words,
-    /// about the most that chance gives to any of them.
+    /// A word is above the noise floor if it moved more than this many standard deviations farther than words of its
+    /// frequency: √(2 ln n) of n words, about the maximum by chance.
     pub floor_deviations: f64,
-    /// What chance does at each frequency, the most frequent words first.
+    /// The noise floor by frequency, the most frequent words first.
     pub floor: Vec<FloorPoint>,
-    /// The words above the floor.
+    /// The number of words above the noise floor.
     pub above_floor: usize,
-    /// The words that moved most for their frequency, the first most.
+    /// The words that moved most for their frequency, in that order.
     pub moved: Vec<MovedWord>,
-    /// All words that came, and the most frequent of them.
+    /// Words that only the new snapshot has.
     pub came: Others,
-    /// All words that left, and the most frequent of them.
+    /// Words that only the old snapshot has.
     pub left: Others,
-    /// Every word that was looked at, the most frequent first.
+    /// Every compared word, the most frequent first.
     #[serde(skip)]
     pub movements: Vec<Movement>,
 }
 
 /// How far a word moved.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Movement {
     /// The word.
     pub word: String,
-    /// Its count in the old snapshot, if that is known.
+    /// Its count in the old snapshot, if known.
     pub old_count: Option<u64>,
-    /// Its count in the new snapshot, if that is known.
+    /// Its count in the new snapshot, if known.
     pub new_count: Option<u64>,
-    /// The lower of the two; where neither is known, its place from the end of the file that has it later.
+    /// The lower of the two; without counts, a number that keeps the order.
     #[serde(skip)]
     pub frequency: u64,
-    /// The cosine between its old vector and its new one, without the common rotation.
+    /// The cosine between its old vector and its new one, after alignment.
     pub cosine: f64,
-    /// How many standard deviations of chance it moved farther than the middle of words as frequent as it.
+    /// How many standard deviations farther it moved than the median word of its frequency.
     pub surprise: f64,
-    /// Whether that is more than chance gives to any word.
+    /// Whether it is above the noise floor.
     pub above_floor: bool,
 }
 
-/// A word that moved, with its company.
+/// A word that moved, with its neighbors.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct MovedWord {
     /// How far it moved.
     #[serde(flatten)]
     pub movement: Movement,
-    /// The share of its nearest words that stayed the same.
+    /// The share of its nearest neighbors that stayed the same.
     pub overlap: f64,
-    /// The words nearest to it in the old snapshot, among those that were looked at.
+    /// Its nearest neighbors in the old snapshot, among the compared words.
     pub neighbors_before: Vec<String>,
-    /// The words nearest to it in the new snapshot.
+    /// Its nearest neighbors in the new snapshot.
     pub neighbors_after: Vec<String>,
 }
 
 /// Words that only one snapshot has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Others {
-    /// How many there are.
+    /// Their number.
     pub total: usize,
-    /// The most frequent of them, with their counts, if these are known.
+    /// The most frequent of them, with their counts, if known.
     pub words: Vec<(String, Option<u64>)>,
 }
 
@@ -145,24 +146,18 @@ impl Drift {
     /// let old = Embeddings::new(2, [("tea", 90), ("milk", 80), ("ink", 70)], vec![1.0, 0.1, 1.0, 0.2, 0.0, 1.0])?;
     /// let new = Embeddings::new(2, [("tea", 95), ("milk", 85), ("jam", 30)], vec![0.1, 1.0, 0.2, 1.0, 1.0, 1.0])?;
     /// let drift = Drift::between(&old, &new, &DriftOptions::default())?;
-    /// assert!(drift.moved.is_empty(), "all that happened is a mirror image");
+    /// assert!(drift.moved.is_empty(), "the new vectors are a mirror image of the old ones");
     /// assert_eq!(drift.came.words, [("jam".to_owned(), Some(30))]);
     /// assert_eq!(drift.left.words, [("ink".to_owned(), Some(70))]);
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn between(old: &Embeddings, new: &Embeddings, options: &DriftOptions) -> Result<Drift> {
         if old.dimensions() != new.dimensions() {
-            return Err(Error::invalid_vectors(format!(
-                "the old vectors have {} dimensions and the new ones {}; only snapshots of one model can be compared",
-                old.dimensions(),
-                new.dimensions()
-            )));
+            return Err(VectorsError::Snapshots { old: old.dimensions(), new: new.dimensions() }.into());
         }
         if old.dimensions() > MAX_DIMENSIONS {
-            return Err(Error::invalid_vectors(format!(
-                "the vectors have {} dimensions; the rotation between snapshots is found for at most {MAX_DIMENSIONS}",
-                old.dimensions()
-            )));
+            let (dimensions, limit) = (old.dimensions(), MAX_DIMENSIONS);
+            return Err(VectorsError::TooManyDimensions { dimensions, limit }.into());
         }
         let (shared, pairs) = Pair::considered(old, new, options);
         let both = Both::new(old, new, &pairs)?;
@@ -192,7 +187,6 @@ impl Drift {
             (0..pairs.len()).filter(|&row| distances[row].1 >= SMALLEST_DISTANCE).collect();
         order.sort_by(|&left, &right| movements[right].surprise.total_cmp(&movements[left].surprise));
         order.truncate(options.listed);
-        let moved = order.into_iter().map(|row| both.moved(row, &movements[row], options.neighbors));
         let some = !pairs.is_empty();
         Ok(Drift {
             old_words: old.len(),
@@ -206,7 +200,7 @@ impl Drift {
             typical_overlap: both.typical_overlap(options.neighbors)?,
             floor_deviations: floor.deviations,
             above_floor: movements.iter().filter(|movement| movement.above_floor).count(),
-            moved: moved.collect::<Result<_>>()?,
+            moved: both.moved(&order, &movements, options.neighbors)?,
             came: Others::of(new, old, options.listed),
             left: Others::of(old, new, options.listed),
             floor: floor.points,
@@ -221,12 +215,12 @@ struct Pair {
     new: usize,
     old_count: Option<u64>,
     new_count: Option<u64>,
-    /// How often the word was seen in the snapshot that knows less of it, or a number that keeps the order.
+    /// The lower of the two counts, or a number that keeps the order.
     frequency: u64,
 }
 
 impl Pair {
-    /// How many words are shared, and those that are looked at, the most frequent first.
+    /// The number of shared words, and those to compare, the most frequent first.
     fn considered(old: &Embeddings, new: &Embeddings, options: &DriftOptions) -> (usize, Vec<Pair>) {
         let pair = |row: usize| {
             let new_row = new.index_of(old.word(row))?;
@@ -246,7 +240,7 @@ impl Pair {
     }
 }
 
-/// The words that are looked at, with the same rows in both snapshots.
+/// The compared words, with the same rows in both snapshots.
 struct Both {
     old: Embeddings,
     new: Embeddings,
@@ -255,7 +249,7 @@ struct Both {
 impl Both {
     fn new(old: &Embeddings, new: &Embeddings, pairs: &[Pair]) -> Result<Both> {
         let select = |from: &Embeddings, row: fn(&Pair) -> usize| {
-            // Numbers in place of counts keep the order.
+            // Numbers instead of counts keep the order.
             let words = pairs
                 .iter()
                 .zip((0..pairs.len() as u64).rev())
@@ -281,34 +275,34 @@ impl Both {
         cosine(&self.old.vector_at(row), &self.new.vector_at(row))
     }
 
-    fn moved(&self, row: usize, movement: &Movement, n: usize) -> Result<MovedWord> {
-        let [before, after] = self.neighbors(row, n)?;
+    /// The words of some rows, with their neighbors.
+    fn moved(&self, rows: &[usize], movements: &[Movement], n: usize) -> Result<Vec<MovedWord>> {
         let names =
             |neighbors: &[Neighbor<'_>]| neighbors.iter().map(|neighbor| neighbor.word.to_owned()).collect();
-        Ok(MovedWord {
-            movement: movement.clone(),
+        let word = |(&row, (before, after)): (&usize, (Vec<_>, Vec<_>))| MovedWord {
+            movement: movements[row].clone(),
             overlap: overlap(&before, &after),
             neighbors_before: names(&before),
             neighbors_after: names(&after),
-        })
+        };
+        Ok(rows.iter().zip(self.neighbors(rows, n)?).map(word).collect())
     }
 
-    /// The nearest words before and after.
-    fn neighbors(&self, row: usize, n: usize) -> Result<[Vec<Neighbor<'_>>; 2]> {
-        Ok([
-            self.old.neighbors_of_vector(&self.old.vector_at(row), n, &[row])?,
-            self.new.neighbors_of_vector(&self.new.vector_at(row), n, &[row])?,
-        ])
+    /// The nearest neighbors of some rows, before and after.
+    fn neighbors(
+        &self,
+        rows: &[usize],
+        n: usize,
+    ) -> Result<impl ExactSizeIterator<Item = (Vec<Neighbor<'_>>, Vec<Neighbor<'_>>)>> {
+        let queries: Vec<Query<'_>> = rows.iter().map(|&row| Query::neighbors(row, n)).collect();
+        let before = self.old.search_many(&queries, None)?;
+        Ok(before.into_iter().zip(self.new.search_many(&queries, None)?))
     }
 
     fn typical_overlap(&self, n: usize) -> Result<Option<f64>> {
-        let step = self.old.len().div_ceil(SAMPLE).max(1);
-        let mut overlaps = Vec::new();
-        for row in (0..self.old.len()).step_by(step) {
-            let [before, after] = self.neighbors(row, n)?;
-            overlaps.push(overlap(&before, &after));
-        }
-        Ok((!overlaps.is_empty()).then(|| overlaps.iter().sum::<f64>() / overlaps.len() as f64))
+        let rows: Vec<usize> = (0..self.old.len()).step_by(self.old.len().div_ceil(SAMPLE).max(1)).collect();
+        let sum: f64 = self.neighbors(&rows, n)?.map(|(before, after)| overlap(&before, &after)).sum();
+        Ok((!rows.is_empty()).then(|| sum / rows.len() as f64))
     }
 }
 
@@ -326,7 +320,7 @@ impl Others {
     }
 }
 
-/// The share of the nearest words that are the same; 1 if there are none.
+/// The share of the nearest neighbors that are the same; 1 if there are none.
 fn overlap(before: &[Neighbor<'_>], after: &[Neighbor<'_>]) -> f64 {
     let same = before.iter().filter(|neighbor| after.iter().any(|other| other.word == neighbor.word)).count();
     if before.is_empty() { 1.0 } else { same as f64 / before.len() as f64 }
@@ -371,10 +365,7 @@ mod tests {
     fn vectors_with_too_many_dimensions_are_refused() {
         let one = Embeddings::new(5_000, [("word", 30)], vec![1.0; 5_000]).unwrap();
         let message = Drift::between(&one, &one, &DriftOptions::default()).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "the vectors have 5000 dimensions; the rotation between snapshots is found for at most 4096"
-        );
+        assert_eq!(message, "the vectors have 5000 dimensions; snapshots are aligned in at most 4096");
     }
 
     #[test]
@@ -431,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn rare_words_are_not_looked_at() {
+    fn rare_words_are_not_compared() {
         let embeddings = random_embeddings(30, 4);
         let options = DriftOptions { top: 10, min_count: 55, ..DriftOptions::default() };
         assert_eq!(Drift::between(&embeddings, &embeddings, &options).unwrap().considered, 6);
@@ -457,7 +448,7 @@ mod tests {
         );
     }
 
-    /// Sentences about fruit and about computers; `apple` keeps the company that it is told.
+    /// Sentences about fruit and about computers; `apple` occurs in those of one topic.
     fn text(sentences: usize, apple_in: usize, seed: u64) -> String {
         let topics = ["fruit", "computer"];
         let mut random = Random::new(seed);

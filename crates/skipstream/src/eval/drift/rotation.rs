@@ -1,21 +1,19 @@
-//! The rotation that two sets of vectors have in common (orthogonal Procrustes).
+//! The rotation between two sets of vectors (orthogonal Procrustes).
 //!
-//! Cosines within a model do not change when all its vectors are rotated together, so two models may differ by a rotation
-//! that means nothing. The orthogonal R that brings the new vectors nearest to the old ones, Σ ‖n R − o‖² at its least, is
-//! the orthogonal factor of M = Σ nᵀ o (Schönemann, 1966).
+//! Cosines do not change when all vectors of a model are rotated together, so two models may differ by a meaningless
+//! rotation. The orthogonal R that minimises Σ ‖n R − o‖² is the orthogonal factor of M = Σ nᵀ o (Schönemann, 1966).
 //!
-//! A decomposition into singular values would give it, and a library for that costs a minute to compile. Only the
-//! orthogonal factor is needed, and Newton's iteration for it (Björck and Bowie, 1971) is products of small matrices:
-//! X ← ³⁄₂ X − ½ X Xᵀ X takes every singular value between 0 and √3 to 1 and leaves the directions alone.
+//! A singular value decomposition would give it, but a library for that takes a minute to compile. Newton's iteration for
+//! the orthogonal factor (Björck and Bowie, 1971) needs only matrix products: X ← ³⁄₂ X − ½ X Xᵀ X takes every singular
+//! value between 0 and √3 to 1 and does not change the singular vectors.
 
-/// Iterations at the most: a singular value of 10⁻¹² of the largest needs 70.
+/// The maximum number of iterations. A singular value of 10⁻¹² of the largest needs 70.
 const MAX_ITERATIONS: usize = 100;
 
-/// Xᵀ X may differ from the identity by so much.
+/// The tolerated difference between Xᵀ X and the identity.
 const TOLERANCE: f64 = 1e-12;
 
-/// What is added to the diagonal of M, as a share of the bound on its norm: a direction of which the words say nothing is
-/// left as it is.
+/// Added to the diagonal of M, as a share of the bound on its norm, so that undetermined directions are not rotated.
 const PULL_TO_IDENTITY: f64 = 1e-9;
 
 /// An orthogonal matrix.
@@ -25,7 +23,7 @@ pub(super) struct Rotation {
 }
 
 impl Rotation {
-    /// The rotation that brings the second of each pair of vectors nearest to the first, all of the same length.
+    /// The rotation that brings the second vector of each pair nearest to the first.
     pub(super) fn between<'a>(
         dimensions: usize,
         pairs: impl Iterator<Item = (&'a [f32], &'a [f32])>,
@@ -56,7 +54,7 @@ impl Rotation {
     }
 }
 
-/// A square matrix, one row after the other.
+/// A square matrix, row by row.
 #[derive(Clone, Debug, PartialEq)]
 struct Square {
     size: usize,
@@ -86,7 +84,7 @@ impl Square {
         self.values.iter_mut().step_by(self.size + 1).for_each(|diagonal| *diagonal += value);
     }
 
-    /// At least the largest singular value: √(the largest sum of a row · the largest sum of a column).
+    /// An upper bound on the largest singular value: √(the largest row sum · the largest column sum).
     fn norm_bound(&self) -> f64 {
         let mut columns = vec![0.0; self.size];
         let mut largest_row = 0.0f64;

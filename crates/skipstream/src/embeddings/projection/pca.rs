@@ -1,18 +1,15 @@
-//! Principal components: the two directions in which points lie farthest apart.
+//! The first two principal components, by subspace iteration.
 
-/// Directions that are iterated together. Two are wanted; the others make those converge as fast as the ninth largest
-/// variance is smaller, not the third.
+/// Directions that are iterated together. Two are needed; with the others, the error shrinks with the ratio of the ninth
+/// to the second variance, not of the third.
 const DIRECTIONS: usize = 8;
 
-/// Iterations. The error shrinks by the quotient of the ninth and the second variance each time.
 const ITERATIONS: usize = 100;
 
-/// The points, which stand one after the other, seen from the side on which they lie farthest apart: two coordinates each,
-/// around the middle of all.
+/// The two principal components of each point. The points are concatenated.
 ///
-/// The eigenvectors of the covariance are found by subspace iteration, without the covariance itself. The sign of a
-/// direction means nothing; it is chosen so that its largest coordinate is positive, and so stays the same while the points
-/// move a little.
+/// The covariance matrix is never formed. The sign of a direction is arbitrary; its largest coordinate is made positive, so
+/// that a small change of the points does not flip the picture.
 pub(super) fn principal_components(points: &[f32], dimensions: usize) -> Vec<[f64; 2]> {
     let centered = centered(points, dimensions);
     let mut basis = start(dimensions);
@@ -36,16 +33,16 @@ fn centered(points: &[f32], dimensions: usize) -> Vec<f64> {
     points.chunks_exact(dimensions).flat_map(centered).collect()
 }
 
-/// Directions to start with: any will do that are not at right angles to what is sought, and these always are the same.
+/// Random directions to start with, always the same.
 fn start(dimensions: usize) -> Vec<Vec<f64>> {
-    let mut random = skipstream::Random::new(1);
+    let mut random = crate::Random::new(1);
     let mut direction = || (0..dimensions).map(|_| random.uniform() - 0.5).collect();
     let mut basis: Vec<Vec<f64>> = (0..DIRECTIONS.min(dimensions)).map(|_| direction()).collect();
     orthonormalize(&mut basis);
     basis
 }
 
-/// The scatter of the points, applied to a direction: Xᵀ X v.
+/// The scatter matrix of the points times a direction: Xᵀ X v.
 fn spread(centered: &[f64], direction: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; direction.len()];
     for point in centered.chunks_exact(direction.len()) {
@@ -55,10 +52,10 @@ fn spread(centered: &[f64], direction: &[f64]) -> Vec<f64> {
     sum
 }
 
-/// Gram and Schmidt's, twice over, so that rounding does not show. A direction in which nothing is left becomes zero.
+/// The Gram–Schmidt process, twice, against rounding errors. A direction that depends on the others becomes zero.
 fn orthonormalize(basis: &mut [Vec<f64>]) {
-    for place in 0..basis.len() {
-        let (done, rest) = basis.split_at_mut(place);
+    for index in 0..basis.len() {
+        let (done, rest) = basis.split_at_mut(index);
         let direction = &mut rest[0];
         let length_before = dot(direction, direction).sqrt();
         for other in done.iter().chain(done.iter()) {
@@ -71,8 +68,8 @@ fn orthonormalize(basis: &mut [Vec<f64>]) {
     }
 }
 
-/// The two directions within the basis in which the points lie farthest apart: the eigenvectors of the small matrix
-/// that the scatter is in this basis, by Jacobi's rotations.
+/// The two directions of the largest variance within the basis: eigenvectors of the scatter matrix in this basis, by Jacobi
+/// rotations.
 fn widest(centered: &[f64], basis: &[Vec<f64>]) -> [Vec<f64>; 2] {
     let images: Vec<Vec<f64>> = basis.iter().map(|direction| spread(centered, direction)).collect();
     let mut matrix: Vec<Vec<f64>> =
@@ -88,11 +85,11 @@ fn widest(centered: &[f64], basis: &[Vec<f64>]) -> [Vec<f64>; 2] {
     let mut order: Vec<usize> = (0..basis.len()).collect();
     order.sort_by(|&left, &right| matrix[right][right].total_cmp(&matrix[left][left]));
     let dimensions = basis.first().map_or(0, Vec::len);
-    // A line has no second direction.
-    [0, 1].map(|place| order.get(place).map_or_else(|| vec![0.0; dimensions], |&row| directions[row].clone()))
+    // With one dimension there is no second direction.
+    [0, 1].map(|index| order.get(index).map_or_else(|| vec![0.0; dimensions], |&row| directions[row].clone()))
 }
 
-/// Turns two directions so that the matrix has a zero where they meet.
+/// Rotates two directions so that their entry of the matrix becomes zero.
 fn rotate(matrix: &mut [Vec<f64>], directions: &mut [Vec<f64>], i: usize, j: usize) {
     if matrix[i][j].abs() <= f64::MIN_POSITIVE {
         return;
@@ -108,7 +105,7 @@ fn rotate(matrix: &mut [Vec<f64>], directions: &mut [Vec<f64>], i: usize, j: usi
     turn(directions, i, j, cosine, sine);
 }
 
-/// Turns two rows within their plane.
+/// Rotates two rows within their plane.
 fn turn(rows: &mut [Vec<f64>], i: usize, j: usize, cosine: f64, sine: f64) {
     let Ok([left, right]) = rows.get_disjoint_mut([i, j]) else { unreachable!("i and j are two rows") };
     for (left, right) in left.iter_mut().zip(right) {
@@ -130,11 +127,10 @@ fn dot(left: &[f64], right: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use skipstream::Random;
-
     use super::*;
+    use crate::Random;
 
-    /// Points with a spread of its own along each dimension.
+    /// Points with a given spread along each dimension.
     fn points(n: usize, spreads: &[f32], seed: u64) -> Vec<f32> {
         let mut random = Random::new(seed);
         spreads
@@ -156,7 +152,7 @@ mod tests {
         let spreads = [1.0, 1.0, 9.0, 1.0, 1.0, 1.0, 4.0, 1.0, 1.0, 1.0, 1.0, 1.0];
         let points = points(500, &spreads, 3);
         let places = principal_components(&points, spreads.len());
-        // The coordinates are those of the dimensions 2 and 6, around their middle, up to what chance correlates.
+        // The coordinates are those of dimensions 2 and 6, centered, up to random correlation.
         for (axis, dimension) in [(0, 2), (1, 6)] {
             let values = || points.chunks(spreads.len()).map(move |point| f64::from(point[dimension]));
             let mean = values().sum::<f64>() / 500.0;
@@ -202,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn few_points_and_few_dimensions_have_places_too() {
+    fn few_points_and_few_dimensions_have_components_too() {
         assert!(principal_components(&[], 3).is_empty());
         assert_eq!(principal_components(&[1.0, 2.0, 3.0], 3), [[0.0, 0.0]]);
         assert_eq!(principal_components(&[5.0; 12], 3), [[0.0, 0.0]; 4]);

@@ -1,28 +1,30 @@
-//! t-SNE (van der Maaten and Hinton, 2008): a map on which neighbours stay neighbours.
+//! t-SNE (van der Maaten and Hinton, 2008), exact: all pairs are computed, which for a few hundred points is fast enough.
 //!
-//! The likelihood that a point would pick another as its neighbour, by a normal distribution around it as wide as gives it
-//! `perplexity` neighbours, is imitated on the map by a distribution with a heavy tail, which leaves room for what is not
-//! near. All pairs are looked at: a map has a few hundred points, for which the approximations that large ones need would be
-//! more code and hardly faster. The map starts as the principal components show it, so it is the same each time, and
-//! resembles the one of the publication before (Kobak and Linderman, 2021).
+//! The points start at their principal components instead of at random, so that the result is deterministic and similar
+//! vectors have similar maps (Kobak and Linderman, 2021).
 
-/// Points at the most: time grows with their square.
-pub(super) const MAX_POINTS: usize = 500;
-
-/// Neighbours that a point has, about; fewer where there are few points.
+/// The effective number of neighbors; less if there are few points.
 const PERPLEXITY: f64 = 30.0;
 
 const ITERATIONS: usize = 350;
 
-/// So long, points attract one another twelve times as strongly, so that those that belong together find one another.
+/// Early exaggeration: the number of iterations, and the factor by which attraction is stronger.
 const EXAGGERATED: usize = 80;
 const EXAGGERATION: f64 = 12.0;
 
-/// Moves a map until neighbours are neighbours. `squares` are the squared distances of all pairs of points, one row after
-/// the other; `places` is where they start, with a spread of any size.
+/// The squared distances of all pairs of points, row by row. The points are concatenated.
+pub(super) fn squared_distances(points: &[f32], dimensions: usize) -> Vec<f64> {
+    let rows = || points.chunks_exact(dimensions);
+    let square = |left: &[f32], right: &[f32]| -> f32 {
+        left.iter().zip(right).map(|(left, right)| (left - right) * (left - right)).sum()
+    };
+    rows().flat_map(|left| rows().map(move |right| f64::from(square(left, right)))).collect()
+}
+
+/// Moves points from their start until neighbors are near one another, by the squared distances of all pairs.
 pub(super) fn arrange(squares: &[f64], mut places: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     let n = places.len();
-    // Three points have no neighbourhoods.
+    // Fewer points have no neighborhoods.
     if n < 4 {
         return places;
     }
@@ -40,7 +42,7 @@ pub(super) fn arrange(squares: &[f64], mut places: Vec<[f64; 2]>) -> Vec<[f64; 2
             places.iter_mut().zip(&mut steps).zip(gains.iter_mut().zip(gradient))
         {
             for axis in 0..2 {
-                // Who goes on in the same direction goes faster (Jacobs, 1988).
+                // The step grows while its direction stays the same (Jacobs, 1988).
                 let turns = (gradient[axis] > 0.0) == (step[axis] > 0.0);
                 gain[axis] = if turns { (gain[axis] * 0.8).max(0.01) } else { gain[axis] + 0.2 };
                 step[axis] = momentum * step[axis] - rate * gain[axis] * gradient[axis];
@@ -51,7 +53,7 @@ pub(super) fn arrange(squares: &[f64], mut places: Vec<[f64; 2]>) -> Vec<[f64; 2
     places
 }
 
-/// How likely each pair is to be neighbours; all together they have 1.
+/// The symmetric joint probabilities of all pairs. They sum to 1.
 fn symmetric(squares: &[f64], n: usize, perplexity: f64) -> Vec<f64> {
     let mut picks = vec![0.0; n * n];
     for (point, (row, squares)) in picks.chunks_exact_mut(n).zip(squares.chunks_exact(n)).enumerate() {
@@ -67,7 +69,8 @@ fn symmetric(squares: &[f64], n: usize, perplexity: f64) -> Vec<f64> {
     likelihoods
 }
 
-/// How likely a point is to pick each of the others: the precision of the normal distribution is searched by halving.
+/// The probabilities with which a point picks each other as its neighbor. The precision of the normal distribution that gives
+/// the perplexity is found by bisection.
 fn pick(row: &mut [f64], squares: &[f64], point: usize, perplexity: f64) {
     let nearest =
         (0..row.len()).filter(|&other| other != point).map(|other| squares[other]).fold(f64::MAX, f64::min);
@@ -96,12 +99,12 @@ fn pick(row: &mut [f64], squares: &[f64], point: usize, perplexity: f64) {
             high = precision;
             precision = (precision + low) / 2.0;
         }
-        // Points that all lie as far away cannot be told apart by any precision.
+        // Equal distances give the same perplexity at any precision.
         precision = precision.min(1e12);
     }
 }
 
-/// A map begins small, so that no point has to pass through others that are already apart.
+/// Points start close together, so that they can pass one another.
 fn shrink(places: &mut [[f64; 2]]) {
     let largest = places.iter().flatten().fold(0.0f64, |largest, value| largest.max(value.abs()));
     if largest > 0.0 {
@@ -141,27 +144,18 @@ fn gradient(
 
 #[cfg(test)]
 mod tests {
-    use skipstream::Random;
-
+    use super::super::pca::principal_components;
     use super::*;
-    use crate::map::principal::principal_components;
+    use crate::Random;
 
-    fn squares(points: &[f32], dimensions: usize) -> Vec<f64> {
-        let rows = || points.chunks(dimensions);
-        let square = |left: &[f32], right: &[f32]| -> f64 {
-            left.iter().zip(right).map(|(left, right)| f64::from(left - right).powi(2)).sum()
-        };
-        rows().flat_map(|left| rows().map(move |right| square(left, right))).collect()
-    }
-
-    /// Heaps of points, thirty in each.
-    fn heaps(n_heaps: usize) -> Vec<f32> {
+    /// Clusters of points, thirty in each.
+    fn clusters(n_clusters: usize) -> Vec<f32> {
         let mut random = Random::new(2);
         let mut points = Vec::new();
-        for heap in 0..n_heaps {
+        for cluster in 0..n_clusters {
             for _ in 0..30 {
                 for dimension in 0..10 {
-                    let center = if dimension == heap { 1.0 } else { 0.0 };
+                    let center = if dimension == cluster { 1.0 } else { 0.0 };
                     points.push(center + 0.2 * (random.uniform() as f32 - 0.5));
                 }
             }
@@ -171,23 +165,23 @@ mod tests {
 
     #[test]
     fn neighbors_stay_neighbors() {
-        let points = heaps(5);
-        let places = arrange(&squares(&points, 10), principal_components(&points, 10));
+        let points = clusters(5);
+        let places = arrange(&squared_distances(&points, 10), principal_components(&points, 10));
         assert!(places.iter().flatten().all(|value| value.is_finite()));
         for (point, place) in places.iter().enumerate() {
             let square = |other: &[f64; 2]| (place[0] - other[0]).powi(2) + (place[1] - other[1]).powi(2);
             let mut others: Vec<usize> = (0..places.len()).filter(|&other| other != point).collect();
             others.sort_by(|&left, &right| square(&places[left]).total_cmp(&square(&places[right])));
             let at_home = others[..10].iter().filter(|&&other| other / 30 == point / 30).count();
-            assert!(at_home >= 9, "{point} has {at_home} of its heap among ten");
+            assert!(at_home >= 9, "{point} has {at_home} of its cluster among ten");
         }
     }
 
     #[test]
     fn the_gradient_is_that_of_the_divergence() {
-        let points = heaps(2);
+        let points = clusters(2);
         let n = points.len() / 10;
-        let likelihoods = symmetric(&squares(&points, 10), n, 10.0);
+        let likelihoods = symmetric(&squared_distances(&points, 10), n, 10.0);
         assert!((likelihoods.iter().sum::<f64>() - 1.0).abs() < 1e-6);
         let mut places = principal_components(&points, 10);
         let divergence = |places: &[[f64; 2]]| -> f64 {
@@ -215,9 +209,9 @@ mod tests {
     }
 
     #[test]
-    fn each_point_has_as_many_neighbors_as_wished() {
-        let points = heaps(3);
-        let squares = squares(&points, 10);
+    fn each_point_has_the_requested_perplexity() {
+        let points = clusters(3);
+        let squares = squared_distances(&points, 10);
         let n = 90;
         let mut row = vec![0.0; n];
         pick(&mut row, &squares[..n], 0, 12.0);

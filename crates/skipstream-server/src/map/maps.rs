@@ -1,0 +1,175 @@
+//! Maps of words, and a cache of the last ones.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use serde::{Deserialize, Serialize};
+use skipstream::embeddings::{Projection, Query};
+use utoipa::ToSchema;
+
+use crate::error::Result;
+use crate::published::Published;
+
+/// The number of cached maps.
+const MAX_CACHED: usize = 16;
+
+/// How vectors are projected onto a plane
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// The two principal components of the vectors, scaled to length 1
+    #[default]
+    Pca,
+    /// t-SNE, which keeps near words together; at most 500 words
+    Tsne,
+}
+
+/// Which words a map shows, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapRequest {
+    /// The number of words: the most frequent ones, or the nearest to a row.
+    pub n: usize,
+    /// The row, which the map shows as well.
+    pub around: Option<usize>,
+    /// The projection.
+    pub method: Method,
+}
+
+/// A map.
+#[derive(Debug, PartialEq)]
+pub struct Map {
+    /// The words: the most frequent first, or the word at the center and then the nearest.
+    pub points: Vec<MapPoint>,
+}
+
+/// A word on a map.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MapPoint {
+    /// Its row.
+    pub row: usize,
+    /// From -1 to 1.
+    pub x: f64,
+    /// From -1 to 1.
+    pub y: f64,
+}
+
+/// Computes maps, and caches the last ones while their version is published.
+#[derive(Debug, Default)]
+pub struct Maps {
+    /// Locked while a map is computed: it takes up to a second of a core, and other requests may be for the same map.
+    cached: Mutex<VecDeque<CachedMap>>,
+}
+
+#[derive(Debug)]
+struct CachedMap {
+    published: Weak<Published>,
+    request: MapRequest,
+    map: Arc<Map>,
+}
+
+impl Maps {
+    /// The maximum number of words on a map.
+    pub fn max_words(method: Method) -> usize {
+        match method {
+            Method::Pca => 2_000,
+            Method::Tsne => 500,
+        }
+    }
+
+    /// A map of a published version.
+    ///
+    /// # Panics
+    /// If the row does not exist.
+    pub fn map(&self, published: &Arc<Published>, request: MapRequest) -> Result<Arc<Map>> {
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        cached.retain(|cached| cached.published.strong_count() > 0);
+        let is_it = |cached: &&CachedMap| {
+            std::ptr::eq(cached.published.as_ptr(), Arc::as_ptr(published)) && cached.request == request
+        };
+        if let Some(known) = cached.iter().find(is_it) {
+            return Ok(known.map.clone());
+        }
+        let map = Arc::new(compute(published, request)?);
+        if cached.len() == MAX_CACHED {
+            cached.pop_front();
+        }
+        cached.push_back(CachedMap { published: Arc::downgrade(published), request, map: map.clone() });
+        Ok(map)
+    }
+}
+
+fn compute(published: &Published, MapRequest { n, around, method }: MapRequest) -> Result<Map> {
+    let embeddings = &published.embeddings;
+    let n = n.min(Maps::max_words(method)).min(embeddings.len());
+    let rows: Vec<usize> = match around {
+        None => (0..n).collect(),
+        Some(row) => {
+            let nearest = embeddings.search_many(&[Query::neighbors(row, n)], Some(1))?.concat();
+            std::iter::once(row).chain(nearest.into_iter().map(|neighbor| neighbor.row)).collect()
+        }
+    };
+    let projection = match method {
+        Method::Pca => Projection::Pca,
+        Method::Tsne => Projection::Tsne,
+    };
+    let points = embeddings.project(&rows, projection);
+    let largest = points.iter().flatten().fold(0.0f64, |largest, value| largest.max(value.abs()));
+    let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
+    let point = |(row, [x, y]): (usize, [f64; 2])| MapPoint { row, x: x * scale, y: y * scale };
+    Ok(Map { points: rows.into_iter().zip(points).map(point).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::testing::published;
+
+    fn request(n: usize, around: Option<usize>, method: Method) -> MapRequest {
+        MapRequest { n, around, method }
+    }
+
+    #[test]
+    fn the_most_frequent_words_or_the_nearest_are_on_the_map() {
+        let published = published(50, 6);
+        let maps = Maps::default();
+        for method in [Method::Pca, Method::Tsne] {
+            let map = maps.map(&published, request(10, None, method)).unwrap();
+            assert!(map.points.iter().map(|point| point.row).eq(0..10));
+            let map = maps.map(&published, request(4, Some(7), method)).unwrap();
+            let rows: Vec<usize> = map.points.iter().map(|point| point.row).collect();
+            let nearest = published.embeddings.neighbors(published.embeddings.word(7), 4).unwrap();
+            let words: Vec<&str> = rows.iter().map(|&row| published.embeddings.word(row)).collect();
+            assert_eq!(rows[0], 7);
+            assert!(words[1..].iter().copied().eq(nearest.iter().map(|neighbor| neighbor.word)));
+            let values = map.points.iter().flat_map(|point| [point.x, point.y]);
+            let largest = values.fold(0.0f64, |largest, value| largest.max(value.abs()));
+            assert!((largest - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_map_is_computed_once_for_each_version() {
+        let [old, new] = [published(20, 4), published(20, 4)];
+        let maps = Maps::default();
+        let first = maps.map(&old, request(9, None, Method::Pca)).unwrap();
+        assert!(Arc::ptr_eq(&first, &maps.map(&old, request(9, None, Method::Pca)).unwrap()));
+        let other = maps.map(&new, request(9, None, Method::Pca)).unwrap();
+        assert!(!Arc::ptr_eq(&first, &other) && first == other, "the same vectors have the same map");
+        drop(old);
+        maps.map(&new, request(8, None, Method::Pca)).unwrap();
+        assert_eq!(maps.cached.lock().unwrap().len(), 2, "maps of old versions are dropped");
+    }
+
+    #[test]
+    fn few_words_have_a_map() {
+        let maps = Maps::default();
+        for n_words in 0..5 {
+            let published = published(n_words, 3);
+            for method in [Method::Pca, Method::Tsne] {
+                let map = maps.map(&published, request(100, None, method)).unwrap();
+                assert_eq!(map.points.len(), n_words);
+                assert!(map.points.iter().all(|point| point.x.is_finite() && point.y.is_finite()));
+            }
+        }
+    }
+}
