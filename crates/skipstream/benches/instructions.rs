@@ -94,7 +94,7 @@ fn trainer(strategy: Strategy, kernel: &str) -> Option<Trainer> {
 fn train(text: String, mut trainer: Option<Trainer>) -> Option<Trainer> {
     if let Some(trainer) = &mut trainer {
         let mut lines = lines(&text, trainer.settings().text());
-        trainer.train(&mut lines, &mut ()).expect("memory can be read");
+        trainer.train_source(&mut lines).expect("memory can be read");
     }
     trainer
 }

@@ -52,7 +52,7 @@ fn train(trainer: &mut Trainer, text: &str) -> u64 {
     let before = trainer.progress().totals;
     let mut lines =
         Lines::new(text.as_bytes(), "bench", trainer.settings().text()).expect("the settings were checked");
-    trainer.train(&mut lines, &mut ()).expect("memory can be read");
+    trainer.train_source(&mut lines).expect("memory can be read");
     trainer.progress().totals.since(&before).pairs
 }
 

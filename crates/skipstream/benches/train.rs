@@ -27,7 +27,7 @@ fn mini_batch(criterion: &mut Criterion) {
 fn train(trainer: &mut Trainer, text: &str) {
     let mut lines =
         Lines::new(text.as_bytes(), "bench", trainer.settings().text()).expect("the settings were checked");
-    trainer.train(&mut lines, &mut ()).expect("memory can be read");
+    trainer.train_source(&mut lines).expect("memory can be read");
 }
 
 criterion_group!(benches, mini_batch);

@@ -12,7 +12,7 @@ use skipstream::corpus::{Lines, Read, Sentence, Source};
 use skipstream::train::Initial;
 use skipstream::{
     BatchOptions, Config, IncrementalOptions, MiniBatchOptions, Observer, Progress, Result, StopReason,
-    Strategy as Method, Trainer, Vectors, WindowShape, Word2vecOptions,
+    Strategy as Method, Trainer, WindowShape, Word2vecOptions,
 };
 
 /// A text of random sentences whose words are as unevenly frequent as real ones.
@@ -63,7 +63,7 @@ fn source<'a>(text: &'a str, config: &Config) -> Lines<&'a [u8]> {
 fn train(config: Config, text: &str) -> Trainer {
     let mut lines = source(text, &config);
     let mut trainer = Trainer::new(config).unwrap();
-    assert_eq!(trainer.train(&mut lines, &mut ()).unwrap(), StopReason::EndOfText);
+    assert_eq!(trainer.train_source(&mut lines).unwrap(), StopReason::EndOfText);
     trainer
 }
 
@@ -80,7 +80,8 @@ fn train_with_interruptions(config: Config, text: &str, path: &Path) -> (Trainer
     let mut lines = source(text, &config);
     let mut trainer = Trainer::new(config).unwrap();
     let mut rests = 0;
-    while trainer.train(&mut lines, &mut |_: &Progress| ControlFlow::Break(())).unwrap() == StopReason::Paused
+    while trainer.train_observed(&mut lines, &mut |_: &Progress| ControlFlow::Break(())).unwrap()
+        == StopReason::Paused
     {
         trainer.save(path).unwrap();
         trainer = Trainer::load(path, threads).unwrap();
@@ -132,11 +133,11 @@ proptest! {
             let config = Config { seed, ..small(method) };
             let new = || Trainer::starting_from(config.clone(), Initial::load(&path).unwrap()).unwrap();
             let mut uninterrupted = new();
-            uninterrupted.train(&mut source(&text, &config), &mut ()).unwrap();
+            uninterrupted.train_source(&mut source(&text, &config)).unwrap();
             let saved = folder.path().join("resumed");
             let mut lines = source(&text, &config);
             let mut resumed = new();
-            while resumed.train(&mut lines, &mut |_: &Progress| ControlFlow::Break(())).unwrap() == StopReason::Paused {
+            while resumed.train_observed(&mut lines, &mut |_: &Progress| ControlFlow::Break(())).unwrap() == StopReason::Paused {
                 resumed.save(&saved).unwrap();
                 resumed = Trainer::load(&saved, Some(1)).unwrap();
             }
@@ -155,7 +156,7 @@ proptest! {
         let config = Config { seed, ..small(incremental()) };
         train(config.clone(), &text[..cut]).save(&path).unwrap();
         let mut trainer = Trainer::load(&path, None).unwrap();
-        trainer.train(&mut source(&text[cut..], &config), &mut ()).unwrap();
+        trainer.train_source(&mut source(&text[cut..], &config)).unwrap();
         prop_assert!(bytes(&trainer) == bytes(&train(config, &text)));
     }
 
@@ -168,7 +169,7 @@ proptest! {
         // Two batches of 30 lines, and what comes behind.
         let (first, second) = (lines[..60].concat(), lines[60..130].concat());
         let mut trainer = train(config.clone(), &first);
-        trainer.train(&mut source(&second, &config), &mut ()).unwrap();
+        trainer.train_source(&mut source(&second, &config)).unwrap();
         prop_assert!(bytes(&trainer) == bytes(&train(config, &(first + &second))));
     }
 
@@ -219,7 +220,7 @@ proptest! {
     fn queries_change_nothing(seed in 0u64..1000) {
         let trainer = train(small(mini_batch()), &text(seed, 50, 50));
         let before = bytes(&trainer);
-        let embeddings = trainer.embeddings(Vectors::Sum).unwrap();
+        let embeddings = trainer.embeddings().unwrap();
         for word in embeddings.words() {
             embeddings.neighbors(word, 5).unwrap();
         }
@@ -262,11 +263,11 @@ fn finishing_trains_every_word_as_often_as_promised() {
             ..small(Method::MiniBatch(MiniBatchOptions { replays, ..SMALL }))
         };
         let mut trainer = train(config, &text);
-        trainer.finish(&mut ());
+        trainer.finish();
         let expected = expected_pairs(&text, 3) * u64::from(1 + replays);
         assert_eq!(trainer.progress().totals.pairs, expected);
         let before = bytes(&trainer);
-        trainer.finish(&mut ());
+        trainer.finish();
         assert!(bytes(&trainer) == before, "nothing is left to be finished");
     }
 }
@@ -289,7 +290,7 @@ fn what_came_before_a_failure_is_learned() {
     for strategy in [mini_batch(), incremental()] {
         let config = small(strategy);
         let mut trainer = Trainer::new(config.clone()).unwrap();
-        let error = trainer.train(&mut Failing(source(&text, &config)), &mut ()).unwrap_err();
+        let error = trainer.train_source(&mut Failing(source(&text, &config))).unwrap_err();
         assert_eq!(error.to_string(), "the disk is gone");
         assert!(bytes(&trainer) == bytes(&train(config, &text)));
     }
@@ -304,7 +305,7 @@ fn all_kernels_train_the_same_model() {
             let config = small(strategy);
             let mut lines = source(&text, &config);
             let mut trainer = Trainer::with_kernel(config, kernel).unwrap();
-            trainer.train(&mut lines, &mut ()).unwrap();
+            trainer.train_source(&mut lines).unwrap();
             bytes(&trainer)
         });
         let models: Vec<_> = models.collect();
@@ -326,7 +327,7 @@ fn strategies_with_passes_want_the_whole_corpus_and_an_empty_model() {
     for strategy in [batch, Method::Word2vec(Word2vecOptions { passes: 2 })] {
         let config = Config { window_shape: WindowShape::Fixed, subsample: 0.0, ..small(strategy) };
         let mut trainer = Trainer::new(config.clone()).unwrap();
-        assert!(trainer.train(&mut source(&text, &config), &mut ()).is_err());
+        assert!(trainer.train_source(&mut source(&text, &config)).is_err());
         let mut opened = 0;
         let mut open = || -> Result<Box<dyn Source>> {
             opened += 1;
@@ -355,7 +356,7 @@ fn resting_loses_no_text() {
     let mut lines = source(&text, &config);
     let mut trainer = Trainer::new(config).unwrap();
     let mut observer = Counting(0);
-    while trainer.train(&mut lines, &mut observer).unwrap() == StopReason::Paused {}
+    while trainer.train_observed(&mut lines, &mut observer).unwrap() == StopReason::Paused {}
     assert!(observer.0 > 5);
     assert_eq!(trainer.vocabulary().tokens() as usize, text.split_whitespace().count());
 }

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use skipstream::corpus::{Lines, Source};
-use skipstream::{Config, Embeddings, MiniBatchOptions, Result, Strategy, Trainer, Vectors, Word2vecOptions};
+use skipstream::{Config, Embeddings, MiniBatchOptions, Result, Strategy, Trainer, Word2vecOptions};
 
 /// Sentences of ten words, each from one of the topics; every topic has 20 words of its own, and all share 20.
 fn topics(names: &[&str], sentences: usize, seed: u64) -> String {
@@ -42,7 +42,7 @@ fn learn(trainer: &mut Trainer, text: &str) {
         let mut open = || -> Result<Box<dyn Source>> { Ok(Box::new(Lines::new(bytes, "text", &options)?)) };
         trainer.train_passes(&mut open, &mut ()).unwrap();
     } else {
-        trainer.train(&mut Lines::new(text.as_bytes(), "text", &options).unwrap(), &mut ()).unwrap();
+        trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &options).unwrap()).unwrap();
     }
 }
 
@@ -64,7 +64,7 @@ fn every_strategy_finds_planted_topics() {
     for strategy in [mini_batch(1), Strategy::incremental(), Strategy::batch(), word2vec] {
         let mut trainer = Trainer::new(config(strategy)).unwrap();
         learn(&mut trainer, &text);
-        let embeddings = trainer.embeddings(Vectors::Sum).unwrap();
+        let embeddings = trainer.embeddings().unwrap();
         for name in names {
             let purity = purity(&embeddings, name);
             assert!(purity > 0.9, "{strategy:?}: {purity} of the neighbours in {name} are its own");
@@ -80,7 +80,7 @@ fn a_new_topic_is_learned_without_losing_the_old_ones() {
         learn(&mut trainer, &topics(&["sport", "law"], 3_000, 2));
         assert!(trainer.vocabulary().id("virus0").is_none());
         learn(&mut trainer, &topics(&["sport", "virus"], 3_000, 3));
-        let embeddings = trainer.embeddings(Vectors::Sum).unwrap();
+        let embeddings = trainer.embeddings().unwrap();
         for name in ["sport", "law", "virus"] {
             let purity = purity(&embeddings, name);
             assert!(purity > 0.85, "{strategy:?}: {purity} of the neighbours in {name} are its own");
@@ -96,7 +96,7 @@ fn a_reused_slot_starts_afresh() {
         let mut trainer = Trainer::new(Config { max_vocabulary: 60, ..config(strategy) }).unwrap();
         learn(&mut trainer, &topics(&["old", "sport"], 600, 4));
         learn(&mut trainer, &topics(&["new", "sport"], 6_000, 5));
-        let embeddings = trainer.embeddings(Vectors::Sum).unwrap();
+        let embeddings = trainer.embeddings().unwrap();
         assert!(trainer.progress().evictions >= 20, "{strategy:?}");
         assert!(embeddings.words().all(|word| !word.starts_with("old")), "{strategy:?}");
         let purity = purity(&embeddings, "new");

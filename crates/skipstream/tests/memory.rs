@@ -71,7 +71,7 @@ fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
         let mut peak_after = |tokens: u64| {
             source.left = tokens;
             PEAK.store(NOW.load(Ordering::Relaxed), Ordering::Relaxed);
-            trainer.train(&mut source, &mut ()).unwrap();
+            trainer.train_source(&mut source).unwrap();
             trainer.save(folder.path().join("model")).unwrap();
             PEAK.load(Ordering::Relaxed) - before
         };

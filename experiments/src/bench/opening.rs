@@ -126,7 +126,7 @@ fn train(options: &Options) -> Result<Trainer> {
     }
     let mut lines = Lines::new(text.as_bytes(), "text", &config.text)?;
     let mut trainer = Trainer::new(config)?;
-    trainer.train(&mut lines, &mut ())?;
+    trainer.train_source(&mut lines)?;
     Ok(trainer)
 }
 

@@ -167,7 +167,7 @@ pub fn measure(options: &Options) -> Result<()> {
                 let config = variant("").config(scale.replay_words);
                 let mut trainer = Trainer::new(config.clone())?;
                 let text = streams[0].text.lines(&(0..first_part.end));
-                trainer.train(&mut Lines::new(text, "first part", &config.text)?, &mut ())?;
+                trainer.train_source(&mut Lines::new(text, "first part", &config.text)?)?;
                 trainer.save(&model)?;
                 for stream in missing {
                     eprintln!("{}: vocabulary {max_vocabulary}, replays {replays}, seed {seed}", stream.name);
@@ -254,8 +254,11 @@ fn stream_in(
     let test_words: Vec<_> =
         SETS.iter().map(|set| known.words_of(&eval.join(set.file()))).collect::<Result<_>>()?;
     for look in looks {
-        trainer
-            .train(&mut Lines::new(stream.text.lines(&look.lines), &stream.name, &text_options)?, &mut ())?;
+        trainer.train_source(&mut Lines::new(
+            stream.text.lines(&look.lines),
+            &stream.name,
+            &text_options,
+        )?)?;
         known.look_at(trainer.vocabulary());
         let of_look = |row: &&Row| row.streamed_words == look.streamed_words && row.variant() == *variant;
         let there: Vec<Set> = rows.rows().iter().filter(of_look).map(|row| row.set).collect();
@@ -316,7 +319,7 @@ mod tests {
         let config = Config { dimensions: 4, max_vocabulary: 3, ..Config::default() };
         let mut trainer = Trainer::new(config.clone()).unwrap();
         let first = "a a a a b b b c\n";
-        trainer.train(&mut Lines::new(first.as_bytes(), "first", &config.text).unwrap(), &mut ()).unwrap();
+        trainer.train_source(&mut Lines::new(first.as_bytes(), "first", &config.text).unwrap()).unwrap();
         trainer.save(&model).unwrap();
 
         // Two new words drive `c` out, and then `b` too.

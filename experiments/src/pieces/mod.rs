@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skipstream::corpus::Lines;
-use skipstream::{Config, MiniBatchOptions, Strategy, StrategyName, Trainer, Vectors};
+use skipstream::{Config, MiniBatchOptions, Strategy, StrategyName, Trainer};
 
 use crate::data::{Corpus, Data};
 use crate::options::Options;
@@ -130,7 +130,7 @@ pub fn measure(options: &Options) -> Result<()> {
         );
         let trainer = train(&plan.config(&scale.config()), &text, &pieces, &model)?;
         let model_blake3 = checksum(&model)?;
-        let scores = score(&trainer.embeddings(Vectors::Sum)?, &eval, &Set::ALL)?;
+        let scores = score(&trainer.embeddings()?, &eval, &Set::ALL)?;
         let row = |found: SetScore| Row {
             strategy: plan.strategy,
             cut: plan.cut,
@@ -243,7 +243,7 @@ fn train(config: &Config, text: &LinedText, pieces: &[Range<usize>], model: &Pat
             drop(trainer);
             trainer = Trainer::load(model, config.threads)?;
         }
-        trainer.train(&mut Lines::new(text.lines(piece), "text", &config.text)?, &mut ())?;
+        trainer.train_source(&mut Lines::new(text.lines(piece), "text", &config.text)?)?;
     }
     trainer.save(model)?;
     Ok(trainer)

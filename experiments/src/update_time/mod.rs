@@ -253,7 +253,7 @@ pub fn print_live_seconds(update: &LiveUpdate) -> Result<()> {
     let text = fs::read(&update.text).with_context(|| format!("could not read {}", update.text.display()))?;
     let options = trainer.settings().text().clone();
     let start = Instant::now();
-    trainer.train(&mut Lines::new(&text[..], "new text", &options)?, &mut ())?;
+    trainer.train_source(&mut Lines::new(&text[..], "new text", &options)?)?;
     println!("{}", start.elapsed().as_secs_f64());
     Ok(())
 }

@@ -157,7 +157,7 @@ impl Trainer {
         let mut watch = Watch::new(&self.turns, callback.as_ref(), interval, before);
         loop {
             let (outcome, now, waiting) = self.with(py, |trainer| {
-                let outcome = trainer.finish(&mut watch);
+                let outcome = trainer.finish_observed(&mut watch);
                 Ok((outcome, trainer.progress(), trainer.waiting()))
             })?;
             if let Some(error) = watch.take_error() {

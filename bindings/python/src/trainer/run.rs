@@ -222,7 +222,7 @@ fn train_and_record(
     source: &mut dyn Source,
     observer: &mut dyn Observer,
 ) -> (skipstream::Result<StopReason>, skipstream::Result<()>) {
-    let outcome = trainer.train(source, observer);
+    let outcome = trainer.train_observed(source, observer);
     let recorded = feed.feed().record_positions(trainer.ledger_mut());
     (outcome, recorded)
 }

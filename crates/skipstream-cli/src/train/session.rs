@@ -151,7 +151,7 @@ impl Session {
     /// Empties the replay buffer, with checkpoints as in any training.
     fn finish(&mut self) -> Result<StopReason> {
         loop {
-            let reason = self.trainer.finish(&mut self.watch);
+            let reason = self.trainer.finish_observed(&mut self.watch);
             if reason != StopReason::Paused || self.stop.is_asked() {
                 return Ok(reason);
             }
@@ -221,7 +221,7 @@ impl Session {
 
     fn train_in_one_pass(&mut self) -> Result<StopReason> {
         loop {
-            let reason = match self.trainer.train(&mut self.text, &mut self.watch) {
+            let reason = match self.trainer.train_observed(&mut self.text, &mut self.watch) {
                 Err(error) if self.is_stopped_pipe(&error) => StopReason::Paused,
                 other => other?,
             };

@@ -182,7 +182,7 @@ fn the_library_makes_the_same_bytes() {
     };
     let mut trainer = Trainer::new(config.clone()).unwrap();
     let mut files = Files::plan([&path], trainer.ledger(), false, &config.text, &Layout::Text).unwrap();
-    trainer.train(&mut files, &mut ()).unwrap();
+    trainer.train_source(&mut files).unwrap();
     files.record_positions(trainer.ledger_mut()).unwrap();
     trainer.save(desk.path("library")).unwrap();
     assert!(desk.bytes("library") == desk.bytes("m"));

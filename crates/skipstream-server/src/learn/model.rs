@@ -112,7 +112,7 @@ pub(super) fn publication(
     seq: Seq,
     vectors: Vectors,
 ) -> Result<Published> {
-    let embeddings = trainer.embeddings(vectors)?;
+    let embeddings = trainer.embeddings_of(vectors)?;
     let vocabulary = trainer.vocabulary();
     let seen = |word| {
         let id = vocabulary.id(word).expect("the words are those of the vocabulary");

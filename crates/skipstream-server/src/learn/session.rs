@@ -163,7 +163,7 @@ impl Session {
         };
         let batch_words = trainer.settings().new_words_per_batch() as u64;
         let mut source = WholeBatches::new(queue, times, batch_words, MARKS);
-        let outcome = trainer.train(&mut source, &mut observer);
+        let outcome = trainer.train_observed(&mut source, &mut observer);
         let (failure, is_marked_full) = (source.failure.take(), source.is_marked_full);
         // The observer saw all batches except the last.
         self.meter.note(&self.model.trainer.progress(), &before, Instant::now());
@@ -241,7 +241,7 @@ impl Session {
             empty => empty.insert(trainer.fork()?),
         };
         let before = fork.progress().totals;
-        fork.train(&mut Tail(self.queue.sentences()), &mut ())?;
+        fork.train_source(&mut Tail(self.queue.sentences()))?;
         self.meter.note_fork(&fork.progress(), &before, Instant::now());
         self.number += 1;
         let publication =

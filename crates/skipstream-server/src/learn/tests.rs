@@ -133,8 +133,8 @@ fn chunks(lines: &[String], size: usize) -> Vec<Chunk> {
 fn trained(lines: &[String], config: &Config) -> Embeddings {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let mut trainer = Trainer::new(config.clone()).unwrap();
-    trainer.train(&mut Lines::new(text.as_bytes(), "text", &config.text).unwrap(), &mut ()).unwrap();
-    trainer.embeddings(Vectors::Sum).unwrap()
+    trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &config.text).unwrap()).unwrap();
+    trainer.embeddings().unwrap()
 }
 
 fn assert_same(published: &Embeddings, expected: &Embeddings) {
@@ -469,7 +469,7 @@ fn a_model_that_was_trained_elsewhere_is_taken_up() {
     let folder = TempDir::new().unwrap();
     let config = small(Method::MiniBatch, 20);
     let mut trainer = Trainer::new(config.clone()).unwrap();
-    trainer.train(&mut Lines::new(&b"tea with milk"[..], "text", &config.text).unwrap(), &mut ()).unwrap();
+    trainer.train_source(&mut Lines::new(&b"tea with milk"[..], "text", &config.text).unwrap()).unwrap();
     trainer.save(Model::path(folder.path())).unwrap();
     let running = start(folder.path(), &config);
     running.append(Chunk { text: b"cocoa\n".to_vec(), times: Vec::new() });

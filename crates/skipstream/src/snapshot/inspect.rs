@@ -290,7 +290,7 @@ mod tests {
         let text = &b"to be or not to be that is the question\n"[..];
         let mut lines = Lines::new(text, "text", &config.text).unwrap();
         let mut trainer = Trainer::new(config).unwrap();
-        trainer.train(&mut lines, &mut ()).unwrap();
+        trainer.train_source(&mut lines).unwrap();
         trainer.save(path).unwrap();
     }
 

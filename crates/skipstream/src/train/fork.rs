@@ -14,10 +14,10 @@ impl Trainer {
     ///
     /// let config = Config { dimensions: 16, ..Config::default() };
     /// let mut trainer = Trainer::new(config.clone())?;
-    /// trainer.train(&mut Lines::new("tea with milk".as_bytes(), "monday", &config.text)?, &mut ())?;
+    /// trainer.train_source(&mut Lines::new("tea with milk".as_bytes(), "monday", &config.text)?)?;
     ///
     /// let mut fork = trainer.fork()?;
-    /// fork.train(&mut Lines::new("cocoa".as_bytes(), "maybe", &config.text)?, &mut ())?;
+    /// fork.train_source(&mut Lines::new("cocoa".as_bytes(), "maybe", &config.text)?)?;
     /// assert_eq!((fork.vocabulary().len(), trainer.vocabulary().len()), (4, 3));
     ///
     /// fork.catch_up_with(&trainer);
@@ -63,7 +63,7 @@ mod tests {
 
     fn learn(trainer: &mut Trainer, text: &str) {
         let options = trainer.settings().text().clone();
-        trainer.train(&mut Lines::new(text.as_bytes(), "text", &options).unwrap(), &mut ()).unwrap();
+        trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &options).unwrap()).unwrap();
     }
 
     fn bytes(trainer: &Trainer) -> Vec<u8> {

@@ -93,7 +93,7 @@ mod tests {
 
     fn train(trainer: &mut Trainer, text: &str) {
         let options = trainer.settings().text().clone();
-        trainer.train(&mut Lines::new(text.as_bytes(), "text", &options).unwrap(), &mut ()).unwrap();
+        trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &options).unwrap()).unwrap();
     }
 
     fn is_near(row: &[f32], expected: [f32; 2]) -> bool {

@@ -16,7 +16,7 @@ impl Trainer {
     /// let config = Config { dimensions: 16, ..Config::default() };
     /// let mut lines = corpus::Lines::new("tea with milk".as_bytes(), "text", &config.text)?;
     /// let mut trainer = Trainer::new(config)?;
-    /// trainer.train(&mut lines, &mut ())?;
+    /// trainer.train_source(&mut lines)?;
     /// assert_eq!(trainer.vector("tea", Vectors::Sum).map(|vector| vector.len()), Some(16));
     /// assert_eq!(trainer.vector("sugar", Vectors::Sum), None);
     /// # Ok::<(), skipstream::Error>(())
@@ -71,7 +71,7 @@ mod tests {
         let config = Config { dimensions: 7, subsample: 0.0, ..Config::default() };
         let mut trainer = Trainer::new(config.clone()).unwrap();
         let text = "tea with milk\ncoffee with sugar\n".repeat(50);
-        trainer.train(&mut Lines::new(text.as_bytes(), "text", &config.text).unwrap(), &mut ()).unwrap();
+        trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &config.text).unwrap()).unwrap();
         trainer
     }
 
@@ -79,7 +79,7 @@ mod tests {
     fn single_vectors_are_those_of_the_embeddings() {
         let trainer = trainer();
         for vectors in [Vectors::Target, Vectors::Context, Vectors::Sum] {
-            let embeddings = trainer.embeddings(vectors).unwrap();
+            let embeddings = trainer.embeddings_of(vectors).unwrap();
             for row in 0..embeddings.len() {
                 let vector = trainer.vector(embeddings.word(row), vectors).unwrap();
                 assert_eq!(vector, *embeddings.vector_at(row));

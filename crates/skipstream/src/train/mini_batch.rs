@@ -121,7 +121,7 @@ mod tests {
 
     fn learn(trainer: &mut Trainer, text: &str) {
         let options = trainer.settings().text().clone();
-        trainer.train(&mut Lines::new(text.as_bytes(), "text", &options).unwrap(), &mut ()).unwrap();
+        trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &options).unwrap()).unwrap();
     }
 
     fn config(replays: u32) -> Config {
@@ -136,15 +136,15 @@ mod tests {
         let message = trainer.set_replays(4).unwrap_err().to_string();
         assert!(message.contains("from 2 to 4"), "{message}");
         trainer.set_replays(2).unwrap();
-        trainer.finish(&mut ());
+        trainer.finish();
         assert_eq!(trainer.progress().totals.replayed, 2 * 3);
         trainer.set_replays(4).unwrap();
         learn(&mut trainer, "four five\n");
-        trainer.finish(&mut ());
+        trainer.finish();
         assert_eq!(trainer.progress().totals.replayed, 2 * 3 + 4 * 2);
         trainer.set_replays(0).unwrap();
         learn(&mut trainer, "six\n");
-        trainer.finish(&mut ());
+        trainer.finish();
         assert_eq!(trainer.progress().totals.replayed, 2 * 3 + 4 * 2);
         assert_eq!(trainer.settings().mini_batch().replays, 0);
         assert!(trainer.set_replays(101).unwrap_err().to_string().starts_with("replays is 101;"));
@@ -157,7 +157,7 @@ mod tests {
         let mut same = Trainer::new(config(3)).unwrap();
         for trainer in [&mut changed, &mut same] {
             learn(trainer, &"one two three four\n".repeat(50));
-            trainer.finish(&mut ());
+            trainer.finish();
         }
         assert_eq!(changed.progress().totals, same.progress().totals);
     }
@@ -178,10 +178,10 @@ mod tests {
     fn an_error_behind_the_batch_of_a_rest_is_not_kept_for_another_source() {
         let mut trainer = Trainer::new(Config { dimensions: 4, ..Config::default() }).unwrap();
         let mut pause = |_: &Progress| ControlFlow::Break(());
-        let error = trainer.train(&mut Broken(false), &mut pause).unwrap_err().to_string();
+        let error = trainer.train_observed(&mut Broken(false), &mut pause).unwrap_err().to_string();
         assert_eq!((error.as_str(), trainer.progress().tokens), ("broken", 2));
         let mut other = Lines::new(&b"three four five"[..], "text", &Default::default()).unwrap();
-        assert_eq!(trainer.train(&mut other, &mut ()).unwrap(), StopReason::EndOfText);
+        assert_eq!(trainer.train_source(&mut other).unwrap(), StopReason::EndOfText);
         assert_eq!(trainer.progress().tokens, 5);
     }
 }

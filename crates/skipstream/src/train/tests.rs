@@ -170,7 +170,7 @@ fn the_incremental_strategy_is_algorithm_1_step_by_step() {
             naive.learn(&sentence);
             let line = sentence.join(" ");
             let mut lines = Lines::new(line.as_bytes(), "text", &config.text).unwrap();
-            trainer.train(&mut lines, &mut ()).unwrap();
+            trainer.train_source(&mut lines).unwrap();
 
             let vocabulary = trainer.vocabulary();
             assert_eq!(vocabulary.len(), naive.words.len());

@@ -2,29 +2,29 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::marker::PhantomData;
+use std::path::Path;
 
 use super::{Initial, MemoryBound, MiniBatch, Observer, Progress, Sentences, StopReason, Totals};
 use crate::config::{Config, MiniBatchOptions, Setting, Settings, Strategy};
-use crate::corpus::{Ledger, Source};
+use crate::corpus::{Ledger, Lines, Read, Sentence, Source, TokenLists};
 use crate::embeddings::{Embeddings, Vectors};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::parameters::Parameters;
 use crate::vocabulary::{Vocabulary, WordId, WordTimes};
 
-/// Learns from a stream. Owns everything that changes; [`Embeddings`] are taken from it for reading.
+/// Learns word vectors from a stream of text.
+///
+/// A trainer owns everything that changes; [`Trainer::embeddings`] copies the vectors for reading.
 ///
 /// ```
-/// use skipstream::{Config, Trainer, Vectors, corpus};
+/// use skipstream::{Config, Trainer};
 ///
-/// let config = Config { dimensions: 16, subsample: 0.0, ..Config::default() };
-/// let text = "tea and coffee\ncoffee and tea\n".repeat(200);
-/// let mut lines = corpus::Lines::new(text.as_bytes(), "text", &config.text)?;
-/// let mut trainer = Trainer::new(config)?;
-/// trainer.train(&mut lines, &mut ())?;
-///
-/// let embeddings = trainer.embeddings(Vectors::Sum)?;
-/// assert_eq!(embeddings.neighbors("tea", 2)?.len(), 2);
+/// let mut trainer = Trainer::new(Config { dimensions: 16, ..Config::default() })?;
+/// trainer.train([["tea", "with", "milk"], ["coffee", "with", "sugar"]])?;
+/// assert_eq!(trainer.embeddings()?.len(), 5);
 /// # Ok::<(), skipstream::Error>(())
 /// ```
 #[derive(Debug)]
@@ -112,11 +112,37 @@ impl Trainer {
         })
     }
 
-    /// Learns from a source until it has no more text, or until the observer asks for a pause. All text that was read
-    /// is learned then.
+    /// Learns lines of text: each line is a sentence, split into tokens as the settings say.
+    ///
+    /// [`Trainer::lines`] with [`Trainer::train_source`] also reports lines that were cut or left out.
+    pub fn train_lines(&mut self, text: impl BufRead) -> Result<StopReason> {
+        let mut lines = self.lines(text, "text")?;
+        self.train_source(&mut lines)
+    }
+
+    /// Learns sentences that are split into tokens already. They are held to the limits of the settings.
+    pub fn train<T: AsRef<str>>(
+        &mut self,
+        sentences: impl IntoIterator<Item: AsRef<[T]>>,
+    ) -> Result<StopReason> {
+        let lists = TokenLists::new("sentences", self.settings.text())?;
+        let mut source = TokenSource { sentences: sentences.into_iter(), lists, token: PhantomData };
+        self.train_source(&mut source)
+    }
+
+    /// Learns from a source until it has no more text. All text that was read is learned then.
     ///
     /// If the source fails, the text before the failure is learned, and the error is returned.
-    pub fn train(&mut self, source: &mut dyn Source, observer: &mut dyn Observer) -> Result<StopReason> {
+    pub fn train_source(&mut self, source: &mut dyn Source) -> Result<StopReason> {
+        self.train_observed(source, &mut ())
+    }
+
+    /// [`Trainer::train_source`] with an observer, which may ask for a pause.
+    pub fn train_observed(
+        &mut self,
+        source: &mut dyn Source,
+        observer: &mut dyn Observer,
+    ) -> Result<StopReason> {
         match &mut self.method {
             Method::MiniBatch(method) => method.train(&mut self.stream, source, observer),
             Method::Sentences(method) if matches!(self.settings.strategy(), Strategy::Incremental(_)) => {
@@ -152,10 +178,13 @@ impl Trainer {
         }
     }
 
-    /// Trains the old text that still waits for its replay: for a last export.
-    ///
-    /// If the observer asks for a pause, some of it may still wait.
-    pub fn finish(&mut self, observer: &mut dyn Observer) -> StopReason {
+    /// Trains the text that still waits for its replay, for a last export.
+    pub fn finish(&mut self) {
+        self.finish_observed(&mut ());
+    }
+
+    /// [`Trainer::finish`] with an observer. If it asks for a pause, some of the text may still wait.
+    pub fn finish_observed(&mut self, observer: &mut dyn Observer) -> StopReason {
         match &mut self.method {
             Method::MiniBatch(method) => method.finish(&self.settings, &mut self.stream, observer),
             Method::Sentences(_) => StopReason::EndOfText,
@@ -190,12 +219,22 @@ impl Trainer {
         Ok(())
     }
 
-    /// The vectors as they are now.
-    pub fn embeddings(&self, vectors: Vectors) -> Result<Embeddings> {
+    /// A reader of lines with the text settings of this trainer; errors call it `name`.
+    pub fn lines<R: BufRead>(&self, text: R, name: impl AsRef<Path>) -> Result<Lines<R>> {
+        Lines::new(text, name, self.settings.text())
+    }
+
+    /// A copy of the vectors as they are now: the sum of target and context.
+    pub fn embeddings(&self) -> Result<Embeddings> {
+        self.embeddings_of(Vectors::Sum)
+    }
+
+    /// A copy of the vectors of one kind as they are now.
+    pub fn embeddings_of(&self, vectors: Vectors) -> Result<Embeddings> {
         self.top_embeddings(vectors, usize::MAX)
     }
 
-    /// The vectors of the most frequent words alone, at most so many: the others are not copied.
+    /// A copy of the vectors of the `most` most frequent words.
     pub fn top_embeddings(&self, vectors: Vectors, most: usize) -> Result<Embeddings> {
         let Stream { vocabulary, parameters, .. } = &self.stream;
         let rank = |id: &WordId| (Reverse(vocabulary.count(*id)), vocabulary.word(*id));
@@ -306,5 +345,28 @@ impl Trainer {
     /// The instructions in use.
     pub fn kernel(&self) -> Kernel {
         self.kernel
+    }
+}
+
+/// A source of sentences that an iterator gives.
+struct TokenSource<I, T> {
+    sentences: I,
+    lists: TokenLists,
+    token: PhantomData<T>,
+}
+
+impl<T: AsRef<str>, I: Iterator<Item: AsRef<[T]>>> Source for TokenSource<I, T> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
+        loop {
+            let read = self.lists.read(sentence)?;
+            if read.is_sentence() {
+                return Ok(read);
+            }
+            let Some(tokens) = self.sentences.next() else { return Ok(Read::End) };
+            for token in tokens.as_ref() {
+                self.lists.push(token.as_ref());
+            }
+            self.lists.end_list();
+        }
     }
 }

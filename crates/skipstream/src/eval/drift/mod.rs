@@ -339,7 +339,7 @@ mod tests {
     use super::*;
     use crate::Random;
     use crate::corpus::Lines;
-    use crate::{Config, MiniBatchOptions, Strategy, Trainer, Vectors};
+    use crate::{Config, MiniBatchOptions, Strategy, Trainer};
 
     fn random_embeddings(n: usize, dimensions: usize) -> Embeddings {
         let mut random = Random::new(3);
@@ -472,8 +472,8 @@ mod tests {
         let config = Config { dimensions: 16, subsample: 0.0, strategy, ..Config::default() };
         let mut trainer = Trainer::new(config.clone()).unwrap();
         let mut train = |text: String| {
-            trainer.train(&mut Lines::new(text.as_bytes(), "text", &config.text).unwrap(), &mut ()).unwrap();
-            trainer.embeddings(Vectors::Sum).unwrap()
+            trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &config.text).unwrap()).unwrap();
+            trainer.embeddings().unwrap()
         };
         let old = train(text(4_000, 0, 1));
         let new = train(text(4_000, 1, 2));

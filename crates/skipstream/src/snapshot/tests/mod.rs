@@ -23,7 +23,7 @@ fn small_trainer() -> Trainer {
     let mut lines =
         Lines::new(&b"to be or not to be that is the question\n"[..], "text", &config.text).unwrap();
     let mut trainer = Trainer::new(config).unwrap();
-    trainer.train(&mut lines, &mut ()).unwrap();
+    trainer.train_source(&mut lines).unwrap();
     trainer
 }
 

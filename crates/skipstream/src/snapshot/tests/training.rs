@@ -152,7 +152,7 @@ fn the_vectors_of_a_file_are_the_trainers() {
     let trainer = Trainer::load(&path, None).unwrap();
     for vectors in [Vectors::Target, Vectors::Context, Vectors::Sum] {
         let from_file = Embeddings::load(&path, vectors).unwrap();
-        let from_trainer = trainer.embeddings(vectors).unwrap();
+        let from_trainer = trainer.embeddings_of(vectors).unwrap();
         assert!(from_file.vectors().eq(from_trainer.vectors()));
         assert!(from_file.words().eq(from_trainer.words()));
     }
@@ -166,7 +166,7 @@ fn rows_stand_in_the_order_of_frequency() {
     let bytes = std::fs::read(&path).unwrap();
     let model = safetensors::SafeTensors::deserialize(&bytes).unwrap();
     let target: &[f32] = bytemuck::cast_slice(model.tensor("target").unwrap().data());
-    let embeddings = trainer.embeddings(Vectors::Target).unwrap();
+    let embeddings = trainer.embeddings_of(Vectors::Target).unwrap();
     assert!(embeddings.vectors().eq(target.chunks(5)), "row = rank");
 }
 
@@ -202,7 +202,7 @@ fn word_times_are_kept_until_text_without_times_is_learned() {
     assert_eq!(loaded.word_times(), Some(&times));
     let learn = |trainer: &mut Trainer| {
         let mut lines = Lines::new(&b"to sleep\n"[..], "text", &TextOptions::default()).unwrap();
-        trainer.train(&mut lines, &mut ()).unwrap();
+        trainer.train_source(&mut lines).unwrap();
     };
     times.mark(10, 9);
     learn(&mut trainer);
