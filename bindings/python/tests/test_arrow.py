@@ -217,7 +217,7 @@ def test_buffers_can_be_given_out_only_once(name: str) -> None:
     trainer = small()
     again = type("Again", (), {name: lambda self, schema=None: given})()
     assert trainer.train(again).words == 9
-    with pytest.raises(ValueError, match=r"sentences: .*(released|given out before)"):
+    with pytest.raises(ValueError, match=r"sentences: .*(released|exported before)"):
         trainer.train(again)
 
 

@@ -1,4 +1,4 @@
-//! Sentences from Arrow's buffers: no string of Python is made of them.
+//! Sentences from Arrow's buffers, without creating Python strings.
 
 use arrow_array::array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray, make_array};
 use arrow_array::cast::AsArray;
@@ -15,7 +15,7 @@ use super::column::choose_column;
 use super::{Kind, Supply};
 use crate::call::caught;
 
-/// What is taken at once.
+/// The number of bytes taken at once.
 const CHUNK_TOKENS: usize = 50_000;
 const CHUNK_BYTES: usize = 256 << 10;
 
@@ -24,17 +24,17 @@ pub struct Arrow {
     batches: Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>,
     kind: Kind,
     current: Option<Batch>,
-    /// The rows taken, of so many if that is known.
+    /// The number of rows taken, and of all rows if known.
     taken: usize,
     length: Option<usize>,
     missing: u64,
 }
 
-/// A piece of the column, and its first row that was not taken.
+/// A chunk of the column, and its first row that was not taken.
 struct Batch {
     array: ArrayRef,
     next: usize,
-    /// For a dictionary, where each row's value is.
+    /// For a dictionary, the index of each row's value.
     keys: Vec<usize>,
 }
 
@@ -53,7 +53,7 @@ impl Arrow {
         Ok(Arrow { batches, kind, current: None, taken: 0, length, missing: 0 })
     }
 
-    /// The piece that is taken now, or the next one.
+    /// The current chunk, or the next one.
     fn batch(&mut self) -> PyResult<Option<Batch>> {
         loop {
             let batch = match self.current.take() {
@@ -124,7 +124,7 @@ impl Supply for Arrow {
 
 impl Batch {
     fn new(array: ArrayRef) -> Batch {
-        // Once for all that is taken of it: it looks at every row.
+        // Once for the whole chunk: it looks at every row.
         let keys = match array.data_type() {
             DataType::List(_) => keys(array.as_list::<i32>().values()),
             DataType::LargeList(_) => keys(array.as_list::<i64>().values()),
@@ -134,7 +134,7 @@ impl Batch {
     }
 }
 
-/// Where each row's value is, if it is in a dictionary that has any.
+/// The index of each row's value, if the column is a dictionary.
 fn keys(array: &ArrayRef) -> Vec<usize> {
     match array.data_type() {
         DataType::Dictionary(..) if !array.as_any_dictionary().values().is_empty() => {
@@ -144,7 +144,7 @@ fn keys(array: &ArrayRef) -> Vec<usize> {
     }
 }
 
-/// Takes lists until there are enough; how many values were missing.
+/// Takes lists until there are enough. Returns the number of missing values.
 fn take_lists<O: OffsetSizeTrait>(batch: &mut Batch, lists: &mut TokenLists) -> u64 {
     let mut missing = 0;
     let array = batch.array.as_list::<O>();
@@ -203,13 +203,13 @@ impl<'a> Strings<'a> {
     }
 }
 
-/// What a column of this type consists of.
+/// The kind of a column of this type.
 fn kind_of(data_type: &DataType) -> PyResult<Kind> {
     match data_type {
         DataType::List(item) | DataType::LargeList(item) if is_string(item.data_type()) => Ok(Kind::Lists),
         DataType::Struct(_) => Err(choose_column("table")),
         data_type if is_string(data_type) => Ok(Kind::Strings),
-        // A column of nothing but missing values has no type of its own.
+        // A column of only missing values has no type of its own.
         DataType::Null => Ok(Kind::Strings),
         data_type => Err(PyTypeError::new_err(format!(
             "sentences is a column of {data_type}; it must be one of strings or of lists of strings"
@@ -230,8 +230,8 @@ fn is_string(data_type: &DataType) -> bool {
 fn stream(capsule: &Bound<'_, PyAny>) -> PyResult<ArrayStreamReader> {
     let capsule = capsule.cast::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
-    // SAFETY: by its name, the capsule holds a stream of Arrow's C interface. It is moved out; a stream that was moved
-    // out before says so, and is refused.
+    // SAFETY: by its name, the capsule holds a stream of Arrow's C interface. It is moved out; a stream that was moved out
+    // before says so, and is rejected.
     believed(|| unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) })
 }
 
@@ -244,7 +244,7 @@ fn array(capsules: &Bound<'_, PyAny>) -> PyResult<(Kind, ArrayRef)> {
     // SAFETY: the same for an array.
     let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
     if schema.release().is_none() || array.is_released() {
-        return Err(to_python(ArrowError::CDataInterface("the array was given out before".to_owned())));
+        return Err(to_python(ArrowError::CDataInterface("the array was exported before".to_owned())));
     }
     let data_type = believed(|| DataType::try_from(&schema))?;
     let kind = kind_of(&data_type)?;
@@ -252,7 +252,7 @@ fn array(capsules: &Bound<'_, PyAny>) -> PyResult<(Kind, ArrayRef)> {
         if !fits(&array, &data_type) {
             return Err(ArrowError::CDataInterface(format!("the array is not one of {data_type}")));
         }
-        // SAFETY: the two belong together, as they were given out together, and have the same shape.
+        // SAFETY: the two were exported together and have the same shape.
         let data = unsafe { from_ffi_and_data_type(array, data_type) }?;
         data.validate_full()?;
         Ok(make_array(data))
@@ -260,7 +260,7 @@ fn array(capsules: &Bound<'_, PyAny>) -> PyResult<(Kind, ArrayRef)> {
     Ok((kind, array))
 }
 
-/// Whether an array has the parts of such a column. How long its buffers are, only its owner knows.
+/// Whether an array has the parts of such a column. The length of its buffers is known only to its owner.
 fn fits(array: &FFI_ArrowArray, data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => array.num_buffers() == 3,
@@ -275,14 +275,14 @@ fn fits(array: &FFI_ArrowArray, data_type: &DataType) -> bool {
     }
 }
 
-/// Looks the buffers through: they are another program's.
+/// Validates the buffers, which belong to another program.
 fn checked(array: Result<ArrayRef, ArrowError>) -> Result<ArrayRef, ArrowError> {
     let array = array?;
     array.to_data().validate_full()?;
     Ok(array)
 }
 
-/// Reads what another program gave out. Arrow panics where that is not as it should be.
+/// Reads what another program exported. Arrow panics if that is invalid.
 fn believed<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> PyResult<T> {
     match caught(read) {
         Ok(result) => result.map_err(to_python),

@@ -1,21 +1,21 @@
-//! Columns of tables, among all that can be iterated.
+//! Recognises columns of tables among iterables.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// What a value is to somebody who looks for sentences in it.
+/// The kind of a value that may hold sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// A column whose values lie in Arrow's buffers.
+    /// A column whose values are in Arrow's buffers.
     Arrow,
-    /// A column of Python's own objects, of which some may be missing.
+    /// A column of Python objects, some of which may be missing.
     Objects,
-    /// No column.
+    /// Not a column.
     None,
 }
 
 impl Column {
-    /// Looks at a value. A whole table is refused: which of its columns is meant cannot be guessed.
+    /// Inspects a value. A whole table is an error, because its column of text cannot be guessed.
     pub fn of(value: &Bound<'_, PyAny>) -> PyResult<Column> {
         let kind = value.get_type();
         let module = kind.module().map(|module| module.to_string_lossy().into_owned()).unwrap_or_default();
@@ -24,7 +24,7 @@ impl Column {
         if is_pandas && name == "DataFrame" {
             return Err(choose_column(&name));
         }
-        // Anything may have any attribute, such as one that raises an error.
+        // Any object may have any attribute, for instance one that raises an error.
         let has = |method: &str| kind.hasattr(method).unwrap_or(false);
         let has_buffers = has("__arrow_c_stream__") || has("__arrow_c_array__");
         if is_pandas && (name == "Series" || name == "Index") {
@@ -35,7 +35,7 @@ impl Column {
     }
 }
 
-/// What to say about a table.
+/// The error for a table.
 pub fn choose_column(what: &str) -> PyErr {
     PyValueError::new_err(format!(
         "sentences is a {what}; choose the column that is text, as in train(table[\"text\"])"

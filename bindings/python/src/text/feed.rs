@@ -1,4 +1,4 @@
-//! Text from Python, as the engine reads it.
+//! Text from Python, as a source for the engine.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,45 +16,45 @@ use super::column::Column;
 use super::items::Items;
 use super::{Kind, Supply};
 
-/// What stands for the text in messages.
+/// The name of the text in messages.
 const NAME: &str = "sentences";
 
-/// A source that we keep a hand on while a trainer reads it.
+/// A source that is inspected between the calls of a trainer that reads it.
 pub trait Feed: Source + Send {
-    /// What was met in the text.
+    /// What was found in the text.
     fn report(&self) -> TextReport;
 
-    /// Writes down what was learned, at rest.
+    /// Records what was learned, between two calls of the trainer.
     fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()>;
 
-    /// How much of it was read, if that is known.
+    /// The fraction that was read, if known.
     fn fraction(&self) -> Option<f64>;
 
-    /// How many values were missing.
+    /// The number of missing values.
     fn missing(&self) -> u64 {
         0
     }
 
-    /// How long it has waited for Python's text in all.
+    /// The total time it has waited for Python.
     fn waited(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Takes no more from Python: what was taken is given out, and then it ends. Nothing where nothing is taken ahead.
+    /// Takes no more from Python. What was taken is still returned before the end.
     fn stop(&mut self) {}
 
-    /// The error of Python that ended it.
+    /// The Python error that ended it.
     fn take_error(&mut self) -> Option<PyErr> {
         None
     }
 
-    /// Files that were learned before, and others that have no words in them.
+    /// The files, for those that were skipped or have no words.
     fn files(&self) -> Option<&Files> {
         None
     }
 }
 
-/// A feed with several owners: passes over a corpus want a source of their own each time.
+/// A feed with several owners: each pass over a corpus takes a source of its own.
 #[derive(Clone)]
 pub struct Shared(Arc<Mutex<Box<dyn Feed>>>);
 
@@ -64,7 +64,7 @@ impl Shared {
         Shared(Arc::new(Mutex::new(feed)))
     }
 
-    /// The feed, while nobody reads it.
+    /// The feed, while it is not being read.
     pub fn feed(&self) -> MutexGuard<'_, Box<dyn Feed>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -76,12 +76,12 @@ impl Source for Shared {
     }
 }
 
-/// A feed of what Python calls sentences.
+/// A feed of Python's `sentences`.
 pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyResult<Box<dyn Feed>> {
     let py = sentences.py();
     let supply: Box<dyn Supply> = match Column::of(sentences)? {
         Column::Arrow => match Arrow::new(sentences) {
-            // pandas gives out its buffers only by way of pyarrow.
+            // pandas exports its buffers only through pyarrow.
             Err(error) if error.is_instance_of::<PyImportError>(py) => Box::new(Items::new(sentences, true)?),
             column => Box::new(column?),
         },
@@ -105,24 +105,24 @@ pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyRes
     })
 }
 
-/// A supply that may be shut.
+/// A supply that can be shut.
 struct Tap {
     supply: Box<dyn Supply>,
     state: State,
-    /// How long the supply has taken in all.
+    /// The total time that the supply has taken.
     waited: Duration,
 }
 
 enum State {
     Open,
-    /// It has no more, or no more is wanted.
+    /// It has ended, or no more is wanted.
     Shut,
-    /// It failed; the error is taken only once.
+    /// It failed. The error is taken only once.
     Failed(Option<PyErr>),
 }
 
 impl Tap {
-    /// Takes from the supply, and sees how long that takes.
+    /// Takes from the supply, and measures the time.
     fn fill<T>(&mut self, fill: impl FnOnce(&mut dyn Supply) -> PyResult<T>) -> PyResult<T> {
         let began = Instant::now();
         let filled = fill(&mut *self.supply);
@@ -146,7 +146,7 @@ impl Tap {
 
 const RAISED: &str = "Python raised an error";
 
-/// What the engine is told when Python's own error is known to us.
+/// The engine's error when a Python error is kept here.
 pub fn raised() -> Error {
     Error::Io { path: NAME.into(), source: io::Error::other(RAISED) }
 }
@@ -171,7 +171,7 @@ impl Source for ListFeed {
             match self.tap.fill(|supply| supply.fill_lists(&mut self.lists)) {
                 Ok(true) => {}
                 Ok(false) => self.tap.state = State::Shut,
-                // What came before the error is given out first.
+                // What came before the error is returned first.
                 Err(error) => self.tap.state = State::Failed(Some(error)),
             }
         }
@@ -183,7 +183,7 @@ impl Feed for ListFeed {
         self.lists.report().clone()
     }
 
-    /// Tokens that were cut elsewhere have no place in a text.
+    /// Tokens from lists have no position in a text.
     fn record_positions(&mut self, _: &mut Ledger) -> Result<()> {
         Ok(())
     }
@@ -212,7 +212,7 @@ impl Feed for ListFeed {
     }
 }
 
-/// Strings, by the engine's reader of pipes: what `skipstream train -` makes of the same lines.
+/// Strings, read like a pipe: the same as `skipstream train -` with these lines.
 struct LineFeed {
     files: Files,
     tap: Arc<Mutex<Tap>>,
@@ -279,7 +279,7 @@ impl io::Read for LineReader {
             self.lines.clear();
             self.next = 0;
             if let Err(error) = tap.fill(|supply| supply.fill_lines(&mut self.lines)) {
-                // What came before the error is given out first.
+                // What came before the error is returned first.
                 tap.state = State::Failed(Some(error));
                 if self.lines.is_empty() {
                     return Err(io::Error::other(RAISED));

@@ -12,8 +12,8 @@ use super::{Kind, Supply, refuse_one_string};
 use crate::ending;
 use crate::error::to_python;
 
-/// What is taken at once, under one hold of Python's lock: enough that taking the lock costs nothing, and so little that
-/// other threads of Python do not wait long.
+/// The number of bytes taken while Python's lock is held: enough that taking the lock costs nothing, and few enough that
+/// other Python threads do not wait long.
 const CHUNK_TOKENS: usize = 50_000;
 const CHUNK_BYTES: usize = 256 << 10;
 const CHUNK_TIME: Duration = Duration::from_millis(20);
@@ -22,19 +22,19 @@ const CHUNK_TIME: Duration = Duration::from_millis(20);
 pub struct Items {
     iterator: Py<PyIterator>,
     kind: Kind,
-    /// The item that told the kind.
+    /// The first item, which determined the kind.
     first: Option<Py<PyAny>>,
     /// The number of the last item, from 1.
     number: u64,
     length: Option<usize>,
-    /// Whether a missing value is passed over, and not an error.
+    /// Whether missing values are skipped instead of being an error.
     skips_missing: bool,
     missing: u64,
     open: Option<Open>,
     utf8: Utf8,
 }
 
-/// A list of tokens of which more are to be taken, with the number of the next.
+/// A list of tokens that was taken in part, with the index of the next.
 struct Open {
     tokens: Tokens,
     number: usize,
@@ -47,7 +47,7 @@ enum Tokens {
 }
 
 impl Items {
-    /// Looks at the first item to tell what the others are.
+    /// Looks at the first item, which determines the kind of all.
     pub fn new(sentences: &Bound<'_, PyAny>, skips_missing: bool) -> PyResult<Items> {
         refuse_one_string(sentences)?;
         let iterator = sentences.try_iter().map_err(|error| {
@@ -94,7 +94,7 @@ impl Items {
     }
 
     fn take_lines(&mut self, py: Python<'_>, lines: &mut Vec<u8>) -> PyResult<()> {
-        // What has no words in it never makes a batch, between which signals are looked for too.
+        // Text without words never completes a batch, between which signals are handled too.
         ending::check()?;
         py.check_signals()?;
         let deadline = Instant::now() + CHUNK_TIME;
@@ -166,7 +166,7 @@ impl Items {
         }
     }
 
-    /// Takes tokens of one sentence, at most a chunk of them; whether there may be more.
+    /// Takes tokens of one sentence, at most a chunk of them. Returns whether there may be more.
     fn take_tokens(&mut self, py: Python<'_>, open: &mut Open, lists: &mut TokenLists) -> PyResult<bool> {
         let Open { tokens, number } = open;
         let last = number.saturating_add(CHUNK_TOKENS);
@@ -234,7 +234,7 @@ fn is_string(item: &Bound<'_, PyAny>) -> bool {
         || item.is_instance_of::<PyByteArray>()
 }
 
-/// A text of which the mean is asked, taken from Python.
+/// A text whose mean vector is requested.
 pub enum Text {
     /// A string.
     Lines(Vec<u8>),
@@ -245,7 +245,7 @@ pub enum Text {
 }
 
 impl Items {
-    /// The next texts, at most so many, each by itself.
+    /// The next texts, up to a number.
     pub fn take_texts(&mut self, py: Python<'_>, most: usize, options: &TextOptions) -> PyResult<Vec<Text>> {
         let mut texts = Vec::new();
         while texts.len() < most {
@@ -280,7 +280,7 @@ impl Items {
     }
 }
 
-/// Whether a value of a table is missing: nothing, not a number, or pandas' own kind of nothing.
+/// Whether a value of a table is missing: `None`, NaN, or a missing value of pandas.
 fn is_missing(item: &Bound<'_, PyAny>) -> bool {
     item.is_none()
         || item.extract::<f64>().is_ok_and(f64::is_nan)

@@ -1,24 +1,24 @@
-//! Files that Python names, and what they are said to be.
+//! Files named by Python, and their format.
 
 use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use skipstream::corpus::{AskedLayout, BadRecords, Files, Layout, Ledger, TextOptions, UnclearLayout, find};
+use skipstream::corpus::{BadRecords, Files, Layout, LayoutError, LayoutRequest, Ledger, TextOptions, find};
 
 use super::feed::FileFeed;
 use crate::call::call;
 use crate::settings::{choice, optional};
 
 /// Files that were found.
-pub struct AskedFiles {
+pub struct FilesRequest {
     paths: Vec<PathBuf>,
     layout: Layout,
     again: bool,
 }
 
-impl AskedFiles {
-    /// Finds what names, folders and patterns stand for, and decides what it is.
+impl FilesRequest {
+    /// Finds the files that names, folders and patterns mean, and determines their format.
     pub fn find(
         py: Python<'_>,
         paths: &[PathBuf],
@@ -26,19 +26,19 @@ impl AskedFiles {
         field: Option<String>,
         bad_records: &Bound<'_, PyAny>,
         again: bool,
-    ) -> PyResult<AskedFiles> {
+    ) -> PyResult<FilesRequest> {
         let formats = ["text", "jsonl", "csv", "tsv", "parquet"];
         let format = optional(format, |format| choice("format", format, &formats))?;
         let bad_records: BadRecords = choice("bad_records", bad_records, &["error", "skip"])?;
         let found = call(py, || paths.iter().map(find).collect::<skipstream::Result<Vec<_>>>())?;
         let paths = found.concat();
-        // The default says nothing.
+        // The default means that nothing was requested.
         let bad_records = Some(bad_records).filter(|&policy| policy != BadRecords::default());
-        let layout = AskedLayout { format, field, bad_records }.of_files(&paths).map_err(question)?;
-        Ok(AskedFiles { paths, layout, again })
+        let layout = LayoutRequest { format, field, bad_records }.of_files(&paths).map_err(to_python)?;
+        Ok(FilesRequest { paths, layout, again })
     }
 
-    /// What is left to read of them; several times, if so wanted.
+    /// What is left to read of them, for one or several passes.
     pub fn open(
         &self,
         py: Python<'_>,
@@ -46,7 +46,7 @@ impl AskedFiles {
         ledger: &Ledger,
         in_passes: bool,
     ) -> PyResult<FileFeed> {
-        let AskedFiles { paths, layout, again } = self;
+        let FilesRequest { paths, layout, again } = self;
         call(py, || {
             let mut files = Files::plan(paths, ledger, *again, options, layout)?;
             if in_passes {
@@ -57,18 +57,18 @@ impl AskedFiles {
     }
 }
 
-fn question(unclear: UnclearLayout) -> PyErr {
+fn to_python(unclear: LayoutError) -> PyErr {
     PyValueError::new_err(match unclear {
-        UnclearLayout::NoRecords => {
+        LayoutError::NoRecords => {
             "field and bad_records need format \"jsonl\", \"csv\", \"tsv\" or \"parquet\": text has no records"
                 .to_owned()
         }
-        UnclearLayout::NamedAsRecords { path, format } => format!(
+        LayoutError::NamedAsRecords { path, format } => format!(
             "{}: by its name this is {format}; say which field is text with format=\"{format}\", field=NAME, \
              or that all of it is, with format=\"text\"",
             path.display()
         ),
-        UnclearLayout::NoField { format } => {
+        LayoutError::NoField { format } => {
             format!("format=\"{format}\" needs field=NAME: which field is text?")
         }
     })

@@ -1,7 +1,7 @@
-//! Text that comes from Python.
+//! Text from Python.
 //!
-//! `items.rs` and `arrow.rs` take it from an iterable or from Arrow's buffers, in chunks; `feed.rs` makes a source of
-//! it that the engine reads, of strings by the engine's own reader of text, of token lists as they are.
+//! `items.rs` and `arrow.rs` take it from an iterable or from Arrow's buffers, in chunks. `feed.rs` turns it into a source:
+//! strings are read by the engine's text reader, and token lists are taken as they are.
 
 mod arrow;
 mod column;
@@ -18,48 +18,48 @@ use skipstream::corpus::TokenLists;
 pub use column::Column;
 pub use feed::{Feed, Shared, from_python, raised};
 pub use items::{Items, Text};
-pub use layout::AskedFiles;
+pub use layout::FilesRequest;
 
-/// Where a feed takes its text from, a chunk at a time.
+/// The origin of a feed's text, which is taken in chunks.
 pub trait Supply: Send {
-    /// What it consists of.
+    /// The kind of its items.
     fn kind(&self) -> Kind;
 
-    /// Adds strings as lines, or nothing at the end.
+    /// Adds strings as lines; adds nothing at the end.
     fn fill_lines(&mut self, lines: &mut Vec<u8>) -> PyResult<()>;
 
-    /// Adds lists of tokens; whether there may be more.
+    /// Adds lists of tokens. Returns whether there may be more.
     fn fill_lists(&mut self, lists: &mut TokenLists) -> PyResult<bool>;
 
-    /// How much of it was taken, if that is known.
+    /// The fraction that was taken, if known.
     fn fraction(&self) -> Option<f64>;
 
-    /// How many values were missing.
+    /// The number of missing values.
     fn missing(&self) -> u64;
 }
 
-/// What an iterable consists of.
+/// The kind of an iterable's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Strings (or bytes), which the engine cuts into tokens.
+    /// Strings (or bytes), which the engine splits into tokens.
     Strings,
     /// Lists of tokens.
     Lists,
 }
 
-/// Refuses what can be iterated only once.
+/// Rejects what can be iterated only once.
 pub fn refuse_one_shot(sentences: &Bound<'_, PyAny>) -> PyResult<()> {
-    // What starts anew makes an iterator each time, and is none itself.
+    // An iterable that can start again makes a new iterator each time, and is not one itself.
     if sentences.cast::<PyIterator>().is_err() {
         return Ok(());
     }
     Err(PyValueError::new_err(
         "sentences can be read only once, and the strategies batch and word2vec read them several times; \
-         give a list, or an object whose __iter__ starts anew",
+         give a list, or an object whose __iter__ starts again",
     ))
 }
 
-/// Refuses a single string, of which each character would be a sentence.
+/// Rejects a single string, whose characters would each be a sentence.
 pub fn refuse_one_string(sentences: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_one = sentences.is_instance_of::<PyString>()
         || sentences.is_instance_of::<PyBytes>()

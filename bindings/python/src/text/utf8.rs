@@ -1,26 +1,26 @@
-//! Strings of Python as UTF-8.
+//! Python strings as UTF-8.
 
 use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-/// A string of more characters is encoded by Python.
+/// Longer strings are encoded by Python.
 const SHORT: usize = 64;
 
-/// Gives out tokens as UTF-8, in memory that is used again.
+/// Gives tokens as UTF-8, in a reused buffer.
 ///
-/// The stable interface of Python 3.9 has no view of a string's UTF-8. To encode each token would make an object of
-/// bytes for it; to copy its characters out, and make bytes of them here, takes a third of the time.
+/// The stable interface of Python 3.9 has no view of a string's UTF-8. Encoding each token would create a bytes object;
+/// copying its characters and encoding them here takes a third of the time.
 #[derive(Debug, Default)]
 pub struct Utf8 {
     bytes: Vec<u8>,
 }
 
-/// A string, as far as it can be UTF-8.
+/// A string that may not be valid UTF-8.
 pub enum Encoded<'a> {
-    /// It is.
+    /// It is valid.
     Text(&'a str),
-    /// There are halves of surrogate pairs in it, which are written as if they were characters.
+    /// It contains unpaired surrogates, which are written as if they were characters.
     Bytes(Vec<u8>),
 }
 
@@ -56,7 +56,7 @@ impl Utf8 {
     }
 }
 
-/// Appends a string to bytes, with halves of surrogate pairs as if they were characters: no UTF-8 then.
+/// Appends a string to bytes, with unpaired surrogates as if they were characters, which is not valid UTF-8.
 pub fn append(string: &Bound<'_, PyString>, bytes: &mut Vec<u8>) -> PyResult<()> {
     match string.encode_utf8() {
         Ok(encoded) => bytes.extend_from_slice(encoded.as_bytes()),
@@ -69,7 +69,7 @@ pub fn append(string: &Bound<'_, PyString>, bytes: &mut Vec<u8>) -> PyResult<()>
 }
 
 fn encode_surrogates(string: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {
-    // The method of `str` itself: a class made of it may have another one.
+    // The method of `str` itself: a subclass may override it.
     let method = string.py().get_type::<PyString>().getattr("encode")?;
     let encoded = method.call1((string, "utf-8", "surrogatepass"))?;
     Ok(encoded.cast_into::<PyBytes>()?.as_bytes().to_vec())
@@ -81,9 +81,9 @@ fn copy_short<'a>(string: &Bound<'_, PyString>, characters: &'a mut [u32; SHORT]
     // SAFETY: the object is a string, and Python's lock is held.
     let length = unsafe { pyo3::ffi::PyUnicode_GetLength(string.as_ptr()) };
     let length = usize::try_from(length).ok().filter(|&length| length <= SHORT)?;
-    // SAFETY: as above, and no more than the array's length is written, as no zero is to follow.
+    // SAFETY: as above, and at most the array's length is written, without a trailing zero.
     let copied =
         unsafe { pyo3::ffi::PyUnicode_AsUCS4(string.as_ptr(), characters.as_mut_ptr(), SHORT as isize, 0) };
-    // A null pointer would mean that they are more after all, and an error to be fetched; the length says otherwise.
+    // A null pointer would mean that there are more characters, and a pending error; the length excludes that.
     (!copied.is_null()).then(|| &characters[..length])
 }

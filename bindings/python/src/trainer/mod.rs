@@ -29,7 +29,7 @@ use crate::embeddings::Embeddings;
 use crate::ending::Inside;
 use crate::error::to_python;
 use crate::settings::Settings;
-use crate::text::{self, AskedFiles, Column, Items, Text};
+use crate::text::{self, Column, FilesRequest, Items, Text};
 use run::{Model, Origin, Told};
 use turns::Turns;
 use watch::Watch;
@@ -135,7 +135,7 @@ impl Trainer {
         interval: f64,
     ) -> PyResult<Told> {
         let interval = checked_interval(interval)?;
-        let files = AskedFiles::find(py, &paths, format, field, bad_records, again)?;
+        let files = FilesRequest::find(py, &paths, format, field, bad_records, again)?;
         let mut open = |py: Python<'_>, model: &Model| {
             Ok(Box::new(files.open(py, &model.options, &model.ledger, model.in_passes)?) as _)
         };

@@ -1,8 +1,8 @@
-//! How long to wait for text that does not come.
+//! The time limit for text that does not arrive.
 
 use std::time::{Duration, Instant};
 
-/// Waits for text, at most so long.
+/// Waits for text up to a time limit.
 pub struct Patience {
     most: Option<Duration>,
     since: Instant,
@@ -10,12 +10,12 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Without a limit, patience is never over.
+    /// Without a limit, it waits forever.
     pub fn new(most: Option<Duration>) -> Patience {
         Patience { most, since: Instant::now(), words: None }
     }
 
-    /// Whether so many words have been all for too long.
+    /// Whether the number of words has not changed for the whole time limit.
     pub fn is_over(&mut self, words: u64) -> bool {
         if self.words.replace(words) != Some(words) {
             self.since = Instant::now();

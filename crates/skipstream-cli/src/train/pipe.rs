@@ -1,4 +1,4 @@
-//! Standard input that can be left while it has nothing to say.
+//! Standard input whose reading can be interrupted.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use std::time::Duration;
 
 use super::stop::Stop;
 
-/// What stands for standard input in messages.
+/// The name of standard input in messages.
 pub const STDIN: &str = "<stdin>";
 
-/// How long a pipe may be silent before we look whether to stop, or (where it is followed) say that it is silent.
+/// How long a read waits before it checks for a signal or, if the pipe is followed, reports that there is nothing now.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Of a longer line, the end is waited for: its beginning is not held back.
+/// The start of a longer line is passed on before its end has arrived.
 const MAX_HELD_BYTES: usize = 1 << 20;
 
 /// Standard input, read by a thread of its own.
 ///
-/// A plain read would wait for the next byte, however long that takes, and no Ctrl-C could end it. This one fails once
-/// it is told to stop and nothing comes, or the pipe ends because Ctrl-C ended its writer too. As an error, and not as
-/// the end of the text, it makes sure that half a line is not taken for a whole one.
+/// A plain read would wait for the next byte, however long that takes, and Ctrl-C could not end it. This one fails when the
+/// session is stopped and nothing arrives, or when the pipe ends because Ctrl-C ended its writer too. It is an error and not
+/// the end of the text, so that half a line is not taken for a whole one.
 pub struct Pipe {
     chunks: Receiver<io::Result<Vec<u8>>>,
     current: io::Cursor<Vec<u8>>,
@@ -33,37 +33,37 @@ pub struct Pipe {
     following: Option<Following>,
 }
 
-/// What a pipe needs to know to say that it is silent: only behind a whole line.
+/// What a followed pipe needs to report that there is nothing now, which it does only after a whole line.
 struct Following {
     end: PipeEnd,
-    /// The beginning of a line whose end has not come.
+    /// The start of a line whose end has not arrived.
     held: Vec<u8>,
-    /// Whether the beginning of a long line was given out.
+    /// Whether the start of a long line was passed on.
     is_within_line: bool,
 }
 
-/// Whether a pipe that is followed has come to its end.
+/// Whether a followed pipe has ended.
 #[derive(Clone, Debug, Default)]
 pub struct PipeEnd(Arc<AtomicBool>);
 
 impl PipeEnd {
-    /// Whether all was read.
+    /// Whether everything was read.
     pub fn is_reached(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
 
 impl Pipe {
-    /// Begins to read.
+    /// Starts to read.
     pub fn stdin(stop: Stop) -> Pipe {
-        // One chunk waits: nothing is read far ahead of the training.
+        // A channel of one chunk: nothing is read far ahead of training.
         let (sender, chunks) = sync_channel(1);
         // Never joined: it may wait for a byte that never comes, and ends with the process.
         thread::spawn(move || send_chunks(io::stdin(), &sender));
         Pipe { chunks, current: io::Cursor::default(), ended: false, stop, following: None }
     }
 
-    /// Begins to read by whole lines, and gives no bytes while the pipe is silent.
+    /// Starts to read by whole lines, and gives no bytes while there is nothing now.
     pub fn followed(stop: Stop, end: PipeEnd) -> Pipe {
         let following = Following { end, held: Vec::new(), is_within_line: false };
         Pipe { following: Some(following), ..Pipe::stdin(stop) }
@@ -93,7 +93,7 @@ impl Read for Pipe {
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    // The signal that ended the writer may be on its way to us.
+                    // The signal that ended the writer may not have reached us yet.
                     thread::sleep(PATIENCE);
                     self.check_stop()?;
                     self.ended = true;
@@ -117,7 +117,7 @@ impl Pipe {
 }
 
 impl Following {
-    /// What may be given out when a chunk has come; the beginning of a line is held back.
+    /// What to pass on when a chunk has arrived. The start of a line is held back.
     fn whole_lines(&mut self, chunk: Vec<u8>) -> Vec<u8> {
         let line_end = chunk.iter().rposition(|&byte| byte == b'\n').map(|newline| newline + 1);
         let mut lines = std::mem::take(&mut self.held);
@@ -134,7 +134,7 @@ impl Following {
     }
 }
 
-/// Sends what there is, until the end, an error, or until nobody listens any more.
+/// Sends chunks until the end, an error, or until nobody receives.
 fn send_chunks(mut input: impl Read, chunks: &SyncSender<io::Result<Vec<u8>>>) {
     loop {
         let mut chunk = vec![0; BUFFER_BYTES];

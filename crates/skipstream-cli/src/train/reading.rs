@@ -1,4 +1,4 @@
-//! The text of a training, which ends or does not.
+//! The text of a training session, read to its end or followed.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use super::pipe::{Pipe, PipeEnd, STDIN};
 use super::shared::Shared;
 use super::stop::Stop;
 
-/// The text of a training.
+/// The text of a training session.
 pub enum Reading {
     /// Text that ends.
     ToTheEnd(Shared),
@@ -22,13 +22,13 @@ pub enum Reading {
     Followed {
         /// The text.
         follow: Box<Follow>,
-        /// The end of standard input, if that is among it.
+        /// The end of standard input, if it is followed.
         pipe_end: PipeEnd,
     },
 }
 
 impl Reading {
-    /// Looks at all texts before any of them is read.
+    /// Checks all texts before any of them is read.
     pub fn plan(job: &Job, trainer: &Trainer, stop: &Stop) -> anyhow::Result<Reading> {
         let pipe_end = PipeEnd::default();
         let inputs = job.texts.iter().map(|text| match text {
@@ -57,8 +57,8 @@ impl Reading {
         Ok(Reading::Followed { follow, pipe_end })
     }
 
-    /// Whether no more text can come: all that is followed is a pipe, and it has ended. It must not have ended within
-    /// what is skipped of it.
+    /// Whether no more text can come: only a pipe is followed, and it has ended. It is an error if it has ended within the
+    /// text to skip.
     pub fn is_over(&self) -> Result<bool> {
         match self {
             Reading::Followed { follow, pipe_end } if pipe_end.is_reached() => {
@@ -69,7 +69,7 @@ impl Reading {
         }
     }
 
-    /// What happened to files that are followed, since the last time.
+    /// What happened to followed files since the last call.
     pub fn take_notes(&mut self) -> Vec<Note> {
         match self {
             Reading::ToTheEnd(_) => Vec::new(),
@@ -77,7 +77,7 @@ impl Reading {
         }
     }
 
-    /// Writes down how far it was read.
+    /// Records how far it was read.
     pub fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()> {
         match self {
             Reading::ToTheEnd(files) => files.files().record_positions(ledger),
@@ -85,7 +85,7 @@ impl Reading {
         }
     }
 
-    /// What was met in it.
+    /// What was found in it.
     pub fn report(&self) -> TextReport {
         match self {
             Reading::ToTheEnd(files) => files.files().report(),
@@ -101,7 +101,7 @@ impl Reading {
         }
     }
 
-    /// Files that were read to their end and hold no words.
+    /// Files that were read to their end and have no words.
     pub fn without_words(&self) -> Vec<PathBuf> {
         match self {
             Reading::ToTheEnd(files) => files.files().without_words().map(Path::to_owned).collect(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::replace::is_still_at;
 use crate::{Error, Result};
 
-/// The right to write what a lock file stands for, until it is dropped or the process ends, however it ends.
+/// An exclusive lock, until it is dropped or the process ends, however it ends.
 ///
 /// ```
 /// use skipstream::bytes::Lock;
@@ -26,7 +26,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock on a file, which is made for it; nothing where somebody else has it.
+    /// Takes the lock on a file, which is created for it; `None` if another process has it.
     pub fn take(path: impl AsRef<Path>) -> Result<Option<Lock>> {
         let path = path.as_ref();
         loop {
@@ -47,7 +47,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // While it is still locked. What cannot be removed does no harm: the lock ends with the process.
+        // Removed while it is still locked. A file that cannot be removed does no harm: the lock ends with the process.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! A part of a file as memory.
+//! A memory-mapped part of a file.
 
 use std::fs::File;
 use std::io;
@@ -6,23 +6,23 @@ use std::ops::Range;
 
 use memmap2::{Mmap, MmapOptions};
 
-/// Floats of a file that are read from disk, or from the system's cache, when they are looked at.
+/// Memory-mapped floats of a file.
 #[derive(Debug)]
 pub(crate) struct MappedFloats {
     map: Mmap,
 }
 
 impl MappedFloats {
-    /// Maps these bytes of the file, or nothing where they are not whole floats in memory.
+    /// Maps these bytes of the file; `None` if they are not whole, aligned floats.
     ///
-    /// Whoever changes the file in place changes the floats, and whoever cuts it short ends the process when it looks at
-    /// what is gone (SIGBUS). A file that is renamed over or deleted stays as it was for who has it mapped, and our own
-    /// writers only ever [replace](super::replace) files.
+    /// Changing the file in place changes the floats, and truncating it ends the process when it accesses the missing part
+    /// (SIGBUS). A file that is renamed over or deleted stays as it was for the processes that have it mapped, and this library
+    /// only [replaces](super::replace) files.
     pub fn new(file: &File, bytes: Range<u64>) -> io::Result<Option<MappedFloats>> {
         let length = usize::try_from(bytes.end - bytes.start).map_err(io::Error::other)?;
-        // SAFETY: the map is read only, and its bytes are taken for floats alone, for which every pattern of bits is a
-        // value; so a change of the file by others can make an answer wrong but breaks nothing that the compiler
-        // relies on elsewhere. What happens when the file is cut short is said above.
+        // SAFETY: the map is read only, and its bytes are interpreted as floats, for which every bit pattern is a value; so a
+        // change of the file by others can make an answer wrong but breaks nothing that the compiler relies on elsewhere.
+        // Truncation is described above.
         let map = unsafe { MmapOptions::new().offset(bytes.start).len(length).map(file) }?;
         let aligned = bytemuck::try_cast_slice::<u8, f32>(&map).is_ok();
         Ok(aligned.then_some(MappedFloats { map }))

@@ -1,4 +1,4 @@
-//! Files as bytes: how they are compressed, replaced, locked and looked at in place.
+//! Files as bytes: compressed, replaced, locked, memory-mapped.
 //!
 //! Invariant: nothing here knows what the bytes mean.
 

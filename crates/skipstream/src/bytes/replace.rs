@@ -1,4 +1,4 @@
-//! Files that are either the old one or the new one, whole.
+//! Atomic replacement of files.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::BUFFER_BYTES;
 use crate::{Error, Result};
 
-/// Writes a file under another name in the same folder, syncs it, and renames it.
+/// Writes a file under a temporary name in the same folder, syncs it, and renames it.
 ///
-/// Whoever is killed, and when: the file is the old one or the new one. Two who write the same file at once are told so.
-/// A link stays a link, to the new file. A device or a folder is not replaced.
+/// After a crash the file is either the old one or the new one. Two processes that write the same file at once get an error.
+/// A symlink stays a symlink, to the new file. A device or a folder is not replaced.
 pub fn replace(path: impl AsRef<Path>, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
     let path = &behind_links(path.as_ref())?;
     let temporary = temporary_name(path);
@@ -19,12 +19,12 @@ pub fn replace(path: impl AsRef<Path>, write: impl FnOnce(&mut BufWriter<File>) 
     let finished = write(&mut file)
         .and_then(|()| file.flush().and_then(|()| file.get_ref().sync_all()).map_err(Error::io(&temporary)));
     if let Err(error) = finished {
-        // Half a file is of no use, and the disk may be full.
+        // A partial file is useless, and the disk may be full.
         let _ = fs::remove_file(&temporary);
         return Err(error);
     }
     fs::rename(&temporary, path).map_err(Error::io(path))?;
-    // The rename itself is on disk once the folder is; not all systems can sync a folder.
+    // The rename is on disk once the folder is synced; not all systems can sync a folder.
     #[cfg(unix)]
     {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -44,13 +44,13 @@ fn behind_links(path: &Path) -> Result<PathBuf> {
                 "not a regular file, so it is not replaced",
             )));
         }
-        // Nothing is there, or nothing that can be seen: writing will tell.
+        // It does not exist, or is not visible: writing will show.
         Err(_) => return Ok(path.to_owned()),
     }
     if path.is_symlink() { path.canonicalize().map_err(Error::io(path)) } else { Ok(path.to_owned()) }
 }
 
-/// An empty file that nobody else writes. What a killed process left in it is gone.
+/// An empty file that no other process writes. What a killed process left in it is dropped.
 fn create(temporary: &Path) -> Result<File> {
     loop {
         let file = File::options().write(true).create(true).truncate(false).open(temporary);
@@ -61,8 +61,8 @@ fn create(temporary: &Path) -> Result<File> {
     }
 }
 
-/// Empties a file that was opened and nobody else writes; nothing if it does not have this name any more, because the one
-/// who wrote it has renamed it meanwhile: it is the whole new file then, and must be left alone.
+/// Empties an open file that no other process writes. `None` if it no longer has this name, because its writer has renamed
+/// it meanwhile: it is the complete new file then, and must be left alone.
 fn claim(file: File, temporary: &Path) -> Result<Option<File>> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
@@ -88,7 +88,7 @@ pub(super) fn is_still_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Elsewhere a file that is open cannot be renamed.
+/// Elsewhere an open file cannot be renamed.
 #[cfg(not(unix))]
 pub(super) fn is_still_at(_: &File, _: &Path) -> bool {
     true

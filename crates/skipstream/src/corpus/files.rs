@@ -18,30 +18,30 @@ use crate::{Error, Result};
 
 /// Something to read: a file by its path, or a pipe.
 pub enum Input {
-    /// A file; or a named pipe or a device, which are read like a pipe.
+    /// A file. A named pipe or a device is read like a pipe.
     File(PathBuf),
-    /// A pipe. Its text is always new, but for the bytes that are passed over.
+    /// A pipe. Its text is always new, except for the bytes to skip.
     Pipe {
-        /// What stands for it in messages (`<stdin>`).
+        /// Its name in messages (`<stdin>`).
         name: PathBuf,
         /// Its bytes, compressed or not.
         reader: Box<dyn io::Read + Send>,
-        /// The text to pass over.
+        /// The text to skip.
         skip: Position,
     },
-    /// Text from within the program, read like a pipe: it is never taken for something compressed.
+    /// Text from within the program, read like a pipe, but never decompressed.
     Text {
-        /// What stands for it in messages.
+        /// Its name in messages.
         name: PathBuf,
         /// Its bytes.
         reader: Box<dyn io::Read + Send>,
     },
 }
 
-/// Reads files one after the other as one stream, each from where the [`Ledger`] says that it was left.
+/// Reads files one after the other as one stream, each from the position in the [`Ledger`].
 ///
-/// A trainer's batches therefore span files. A file is opened when its turn comes. After training came to rest,
-/// [`Files::record_positions`] writes down what was read.
+/// A trainer's batches therefore span files. A file is opened when its turn comes. After training,
+/// [`Files::record_positions`] records what was read.
 ///
 /// ```
 /// use skipstream::corpus::{Files, Layout, Ledger, Sentence, Source, TextOptions};
@@ -62,13 +62,13 @@ pub enum Input {
 pub struct Files {
     options: TextOptions,
     layout: Layout,
-    /// All that is read, in order.
+    /// Everything to read, in order.
     parts: Vec<Part>,
-    /// Which of them is read now.
+    /// The current one.
     turn: usize,
     stream: Option<TextStream>,
     skipped: Vec<PathBuf>,
-    /// What was met in the parts that are closed.
+    /// What was found in the parts that are closed.
     closed_report: TextReport,
     /// The raw bytes of the parts that are closed.
     closed_bytes: u64,
@@ -78,36 +78,36 @@ pub struct Files {
 /// An input, and how far it was read.
 struct Part {
     name: PathBuf,
-    /// What is read; nothing once a pipe was opened.
+    /// The reader of a pipe, until it is opened.
     pipe: Option<Pipe>,
     /// The raw length of a file; `None` for a pipe.
     file_bytes: Option<u64>,
     reached: Reached,
     complete: bool,
-    /// What the ledger knows of it.
+    /// What the ledger has of it.
     recorded: Reached,
     is_recorded: bool,
 }
 
-/// What a pipe gives.
+/// The reader of a pipe.
 enum Pipe {
     /// Bytes that may be compressed.
     Bytes(Box<dyn io::Read + Send>),
     Text(Box<dyn io::Read + Send>),
 }
 
-/// A place in a part.
+/// How far a part was read.
 #[derive(Clone, Copy, Default)]
 struct Reached {
     position: Position,
-    /// The words up to there.
+    /// The number of words up to the position.
     words: u64,
 }
 
 impl Files {
-    /// Decides what is to be read of each input: files that were learned are left out, files that grew or were
-    /// interrupted go on at their old position, and one that was learned and then changed is an error. All files are
-    /// looked at before any is read. With `again`, every file is new text from its start.
+    /// Decides what to read of each input. Files that were learned are skipped, files that grew or were interrupted continue
+    /// at their position, and a file that was learned and then changed is an error. All files are checked before any is
+    /// read. With `again`, every file is new text from its start.
     ///
     /// A file that is named twice is read once.
     pub fn plan(
@@ -175,24 +175,24 @@ impl Files {
         &self.skipped
     }
 
-    /// What was read to its end and has no word in it.
+    /// Files that were read to their end and have no words.
     pub fn without_words(&self) -> impl Iterator<Item = &Path> {
         let parts = self.parts.iter().filter(|part| part.complete && part.reached.words == 0);
         parts.map(|part| part.name.as_path())
     }
 
-    /// What was met in the text so far.
+    /// What was found in the text so far.
     pub fn report(&self) -> TextReport {
         let current = self.stream.as_ref().map(|stream| stream.report());
         self.closed_report.clone() + current.unwrap_or_default()
     }
 
-    /// How far all files were read; a clone may be watched while a trainer reads.
+    /// How far all files were read. A clone can be watched during training.
     pub fn progress(&self) -> &FilesProgress {
         &self.progress
     }
 
-    /// Goes back to where the ledger stands, for another pass over the same text.
+    /// Goes back to the positions in the ledger, for another pass over the same text.
     pub fn rewind(&mut self) -> Result<()> {
         if let Some(pipe) = self.parts.iter().find(|part| part.file_bytes.is_none()) {
             return Err(Error::text(&pipe.name, TextError::PipeAgain));
@@ -209,10 +209,10 @@ impl Files {
         Ok(())
     }
 
-    /// Writes down in the ledger how far each file was read, since the last time.
+    /// Records in the ledger how far each file was read.
     ///
-    /// Only right when all that was read was also learned, which is so whenever a trainer has come to rest. Where a
-    /// file cannot be recorded, because it is gone or changed meanwhile, the others still are.
+    /// Call it only when everything that was read is learned, which is so whenever `Trainer::train` has returned. If a file
+    /// cannot be recorded, because it is gone or has changed, the others still are.
     pub fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()> {
         let mut result = Ok(());
         for part in self.parts.iter_mut().filter(|part| !part.is_recorded) {
@@ -223,7 +223,7 @@ impl Files {
         result
     }
 
-    /// Reads from the part whose turn it is.
+    /// Reads from the current part.
     fn read_part(&mut self, sentence: &mut Sentence) -> Result<Read> {
         let part = &mut self.parts[self.turn];
         let stream = match &mut self.stream {
@@ -231,7 +231,7 @@ impl Files {
             None => self.stream.insert(part.open(&self.options, &self.layout)?),
         };
         let read = stream.read(sentence).inspect_err(|_| {
-            // Behind all that was given: a record that cannot be read may be repaired.
+            // The invalid record after this position may be repaired.
             part.reached.position = stream.position();
         })?;
         let raw_bytes = stream.progress().bytes_read();
@@ -242,7 +242,7 @@ impl Files {
         if read == Read::End {
             part.complete = true;
             if part.file_bytes.is_none() {
-                // Behind a pipe's last sentence nothing can grow: what is fed next comes after its last byte.
+                // A pipe does not grow after its end: what is fed next comes after its last byte.
                 part.reached.position = stream.end();
             }
             self.closed_bytes += raw_bytes;
@@ -290,7 +290,7 @@ impl Part {
             file_bytes: Some(file_bytes),
             reached: start,
             recorded: start,
-            // So that a file which is to be learned again is still to be learned if its turn does not come today.
+            // A file to learn again is still to be learned if its turn does not come in this session.
             is_recorded: !again,
             ..Part::pipe(path.to_owned(), None, Position::default())
         }))

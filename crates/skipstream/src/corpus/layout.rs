@@ -1,4 +1,4 @@
-//! What a file is: text, or records with a field of text.
+//! What a file holds: text, or records with a field of text.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ pub enum Layout {
     /// All of it is text.
     #[default]
     Text,
-    /// It is made of records, and one field of them is text: one or more lines, of which each is a sentence.
+    /// It holds records, and one field of them is text: one or more lines, each a sentence.
     Records {
-        /// Which field, of which kind of records.
+        /// The field, and the format of the records.
         field: RecordField,
-        /// What becomes of a record that cannot be read.
+        /// What to do with a record that cannot be read.
         bad_records: BadRecords,
     },
 }
@@ -25,39 +25,39 @@ pub enum Layout {
 /// A field of text in the records of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordField {
-    /// The kind of records.
+    /// The format of the records.
     pub format: RecordFormat,
     /// The field's name. In JSON, `user.text` is the field `text` of the object `user`; in CSV and TSV, a number from 1
-    /// is a column where no column has that name.
+    /// selects a column if no column has that name.
     pub field: String,
 }
 
-/// A kind of records.
+/// A format of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordFormat {
-    /// A JSON object a line. The field is a string, or an array of strings.
+    /// JSON lines: one object per line. The field is a string, or an array of strings.
     Jsonl,
-    /// Values between commas, quoted by `"` where they hold a comma or a line's end; the first row names the columns.
+    /// Values separated by commas, quoted by `"` if they contain a comma or a newline. The first row names the columns.
     Csv,
-    /// Values between tabs, never quoted; the first row names the columns.
+    /// Values separated by tabs, never quoted. The first row names the columns.
     Tsv,
     /// Apache Parquet: the field is a column of strings, or of lists of strings.
     Parquet,
 }
 
-/// What becomes of a record that cannot be read: one that is damaged, or lacks the field, or has something else in it.
+/// What to do with a record that is damaged, lacks the field, or has something other than text in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BadRecords {
-    /// Reading ends with an error that names it.
+    /// Stop with an error that names it.
     #[default]
     Error,
-    /// It is left out and counted.
+    /// Leave it out and count it.
     Skip,
 }
 
-/// What a file is said to be.
+/// The format of a file, as requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileFormat {
@@ -65,60 +65,56 @@ pub enum FileFormat {
     Text,
     /// JSON lines.
     Jsonl,
-    /// Values between commas.
+    /// Values separated by commas.
     Csv,
-    /// Values between tabs.
+    /// Values separated by tabs.
     Tsv,
     /// Parquet.
     Parquet,
 }
 
-/// What was said about files. What was not said follows from the rest, or has to be asked.
+/// What the user said about the files. The rest follows from their names, or has to be asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AskedLayout {
-    /// What they are.
+pub struct LayoutRequest {
+    /// Their format.
     pub format: Option<FileFormat>,
-    /// Which field is text.
+    /// The field that is text.
     pub field: Option<String>,
-    /// What becomes of a record that cannot be read.
+    /// What to do with a record that cannot be read.
     pub bad_records: Option<BadRecords>,
 }
 
-/// What has to be asked, since guessing would do harm.
+/// What the user has to say, because guessing would do harm.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum UnclearLayout {
-    /// A field, or a policy for records, was named for what has no records.
+pub enum LayoutError {
+    /// A field, or a policy for records, was given for text, which has no records.
     NoRecords,
-    /// A file has the name of records, and nobody said which field is text: nobody wants the syntax of JSON among their
-    /// words.
+    /// The file's name says that it holds records, and no field was given: nobody wants the syntax of JSON among their words.
     NamedAsRecords {
         /// The file.
         path: PathBuf,
-        /// What its name says.
+        /// The format that its name says.
         format: RecordFormat,
     },
-    /// Nobody said which field of the records is text.
+    /// No field was given.
     NoField {
-        /// What the records are.
+        /// The format of the records.
         format: RecordFormat,
     },
 }
 
-impl AskedLayout {
-    /// What the files are, or what has to be asked.
+impl LayoutRequest {
+    /// The layout of the files, or what the user has to say.
     ///
     /// ```
-    /// use skipstream::corpus::{AskedLayout, Layout, RecordFormat, UnclearLayout};
+    /// use skipstream::corpus::{LayoutRequest, Layout, RecordFormat, LayoutError};
     ///
-    /// assert_eq!(AskedLayout::default().of_files(["news.txt"]), Ok(Layout::Text));
+    /// assert_eq!(LayoutRequest::default().of_files(["news.txt"]), Ok(Layout::Text));
     /// let path = "news.jsonl".into();
-    /// let unclear = UnclearLayout::NamedAsRecords { path, format: RecordFormat::Jsonl };
-    /// assert_eq!(AskedLayout::default().of_files(["news.jsonl"]), Err(unclear));
+    /// let unclear = LayoutError::NamedAsRecords { path, format: RecordFormat::Jsonl };
+    /// assert_eq!(LayoutRequest::default().of_files(["news.jsonl"]), Err(unclear));
     /// ```
-    pub fn of_files(
-        self,
-        files: impl IntoIterator<Item = impl AsRef<Path>>,
-    ) -> Result<Layout, UnclearLayout> {
+    pub fn of_files(self, files: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Layout, LayoutError> {
         let format = match self.format {
             Some(FileFormat::Jsonl) => RecordFormat::Jsonl,
             Some(FileFormat::Csv) => RecordFormat::Csv,
@@ -126,26 +122,26 @@ impl AskedLayout {
             Some(FileFormat::Parquet) => RecordFormat::Parquet,
             Some(FileFormat::Text) | None => {
                 if self.field.is_some() || self.bad_records.is_some() {
-                    return Err(UnclearLayout::NoRecords);
+                    return Err(LayoutError::NoRecords);
                 }
                 let named = files.into_iter().filter(|_| self.format.is_none()).find_map(|path| {
                     let path = path.as_ref();
                     Some((path.to_owned(), RecordFormat::by_name(path)?))
                 });
                 return match named {
-                    Some((path, format)) => Err(UnclearLayout::NamedAsRecords { path, format }),
+                    Some((path, format)) => Err(LayoutError::NamedAsRecords { path, format }),
                     None => Ok(Layout::Text),
                 };
             }
         };
-        let Some(field) = self.field else { return Err(UnclearLayout::NoField { format }) };
+        let Some(field) = self.field else { return Err(LayoutError::NoField { format }) };
         let field = RecordField { format, field };
         Ok(Layout::Records { field, bad_records: self.bad_records.unwrap_or_default() })
     }
 }
 
 impl RecordFormat {
-    /// What the ending of a name says, before that of a compression.
+    /// The format that a file extension says, before that of a compression.
     ///
     /// ```
     /// use skipstream::corpus::RecordFormat;
@@ -170,7 +166,7 @@ impl RecordFormat {
 }
 
 impl Layout {
-    /// The field, where there are records.
+    /// The field, if there are records.
     pub fn field(&self) -> Option<&RecordField> {
         match self {
             Layout::Text => None,
@@ -202,22 +198,22 @@ mod tests {
 
     #[test]
     fn what_was_said_is_believed_and_what_is_not_clear_is_asked() {
-        let asked = |format, field: Option<&str>| AskedLayout {
+        let asked = |format, field: Option<&str>| LayoutRequest {
             format,
             field: field.map(str::to_owned),
             bad_records: None,
         };
         let files = ["a.txt", "b.csv"];
-        let named = UnclearLayout::NamedAsRecords { path: "b.csv".into(), format: RecordFormat::Csv };
+        let named = LayoutError::NamedAsRecords { path: "b.csv".into(), format: RecordFormat::Csv };
         assert_eq!(asked(None, None).of_files(files), Err(named));
         assert_eq!(asked(Some(FileFormat::Text), None).of_files(files), Ok(Layout::Text));
-        assert_eq!(asked(None, Some("text")).of_files(files), Err(UnclearLayout::NoRecords));
-        let no_field = UnclearLayout::NoField { format: RecordFormat::Tsv };
+        assert_eq!(asked(None, Some("text")).of_files(files), Err(LayoutError::NoRecords));
+        let no_field = LayoutError::NoField { format: RecordFormat::Tsv };
         assert_eq!(asked(Some(FileFormat::Tsv), None).of_files(files), Err(no_field));
         let layout = asked(Some(FileFormat::Tsv), Some("text")).of_files(files).unwrap();
         assert_eq!(layout.field().unwrap().to_string(), "the field `text` of tsv");
-        let skip = AskedLayout { bad_records: Some(BadRecords::Skip), ..AskedLayout::default() };
-        assert_eq!(skip.of_files(["a.txt"]), Err(UnclearLayout::NoRecords));
+        let skip = LayoutRequest { bad_records: Some(BadRecords::Skip), ..LayoutRequest::default() };
+        assert_eq!(skip.of_files(["a.txt"]), Err(LayoutError::NoRecords));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What was learned before, so that training can be run again.
+//! What was learned before, so that training can continue.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,29 +12,29 @@ use super::position::Position;
 use crate::bytes::{Compression, read_magic};
 use crate::{Error, Result};
 
-/// The bytes at either end of a file that its fingerprint covers.
+/// The number of bytes at either end of a file that its fingerprint covers.
 const FINGERPRINT_BYTES: u64 = 64 << 10;
 
 /// The sources that were learned, and how far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// One entry for each file.
+    /// One entry per file.
     pub sources: Vec<LearnedSource>,
-    /// Words learned from pipes, which have no place to go back to.
+    /// Words learned from pipes, which cannot be continued.
     #[serde(default)]
     pub piped_words: u64,
     /// Bytes of decompressed text learned from pipes.
     #[serde(default)]
     pub piped_bytes: u64,
-    /// How far the last pipe was learned: what is passed over if it is fed again.
+    /// How far the last pipe was learned: what to skip if it is fed again.
     #[serde(default)]
     pub last_pipe: Position,
 }
 
-/// A file that was learned, wholly or in part.
+/// A file that was learned, completely or in part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LearnedSource {
-    /// The canonical path. Bytes in it that are not UTF-8 are written as U+FFFD, and paths are compared in that form.
+    /// The canonical path. Invalid UTF-8 in it is written as U+FFFD, and paths are compared in that form.
     #[serde(serialize_with = "lossy")]
     pub path: PathBuf,
     /// The raw length of the file when it was last read; of a plain file that was not read to its end, the bytes that were.
@@ -44,25 +44,25 @@ pub struct LearnedSource {
     pub position: Position,
     /// Whether the file was read to its end.
     pub complete: bool,
-    /// BLAKE3, in hexadecimal, over `file_bytes` and over the first and the last 64 KiB of so many raw bytes.
+    /// BLAKE3, in hexadecimal, over `file_bytes` and over the first and the last 64 KiB of those bytes.
     pub fingerprint: String,
-    /// The words learned from it in all.
+    /// The total number of words learned from it.
     pub words: u64,
-    /// The field that was learned, where the file was read as records.
+    /// The field that was learned, if the file was read as records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<RecordField>,
 }
 
-/// How far a file was read: what [`Ledger::record`] remembers.
+/// How far a file was read, for [`Ledger::record`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
-    /// The raw length of the file when it was opened. A length taken later would hide what was appended meanwhile.
+    /// The raw length of the file when it was opened. A later length would hide what was appended meanwhile.
     pub file_bytes: u64,
     /// How much of the text was learned.
     pub position: Position,
     /// Whether the file was read to its end.
     pub complete: bool,
-    /// The words learned from it in all, earlier readings included.
+    /// The total number of words learned from it, including earlier readings.
     pub words: u64,
 }
 
@@ -71,7 +71,7 @@ pub struct Reading {
 pub enum Plan {
     /// All of it.
     New,
-    /// What stands behind a position, because the file grew or reading was interrupted.
+    /// What follows a position, because the file grew or reading was interrupted.
     Continue {
         /// How much of the text was learned.
         position: Position,
@@ -81,7 +81,7 @@ pub enum Plan {
 }
 
 impl Ledger {
-    /// Says what is left to learn of a file, or that it is not the file any more that was learned.
+    /// What is left to learn of a file; an error if it is not the file that was learned.
     ///
     /// A pipe is always new.
     pub fn plan(&self, path: impl AsRef<Path>, layout: &Layout) -> Result<Plan> {
@@ -109,17 +109,17 @@ impl Ledger {
         Ok(Plan::Continue { position })
     }
 
-    /// The entry of a file, under whatever relative path or symbolic link it is named.
+    /// The entry of a file, under any relative path or symlink.
     pub fn source(&self, path: impl AsRef<Path>) -> Result<Option<&LearnedSource>> {
         Ok(self.source_at(&canonical(path.as_ref())?))
     }
 
-    /// The entry of a canonical path, whether a file is there or not.
+    /// The entry of a canonical path, whether the file exists or not.
     pub(super) fn source_at(&self, canonical: &Path) -> Option<&LearnedSource> {
         self.sources.iter().find(|learned| same(&learned.path, canonical))
     }
 
-    /// Remembers how far a file was read, in place of what was remembered of it before.
+    /// Records how far a file was read, in place of its earlier entry.
     pub fn record(&mut self, path: impl AsRef<Path>, reading: Reading, layout: &Layout) -> Result<()> {
         let path = path.as_ref();
         let metadata = fs::metadata(path).map_err(Error::io(path))?;
@@ -136,7 +136,7 @@ impl Ledger {
         self.record_open(&canonical(path)?, &mut file, reading, layout).map_err(Error::io(path))
     }
 
-    /// The same of a file that is open, whatever its canonical path leads to now.
+    /// Records how far an open file was read, even if its canonical path leads to another one now.
     pub(super) fn record_open(
         &mut self,
         canonical: &Path,
@@ -160,12 +160,12 @@ impl Ledger {
         Ok(())
     }
 
-    /// Forgets a file: what its canonical path leads to next is new.
+    /// Removes the entry of a canonical path: the next file there is new.
     pub(super) fn forget(&mut self, canonical: &Path) {
         self.sources.retain(|learned| !same(&learned.path, canonical));
     }
 
-    /// Counts text that was learned from a pipe since the last time, and how far into that pipe it reached.
+    /// Counts text that was learned from a pipe since the last call, and records how far into that pipe it reached.
     pub fn record_piped(&mut self, words: u64, bytes: u64, position: Position) {
         self.piped_words += words;
         self.piped_bytes += bytes;
@@ -174,7 +174,7 @@ impl Ledger {
 }
 
 impl LearnedSource {
-    /// Refuses to go on in another way than the file was begun: its positions mean something else then.
+    /// Rejects another layout than the one the file was started with: its positions would mean something else.
     pub(super) fn check_layout(&self, path: &Path, layout: &Layout) -> Result<()> {
         let (before, now) = (self.records.as_ref(), layout.field());
         if before == now {
@@ -185,8 +185,8 @@ impl LearnedSource {
     }
 }
 
-/// The bytes of a file that must stay as they are. What was not read yet may still change, for instance because a record
-/// that ended the reading is repaired; but where the position is not a number of the file's own bytes, all must stay.
+/// The number of bytes of a file that must stay the same. What was not read yet may change, for instance because an invalid
+/// record is repaired; but if the position does not count the file's own bytes, all of them must stay.
 fn fixed_bytes(file: &mut File, reading: &Reading, layout: &Layout) -> io::Result<u64> {
     let by_rows = layout.field().is_some_and(|field| field.format == RecordFormat::Parquet);
     let is_plain = Compression::of(&read_magic(file)?) == Compression::None;
@@ -212,7 +212,7 @@ fn canonical(path: &Path) -> Result<PathBuf> {
     path.canonicalize().map_err(Error::io(path))
 }
 
-/// Whether two paths are the same in their serialised form, which may have lost bytes that are not UTF-8.
+/// Whether two paths are the same in their serialized form, which may have lost invalid UTF-8.
 fn same(one: &Path, other: &Path) -> bool {
     one.to_string_lossy() == other.to_string_lossy()
 }

@@ -1,4 +1,4 @@
-//! Lines of text, read as sentences.
+//! Framing: lines of text, read as sentences.
 
 #[cfg(feature = "records")]
 use std::io::Cursor;
@@ -9,24 +9,24 @@ use super::marks::take_mark;
 use super::options::{InvalidUtf8, TextOptions};
 use super::piece::{Finished, Piece};
 use super::position::Position;
-use super::report::{Place, TextReport};
+use super::report::{Location, TextReport};
 use super::sentence::{Read, Sentence, Source};
-use super::words::Words;
+use super::words::WordSplitter;
 use crate::bytes::read_error;
 use crate::{Error, Result};
 
-/// The most bytes that are taken into a piece at once, so that little is copied in vain where a line is cut.
+/// The maximum number of bytes added to a piece at once, so that little is copied twice where a line is cut.
 const STEP_BYTES: usize = 4096;
 
-/// Reads each line as a sentence of tokens, by default what stands between Unicode white space.
+/// Reads each line as a sentence of tokens, by default split at Unicode white space.
 ///
-/// - Only `\n` ends a line; `\r` and the wide line separators are white space. Lines without tokens are passed over.
-/// - A line of more than `max_sentence_words` tokens is cut into pieces of so many.
-/// - A token of more than `max_token_bytes` bytes, before or after it was changed, is left out.
-/// - A NUL byte separates tokens, and lines with one are counted.
-/// - A byte order mark at the start of the stream is dropped, and UTF-16, which has another one, is refused.
+/// - Only `\n` ends a line; `\r` and the wide line separators are white space. Lines without tokens are skipped.
+/// - A line of more than `max_sentence_words` tokens is cut into several sentences.
+/// - A token of more than `max_token_bytes` bytes, before or after normalization, is left out.
+/// - A NUL byte separates tokens. Lines with one are counted.
+/// - A byte order mark at the start is dropped. UTF-16 is an error.
 ///
-/// No line is ever held whole: memory is bounded by the limits.
+/// A line is never held whole: memory is bounded by the limits.
 ///
 /// ```
 /// use skipstream::corpus::{Lines, Sentence, Source, TextOptions};
@@ -47,21 +47,21 @@ pub struct Lines<R> {
     offset: u64,
     /// Bytes that were taken from the reader and belong to the next piece.
     carried: Vec<u8>,
-    /// The lines before the place where reading began.
+    /// The number of lines before the start of reading.
     lines_before: u64,
     position: Position,
-    /// Where the last piece began, and why it ended.
+    /// Where the last piece started, and why it ended.
     piece_start: Position,
     piece_end: End,
     line: Line,
-    /// Where the record begins whose text this is, if it is a record's.
+    /// Where the record of this text starts, if it is from a record.
     record: Option<Position>,
-    /// Where a token is not just what stands between white space.
-    words: Option<Box<Words>>,
+    /// The tokenizer, unless tokens are just split at white space.
+    words: Option<Box<WordSplitter>>,
     report: TextReport,
 }
 
-/// What is known of the line that is being read.
+/// The state of the current line.
 #[derive(Debug, Default)]
 struct Line {
     /// From 1.
@@ -80,7 +80,7 @@ enum End {
     Stream,
 }
 
-/// What the policy for bad bytes says of a piece.
+/// What the policy for invalid UTF-8 says about a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Kept,
@@ -93,9 +93,9 @@ impl<R: BufRead> Lines<R> {
         Self::starting_at(reader, Position::default(), name, options)
     }
 
-    /// Reads on from a [`position`](Self::position) that an earlier reader gave; `reader` must stand at its offset.
+    /// Continues at the [`position`](Self::position) of an earlier reader; `reader` must be at its offset.
     ///
-    /// With the same options the sentences that follow are those that the earlier reader would have returned.
+    /// With the same options the following sentences are those that the earlier reader would have returned.
     pub fn starting_at(
         reader: R,
         position: Position,
@@ -116,32 +116,32 @@ impl<R: BufRead> Lines<R> {
             line: Line::default(),
             record: None,
             words: (!options.is_plain() || position.words > 0)
-                .then(|| Box::new(Words::new(options, position.words))),
+                .then(|| Box::new(WordSplitter::new(options, position.words))),
             report: TextReport::default(),
         })
     }
 
-    /// The place behind the last sentence that was returned.
+    /// The position after the last sentence that was returned.
     pub fn position(&self) -> Position {
         self.position
     }
 
-    /// The place behind all that was taken from the reader, empty lines behind the last sentence included.
+    /// The position after everything that was taken from the reader, including empty lines after the last sentence.
     pub fn end(&self) -> Position {
-        self.behind_piece()
+        self.after_piece()
     }
 
-    /// What was read so far.
+    /// What was found so far.
     pub fn report(&self) -> &TextReport {
         &self.report
     }
 
-    /// Reads a sentence of tokens that are just what stands between white space.
+    /// Reads a sentence of tokens that are just split at white space.
     fn read_plain(&mut self, sentence: &mut Sentence) -> Result<Read> {
         loop {
             self.read_piece(sentence)?;
             if !sentence.is_empty() {
-                self.position = self.behind_piece();
+                self.position = self.after_piece();
                 return Ok(Read::Sentence);
             }
             if self.piece_end == End::Stream {
@@ -150,11 +150,11 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Reads a sentence of words that are made of the text. The pieces of a line are joined, so that only the last
-    /// sentence of a line has fewer words than it may have.
-    fn read_words(&mut self, words: &mut Words, sentence: &mut Sentence) -> Result<Read> {
+    /// Reads a sentence of words made by the tokenizer. The pieces of a line are joined, so that only the last sentence of
+    /// a line is shorter than the limit.
+    fn read_words(&mut self, words: &mut WordSplitter, sentence: &mut Sentence) -> Result<Read> {
         sentence.clear();
-        // An end that an earlier call met says nothing: the stream may have grown since.
+        // The end that an earlier call found may be outdated: the stream may have grown since.
         let mut is_ended = false;
         loop {
             let long_tokens = self.report.long_tokens;
@@ -166,7 +166,7 @@ impl<R: BufRead> Lines<R> {
             let is_full = sentence.len() == self.options.max_sentence_words;
             if is_full || (self.piece_end != End::Cut && !sentence.is_empty()) {
                 self.position = if words.is_empty() {
-                    self.behind_piece()
+                    self.after_piece()
                 } else {
                     Position { words: words.taken(), ..self.piece_start }
                 };
@@ -180,14 +180,14 @@ impl<R: BufRead> Lines<R> {
             is_ended = self.piece_end == End::Stream;
             if verdict == Verdict::Refused && !sentence.is_empty() {
                 // No window reaches across text that is left out.
-                self.position = self.behind_piece();
+                self.position = self.after_piece();
                 return Ok(Read::Sentence);
             }
         }
     }
 
-    /// The place behind the last piece that was read.
-    fn behind_piece(&self) -> Position {
+    /// The position after the last piece.
+    fn after_piece(&self) -> Position {
         Position {
             offset: self.offset - self.carried.len() as u64,
             lines: self.lines_before + self.report.lines,
@@ -195,19 +195,19 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// A byte in the line that is being read.
-    fn place(&self, offset: u64) -> Place {
+    /// A byte in the current line.
+    fn place(&self, offset: u64) -> Location {
         let (line, offset) = match self.record {
             Some(record) => (record.lines + 1, record.offset),
             None => (self.line.number, offset),
         };
-        Place { path: self.name.clone(), line, offset }
+        Location { path: self.name.clone(), line, offset }
     }
 
-    /// Reads one piece, which may turn out to have no tokens, or to be refused by the policy for bad bytes.
+    /// Reads one piece. It may have no tokens, or be rejected by the policy for invalid UTF-8.
     fn read_piece(&mut self, sentence: &mut Sentence) -> Result<Verdict> {
         sentence.clear();
-        self.piece_start = self.behind_piece();
+        self.piece_start = self.after_piece();
         if self.piece_end != End::Cut {
             let number = self.lines_before + self.report.lines + 1;
             self.line = Line { number, ..Line::default() };
@@ -218,7 +218,7 @@ impl<R: BufRead> Lines<R> {
             self.carried.extend_from_slice(taken.text);
             self.line.begun = taken.bytes > 0;
         }
-        let mut piece = Piece::new(sentence, self.behind_piece().offset, &self.options);
+        let mut piece = Piece::new(sentence, self.after_piece().offset, &self.options);
         piece.extend(&self.carried);
         self.carried.clear();
         self.piece_end = loop {
@@ -235,7 +235,7 @@ impl<R: BufRead> Lines<R> {
             piece.extend(part);
             let (taken, end) = match piece.scan(end.is_some()) {
                 Some(rest) => {
-                    piece.give_back(rest, part.len(), &mut self.carried);
+                    piece.split_off(rest, part.len(), &mut self.carried);
                     (part.len().saturating_sub(rest), Some(End::Cut))
                 }
                 None => (part.len() + usize::from(end == Some(End::Line)), end),
@@ -251,7 +251,7 @@ impl<R: BufRead> Lines<R> {
         self.admit(sentence, &finished)
     }
 
-    /// Counts a piece, then lets the policy for bad bytes decide on it.
+    /// Counts a piece, then applies the policy for invalid UTF-8.
     fn admit(&mut self, sentence: &mut Sentence, finished: &Finished) -> Result<Verdict> {
         self.report.long_tokens += finished.long_tokens;
         if let Some(offset) = finished.first_long
@@ -285,7 +285,7 @@ impl<R: BufRead> Lines<R> {
                 Ok(Verdict::Refused)
             }
             (Some(offset), InvalidUtf8::Error) => {
-                let Place { path, line, offset } = self.place(offset);
+                let Location { path, line, offset } = self.place(offset);
                 Err(Error::InvalidUtf8 { path, line, offset })
             }
         }
@@ -299,7 +299,7 @@ impl Lines<Cursor<Vec<u8>>> {
     /// Records are read as words whatever the options: a position in a record is a number of words, so what follows it
     /// must not depend on how the words before it were split into pieces.
     pub(super) fn of_records(name: &Path, options: &TextOptions) -> Result<Self> {
-        let words = Some(Box::new(Words::new(options, 0)));
+        let words = Some(Box::new(WordSplitter::new(options, 0)));
         Ok(Self { words, ..Self::new(Cursor::default(), name, options)? })
     }
 

@@ -1,10 +1,10 @@
-//! Bytes become lines, lines become sentences of tokens.
+//! From bytes to lines, and from lines to sentences of tokens.
 //!
-//! [`open`] recognises how a file is compressed and gives a [`TextStream`]; [`Lines`] cuts any buffered reader into
-//! sentences by the limits of [`TextOptions`] and counts in a [`TextReport`] what it cut, replaced or left out. Every
-//! sentence has a position at which a later reader goes on, and the [`Ledger`] remembers these positions, so that no
-//! text is learned twice and none is passed over. [`TokenLists`] are sentences that were cut elsewhere. [`Files`] makes one stream of many files, as the ledger has it;
-//! [`Follow`] does so of files that grow.
+//! Text goes through three stages: framing (`lines.rs` cuts bytes into lines, `records/` takes a field out of records),
+//! decoding and splitting at white space (`piece.rs`), and tokenizing (`words.rs`). [`open`] gives the sentences of a
+//! file, compressed or not, as a [`TextStream`]; [`Files`] reads many files as one stream, and [`Follow`] files that grow.
+//! Every sentence has a [`Position`] at which a later reader continues; the [`Ledger`] stores these positions, so that no
+//! text is learned twice or skipped. A [`TextReport`] counts everything that was cut, replaced or left out.
 //!
 //! Invariant: this module knows nothing of word ids, counts or training. Its memory is bounded by the limits of
 //! [`TextOptions`], not by the length of a line, a token or a stream.
@@ -36,13 +36,13 @@ pub use error::{SourceChange, TextError};
 pub use files::{Files, Input};
 pub use find::find;
 pub use follow::{FilePosition, Follow, FollowEvent, Note, Tail, TailEnd};
-pub use layout::{AskedLayout, BadRecords, FileFormat, Layout, RecordField, RecordFormat, UnclearLayout};
+pub use layout::{BadRecords, FileFormat, Layout, LayoutError, LayoutRequest, RecordField, RecordFormat};
 pub use ledger::{LearnedSource, Ledger, Plan, Reading};
 pub use lines::Lines;
 pub use open::{TextStream, from_reader, from_reader_at, open, open_at};
 pub use options::{InvalidUtf8, TextOptions, Tokenizer};
 pub use position::Position;
 pub use progress::{FilesProgress, RawProgress};
-pub use report::{FirstPlaces, Place, TextReport};
+pub use report::{FirstLocations, Location, TextReport};
 pub use sentence::{Read, Sentence, Source};
 pub use token_lists::TokenLists;

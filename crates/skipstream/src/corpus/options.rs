@@ -1,40 +1,39 @@
-//! How text is cut into sentences and tokens.
+//! How text is split into sentences and tokens.
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::{check_whole, in_range};
 use crate::{Error, Result};
 
-/// The most bytes that the tokens of one sentence may have by the limits, so that 32-bit offsets and memory suffice.
+/// The maximum size of a sentence that the limits allow, so that 32-bit offsets suffice.
 const MAX_SENTENCE_BYTES: usize = 1 << 30;
 
 const MAX_TOKEN_BYTES: usize = 65_535;
 
-/// What a token is, the limits of sentences and tokens, and the policy for bytes that are not UTF-8.
+/// What a token is, the limits of sentences and tokens, and the policy for invalid UTF-8.
 ///
-/// A line goes through these steps in this order: it is split at white space; what stands between is normalised
-/// (`nfkc`), put in lower case (`lowercase`) and cut into tokens (`tokenizer`); then tokens that are too short or too
-/// long are left out. Normalising comes first because a letter such as `𝐀` has a lower case only once it is `A`, and
-/// `㎏` is a word only once it is `kg`. White space can come first because no letter is composed or put in lower case
-/// with regard to a letter beyond it.
+/// Each line is split at white space. What is between is normalized (`nfkc`), lowercased (`lowercase`) and split into
+/// tokens (`tokenizer`); then tokens that are too short or too long are left out. Normalization comes first because a
+/// letter such as `𝐀` has a lower case only once it is `A`, and `㎏` is a word only once it is `kg`. White space can
+/// come before it because no letter is composed or lowercased depending on a letter beyond it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TextOptions {
     /// What a token is. Default `whitespace`.
     pub tokenizer: Tokenizer,
-    /// Whether tokens are put in lower case, by Unicode's full mapping. Default `false`.
+    /// Lowercase tokens, by Unicode's full mapping. Default `false`.
     pub lowercase: bool,
-    /// Whether text is brought into Unicode's normal form KC, in which `ﬁ` is `fi` and `Ａ` is `A`. Default `false`.
+    /// Normalize text to Unicode's NFKC, in which `ﬁ` is `fi` and `Ａ` is `A`. Default `false`.
     pub nfkc: bool,
-    /// A token of fewer characters is left out and counted. Default 1, from 1 to 65,535.
+    /// Minimum characters of a token; shorter ones are left out and counted. Default 1, from 1 to 65,535.
     pub min_token_len: usize,
-    /// A token of more characters is left out and counted. Default none, from `min_token_len` to 65,535.
+    /// Maximum characters of a token; longer ones are left out and counted. Default none, from `min_token_len` to 65,535.
     pub max_token_len: Option<usize>,
-    /// A line of more tokens is cut into pieces of so many. Default 1000, from 2 to 1,000,000.
+    /// Maximum tokens of a sentence; longer lines are cut into several. Default 1000, from 2 to 1,000,000.
     pub max_sentence_words: usize,
-    /// A token of more bytes is left out and counted. Default 128, from 1 to 65,535.
+    /// Maximum bytes of a token; longer ones are left out and counted. Default 128, from 1 to 65,535.
     pub max_token_bytes: usize,
-    /// What becomes of a line that is not UTF-8. Default `replace`.
+    /// What to do with a line that is not UTF-8. Default `replace`.
     pub invalid_utf8: InvalidUtf8,
 }
 
@@ -42,24 +41,24 @@ pub struct TextOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tokenizer {
-    /// What stands between white space.
+    /// Text between white space.
     #[default]
     Whitespace,
-    /// A word by the boundaries of Unicode (UAX #29) that has a letter or a number in it: punctuation is left out, and
-    /// scripts without spaces fall into their characters.
+    /// A word by Unicode's boundaries (UAX #29) that contains a letter or a number: punctuation is left out, and scripts
+    /// without spaces are split into characters.
     Unicode,
 }
 
-/// What becomes of a line that is not UTF-8.
+/// What to do with a line that is not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InvalidUtf8 {
-    /// Each bad sequence becomes U+FFFD, as in [`String::from_utf8_lossy`].
+    /// Replace each invalid sequence by U+FFFD, like [`String::from_utf8_lossy`].
     #[default]
     Replace,
-    /// The line is left out and counted; of a line that is cut into pieces, the bad piece.
+    /// Leave the line out and count it; of a line that is cut, only the invalid piece.
     Skip,
-    /// Reading ends with [`Error::InvalidUtf8`].
+    /// Stop with [`Error::InvalidUtf8`].
     Error,
 }
 
@@ -79,7 +78,7 @@ impl Default for TextOptions {
 }
 
 impl TextOptions {
-    /// Refuses values outside their limits.
+    /// Checks that all values are within their limits.
     pub fn check(&self) -> Result<()> {
         check_whole("max_sentence_words", self.max_sentence_words)?;
         check_whole("max_token_bytes", self.max_token_bytes)?;
@@ -98,7 +97,7 @@ impl TextOptions {
         Ok(())
     }
 
-    /// Whether a token is just what stands between white space.
+    /// Whether tokens are just split at white space.
     pub(super) fn is_plain(&self) -> bool {
         self.tokenizer == Tokenizer::Whitespace
             && !self.lowercase

@@ -1,4 +1,4 @@
-//! One sentence in the making: raw bytes go in, token spans come out.
+//! Decoding: the bytes of a line become the tokens of a sentence, split at white space.
 
 use super::Sentence;
 use super::options::{TextOptions, Tokenizer};
@@ -6,20 +6,20 @@ use super::sentence::offset;
 use super::separators::{BLOCK, Separator, candidates, separator};
 use super::words::boundaries;
 
-/// The bytes that may gather before those of no further use are dropped; few in tests, so that it happens there.
+/// The number of bytes that may accumulate before unneeded ones are dropped; few in tests, so that it happens there.
 const COMPACT_BYTES: usize = if cfg!(test) { 16 } else { 64 << 10 };
 
-/// The bytes behind a boundary between words that decide whether it is one: the next two characters, each with a few
-/// marks on it.
+/// The number of bytes after a word boundary that decide whether it is one: the next two characters, each with a few
+/// combining marks.
 const CONTEXT_BYTES: usize = 64;
 
-/// What becomes of a run of text without white space that has more bytes than a token may have.
+/// What to do with text without white space that is longer than a token may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LongRun {
-    /// It is a token, and left out.
+    /// It is one token, and left out.
     LeaveOut,
-    /// It may be many words, as in scripts without spaces: it is cut between two of them. Only a word that is too long
-    /// is left out.
+    /// It may be many words, as in scripts without spaces: it is cut between two of them. Only a word that is too long is
+    /// left out.
     Cut,
 }
 
@@ -32,44 +32,44 @@ enum RunEnd {
 
 /// Whether a piece may have more tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Room {
+enum Capacity {
     Left,
     None,
 }
 
 /// A line, or a piece of a long one, while its bytes arrive in parts of any size.
 ///
-/// The buffers are the sentence's own, so that a line in one part costs one copy and no allocation. Over parts, the
-/// bytes of finished tokens, of the open token up to its limit and of an unfinished character are all that must
-/// stay; `compact` drops the rest, and that bounds the memory by the limits whatever the line holds.
+/// It is built in the memory of the sentence, so a line in one part costs one copy and no allocation. Between parts, only
+/// the bytes of finished tokens, of the open token up to its limit and of an incomplete character must stay; `compact`
+/// drops the rest, which bounds the memory whatever the line holds.
 pub(super) struct Piece {
     bytes: Vec<u8>,
     spans: Vec<(u32, u32)>,
     max_words: usize,
     max_token_bytes: usize,
     long_run: LongRun,
-    /// Where the open token starts: behind the last separator.
+    /// Where the open token starts: after the last separator.
     token: usize,
-    /// The first byte that was not looked at.
+    /// The first byte that was not scanned.
     scanned: usize,
     /// Whether bytes of the open token were dropped because it is too long.
     oversized: bool,
     long_tokens: u64,
-    /// What to add to a place in `bytes`, behind the finished tokens, for its stream offset.
+    /// The difference between an index in `bytes`, after the finished tokens, and its stream offset.
     origin: u64,
-    /// The stream offset of the first bad byte among those that were dropped or moved.
+    /// The stream offset of the first invalid byte among those that were dropped or moved.
     first_invalid: Option<u64>,
     /// The stream offset of the first NUL.
     first_nul: Option<u64>,
     /// The stream offset of the first token that was left out.
     first_long: Option<u64>,
-    /// The length of `bytes` at which it is worth while to compact again.
+    /// The length of `bytes` at which to compact again.
     compact_at: usize,
 }
 
-/// What was met on the way to a finished sentence.
+/// What was found in a piece.
 pub(super) struct Finished {
-    /// Tokens that were left out.
+    /// The number of tokens that were left out.
     pub(super) long_tokens: u64,
     /// The stream offset of the first of them.
     pub(super) first_long: Option<u64>,
@@ -80,7 +80,7 @@ pub(super) struct Finished {
 }
 
 impl Piece {
-    /// An empty piece that starts at a stream offset and takes over the buffers of a cleared sentence.
+    /// An empty piece that starts at a stream offset, built in the memory of a cleared sentence.
     pub(super) fn new(sentence: &mut Sentence, origin: u64, options: &TextOptions) -> Self {
         Self {
             bytes: std::mem::take(&mut sentence.text).into_bytes(),
@@ -114,8 +114,8 @@ impl Piece {
 
     /// Finds the tokens in the bytes that were added; `last` says that the line ends here.
     ///
-    /// When the piece has all the tokens it may have, it ends behind the last of them and its separator, and the result
-    /// is the number of bytes behind that, which [`give_back`](Self::give_back) takes out.
+    /// When the piece has the maximum number of tokens, it ends after the last of them and its separator. The result is the
+    /// number of bytes after that, for [`split_off`](Self::split_off).
     pub(super) fn scan(&mut self, last: bool) -> Option<usize> {
         let mut block_start = self.scanned;
         while block_start < self.bytes.len() {
@@ -132,7 +132,7 @@ impl Piece {
                     Separator::Undecided if !last => return self.pause(place),
                     Separator::Undecided | Separator::No => continue,
                 };
-                if self.end_token(place) == Room::None {
+                if self.end_token(place) == Capacity::None {
                     return Some(self.bytes.len() - self.token);
                 }
                 self.token = place + width;
@@ -147,29 +147,29 @@ impl Piece {
         }
         self.scanned = self.bytes.len();
         match self.end_token(self.scanned) {
-            Room::Left => None,
-            Room::None => Some(self.bytes.len() - self.token),
+            Capacity::Left => None,
+            Capacity::None => Some(self.bytes.len() - self.token),
         }
     }
 
-    /// Waits for more bytes behind those that were scanned.
+    /// Stops until more bytes arrive.
     fn pause(&mut self, scanned: usize) -> Option<usize> {
         self.scanned = scanned;
-        if self.long_run == LongRun::Cut && self.cut_run(scanned, RunEnd::Open) == Room::None {
+        if self.long_run == LongRun::Cut && self.cut_run(scanned, RunEnd::Open) == Capacity::None {
             return Some(self.bytes.len() - self.token);
         }
         None
     }
 
-    /// Takes out the last `rest` bytes, which belong to the next piece. What of them was not in the last part, of
-    /// `part` bytes, goes to `carried`.
-    pub(super) fn give_back(&mut self, rest: usize, part: usize, carried: &mut Vec<u8>) {
+    /// Removes the last `rest` bytes, which belong to the next piece. Those of them that were not in the last part, of
+    /// `part` bytes, are appended to `carried`.
+    pub(super) fn split_off(&mut self, rest: usize, part: usize, carried: &mut Vec<u8>) {
         let end = self.bytes.len() - rest;
         carried.extend_from_slice(&self.bytes[end..end + rest.saturating_sub(part)]);
         self.bytes.truncate(end);
     }
 
-    /// Hands the buffers back to the sentence, with bad bytes replaced by U+FFFD.
+    /// Completes the sentence. Invalid bytes are replaced by U+FFFD.
     pub(super) fn finish(self, sentence: &mut Sentence) -> Finished {
         let mut finished = Finished {
             long_tokens: self.long_tokens,
@@ -183,7 +183,7 @@ impl Piece {
                 sentence.spans = self.spans;
                 return finished;
             }
-            // Tokens that were moved together can look valid across a border that runs through a bad sequence.
+            // Tokens that were moved together can look valid across a boundary within an invalid sequence.
             Ok(text) => text.into_bytes(),
             Err(error) => {
                 let place = self.origin + error.utf8_error().valid_up_to() as u64;
@@ -195,7 +195,7 @@ impl Piece {
             let token = String::from_utf8_lossy(&bytes[start as usize..end as usize]);
             if self.long_run == LongRun::LeaveOut && token.len() > self.max_token_bytes {
                 finished.long_tokens += 1;
-                // Tokens were moved; the bad byte that made this one longer is near.
+                // Tokens were moved; the invalid byte that made this one longer is near.
                 finished.first_long = finished.first_long.or(finished.first_invalid);
             } else {
                 sentence.push(&token);
@@ -205,7 +205,7 @@ impl Piece {
     }
 
     #[inline]
-    fn end_token(&mut self, end: usize) -> Room {
+    fn end_token(&mut self, end: usize) -> Capacity {
         let length = end - self.token;
         if self.oversized || length > self.max_token_bytes {
             return self.end_long_run(end);
@@ -213,23 +213,23 @@ impl Piece {
         if length > 0 {
             self.spans.push((offset(self.token), offset(end)));
         }
-        Room::Left
+        Capacity::Left
     }
 
     #[cold]
-    fn end_long_run(&mut self, end: usize) -> Room {
+    fn end_long_run(&mut self, end: usize) -> Capacity {
         match self.long_run {
             LongRun::Cut => self.cut_run(end, RunEnd::Known),
             LongRun::LeaveOut => {
                 self.note_long();
                 self.long_tokens += 1;
                 self.oversized = false;
-                Room::Left
+                Capacity::Left
             }
         }
     }
 
-    /// Keeps where the first token begins that is too long. Of one that goes on, this was seen before.
+    /// Notes where the first token starts that is too long.
     fn note_long(&mut self) {
         if !self.oversized {
             self.first_long.get_or_insert(self.origin + self.token as u64);
@@ -238,15 +238,15 @@ impl Piece {
 
     /// Cuts the open run, of which the bytes up to `end` are known, between words into parts that may be tokens.
     ///
-    /// What is cut depends on so many bytes from the start of the run, never on the parts in which they arrived. A part
-    /// can be cut in turn as if the text began there, because the rules for boundaries do not look across one.
-    fn cut_run(&mut self, end: usize, run_end: RunEnd) -> Room {
+    /// Where it is cut depends only on the bytes from the start of the run, not on the parts in which they arrived. A part
+    /// can be cut in turn as if the text started there, because the rules for boundaries do not look across one.
+    fn cut_run(&mut self, end: usize, run_end: RunEnd) -> Capacity {
         loop {
             let length = end - self.token;
             let window = length.min(self.max_token_bytes + CONTEXT_BYTES);
             let whole = run_end == RunEnd::Known && window == length;
             if run_end == RunEnd::Open && window == length {
-                return Room::Left;
+                return Capacity::Left;
             }
             if whole && length <= self.max_token_bytes && !self.oversized {
                 return self.end_token(end);
@@ -268,7 +268,7 @@ impl Piece {
                     self.spans.push((offset(self.token), offset(self.token + cut)));
                     self.token += cut;
                     if self.spans.len() == self.max_words {
-                        return Room::None;
+                        return Capacity::None;
                     }
                 }
                 None => {
@@ -282,7 +282,7 @@ impl Piece {
         }
     }
 
-    /// Drops every byte that is of no further use and moves the tokens together.
+    /// Drops every byte that is no longer needed and moves the tokens together.
     fn compact(&mut self) {
         let mut keep = self.token;
         if self.long_run == LongRun::LeaveOut {
@@ -319,7 +319,7 @@ impl Piece {
     }
 }
 
-/// Marks the candidates among the bytes from `place` on, a block of them or up to the end.
+/// Marks the candidates in a block of bytes from `place` on.
 #[inline]
 fn candidates_from(bytes: &[u8], place: usize) -> u64 {
     let rest = &bytes[place..];

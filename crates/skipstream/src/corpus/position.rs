@@ -1,26 +1,26 @@
-//! A place in a text at which a later reader goes on.
+//! A position in a text at which a later reader continues.
 
 use serde::{Deserialize, Serialize};
 
-/// A place between two sentences, at which a later reader goes on.
+/// A position between two sentences, at which a later reader continues.
 ///
-/// It is kept in two steps, because not every sentence ends at a byte of the text that can be found again: one run of
-/// letters may be several tokens once it was normalised, and one record of a file several sentences.
+/// It has two parts, because not every sentence ends at a byte of the text: normalization can turn one run of letters into
+/// several tokens, and one record can hold several sentences.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// Bytes of (decompressed) text to pass over.
+    /// The number of bytes of (decompressed) text to skip.
     #[serde(rename = "position")]
     pub offset: u64,
-    /// The lines that end in those bytes, so that lines keep their numbers.
+    /// The number of lines in those bytes, so that lines keep their numbers.
     #[serde(rename = "position_lines", default)]
     pub lines: u64,
-    /// Words to pass over behind those bytes.
+    /// The number of words to skip after those bytes.
     #[serde(rename = "position_words", default)]
     pub words: u64,
 }
 
 impl Position {
-    /// The place behind so many bytes.
+    /// The position after a number of bytes.
     pub fn at(offset: u64) -> Position {
         Position { offset, ..Position::default() }
     }

@@ -4,14 +4,14 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// How much of the raw (perhaps compressed) bytes was read; a clone may be watched from another thread.
+/// How many of the raw (perhaps compressed) bytes were read. A clone can be watched from another thread.
 #[derive(Debug, Clone)]
 pub struct RawProgress {
     read: Arc<AtomicU64>,
     length: Option<u64>,
 }
 
-/// How far a stream of files was read; a clone may be watched while a trainer reads.
+/// How far a stream of files was read. A clone can be watched during training.
 #[derive(Debug, Clone)]
 pub struct FilesProgress {
     bytes_read: Arc<AtomicU64>,
@@ -21,7 +21,7 @@ pub struct FilesProgress {
 }
 
 impl RawProgress {
-    /// So many raw bytes were read, of so many (`None` for a pipe).
+    /// The number of raw bytes read, and their total (`None` for a pipe).
     pub(super) fn new(read: u64, length: Option<u64>) -> Self {
         Self { read: Arc::new(AtomicU64::new(read)), length }
     }
@@ -31,7 +31,7 @@ impl RawProgress {
         Counted { inner, read: Arc::clone(&self.read) }
     }
 
-    /// Counts a share of all bytes as read, where they are not read in order.
+    /// Counts a share of all bytes as read, for bytes that are not read in order.
     #[cfg(feature = "parquet")]
     pub(super) fn set_share(&self, part: u64, whole: u64) {
         let length = self.length.unwrap_or(0);
@@ -39,7 +39,7 @@ impl RawProgress {
         self.read.store(read as u64, Ordering::Relaxed);
     }
 
-    /// The raw bytes read so far, those before the start of a continued plain file included.
+    /// The raw bytes read so far, including those before the start of a continued plain file.
     pub fn bytes_read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
@@ -50,7 +50,7 @@ impl RawProgress {
     }
 }
 
-/// Counts the bytes that pass.
+/// Counts the bytes that are read.
 pub(super) struct Counted<R> {
     inner: R,
     read: Arc<AtomicU64>,
@@ -65,7 +65,7 @@ impl<R: Read> Read for Counted<R> {
 }
 
 impl FilesProgress {
-    /// Nothing was read, of so many files with so many bytes (`None` where a pipe is among them).
+    /// Nothing was read yet of this number of files with this total length (`None` if there is a pipe among them).
     pub(super) fn new(files: usize, length: Option<u64>) -> FilesProgress {
         FilesProgress { bytes_read: Arc::default(), file: Arc::default(), length, files }
     }
@@ -75,22 +75,22 @@ impl FilesProgress {
         self.bytes_read.store(bytes_read, Ordering::Relaxed);
     }
 
-    /// The raw (perhaps compressed) bytes read so far, those before the start of a continued plain file included.
+    /// The raw (perhaps compressed) bytes read so far, including those before the start of a continued plain file.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// The raw length of all files when reading was planned; `None` where a pipe is among them.
+    /// The raw length of all files when reading was planned; `None` if there is a pipe among them.
     pub fn length(&self) -> Option<u64> {
         self.length
     }
 
-    /// The file whose turn it is, from 1; 0 where there is none.
+    /// The current file, from 1; 0 if there are none.
     pub fn file(&self) -> usize {
         self.files.min(1 + self.file.load(Ordering::Relaxed))
     }
 
-    /// How many files (and pipes) there are.
+    /// The number of files and pipes.
     pub fn files(&self) -> usize {
         self.files
     }

@@ -1,4 +1,4 @@
-//! What a reader met in the text.
+//! What a reader found in a text.
 
 use std::fmt;
 use std::ops::{Add, AddAssign};
@@ -9,68 +9,68 @@ use serde::{Deserialize, Serialize};
 /// What was read, and what was cut, replaced or left out: nothing disappears without being counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextReport {
-    /// Lines that were read to their end, empty ones included.
+    /// Lines that were read to their end, including empty ones.
     pub lines: u64,
     /// Sentences that were returned.
     pub sentences: u64,
     /// Tokens in those sentences.
     pub tokens: u64,
-    /// Tokens that were left out because they have fewer than `min_token_len` characters.
+    /// Tokens left out because they have fewer than `min_token_len` characters.
     #[serde(default)]
     pub short_tokens: u64,
-    /// Tokens that were left out because they have more than `max_token_len` characters or `max_token_bytes` bytes.
+    /// Tokens left out because they have more than `max_token_len` characters or `max_token_bytes` bytes.
     pub long_tokens: u64,
-    /// Lines that were cut because they have more than `max_sentence_words` tokens.
+    /// Lines cut because they have more than `max_sentence_words` tokens.
     pub cut_lines: u64,
-    /// Lines with bytes that are not UTF-8, whatever the policy did with them.
+    /// Lines with bytes that are not UTF-8, whatever the policy.
     pub invalid_lines: u64,
-    /// Lines with NUL bytes in them, which separate words like white space.
+    /// Lines with NUL bytes, which separate words like white space.
     #[serde(default)]
     pub nul_lines: u64,
-    /// Records that were left out because they cannot be read.
+    /// Records left out because they cannot be read.
     #[serde(default)]
     pub bad_records: u64,
-    /// Where each of these was met first.
+    /// Where each of these occurred first.
     #[serde(default)]
-    pub first: FirstPlaces,
+    pub first: FirstLocations,
 }
 
-/// Where something was met first, of each kind of thing that is cut, replaced or left out.
+/// The first occurrence of each kind of text that is cut, replaced or left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FirstPlaces {
+pub struct FirstLocations {
     /// A token that is too long.
-    pub long_token: Option<Place>,
+    pub long_token: Option<Location>,
     /// A line that is cut.
-    pub cut_line: Option<Place>,
+    pub cut_line: Option<Location>,
     /// A line with bytes that are not UTF-8.
-    pub invalid_line: Option<Place>,
+    pub invalid_line: Option<Location>,
     /// A line with NUL bytes.
-    pub nul_line: Option<Place>,
+    pub nul_line: Option<Location>,
     /// A record that cannot be read.
-    pub bad_record: Option<Place>,
+    pub bad_record: Option<Location>,
 }
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
-    /// The file, or what stands for it (`<stdin>`).
+pub struct Location {
+    /// The file, or a name for it (`<stdin>`).
     pub path: PathBuf,
     /// The line, or the row of a Parquet file, from 1.
     pub line: u64,
-    /// A byte of the (decompressed) text in that line, from 0: the bad one where there is one.
+    /// A byte of the (decompressed) text in that line, from 0: the invalid one if there is one.
     pub offset: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} line {}", self.path.display(), self.line)
     }
 }
 
-impl FirstPlaces {
-    /// These, or where one is missing, the other's.
-    fn or(self, other: FirstPlaces) -> FirstPlaces {
-        FirstPlaces {
+impl FirstLocations {
+    /// These, or the other's where one is missing.
+    fn or(self, other: FirstLocations) -> FirstLocations {
+        FirstLocations {
             long_token: self.long_token.or(other.long_token),
             cut_line: self.cut_line.or(other.cut_line),
             invalid_line: self.invalid_line.or(other.invalid_line),

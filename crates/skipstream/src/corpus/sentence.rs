@@ -1,8 +1,8 @@
-//! A sentence as it leaves the corpus: tokens in one reusable buffer.
+//! A sentence: tokens in one reusable buffer.
 
 use crate::Result;
 
-/// The tokens of one sentence, in a buffer that is filled again and again.
+/// The tokens of one sentence, in a buffer that is reused.
 ///
 /// ```
 /// use skipstream::corpus::Sentence;
@@ -14,7 +14,7 @@ use crate::Result;
 /// ```
 #[derive(Debug, Default, Clone)]
 pub struct Sentence {
-    /// The tokens' bytes, possibly with bytes in between that belong to no token.
+    /// The tokens' bytes, possibly with other bytes between them.
     pub(super) text: String,
     /// Where each token starts and ends in `text`.
     pub(super) spans: Vec<(u32, u32)>,
@@ -30,7 +30,7 @@ impl Sentence {
     /// Adds a token at the end.
     ///
     /// # Panics
-    /// When the tokens of one sentence pass 4 GiB.
+    /// If the tokens of one sentence exceed 4 GiB.
     pub fn push(&mut self, token: &str) {
         let start = self.text.len();
         self.text.push_str(token);
@@ -42,7 +42,7 @@ impl Sentence {
         self.spans.len()
     }
 
-    /// Whether there is no token.
+    /// Whether there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
@@ -52,7 +52,7 @@ impl Sentence {
         self.spans.iter().map(|&(start, end)| &self.text[start as usize..end as usize])
     }
 
-    /// The token of this number, from 0.
+    /// The token with this number, from 0.
     pub(super) fn token(&self, number: usize) -> &str {
         let (start, end) = self.spans[number];
         &self.text[start as usize..end as usize]

@@ -1,22 +1,21 @@
-//! Which bytes end a token: Unicode's White_Space and NUL, found a block of bytes at a time.
+//! The bytes that end a token: Unicode's White_Space and NUL, found a block of bytes at a time.
 //!
-//! White space is the set of `char::is_whitespace` and, but for the control bytes 1C to 1F, of Python's `str.split()`.
-//! A NUL is no part of any word, but stands between what a program wrote that ends its strings so.
+//! White space is the set of `char::is_whitespace` and, except for the control bytes 1C to 1F, of Python's `str.split()`.
+//! NUL is not part of any word; programs write it at the end of strings.
 //!
 //! The search works on raw bytes, before they are known to be UTF-8. That is exact, because in UTF-8 a lead byte is
-//! never a continuation byte: wherever the bytes of a white space character stand, they are decoded as that
-//! character, whatever damage stands before them.
+//! never a continuation byte: the bytes of a white space character are always decoded as that character, whatever
+//! invalid bytes come before them.
 
-/// The bytes that are looked at together.
+/// The number of bytes examined together.
 ///
-/// With eight, the number of separators in a block is a guess that the branch predictor loses once a word; with 64,
-/// once in nine words.
+/// With 8, the branch predictor misses the number of separators in a block once per word; with 64, once in nine words.
 pub(super) const BLOCK: usize = 64;
 
-/// What stands at a place in the text.
+/// What is at a place in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Separator {
-    /// A white space character of so many bytes.
+    /// A white space character with this number of bytes.
     Of(usize),
     /// A NUL byte.
     Nul,
@@ -26,12 +25,12 @@ pub(super) enum Separator {
     No,
 }
 
-/// Marks, bit by bit from the lowest, the bytes at which a separator may start.
+/// Marks, one bit per byte from the lowest, the bytes at which a separator may start.
 ///
 /// ASCII control bytes and the lead bytes of wide white space are marked; [`separator`] decides.
 #[inline]
 pub(super) fn candidates(block: &[u8; BLOCK]) -> u64 {
-    // The compiler turns this loop into vector instructions, whatever their width.
+    // The compiler turns this loop into vector instructions of any width.
     let mut marks = [0; BLOCK];
     for (mark, &byte) in marks.iter_mut().zip(block) {
         let wide = (byte == 0xC2) | (byte.wrapping_sub(0xE1) <= 2);

@@ -1,19 +1,19 @@
-//! Sentences whose tokens were made elsewhere.
+//! Sentences that were tokenized elsewhere.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use super::options::{InvalidUtf8, TextOptions};
-use super::report::{Place, TextReport};
+use super::report::{Location, TextReport};
 use super::sentence::{Read, Sentence, Source};
 use super::words::has_right_length;
 use crate::{Error, Result};
 
-/// Lists of tokens that someone else has cut: each list is a sentence, and its tokens are taken as they are.
+/// Lists of tokens that were made elsewhere. Each list is a sentence, and its tokens are taken as they are.
 ///
-/// No tokenizer and no lower case touch them, but the limits hold as for text: a list of more than
-/// `max_sentence_words` tokens is cut, tokens that are too short (empty ones above all) or too long are left out, and
-/// all of that is counted. What is put in waits until it is read, so who fills it decides how much memory it takes.
+/// They are not normalized, but the limits apply as for text: a list of more than `max_sentence_words` tokens is cut,
+/// tokens that are too short (above all empty ones) or too long are left out, and all of that is counted. Tokens stay in
+/// memory until they are read.
 ///
 /// ```
 /// use skipstream::corpus::{Sentence, Source, TextOptions, TokenLists};
@@ -32,19 +32,19 @@ use crate::{Error, Result};
 pub struct TokenLists {
     name: PathBuf,
     options: TextOptions,
-    /// The tokens' bytes, one behind the other.
+    /// The tokens' bytes, one after the other.
     text: String,
     /// Where each token ends.
     ends: Vec<usize>,
     /// Where each sentence ends, in tokens.
     sentences: VecDeque<usize>,
-    /// The token that is read next.
+    /// The token to read next.
     next: usize,
     open: OpenList,
     report: TextReport,
 }
 
-/// What is known of the list that is being filled.
+/// The state of the list that is being filled.
 #[derive(Debug, Default)]
 struct OpenList {
     /// Its first token that is not in a sentence yet.
@@ -91,9 +91,9 @@ impl TokenLists {
         self.ends.push(self.text.len());
     }
 
-    /// Adds a token whose bytes may not be UTF-8, and does what the policy says where they are not.
+    /// Adds a token whose bytes may not be UTF-8, and applies the policy if they are not.
     ///
-    /// The policy `skip` drops the tokens of the open list that are not in a sentence yet, and the bad one.
+    /// The policy `skip` drops this token and the tokens of the open list that are not in a sentence yet.
     pub fn push_bytes(&mut self, token: &[u8]) -> Result<()> {
         let error = match std::str::from_utf8(token) {
             Ok(token) => {
@@ -120,7 +120,7 @@ impl TokenLists {
         Ok(())
     }
 
-    /// Ends the list, which is a sentence if there is a token in it.
+    /// Ends the list, which is a sentence if it has a token.
     pub fn end_list(&mut self) {
         if self.has_open() {
             self.end_sentence();
@@ -129,7 +129,7 @@ impl TokenLists {
         self.open = OpenList { start: self.ends.len(), ..OpenList::default() };
     }
 
-    /// Drops those tokens of the open list that are not in a sentence yet: it turned out to be none.
+    /// Drops the tokens of the open list that are not in a sentence yet.
     pub fn drop_open(&mut self) {
         self.ends.truncate(self.open.start);
         self.text.truncate(self.ends.last().copied().unwrap_or(0));
@@ -140,12 +140,12 @@ impl TokenLists {
         self.ends.len() > self.open.start
     }
 
-    /// The tokens that wait to be read.
+    /// The number of tokens to read.
     pub fn waiting(&self) -> usize {
         self.ends.len() - self.next
     }
 
-    /// What was put in and read so far.
+    /// What was added and read so far.
     pub fn report(&self) -> &TextReport {
         &self.report
     }
@@ -156,12 +156,12 @@ impl TokenLists {
         self.open.sentences += 1;
     }
 
-    /// The list that is being filled, by its number.
-    fn place(&self) -> Place {
-        Place { path: self.name.clone(), line: self.report.lines + 1, offset: 0 }
+    /// The open list, by its number.
+    fn place(&self) -> Location {
+        Location { path: self.name.clone(), line: self.report.lines + 1, offset: 0 }
     }
 
-    /// Forgets what was read. Only the open list may be left, at most a sentence of it.
+    /// Drops what was read. Only the open list may be left, at most a sentence of it.
     fn compact(&mut self) {
         let bytes = self.next.checked_sub(1).map_or(0, |last| self.ends[last]);
         self.text.drain(..bytes);
@@ -173,7 +173,7 @@ impl TokenLists {
 }
 
 impl Source for TokenLists {
-    /// Reads the next sentence, or finds none for now: more may be put in.
+    /// Reads the next sentence, or finds none now: more may be added.
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         sentence.clear();
         let Some(end) = self.sentences.pop_front() else {

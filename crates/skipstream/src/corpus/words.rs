@@ -1,4 +1,4 @@
-//! Runs of text without white space become words: normalised, in lower case, cut, and of the right length.
+//! Tokenizing: runs of text without white space become words, normalized, lowercased, split and of the right length.
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
@@ -7,31 +7,31 @@ use super::options::{TextOptions, Tokenizer};
 use super::report::TextReport;
 use super::sentence::Sentence;
 
-/// The runs of a piece of text, and the words that are made of them one run at a time.
+/// The runs of a piece of text, and the words made of them one run at a time.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct WordSplitter {
     options: TextOptions,
     /// The runs.
     pub(super) runs: Sentence,
-    /// Whether all of them are ASCII, and were put in lower case together where that is wanted.
+    /// Whether all of them are ASCII, and were lowercased together if requested.
     is_ascii: bool,
     next_run: usize,
-    /// The words of the last run that was cut.
+    /// The words of the last run that was split.
     cut: Sentence,
     next_word: usize,
-    /// The words of these runs that were handed out or passed over.
+    /// The number of words of these runs that were returned or skipped.
     taken: u64,
-    /// The words that are still to be passed over.
+    /// The number of words still to skip.
     skip: u64,
-    /// Where text is changed.
+    /// Buffers for changed text.
     normalised: String,
     lowered: String,
 }
 
-impl Words {
-    /// No runs yet; the first `skip` words will be passed over.
-    pub(super) fn new(options: &TextOptions, skip: u64) -> Words {
-        Words {
+impl WordSplitter {
+    /// No runs yet; the first `skip` words will be skipped.
+    pub(super) fn new(options: &TextOptions, skip: u64) -> WordSplitter {
+        WordSplitter {
             options: options.clone(),
             runs: Sentence::default(),
             is_ascii: false,
@@ -53,7 +53,7 @@ impl Words {
         self.skip = skip;
     }
 
-    /// Begins with the runs that were put into `runs`.
+    /// Starts with the runs in `runs`.
     pub(super) fn restart(&mut self) {
         self.is_ascii = self.runs.text.is_ascii();
         if self.is_ascii && self.options.lowercase {
@@ -65,7 +65,7 @@ impl Words {
         self.taken = 0;
     }
 
-    /// How many words of these runs were taken.
+    /// The number of words of these runs that were taken.
     pub(super) fn taken(&self) -> u64 {
         self.taken
     }
@@ -75,7 +75,7 @@ impl Words {
         self.next_run == self.runs.len() && self.next_word == self.cut.len()
     }
 
-    /// Moves words to the end of a sentence, until it has `most` of them or the runs are used up.
+    /// Appends words to a sentence, until it has `most` of them or the runs are used up.
     pub(super) fn fill(&mut self, sentence: &mut Sentence, most: usize, report: &mut TextReport) {
         while sentence.len() < most {
             if self.next_word < self.cut.len() {
@@ -86,7 +86,7 @@ impl Words {
             } else if self.next_run == self.runs.len() {
                 return;
             } else if self.is_ascii && self.options.tokenizer == Tokenizer::Whitespace {
-                // The run is the word, which saves most of the time in most languages that are written so.
+                // The run is the word, which saves most of the time in most languages with spaces.
                 let word = self.runs.token(self.next_run);
                 self.next_run += 1;
                 if has_right_length(word, &self.options, report) && self.take_word() {
@@ -99,7 +99,7 @@ impl Words {
         }
     }
 
-    /// Counts a word as taken; whether it is handed out, and not passed over.
+    /// Counts a word as taken. Returns false if it is skipped.
     fn take_word(&mut self) -> bool {
         self.taken += 1;
         let is_skipped = self.skip > 0;
@@ -108,7 +108,8 @@ impl Words {
     }
 
     fn cut_run(&mut self, report: &mut TextReport) {
-        let Words { options, runs, is_ascii, next_run, cut, next_word, normalised, lowered, .. } = self;
+        let WordSplitter { options, runs, is_ascii, next_run, cut, next_word, normalised, lowered, .. } =
+            self;
         cut.clear();
         *next_word = 0;
         let run = runs.token(*next_run);
@@ -131,33 +132,33 @@ impl Words {
             }
         };
         match options.tokenizer {
-            // Normal form KC writes some characters with spaces.
+            // NFKC writes some characters with spaces.
             Tokenizer::Whitespace => run.split_whitespace().for_each(&mut admit),
             Tokenizer::Unicode => run.unicode_words().for_each(&mut admit),
         }
     }
 }
 
-/// Whether normalising changes nothing, as far as a quick look tells.
+/// Whether normalization changes nothing, by a quick check.
 fn is_normalised(run: &str) -> bool {
     run.is_ascii() || is_nfkc_quick(run.chars()) == IsNormalized::Yes
 }
 
-/// Writes a run in lower case, into memory that is used again.
+/// Writes a run in lower case to a reused buffer.
 fn lower(run: &str, out: &mut String) {
     out.clear();
     if run.is_ascii() {
         out.push_str(run);
         out.make_ascii_lowercase();
     } else if run.contains('Σ') {
-        // The only letter whose lower case depends on where it stands.
+        // The only letter whose lower case depends on its context.
         out.push_str(&run.to_lowercase());
     } else {
         out.extend(run.chars().flat_map(char::to_lowercase));
     }
 }
 
-/// Counts a word that is too short or too long.
+/// Checks the length of a word, and counts one that is too short or too long.
 pub(super) fn has_right_length(word: &str, options: &TextOptions, report: &mut TextReport) -> bool {
     let length = characters(word);
     let is_long =
@@ -172,8 +173,8 @@ fn characters(word: &str) -> usize {
     if word.is_ascii() { word.len() } else { word.chars().count() }
 }
 
-/// The ends of the words and of what stands between them, by the boundaries of Unicode, in bytes of which some may not
-/// be UTF-8.
+/// The ends of words and of the text between them, by the boundaries of Unicode, in bytes of which some may not be
+/// UTF-8.
 pub(super) fn boundaries(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let mut start = 0;
     bytes.utf8_chunks().flat_map(move |chunk| {
@@ -197,7 +198,7 @@ mod tests {
 
     /// The words of a line of runs, and how many were too short and too long.
     fn words(line: &str, options: &TextOptions) -> (String, u64, u64) {
-        let mut words = Words::new(options, 0);
+        let mut words = WordSplitter::new(options, 0);
         line.split_whitespace().for_each(|run| words.runs.push(run));
         words.restart();
         let (mut sentence, mut report) = (Sentence::default(), TextReport::default());
@@ -249,7 +250,7 @@ mod tests {
     #[test]
     fn words_that_were_taken_before_are_passed_over() {
         let options = TextOptions { tokenizer: Tokenizer::Unicode, ..options() };
-        let mut words = Words::new(&options, 2);
+        let mut words = WordSplitter::new(&options, 2);
         ["a-b-c", "d"].iter().for_each(|run| words.runs.push(run));
         words.restart();
         let mut sentence = Sentence::default();

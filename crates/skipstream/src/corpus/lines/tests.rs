@@ -5,7 +5,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::super::options::Tokenizer;
-use super::super::report::FirstPlaces;
+use super::super::report::FirstLocations;
 use super::*;
 
 fn options(max_sentence_words: usize, max_token_bytes: usize) -> TextOptions {
@@ -61,7 +61,7 @@ fn a_nul_separates_and_its_line_is_counted() {
     let (sentences, report) = split("a\nb\0c \0\n\0d\n", &TextOptions::default());
     assert_eq!(sentences, ["a", "b|c", "d"]);
     assert_eq!(report.nul_lines, 2);
-    assert_eq!(report.first.nul_line, Some(Place { path: "test".into(), line: 2, offset: 3 }));
+    assert_eq!(report.first.nul_line, Some(Location { path: "test".into(), line: 2, offset: 3 }));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn the_first_place_of_each_kind_is_kept_and_lines_keep_their_numbers_after_a_res
         for lines in [&mut lines, &mut rest] {
             read_all(lines);
             let first = &lines.report().first;
-            let place = |line, offset| Some(Place { path: "test".into(), line, offset });
+            let place = |line, offset| Some(Location { path: "test".into(), line, offset });
             assert_eq!(first.cut_line, place(3, 10), "{tokenizer:?}");
             assert_eq!(first.long_token, place(4, 14), "{tokenizer:?}");
             assert_eq!(first.invalid_line, place(5, 24), "{tokenizer:?}");
@@ -485,7 +485,7 @@ proptest! {
             Some(error) => prop_assert!(false, "{}", error),
             None => {
                 prop_assert_eq!(first_invalid, None);
-                let met = TextReport { first: FirstPlaces::default(), ..lines.report().clone() };
+                let met = TextReport { first: FirstLocations::default(), ..lines.report().clone() };
                 prop_assert_eq!(met, report);
             }
         }

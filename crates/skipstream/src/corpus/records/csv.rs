@@ -1,4 +1,4 @@
-//! Tables of values between commas or tabs.
+//! Tables of values separated by commas or tabs.
 
 use std::io::{self, BufRead, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -13,22 +13,22 @@ use crate::corpus::marks::take_mark;
 use crate::corpus::position::Position;
 use crate::{Error, Result};
 
-/// The most bytes of a value that are taken at once.
+/// The maximum number of bytes of a value that are taken at once.
 const PART_BYTES: usize = 4096;
 
-/// Reads a column. Nothing is kept of the others, so that memory is bounded by the text whatever the number of columns.
+/// Reads a column. The others are not kept, so memory is bounded by the text whatever the number of columns.
 pub(super) struct Table {
     reader: Box<dyn BufRead + Send>,
     parser: Reader,
     name: PathBuf,
     position: Position,
     column: usize,
-    /// How many columns the first row has.
+    /// The number of columns of the first row.
     columns: usize,
 }
 
 impl Table {
-    /// Reads the names of the columns, and passes over the rows before the position.
+    /// Reads the names of the columns, and skips the rows before the position.
     pub(super) fn new(
         mut reader: Box<dyn BufRead + Send>,
         position: Position,
@@ -38,7 +38,7 @@ impl Table {
         let mark = take_mark(&mut reader, name)?;
         let mut parser = ReaderBuilder::new();
         if field.format == RecordFormat::Tsv {
-            // A quote is a quote: text with an odd number of them would swallow the lines that follow.
+            // In TSV a quote is only a quote: text with an odd number of them would swallow the lines that follow.
             parser.delimiter(b'\t').quoting(false);
         }
         let mut table = Table {
@@ -96,8 +96,8 @@ impl Table {
         Ok(())
     }
 
-    /// Goes to the first byte of the next row, so that rows begin where they are seen to begin. The parser would pass
-    /// over the line ends itself, but as a part of the row.
+    /// Goes to the first byte of the next row, so that the position of a row is where it starts. The parser would skip the
+    /// line ends itself, but as a part of the row.
     fn skip_line_ends(&mut self) -> Result<()> {
         loop {
             let chunk = match self.reader.fill_buf() {
@@ -114,8 +114,8 @@ impl Table {
         }
     }
 
-    /// Reads a row and gives away each part of each of its values, with the place of its column. The result is the
-    /// number of columns, or `None` at the end.
+    /// Reads a row and passes on each part of each value, with the index of its column. Returns the number of columns, or
+    /// `None` at the end.
     fn read_row(&mut self, mut take: impl FnMut(usize, &[u8])) -> Result<Option<usize>> {
         let start = self.position;
         let mut part = [0; PART_BYTES];
@@ -127,7 +127,7 @@ impl Table {
                 Err(error) => return Err(read_error(&self.name, error)),
             };
             if chunk.is_empty() && self.position.offset > start.offset {
-                // The end of the last line need not be there. Only behind an open quote it would be text.
+                // The last line needs no end, except after an open quote.
                 if let (ReadFieldResult::InputEmpty, ..) = self.parser.read_field(b"\n", &mut part) {
                     return Err(Error::text(&self.name, TextError::UnclosedQuote { line: start.lines + 1 }));
                 }
@@ -178,7 +178,7 @@ impl Records for Table {
     }
 }
 
-/// The place behind bytes that begin at a position.
+/// The position after bytes that start at a position.
 fn behind(position: Position, bytes: &[u8]) -> Position {
     Position {
         offset: position.offset + bytes.len() as u64,

@@ -1,4 +1,4 @@
-//! JSON objects, one a line.
+//! JSON lines: one object per line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::bytes::read_error;
 use crate::corpus::marks::take_mark;
 use crate::corpus::position::Position;
 
-/// Reads the field of one JSON object a line.
+/// Reads a field of one JSON object per line.
 pub(super) struct JsonLines {
     reader: Box<dyn BufRead + Send>,
     name: PathBuf,
@@ -41,7 +41,7 @@ impl JsonLines {
         JsonLines { reader, name: name.to_owned(), field: field.to_owned(), position, line: Vec::new() }
     }
 
-    /// Reads a line without its end; of one that is too long, nothing is kept.
+    /// Reads a line without its end. Nothing is kept of one that is too long.
     fn read_line(&mut self) -> Result<Ending> {
         self.line.clear();
         if self.position.offset == 0 {
@@ -128,7 +128,7 @@ fn extract(json: &[u8], field: &str, text: &mut Vec<u8>) -> std::result::Result<
     }
 }
 
-/// The message, whose line would always be the first.
+/// The message without its line number, which would always be 1.
 fn without_line(error: &serde_json::Error) -> String {
     let message = error.to_string();
     message.replace(&format!(" at line {} column", error.line()), " at column")
@@ -139,24 +139,24 @@ enum Found {
     Nothing,
     Text,
     Other(&'static str),
-    /// The line itself is something else.
+    /// The line is not an object.
     NoObject,
 }
 
-/// A value on the way to the text.
+/// A value on the path to the text.
 struct Value<'a> {
     role: Role<'a>,
     text: &'a mut Vec<u8>,
     found: &'a mut Found,
 }
 
-/// What a value is expected to be. The path `user.text` is a field of that name, or `text` in the object `user`; of
-/// several fields that fit, the last counts, as with other readers of JSON.
+/// What a value is expected to be. The path `user.text` is a field of that name, or `text` in the object `user`. If several
+/// fields match, the last one counts, as in other JSON readers.
 #[derive(Clone, Copy)]
 enum Role<'a> {
     /// The object of the line, in which to look for a field.
     Line { path: &'a str },
-    /// An object in it. The field may stand elsewhere, so this may be anything.
+    /// An object in it. The field may be elsewhere, so this may be anything.
     Inside { path: &'a str },
     /// The field.
     Field,
@@ -165,7 +165,7 @@ enum Role<'a> {
 }
 
 impl Value<'_> {
-    /// Takes note of a value that is not what its role asks for.
+    /// Notes a value that is not what its role requires.
     fn reject(self, what: &'static str) {
         match self.role {
             Role::Line { .. } => *self.found = Found::NoObject,

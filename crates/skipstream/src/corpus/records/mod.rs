@@ -22,7 +22,7 @@ use super::options::{InvalidUtf8, TextOptions};
 use super::position::Position;
 #[cfg(feature = "parquet")]
 use super::progress::RawProgress;
-use super::report::{Place, TextReport};
+use super::report::{Location, TextReport};
 use super::sentence::{Read, Sentence, Source};
 use crate::{Error, Result};
 
@@ -147,7 +147,7 @@ impl RecordLines {
     /// Whether the policies accept a record. One that they do not is counted, or an error.
     fn is_kept(&mut self, record: &Record) -> Result<bool> {
         let line = record.start.lines + 1;
-        let place = |offset| Place { path: self.name.clone(), line, offset };
+        let place = |offset| Location { path: self.name.clone(), line, offset };
         if let Some(offset) = record.invalid {
             self.report.invalid_lines += 1;
             self.report.first.invalid_line.get_or_insert_with(|| place(offset));

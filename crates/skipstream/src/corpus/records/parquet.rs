@@ -1,7 +1,7 @@
 //! A column of a Parquet file.
 //!
-//! The bound on memory is not ours here: the parquet crate sets aside what a page's header says, up to 2 GiB, before it
-//! unpacks the page, and shows that header to nobody. A damaged or hostile file can make it do so, for one page at a time.
+//! Memory is not bounded here: the parquet crate allocates what a page's header says, up to 2 GiB, before it unpacks the
+//! page, and does not expose that header. A damaged or hostile file can make it do so, for one page at a time.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,7 +28,7 @@ pub(super) struct Column {
     /// How often a value can repeat in a row, and how it is marked as present.
     max_repetition: i16,
     max_definition: i16,
-    /// The group of rows that is next, and the values of the one that is read.
+    /// The next row group, and the values of the current one.
     next_group: usize,
     values: Option<ColumnReaderImpl<ByteArrayType>>,
     row: u64,
@@ -71,7 +71,7 @@ impl Column {
         Ok(column)
     }
 
-    /// Passes over rows.
+    /// Skips rows.
     fn skip(&mut self, rows: u64) -> Result<()> {
         while self.row < rows {
             let Some(group) = self.file.metadata().row_groups().get(self.next_group) else {
@@ -106,7 +106,7 @@ impl Column {
         Ok(())
     }
 
-    /// Reads the values of one row; whether there was one in the group that is read.
+    /// Reads the values of one row. Returns false at the end of the row group.
     fn read_row(&mut self) -> Result<bool> {
         self.batch.clear();
         self.definitions.clear();
@@ -153,7 +153,7 @@ impl Records for Column {
     }
 }
 
-/// The place of a column of text.
+/// The index of a column of text.
 fn find(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usize, TextError> {
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
     let is_in_list = |column: &ColumnDescriptor, name: &str| {
