@@ -169,17 +169,17 @@ mod tests {
                 published.seen[row].first = time(15);
             }
         }
-        let kept = info(9_320, &old);
-        let rising = emerging(&published, time(10), Some((&kept, &old)), 5, 20);
+        let snapshot = info(9_320, &old);
+        let rising = emerging(&published, time(10), Some((&snapshot, &old)), 5, 20);
         let words: Vec<&str> = rising.iter().map(|rising| rising.word.as_str()).collect();
         assert_eq!(words, ["new", "rises"]);
         assert_eq!((rising[0].new, rising[0].before, rising[0].count), (true, 0, 150));
         assert_eq!((rising[1].new, rising[1].before, rising[1].count), (false, 20, 220));
         let words_since = published.progress.tokens - 9_320;
         assert_eq!(rising[0].rate, 150.0 * 1e6 / words_since as f64);
-        let with_rare = emerging(&published, time(10), Some((&kept, &old)), 1, 20);
+        let with_rare = emerging(&published, time(10), Some((&snapshot, &old)), 1, 20);
         assert_eq!(with_rare.last().unwrap().word, "rare");
-        assert_eq!(emerging(&published, time(10), Some((&kept, &old)), 5, 1).len(), 1);
+        assert_eq!(emerging(&published, time(10), Some((&snapshot, &old)), 5, 1).len(), 1);
     }
 
     #[test]
@@ -188,8 +188,8 @@ mod tests {
         let now =
             of_embeddings(time(20), 2, embeddings(&[("the", 1800), ("tea", 100), ("ink", 60)]), time(0));
         // It may have been seen 50 times before, so ten since are nothing.
-        let kept = SnapshotInfo { vocabulary: 3, ..info(1_000, &old) };
-        assert!(emerging(&now, time(10), Some((&kept, &old)), 5, 9).is_empty());
+        let snapshot = SnapshotInfo { vocabulary: 3, ..info(1_000, &old) };
+        assert!(emerging(&now, time(10), Some((&snapshot, &old)), 5, 9).is_empty());
         // Had the snapshot all words, it would be new.
         let rising = emerging(&now, time(10), Some((&info(1_000, &old), &old)), 5, 9);
         assert_eq!((rising[0].word.as_str(), rising[0].new), ("ink", true));

@@ -56,7 +56,7 @@ impl Known {
 
 fn list(words: &[impl AsRef<str>]) -> Option<WordList> {
     let listed = words.iter().take(MAX_LISTED).map(|word| word.as_ref().to_owned()).collect();
-    (!words.is_empty()).then(|| WordList { words: listed, n: words.len() })
+    (!words.is_empty()).then_some(WordList { words: listed, n: words.len() })
 }
 
 #[cfg(test)]

@@ -79,6 +79,7 @@ pub struct WordResult<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub word: Option<String>,
+    /// Its answer, or an error
     #[serde(flatten)]
     pub result: BatchResult<T>,
 }
