@@ -1,14 +1,14 @@
-//! Randomness that depends on names, not on time: a stream of numbers for every purpose.
+//! Named random numbers: a stream of numbers for each purpose.
 //!
-//! Everything random is drawn from a generator whose seed is a hash of the model's seed and of what the
-//! numbers are for (a row's birth, a batch, a cell of the grid). So the result depends neither on threads nor
-//! on where training was interrupted, and most of it needs no state in the model's file.
+//! Each generator is seeded with a hash of the model's seed and of the purpose of its numbers (the birth of a row, a batch,
+//! a cell of the grid). So the result depends neither on threads nor on interruptions, and most generators need no state in
+//! the model file.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde::{Deserialize, Serialize};
 
-/// What a stream of random numbers is for; streams of different purposes never meet.
+/// The purpose of a stream of random numbers. Streams of different purposes are independent.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
     /// The first values of a target row.
@@ -33,7 +33,7 @@ impl Random {
         Random(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// The generator for a purpose and its place (a batch, a cell).
+    /// The generator for a purpose, and the batch, cell or birth it belongs to.
     pub(crate) fn for_purpose(seed: u64, purpose: Purpose, place: [u64; 2]) -> Random {
         let hash =
             [purpose as u64, place[0], place[1]].into_iter().fold(seed, |hash, part| mix(hash ^ mix(part)));

@@ -4,7 +4,7 @@ use super::instructions::Instructions;
 
 /// σ(x), and the parts of log(1 + eˣ) = `hinge` + log `factor`.
 ///
-/// The factor lies in [1, 2], so that a hundred of them can be multiplied before one logarithm is taken.
+/// The factor is from 1 to 2, so that a hundred of them can be multiplied before one logarithm is taken.
 pub(super) struct Logistic<V> {
     pub sigmoid: V,
     pub hinge: V,

@@ -12,7 +12,7 @@ pub(super) trait Instructions: Copy {
 
     fn splat(self, value: f32) -> Self::Vector;
     fn load(self, from: &Lanes) -> Self::Vector;
-    /// Fewer than sixteen floats, with zeros behind them.
+    /// Fewer than sixteen floats, padded with zeros.
     #[inline(always)]
     fn load_part(self, from: &[f32]) -> Self::Vector {
         let mut lanes = [0.0; LANES];

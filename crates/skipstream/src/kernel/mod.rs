@@ -19,7 +19,7 @@ mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use crate::parameters::{Block, Lanes};
+use crate::parameters::{Block, Lanes, State};
 use portable::Portable;
 
 pub(crate) use group::{Group, GroupScratch, GroupSettings, RUN_LENGTH, RUNS};
@@ -39,10 +39,10 @@ enum Set {
     Neon(arm::Neon),
 }
 
-/// Work of another module that is compiled for every instruction set. The compiler vectorises it, without fusing
+/// Work of another module that is compiled for every instruction set. The compiler vectorizes it without fusing
 /// additions and multiplications, so that all sets give the same bits.
 ///
-/// `run` and the hot functions that it calls must be `#[inline(always)]`: only what is inlined is compiled anew.
+/// `run` and the hot functions that it calls must be `#[inline(always)]`: only inlined code is compiled for each set.
 pub(crate) trait Work {
     type Result;
 
@@ -54,17 +54,6 @@ pub(crate) trait Work {
 pub(crate) struct Optimizer {
     pub learning_rate: f32,
     pub dimensions: usize,
-}
-
-/// What the optimizer remembers of a row.
-#[derive(Debug)]
-pub(crate) enum State<'a> {
-    /// AdaGrad with a rate for each dimension.
-    Dimension(&'a mut [Lanes]),
-    /// AdaGrad with a rate for the row.
-    Row(&'a mut f32),
-    /// Nothing: a rate for all.
-    None,
 }
 
 impl Kernel {
@@ -101,7 +90,7 @@ impl Kernel {
 }
 
 impl Kernel {
-    /// Does the work with these instructions.
+    /// Runs the work with these instructions.
     pub(crate) fn run<W: Work>(self, work: W) -> W::Result {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma")]
@@ -166,7 +155,7 @@ macro_rules! for_every_set {
 }
 
 for_every_set! {
-    /// Trains a group, and gives the sum of its losses.
+    /// Trains a group, and returns the sum of its losses.
     fn train_group(
         group: &Group,
         settings: GroupSettings,
@@ -178,7 +167,7 @@ for_every_set! {
 
 for_every_set! {
     /// Trains a target with one context or one negative: updates the context's row, adds to the target's
-    /// gradient, and gives the loss.
+    /// gradient, and returns the loss.
     fn train_context(
         optimizer: Optimizer,
         positive: bool,
@@ -201,12 +190,12 @@ for_every_set! {
 }
 
 for_every_set! {
-    /// Asks for the contexts and negatives of a group ahead of time.
+    /// Prefetches the contexts and negatives of a group.
     fn prefetch(group: &Group, contexts: &Block<'_>) = group::prefetch
 }
 
 for_every_set! {
-    /// Asks for a row ahead of time.
+    /// Prefetches a row.
     fn prefetch_row(row: &[Lanes]) = pair::prefetch_row
 }
 
@@ -228,6 +217,12 @@ for_every_set! {
 for_every_set! {
     /// The sums of values, side by side.
     fn add(left: &[f32], right: &[f32], sums: &mut [f32]) = compare::add
+}
+
+/// σ(x) as the kernels compute it.
+#[cfg(test)]
+pub(crate) fn sigmoid(x: f32) -> f32 {
+    functions::logistic(Portable, [x; crate::parameters::LANES]).sigmoid[0]
 }
 
 #[cfg(test)]

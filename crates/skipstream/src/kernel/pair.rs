@@ -6,7 +6,7 @@ use super::{Optimizer, State};
 use crate::parameters::{LANES, Lanes};
 
 /// Trains a target with one context (label 1) or one negative (label 0): updates the context's row, adds to the
-/// target's gradient, and gives the loss.
+/// target's gradient, and returns the loss.
 #[inline(always)]
 pub(super) fn train_context<I: Instructions>(
     i: I,
@@ -52,7 +52,7 @@ pub(super) fn descend<I: Instructions>(
                 let gradient = i.multiply(slope, i.load(direction));
                 let sum = i.multiply_add(gradient, gradient, i.load(sums));
                 i.store(sum, sums);
-                // Where no gradient was seen, 0 is divided by something that is not 0.
+                // Before the first gradient, 0 is divided by something that is not 0.
                 let root = i.square_root(i.maximum(sum, i.splat(f32::MIN_POSITIVE)));
                 let step = i.divide(i.multiply(rate, gradient), root);
                 i.store(i.add(i.load(values), step), values);
@@ -88,7 +88,7 @@ fn first<I: Instructions>(i: I, vector: I::Vector) -> f32 {
     lanes[0]
 }
 
-/// Asks for a row ahead of time.
+/// Prefetches a row.
 #[inline(always)]
 pub(super) fn prefetch_row<I: Instructions>(i: I, row: &[Lanes]) {
     for lanes in row {

@@ -14,7 +14,7 @@
 use super::{Optimizer, State};
 
 /// Trains a target with one context (label 1) or one negative (label 0): updates the context's row, adds to the
-/// target's gradient, and gives the loss.
+/// target's gradient, and returns the loss.
 pub(crate) fn train_context(
     optimizer: Optimizer,
     positive: bool,

@@ -43,7 +43,7 @@ impl Avx2 {
         (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Avx2(()))
     }
 
-    /// At most eight floats, with zeros behind them.
+    /// At most eight floats, padded with zeros.
     #[inline(always)]
     fn load_eight(self, from: &[f32]) -> __m256 {
         /// Eight lanes that are read and eight that are not: a window on them is a mask.

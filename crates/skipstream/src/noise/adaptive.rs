@@ -4,15 +4,14 @@ use bytemuck::NoUninit;
 
 use super::{increment, weight};
 use crate::random::Random;
-use crate::vocabulary::{Recycle, WordId};
+use crate::vocabulary::WordId;
 
-/// A table of words whose shares follow count ^ exponent while the stream goes on.
+/// A table of words whose shares follow count ^ exponent as the stream goes on.
 ///
-/// **Eviction.** A word that leaves keeps its slots, marked dead by a new generation of its id, and its part in
-/// the total z; a draw that hits a dead slot draws again. Each slot holds any word, dead or alive, with
-/// probability weight / z, so the live words keep the ratios of their weights exactly. When more than a quarter
-/// of z is dead, the table is made anew from the counts; by then the stream has brought as much weight as the
-/// walk over the words costs.
+/// **Eviction.** An evicted word keeps its slots and its part of the total z, but a new generation of its id marks the
+/// slots as dead; a draw that hits a dead slot draws again. Each slot holds any word, dead or alive, with probability
+/// weight / z, so the ratios of the live words are exact. When more than a quarter of z is dead, the table is rebuilt from
+/// the counts; by then the stream has added as much weight as the walk over the words costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdaptiveTable {
     exponent: f64,
@@ -49,7 +48,7 @@ pub(crate) struct SavedTable {
     pub totals: [f64; 2],
 }
 
-/// The share of dead weight at which the table is made anew: a draw takes at most 4/3 tries on average.
+/// The share of dead weight at which the table is rebuilt. A draw takes at most 4/3 tries on average.
 const DEAD_SHARE: f64 = 0.25;
 
 impl AdaptiveTable {
@@ -81,6 +80,16 @@ impl AdaptiveTable {
         }
     }
 
+    /// Forgets a word that left the vocabulary: its slots are dead, and the next word of its id has no weight yet.
+    pub fn forget(&mut self, id: WordId) {
+        let exponent = self.exponent;
+        let word = self.word(id);
+        let gone = weight(word.count, exponent);
+        word.count = 0;
+        word.generation = word.generation.wrapping_add(1);
+        self.dead += gone;
+    }
+
     fn word(&mut self, id: WordId) -> &mut Word {
         if self.words.len() <= id.index() {
             self.words.resize(id.index() + 1, Word::default());
@@ -88,7 +97,7 @@ impl AdaptiveTable {
         &mut self.words[id.index()]
     }
 
-    /// Makes the table anew if too much of it is dead.
+    /// Rebuilds the table if too much of it is dead.
     pub fn refresh(&mut self, random: &mut Random) {
         if self.dead > DEAD_SHARE * self.total {
             self.rebuild(random);
@@ -114,7 +123,7 @@ impl AdaptiveTable {
         self.dead = 0.0;
     }
 
-    /// A word drawn with probability q, or nothing where no word is alive.
+    /// Draws a word with probability q. `None` if no word is alive.
     #[inline]
     pub fn draw(&self, random: &mut Random) -> Option<WordId> {
         // At most a quarter is dead after `refresh`: this many tries fail together with probability 2^-400.
@@ -123,7 +132,7 @@ impl AdaptiveTable {
                 return None;
             }
             let slot = self.slots[random.below(self.slots.len())];
-            // Nothing is dead where no word had to leave: the look-up is worth saving.
+            // Without evictions nothing is dead, and the look-up can be saved.
             if self.dead == 0.0 || self.is_live(slot) {
                 return Some(slot.word);
             }
@@ -188,17 +197,5 @@ impl AdaptiveTable {
     /// Whether nothing was added.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
-    }
-}
-
-/// A word that leaves takes its generation along; its id starts anew, with no mass in the noise.
-impl Recycle for AdaptiveTable {
-    fn recycle(&mut self, id: WordId, _birth: u64) {
-        let exponent = self.exponent;
-        let word = self.word(id);
-        let gone = weight(word.count, exponent);
-        word.count = 0;
-        word.generation = word.generation.wrapping_add(1);
-        self.dead += gone;
     }
 }

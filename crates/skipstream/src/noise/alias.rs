@@ -1,4 +1,4 @@
-//! Walker's alias table, built by Vose's method: any distribution, one random number a draw.
+//! Walker's alias table, built by Vose's method: any distribution, one random number per draw.
 
 use crate::random::Random;
 
@@ -11,7 +11,7 @@ pub struct AliasTable {
     large: Vec<u32>,
 }
 
-/// A column stands for itself with probability `own` / 2³², for `alias` otherwise.
+/// A column gives its own index with probability `own` / 2³², and `alias` otherwise.
 #[derive(Clone, Copy, Debug)]
 struct Column {
     own: u32,
@@ -19,7 +19,7 @@ struct Column {
 }
 
 impl AliasTable {
-    /// Makes the table anew for these weights, in O(n). Indices of weight 0 are never drawn.
+    /// Rebuilds the table for these weights, in O(n). Indices of weight 0 are never drawn.
     pub fn rebuild(&mut self, weights: impl Iterator<Item = f64>) {
         self.scaled.clear();
         self.scaled.extend(weights);
@@ -40,7 +40,7 @@ impl AliasTable {
             }
             self.columns.push(Column { own: u32::MAX, alias: index });
         }
-        // What rounding leaves over at the end is as good as 1; only a weight of 0 must not be drawn.
+        // What rounding leaves over at the end counts as 1, but an index of weight 0 must not be drawn.
         let fallback = self.large.first().copied().unwrap_or(0);
         while let Some(small) = self.small.pop() {
             let own = self.scaled[small as usize];
@@ -60,7 +60,7 @@ impl AliasTable {
         }
     }
 
-    /// An index drawn with probability ∝ its weight, or nothing where all weights are 0.
+    /// Draws an index with probability ∝ its weight. `None` if all weights are 0.
     #[inline]
     pub fn draw(&self, random: &mut Random) -> Option<u32> {
         let bits = random.bits();

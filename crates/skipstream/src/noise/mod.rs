@@ -1,13 +1,13 @@
 //! Counts → noise words, drawn with probability q(w) ∝ count(w) ^ exponent (section 3.2.2 of the paper).
 //!
-//! Two samplers, each exact where it is used:
+//! Two samplers, both exact:
 //! - [`AdaptiveTable`]: the paper's reservoir, which follows the stream word by word (`incremental`).
-//!   [`PlainTable`] is its definition, Algorithm 3 to the letter, and too slow for anything but tests.
-//! - [`AliasTable`]: made anew from the counts, in O(1) a draw (`mini-batch`, once for each block and batch;
-//!   `batch` and `word2vec`, once). An adaptive table for every block was the alternative: it costs 12 ns
-//!   a token and megabytes of state; making the alias tables costs 1 ns a token and no state.
+//!   [`PlainTable`] is its definition, Algorithm 3 word for word, too slow for anything but tests.
+//! - [`AliasTable`]: built from the counts, then O(1) per draw (`mini-batch`: for each block and batch; `batch` and
+//!   `word2vec`: once). An adaptive table for every block would cost 12 ns per token and megabytes of state; building the
+//!   alias tables costs 1 ns per token and no state.
 //!
-//! Invariant: noise knows words only by their slots and counts.
+//! Invariant: this module knows words only by their slots and counts.
 
 mod adaptive;
 mod alias;
@@ -20,7 +20,7 @@ pub use plain::PlainTable;
 
 /// count ^ exponent.
 ///
-/// The usual exponents go without `powf`: faster, and the same bits on every machine.
+/// The usual exponents do without `powf`: this is faster, and gives the same bits on every machine.
 #[inline]
 pub fn weight(count: u64, exponent: f64) -> f64 {
     let count = count as f64;

@@ -1,9 +1,22 @@
-//! Algorithm 3 of the paper, word for word.
+//! Algorithm 3 of the paper, the adaptive unigram table:
+//!
+//! ```text
+//! 4   f(w) ← f(w) + 1                        `count`, by the caller
+//! 5   F ← f(w)^α − (f(w) − 1)^α              `increment`; α is `exponent`
+//! 6   z ← z + F                              `total`
+//! 7   if |T| < τ                             T is `slots`, τ is `size`
+//! 8       add F copies of w to T
+//! 9   else
+//! 10      for j = 1 … τ
+//! 11          T[j] ← w with probability F/z
+//! ```
+//!
+//! F copies are F rounded up or down at random, so that F is their expectation.
 
 use super::increment;
 use crate::random::Random;
 
-/// The adaptive unigram table as the paper defines it: every slot is visited at every word.
+/// The adaptive unigram table as the paper defines it: every word visits every slot.
 #[derive(Debug)]
 pub struct PlainTable {
     exponent: f64,
@@ -13,7 +26,7 @@ pub struct PlainTable {
 }
 
 impl PlainTable {
-    /// An empty table of `size` slots, τ.
+    /// An empty table of `size` slots.
     pub fn new(size: usize, exponent: f64) -> PlainTable {
         PlainTable { exponent, size, slots: Vec::new(), total: 0.0 }
     }
@@ -35,7 +48,7 @@ impl PlainTable {
         }
     }
 
-    /// The slots, each of which holds a word with probability q.
+    /// The slots. Each holds a word w with probability q(w).
     pub fn slots(&self) -> &[u32] {
         &self.slots
     }

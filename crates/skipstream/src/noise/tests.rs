@@ -1,8 +1,10 @@
 use super::*;
 use crate::random::Random;
-use crate::vocabulary::{Observed, Recycle, Vocabulary, WordId};
+use crate::vocabulary::{Observed, Vocabulary, WordId};
 
 const DRAWS: usize = 200_000;
+/// Tables from which one word each is drawn: enough to notice an exponent of 0.7 in place of 0.75.
+const TABLES: u64 = 10_000;
 
 /// Pearson's statistic of `seen` against shares ∝ `weights`, and its degrees of freedom.
 fn chi_square(seen: &[u64], weights: &[f64]) -> (f64, f64) {
@@ -65,11 +67,11 @@ fn plain_and_efficient_tables_hold_each_word_with_probability_q() {
         const WORDS: usize = 12;
         const SIZE: usize = 60;
         let mut stream = Random::new(5);
-        let words: Vec<usize> = (0..1500).map(|_| zipf(WORDS, &mut stream)).collect();
+        let words: Vec<usize> = (0..400).map(|_| zipf(WORDS, &mut stream)).collect();
         let mut plain_seen = vec![0; WORDS];
         let mut adaptive_seen = vec![0; WORDS];
         let mut counts = [0u64; WORDS];
-        for seed in 0..300 {
+        for seed in 0..TABLES {
             let mut random = Random::new(seed);
             let mut plain = PlainTable::new(SIZE, exponent);
             let mut adaptive = AdaptiveTable::new(SIZE, exponent);
@@ -79,7 +81,7 @@ fn plain_and_efficient_tables_hold_each_word_with_probability_q() {
                 plain.add(word as u32, counts[word], &mut random);
                 adaptive.add(WordId::from_saved(word as u32), &mut random);
             }
-            // Slots of one table hang together (a word is copied at once); one draw a table does not.
+            // One draw from each table: the slots of a table depend on each other, because a word is copied at once.
             plain_seen[plain.slots()[random.below(plain.slots().len())] as usize] += 1;
             adaptive_seen[adaptive.draw(&mut random).unwrap().index()] += 1;
         }
@@ -96,10 +98,10 @@ fn follow(words: &[usize], capacity: usize, size: usize, random: &mut Random) ->
     for word in words {
         let id = match vocabulary.observe(&format!("w{word}")) {
             Observed::Known(id) => id,
-            Observed::Admitted(fresh) => fresh.settle(&mut table),
+            Observed::Admitted(fresh) => fresh.reset(|id, _| table.forget(id)),
             Observed::Rejected { evicted } => {
                 for &id in evicted {
-                    table.recycle(id, 0);
+                    table.forget(id);
                 }
                 table.refresh(random);
                 continue;
@@ -114,12 +116,12 @@ fn follow(words: &[usize], capacity: usize, size: usize, random: &mut Random) ->
 fn the_noise_is_exact_under_eviction_and_reuse() {
     const CAPACITY: usize = 12;
     let mut stream = Random::new(9);
-    let words: Vec<usize> = (0..3_000).map(|_| zipf(40, &mut stream)).collect();
+    let words: Vec<usize> = (0..400).map(|_| zipf(40, &mut stream)).collect();
     for size in [50, 100_000] {
         let mut seen = vec![0; CAPACITY];
         let mut weights = vec![0.0; CAPACITY];
         let mut evictions = 0;
-        for seed in 0..400 {
+        for seed in 0..TABLES {
             let mut random = Random::new(seed);
             let (vocabulary, table) = follow(&words, CAPACITY, size, &mut random);
             evictions = vocabulary.totals().evictions;
@@ -129,7 +131,7 @@ fn the_noise_is_exact_under_eviction_and_reuse() {
             }
             seen[table.draw(&mut random).unwrap().index()] += 1;
         }
-        assert!(evictions > 300, "{evictions}");
+        assert!(evictions > 40, "{evictions}");
         assert_fits(&seen, &weights);
     }
 }
@@ -143,12 +145,12 @@ fn a_word_that_left_is_never_drawn() {
         table.add(a, &mut random);
         table.add(b, &mut random);
     }
-    table.recycle(a, 0);
+    table.forget(a);
     assert!((0..1_000).all(|_| table.draw(&mut random) == Some(b)));
     // The id goes to another word, which starts without any mass.
-    table.recycle(a, 77);
+    table.forget(a);
     assert!((0..1_000).all(|_| table.draw(&mut random) == Some(b)));
-    table.recycle(b, 0);
+    table.forget(b);
     assert_eq!(table.draw(&mut random), None);
 }
 

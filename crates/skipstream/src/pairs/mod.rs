@@ -1,18 +1,29 @@
-//! Ids → kept ids → which of them are a center's contexts.
+//! Ids → kept ids → pairs of a target and a context.
 //!
 //! Invariant: windows never leave their sentence, and are formed after frequent words were dropped ("dirty"
 //! subsampling, appendix E of the paper).
 
 use crate::config::{Settings, WindowShape};
 use crate::random::Random;
+use crate::vocabulary::WordId;
 
-/// How many words to each side of a center are its contexts.
+/// The window of a target: how many words on each side of it are its contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Words before the center.
+    /// Words before the target.
     pub left: u16,
     /// Words after it.
     pub right: u16,
+}
+
+impl Reach {
+    /// The contexts of the target at `position`, in the order of the text: each makes a pair with it.
+    #[inline(always)]
+    pub fn contexts(self, words: &[WordId], position: usize) -> impl Iterator<Item = WordId> {
+        let before = &words[position - usize::from(self.left)..position];
+        let after = &words[position + 1..][..usize::from(self.right)];
+        before.iter().chain(after).copied()
+    }
 }
 
 /// Drops frequent words and draws windows, with the counts of the moment.
@@ -81,6 +92,13 @@ mod tests {
         let reaches: Vec<_> = (0..4).map(|i| fixed.reach(i, 4, &mut random)).collect();
         let expected = [(0, 2), (1, 2), (2, 1), (2, 0)];
         assert_eq!(reaches, expected.map(|(left, right)| Reach { left, right }));
+        let words = [5, 6, 7, 8].map(WordId::from_saved);
+        let contexts: Vec<_> = (0..4).map(|i| reaches[i].contexts(&words, i).collect::<Vec<_>>()).collect();
+        let expected: [&[u32]; 4] = [&[6, 7], &[5, 7, 8], &[5, 6, 8], &[6, 7]];
+        assert_eq!(
+            contexts,
+            expected.map(|ids| ids.iter().map(|&id| WordId::from_saved(id)).collect::<Vec<_>>())
+        );
     }
 
     #[test]

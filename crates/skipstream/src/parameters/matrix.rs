@@ -6,14 +6,14 @@ use memmap2::{MmapMut, MmapOptions};
 
 use crate::error::{Error, Result};
 
-/// Floats that are worked on together; every kernel is defined in terms of these, whatever the machine's width.
+/// Floats that are processed together. All kernels are defined in terms of it, whatever the width of the machine.
 pub const LANES: usize = 16;
 
 /// [`LANES`] floats.
 pub type Lanes = [f32; LANES];
 
-/// Rows of lanes, zero at first. The memory is mapped whole but used only as far as rows are touched, in huge
-/// pages where the system has them (11 % faster).
+/// Rows of lanes, zero at first. All of the memory is mapped, but only rows that are touched take any; huge pages, if the
+/// system has them, are 11 % faster.
 #[derive(Debug)]
 pub(crate) struct Matrix {
     map: MmapMut,
@@ -28,7 +28,7 @@ impl Matrix {
             .map_anon()
             .map_err(|_| Error::out_of_memory(format!("{rows} rows"), bytes))?;
         #[cfg(target_os = "linux")]
-        // A hint: where it is not taken, everything works in small pages.
+        // A hint: without huge pages everything works too.
         let _ = map.advise(memmap2::Advice::HugePage);
         Ok(Matrix { map, lanes_per_row })
     }

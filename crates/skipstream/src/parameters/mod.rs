@@ -1,10 +1,9 @@
 //! The numbers that are learned: a target row and a context row for each word, and AdaGrad's state.
 //!
-//! Rows are dealt to blocks by id, so that threads can own disjoint blocks; the rows of a block lie
-//! together. A row is padded to whole [`Lanes`], 64-byte aligned (misaligned rows cost 1.2–1.6 times the time);
-//! the padding is always zero.
+//! Rows belong to blocks by id, so that threads can own disjoint blocks; the rows of a block are contiguous. A row is
+//! padded with zeros to whole [`Lanes`] and 64-byte aligned (misaligned rows take 1.2–1.6 times as long).
 //!
-//! Invariant: a row is asked for by [`WordId`], or within a block by the row that the layout gave.
+//! Invariant: a row is found by [`WordId`], or within a block by the row number of the layout.
 
 mod matrix;
 
@@ -13,12 +12,12 @@ use std::ops::Range;
 use crate::config::{AdaGrad, Settings, Strategy};
 use crate::error::Result;
 use crate::random::{Purpose, Random};
-use crate::vocabulary::{Recycle, WordId};
+use crate::vocabulary::WordId;
 
 pub(crate) use matrix::Matrix;
 pub use matrix::{LANES, Lanes};
 
-/// Where a word's rows are: in block id mod `blocks`, behind one another.
+/// The position of a word's rows: block id mod `blocks`, row id / `blocks`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub dimensions: usize,
@@ -68,8 +67,9 @@ impl Layout {
 #[derive(Debug)]
 pub struct Parameters {
     layout: Layout,
-    seed: u64,
-    /// The rows of words as centers, t of the paper.
+    /// Decides on the first values of target rows.
+    pub(crate) seed: u64,
+    /// The rows of words as targets, t of the paper.
     pub(crate) target: Side,
     /// The rows of words as contexts, c of the paper.
     pub(crate) context: Side,
@@ -90,6 +90,24 @@ pub(crate) enum Accumulators {
     /// One for each dimension of each row.
     Dimension(Matrix),
     /// None: the rate does not depend on the row.
+    None,
+}
+
+/// A row to be changed, and what AdaGrad remembers of it.
+#[derive(Debug)]
+pub(crate) struct RowMut<'a> {
+    pub values: &'a mut [Lanes],
+    pub state: State<'a>,
+}
+
+/// What AdaGrad remembers of a row.
+#[derive(Debug)]
+pub(crate) enum State<'a> {
+    /// A sum for each dimension.
+    Dimension(&'a mut [Lanes]),
+    /// A sum for the row.
+    Row(&'a mut f32),
+    /// Nothing: the rate is the same for all rows.
     None,
 }
 
@@ -141,15 +159,15 @@ impl Parameters {
         }
     }
 
-    /// The word's vector as a center.
-    pub fn target(&self, id: WordId) -> &[f32] {
-        self.row(&self.target.rows, id)
+    /// The target row and the context row of a word.
+    pub(crate) fn rows_mut(&mut self, id: WordId) -> [RowMut<'_>; 2] {
+        let row = self.layout.row_in_matrix(id);
+        [self.target.row_mut(row), self.context.row_mut(row)]
     }
 
-    /// The word's vector as a center, to be set.
-    pub(crate) fn target_mut(&mut self, id: WordId) -> &mut [f32] {
-        let row = self.layout.row_in_matrix(id);
-        &mut self.target.rows.row_mut(row).as_flattened_mut()[..self.layout.dimensions]
+    /// The word's vector as a target.
+    pub fn target(&self, id: WordId) -> &[f32] {
+        self.row(&self.target.rows, id)
     }
 
     /// The word's vector as a context.
@@ -162,9 +180,21 @@ impl Parameters {
     }
 }
 
-/// Where the sum of a row starts. From 0, the first gradient, however small, moves a row by the whole rate: at 100
-/// dimensions, 3·10⁻⁴ brings 1 point of WS353 and of SimLex. At 400 dimensions already 2·10⁻⁵ costs 2 points of
-/// analogies, so it goes down fast with the dimensions. (By dimension the sums start at 0, as in the paper.)
+impl RowMut<'_> {
+    /// Forgets the word that had the row: values are zero, AdaGrad's sums as at first.
+    pub fn clear(&mut self, dimensions: usize) {
+        self.values.fill([0.0; LANES]);
+        match &mut self.state {
+            State::Row(sum) => **sum = first_square(dimensions),
+            State::Dimension(sums) => sums.fill([0.0; LANES]),
+            State::None => {}
+        }
+    }
+}
+
+/// The first value of a row's sum. With 0, the first gradient moves a row by the whole rate, however small it is: at 100
+/// dimensions, 3·10⁻⁴ gains 1 point of WS353 and of SimLex. At 400 dimensions even 2·10⁻⁵ loses 2 points of analogies, so
+/// the value falls fast with the dimensions. (Sums by dimension start at 0, as in the paper.)
 pub(crate) fn first_square(dimensions: usize) -> f32 {
     let excess = (dimensions as f64 / 100.0).max(1.0);
     (3e-4 / excess.powi(4)) as f32
@@ -179,18 +209,6 @@ pub(crate) fn fill_new_target(row: &mut [f32], seed: u64, birth: u64) {
     }
 }
 
-impl Recycle for Parameters {
-    fn recycle(&mut self, id: WordId, birth: u64) {
-        let row = self.layout.row_in_matrix(id);
-        let dimensions = self.layout.dimensions;
-        let target = self.target.rows.row_mut(row).as_flattened_mut();
-        fill_new_target(&mut target[..dimensions], self.seed, birth);
-        self.context.rows.row_mut(row).fill([0.0; LANES]);
-        self.target.accumulators.reset(row, dimensions);
-        self.context.accumulators.reset(row, dimensions);
-    }
-}
-
 impl Side {
     fn new(layout: Layout, settings: &Settings) -> Result<Side> {
         let rows = layout.rows();
@@ -202,6 +220,17 @@ impl Side {
                 None => Accumulators::None,
             },
         })
+    }
+
+    /// A row and its state.
+    #[inline]
+    pub fn row_mut(&mut self, row: usize) -> RowMut<'_> {
+        let state = match &mut self.accumulators {
+            Accumulators::Row(sums) => State::Row(&mut sums[row]),
+            Accumulators::Dimension(sums) => State::Dimension(sums.row_mut(row)),
+            Accumulators::None => State::None,
+        };
+        RowMut { values: self.rows.row_mut(row), state }
     }
 
     fn copy_rows(&mut self, other: &Side, rows: Range<usize>) {
@@ -228,16 +257,6 @@ impl Side {
     }
 }
 
-impl Accumulators {
-    fn reset(&mut self, row: usize, dimensions: usize) {
-        match self {
-            Accumulators::Row(values) => values[row] = first_square(dimensions),
-            Accumulators::Dimension(matrix) => matrix.row_mut(row).fill([0.0; LANES]),
-            Accumulators::None => {}
-        }
-    }
-}
-
 impl Block<'_> {
     #[inline]
     pub fn row(&self, row: usize) -> &[Lanes] {
@@ -245,7 +264,10 @@ impl Block<'_> {
     }
 
     #[inline]
-    pub fn row_mut(&mut self, row: usize) -> &mut [Lanes] {
-        &mut self.rows[row * self.lanes_per_row..][..self.lanes_per_row]
+    pub fn row_mut(&mut self, row: usize) -> RowMut<'_> {
+        RowMut {
+            values: &mut self.rows[row * self.lanes_per_row..][..self.lanes_per_row],
+            state: State::Row(&mut self.accumulators[row]),
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! One cell of the grid: the pairs of a batch whose target is in one block and whose context is in another.
 
 use super::initial::Initial;
-use super::intake::Batch;
+use super::mini_batch::Batch;
 use super::runs::BlockPairs;
 use crate::kernel::{Group, GroupScratch, GroupSettings, Kernel, RUNS};
 use crate::noise::{AliasTable, weight};
-use crate::parameters::{Block, LANES, Layout, fill_new_target, first_square};
+use crate::parameters::{Block, Layout};
 use crate::random::Random;
 
 /// A block of targets, and the batch's pairs whose targets are in it.
@@ -22,7 +22,7 @@ pub(super) struct ContextBlock<'a> {
     pub noise: &'a mut AliasTable,
 }
 
-/// What a thread needs to train cells, used again and again.
+/// The buffers of a thread, reused for every cell.
 #[derive(Debug, Default)]
 pub(super) struct Worker {
     group: Group,
@@ -30,14 +30,14 @@ pub(super) struct Worker {
     scratch: GroupScratch,
 }
 
-/// What training gave.
+/// What was trained.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trained {
     pub pairs: u64,
     pub loss: f64,
 }
 
-/// The numbers that all cells share.
+/// Settings of all cells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CellSettings {
     pub kernel: Kernel,
@@ -48,8 +48,8 @@ pub(super) struct CellSettings {
     pub seed: u64,
 }
 
-/// Makes a block ready for a batch. The first cell of a block on either side is the one where both are the same
-/// block, so it may do this for both.
+/// Prepares a block for a batch. In the first round the target block and the context block of a cell are the same block, so
+/// its first cell prepares both.
 pub(super) fn prepare(
     block: usize,
     batch: &Batch,
@@ -58,24 +58,17 @@ pub(super) fn prepare(
     targets: &mut TargetBlock<'_>,
     contexts: &mut ContextBlock<'_>,
 ) {
-    let dimensions = settings.group.dimensions;
-    for fresh in batch.fresh.0.iter().filter(|fresh| settings.layout.block(fresh.id) == block) {
+    for fresh in batch.fresh.iter().filter(|fresh| settings.layout.block(fresh.id) == block) {
         let row = settings.layout.row(fresh.id);
-        let target = &mut targets.rows.row_mut(row).as_flattened_mut()[..dimensions];
-        match initial.zip(fresh.start) {
-            Some((initial, start)) => initial.fill(start, target),
-            None => fill_new_target(target, settings.seed, fresh.birth),
-        }
-        contexts.rows.row_mut(row).fill([0.0; LANES]);
-        targets.rows.accumulators[row] = first_square(dimensions);
-        contexts.rows.accumulators[row] = first_square(dimensions);
+        let rows = [targets.rows.row_mut(row), contexts.rows.row_mut(row)];
+        fresh.reset(rows, settings.group.dimensions, settings.seed, initial);
     }
     let counts = batch.counts.iter().skip(block).step_by(settings.layout.blocks);
     contexts.noise.rebuild(counts.map(|&count| weight(count, settings.noise_exponent)));
     targets.pairs.collect(batch, block, settings.layout);
 }
 
-/// Trains the pairs of a cell: runs of a target's contexts, in groups that share their negatives.
+/// Trains the pairs of a cell, in groups of runs that share their negatives.
 pub(super) fn train(
     context_block: usize,
     settings: &CellSettings,
@@ -90,7 +83,7 @@ pub(super) fn train(
     let n_groups = runs.len().div_ceil(RUNS);
     group.clear();
     for number in 0..=n_groups {
-        // The rows of a group are asked for while the one before is trained.
+        // The rows of a group are prefetched while the group before it is trained.
         next.clear();
         if number < n_groups {
             runs.fill(next, number, n_groups);

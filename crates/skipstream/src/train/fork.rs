@@ -1,12 +1,12 @@
-//! A second trainer in the same state.
+//! Copies of a trainer.
 
 use super::{Method, Stream, Trainer};
 use crate::error::Result;
 
-/// For text that is to be seen at once, though it does not fill a batch: a fork learns it and shows what comes of it, and
-/// the trainer itself stays where it was.
+/// Text that does not fill a batch yet can be tried out on a fork: the fork learns it and shows the result, and the
+/// trainer itself does not change.
 impl Trainer {
-    /// A second trainer in the state of this one, which takes as much memory again.
+    /// A copy of this trainer. It takes as much memory again.
     ///
     /// ```
     /// use skipstream::corpus::Lines;
@@ -30,14 +30,14 @@ impl Trainer {
         Ok(fork)
     }
 
-    /// Brings a fork to the state of another trainer, in the memory that it has.
+    /// Copies the state of another trainer into this one, without new memory for its rows.
     ///
     /// # Panics
     /// If the settings of the two differ.
     pub fn catch_up_with(&mut self, other: &Trainer) {
         assert_eq!(
             self.settings, other.settings,
-            "only a trainer of the same settings can be caught up with"
+            "a fork can only catch up with a trainer of the same settings"
         );
         let Stream { vocabulary, parameters, totals, initial } = &other.stream;
         self.stream.parameters.copy_from(parameters, vocabulary.slots());
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn a_fork_learns_what_the_trainer_would_and_does_not_touch_it() {
         for strategy in [Strategy::mini_batch(), Strategy::incremental()] {
-            // So few words may stay that some leave, and slots are used again.
+            // The vocabulary is so small that words leave and slots are used again.
             let config = Config { dimensions: 5, max_vocabulary: 7, strategy, ..Config::default() };
             let mut trainer = Trainer::new(config.clone()).unwrap();
             let mut fork = trainer.fork().unwrap();

@@ -1,14 +1,14 @@
 //! A batch on all threads, with the same result for any number of them.
 //!
-//! The pairs of a batch fall into cells by the blocks of their target and their context. Cells of different
-//! blocks on both sides share no row, so threads train them side by side; the schedule keeps the order in which
-//! each block sees its cells. Random numbers belong to the cell, not to the thread.
+//! Words belong to blocks, and a pair to the cell of its target's block and its context's block. Cells that share
+//! neither block share no row, so threads train them at the same time. The schedule fixes the order of the cells of each
+//! block, and random numbers depend on the cell, not on the thread.
 
 use std::sync::Mutex;
 
 use super::cell::{self, CellSettings, ContextBlock, TargetBlock, Trained, Worker};
 use super::initial::Initial;
-use super::intake::Batch;
+use super::mini_batch::Batch;
 use super::runs::BlockPairs;
 use super::schedule::Schedule;
 use crate::config::Settings;
@@ -53,7 +53,7 @@ impl Grid {
         self.workers = workers(settings, self.settings.layout);
     }
 
-    /// Trains a batch; this thread does `meanwhile` first, while others begin.
+    /// Trains a batch. This thread calls `meanwhile` first, while the others start training.
     pub fn train(
         &mut self,
         parameters: &mut Parameters,
@@ -98,13 +98,13 @@ impl Grid {
         std::thread::scope(|scope| {
             let (own, others) = self.workers.split_first_mut().expect("there is a worker for each thread");
             for worker in others {
-                // Where the system gives no more threads, fewer do the same.
+                // If the system has no more threads, fewer do the same work.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, || work(worker));
             }
             meanwhile();
             work(own);
         });
-        // Always in the same order: sums of floats depend on it.
+        // Always in the same order, because sums of floats depend on it.
         let results = results.into_inner().expect("nothing panics with this lock");
         results.iter().fold(Trained::default(), |sum, cell| Trained {
             pairs: sum.pairs + cell.pairs,
@@ -113,13 +113,13 @@ impl Grid {
     }
 }
 
-/// K, the negatives that a group shares, for k negatives a pair: 32 for 5, 56 for 10. What sharing costs in quality
-/// depends more on K than on K/k.
+/// K, the number of negatives that a group shares, for k negatives per pair: 32 for 5, 56 for 10. The quality that sharing
+/// costs depends more on K than on K/k.
 fn shared_negatives(negatives: usize) -> usize {
     (12 + 4 * negatives).next_multiple_of(8)
 }
 
-/// One for each thread that finds work.
+/// One for each thread that has work.
 fn workers(settings: &Settings, layout: Layout) -> Vec<Worker> {
     (0..settings.threads().min(layout.blocks)).map(|_| Worker::default()).collect()
 }

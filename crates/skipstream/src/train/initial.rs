@@ -1,25 +1,24 @@
-//! Vectors from elsewhere, with which words start.
+//! Initial vectors.
 
 use serde::{Deserialize, Serialize};
 
 use crate::embeddings::Embeddings;
 use crate::error::Result;
 
-/// Vectors from elsewhere: the target row of a word that is among them starts there, and not at random.
+/// Initial vectors: the target row of a word that has one starts there, and not at random.
 ///
-/// They are used whenever a word enters the vocabulary, for the first time or after it had to leave, so they are a part
-/// of the trainer's state and are saved with it. They bring no words, counts or contexts: a word is known once it
-/// occurs, its count starts at 0 and its context row at zero, as for every word. So the bounds of the vocabulary hold as
-/// they stand.
+/// They are used whenever a word enters the vocabulary, for the first time or after an eviction, so they are part of the
+/// trainer's state and saved with it. They add no words, counts or contexts to the model: a word enters the vocabulary when
+/// it occurs in the text, and its context row starts at zero.
 #[derive(Clone, Debug)]
 pub struct Initial {
     /// The vectors.
     pub vectors: Embeddings,
-    /// Where they came from.
+    /// The file they were loaded from.
     pub source: InitialSource,
 }
 
-/// Where the vectors came from with which words start.
+/// The file of the initial vectors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InitialSource {
     /// The name of the file, without its folder.
@@ -29,7 +28,7 @@ pub struct InitialSource {
 }
 
 impl Initial {
-    /// Without the vectors beyond the most frequent ones, whose memory is free then.
+    /// Keeps the vectors of the most frequent words only.
     pub(super) fn cut_to(self, most: usize) -> Result<Initial> {
         if self.vectors.len() <= most {
             return Ok(self);
@@ -52,12 +51,11 @@ impl Initial {
         target.copy_from_slice(&self.vectors.vector_at(row as usize));
     }
 
-    /// Bytes that the vectors take, and as much of them as saving copies.
+    /// Memory of the vectors in bytes, including the copies that saving makes.
     pub fn bytes(&self) -> u64 {
         let words = self.vectors.len();
         let text: usize = self.vectors.words().map(str::len).sum();
-        // One long word among short ones takes its own bytes only, three times while the list grows. Saving copies
-        // words and counts.
+        // A long word takes its own bytes only, three times while the list grows. Saving copies words and counts.
         let held = Embeddings::max_bytes(words, self.vectors.dimensions(), 0) + 3 * text as u64;
         held + (text + words * 16) as u64
     }

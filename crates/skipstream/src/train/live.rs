@@ -1,4 +1,4 @@
-//! Single vectors of a trainer, read from its rows as they are.
+//! Single vectors of a trainer.
 
 use super::Trainer;
 use crate::corpus::{Sentence, Source};
@@ -6,9 +6,9 @@ use crate::embeddings::Vectors;
 use crate::error::Result;
 use crate::vocabulary::WordId;
 
-/// To take all vectors out means to copy them; for a few words that is too much.
+/// Reads the vectors of a few words without copying all of them.
 impl Trainer {
-    /// The vector of a word, if it is known.
+    /// The vector of a word, or `None` if the word is not in the vocabulary.
     ///
     /// ```
     /// use skipstream::{Config, Trainer, Vectors, corpus};
@@ -27,10 +27,11 @@ impl Trainer {
         Some(vector)
     }
 
-    /// The mean of the vectors of those words of a text that are known, in `mean`; zeros where none is. Says how many are.
+    /// Writes the mean vector of the words of a text to `mean`, and returns the number of words. Words out of vocabulary
+    /// are ignored; if there are no others, the mean is zero.
     ///
     /// # Panics
-    /// When `mean` has another length than a vector.
+    /// If the length of `mean` is not that of a vector.
     pub fn mean_vector(&self, text: &mut dyn Source, vectors: Vectors, mean: &mut [f32]) -> Result<usize> {
         assert_eq!(mean.len(), self.settings().dimensions(), "a mean is as long as a vector");
         mean.fill(0.0);

@@ -1,4 +1,4 @@
-//! How much memory the settings allow.
+//! The memory limit that follows from the settings.
 
 use serde::Serialize;
 
@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::parameters::Parameters;
 use crate::vocabulary::Vocabulary;
 
-/// Bytes that a trainer takes at the most, whatever the stream brings.
+/// Maximum memory of a trainer in bytes, for any stream.
 ///
-/// How the text is read is not known to a trainer, and comes on top: to decode a compressed file takes as much as the
-/// program that made it chose (65 MiB for `xz -9`), and a record of JSON, CSV or Parquet is held whole (at the most two of
-/// 64 MiB). Plain text takes no more than is counted here.
+/// Reading the text is not included, except for plain text. Decoding a compressed file takes the memory that its
+/// compressor chose (65 MiB for `xz -9`), and up to two records of JSON, CSV or Parquet, of at most 64 MiB each, are held
+/// in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MemoryBound {
     /// Rows and AdaGrad's sums.
@@ -23,20 +23,20 @@ pub struct MemoryBound {
     pub vocabulary: u64,
     /// Noise tables.
     pub noise: u64,
-    /// Old text that waits.
+    /// Text that waits for its replay.
     pub replay: u64,
     /// The batch that is trained and the one that is read.
     pub batches: u64,
-    /// The copy of a matrix that loading makes, and of old text that saving makes.
+    /// Copies that loading and saving make.
     pub saving: u64,
-    /// Vectors with which words start; none by the settings alone.
+    /// Initial vectors. They do not follow from the settings.
     pub initial: u64,
     /// The program itself, its threads and buffers.
     pub program: u64,
 }
 
 impl MemoryBound {
-    /// The bound of these settings.
+    /// The maximum for these settings.
     pub fn new(settings: &Settings) -> MemoryBound {
         let words = settings.max_vocabulary() as u64;
         let row = (settings.dimensions() * size_of::<f32>()) as u64;
@@ -70,20 +70,19 @@ impl MemoryBound {
         }
     }
 
-    /// All of it.
+    /// The sum.
     pub fn total(&self) -> u64 {
         let MemoryBound { parameters, vocabulary, noise, replay, batches, saving, initial, program } = self;
         parameters + vocabulary + noise + replay + batches + saving + initial + program
     }
 }
 
-/// Slots of the noise table for each word that may be known, where the memory decides on both: as many as by default.
+/// Slots of the noise table per word of the vocabulary, if both follow from the memory: as many as by default.
 const SLOTS_PER_WORD: usize = 10;
 
 impl Config {
-    /// The largest `max_vocabulary` with which a trainer never takes more than so many bytes, whatever the stream
-    /// brings; for the strategies that have a noise table, `table_size` becomes ten slots a word. What either of them
-    /// was does not matter.
+    /// Sets `max_vocabulary` to the largest value with which a trainer never takes more than `bytes` of memory. For the
+    /// strategies with a noise table, `table_size` becomes ten slots per word. The former values do not matter.
     ///
     /// ```
     /// use skipstream::Config;
@@ -106,8 +105,8 @@ impl Config {
                 field: "memory",
                 value: format!("{bytes} bytes"),
                 limit: format!(
-                    "at least {} bytes with these settings ({} of them for batches and for text that waits: \
-                     batch_words, window and replay_words decide on those)",
+                    "at least {} bytes with these settings ({} of them for batches and replay, which depend on \
+                     batch_words, window and replay_words)",
                     least.total(),
                     replay + batches + saving
                 ),
@@ -143,7 +142,7 @@ fn batch_bytes(settings: &Settings, options: MiniBatchOptions) -> u64 {
     let new_words = options.batch_words.div_ceil(trainings) + settings.text().max_sentence_words;
     let words = new_words * trainings + Segment::WORDS + settings.text().max_sentence_words;
     let contexts = match settings.window_shape() {
-        // On average, of so many words that the average is all that matters.
+        // The average: there are enough words that it is all that matters.
         WindowShape::Shrinking => settings.window() + 1,
         WindowShape::Fixed => 2 * settings.window(),
     };

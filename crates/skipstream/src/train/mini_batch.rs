@@ -1,97 +1,216 @@
-//! Algorithm 2 of the paper: take in a batch, then train it, while the next one is read.
+//! Algorithm 2 of the paper, mini-batch SGNS:
+//!
+//! ```text
+//! 1  for each subset D of the training data
+//! 2      update the noise distribution using D     Intake::take_in
+//! 3      perform SGD over D                        Grid::train
+//! ```
+//!
+//! D is a [`Batch`]: new text, and old text that is trained once more. f(w) is the vocabulary's count. It decides on the
+//! noise, q(w) ∝ f(w)^α, which [`Grid`] draws negatives from.
+//!
+//! `read_ahead.rs` has the loop: it takes in the next batch while this one is trained. `tests/oracle.rs` is the whole
+//! strategy in plain loops, and the definition of what it does.
 
-use super::cell::Trained;
+use super::fresh::FreshRows;
 use super::grid::Grid;
-use super::intake::{Batch, Intake};
-use super::replay::ReplayBuffer;
-use super::trainer::Stream;
-use super::{Observer, StopReason};
+use super::initial::Initial;
+use super::read_ahead::Text;
+use super::replay::{ReplayBuffer, Segment};
 use crate::config::Settings;
-use crate::corpus::{Read, Source};
-use crate::error::Result;
+use crate::corpus::Sentence;
 use crate::kernel::Kernel;
+use crate::pairs::{PairSampler, Reach};
+use crate::random::{Purpose, Random};
+use crate::vocabulary::{Observed, Vocabulary, WordId};
 
 /// The state of the strategy.
 #[derive(Debug)]
 pub(crate) struct MiniBatch {
-    intake: Intake,
-    grid: Grid,
-    current: Batch,
-    next: Batch,
+    /// Line 2.
+    pub(super) intake: Intake,
+    /// Line 3.
+    pub(super) grid: Grid,
+    /// The batch that is trained.
+    pub(super) current: Batch,
+    /// The batch that is taken in meanwhile.
+    pub(super) next: Batch,
+}
+
+/// D, with everything that SGD over it needs: the vocabulary may move on meanwhile.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// Which batch of the stream it is.
+    pub number: u64,
+    /// The words that are left after subsampling, sentence after sentence.
+    pub words: Vec<WordId>,
+    /// The window of each of them.
+    pub reaches: Vec<Reach>,
+    /// New words, whose rows must be reset first.
+    pub fresh: Vec<FreshRows>,
+    /// f(w) of each slot, this batch included.
+    pub counts: Vec<u64>,
+    /// Tokens of old text.
+    pub replayed: u64,
+}
+
+/// Makes batches.
+#[derive(Debug)]
+pub(super) struct Intake {
+    seed: u64,
+    /// Words of new text in a batch.
+    new_words: usize,
+    /// How often text is trained again.
+    replays: u32,
+    /// Words of old text that may wait.
+    max_waiting: usize,
+    sampler: PairSampler,
+    /// Batches made.
+    pub batches: u64,
+    pub replay: ReplayBuffer,
+    sentence: Sentence,
+}
+
+impl Intake {
+    /// Takes in the next batch. Returns false if there is no text.
+    ///
+    /// All of it is counted before any of it is sampled or trained.
+    pub fn take_in(
+        &mut self,
+        text: &mut Text<'_>,
+        vocabulary: &mut Vocabulary,
+        initial: Option<&Initial>,
+        batch: &mut Batch,
+    ) -> bool {
+        batch.fresh.clear();
+        let segments = self.count(text, vocabulary, initial, &mut batch.fresh);
+        let is_empty = segments.is_empty();
+        if !is_empty {
+            self.sample(segments, self.max_waiting, vocabulary, batch);
+        }
+        !is_empty
+    }
+
+    /// Makes a batch of old text alone, so that at most `max_waiting` words still wait. Returns false if no more do.
+    pub fn take_old(&mut self, max_waiting: usize, vocabulary: &Vocabulary, batch: &mut Batch) -> bool {
+        if self.replay.due() <= max_waiting {
+            return false;
+        }
+        batch.fresh.clear();
+        self.sample(Vec::new(), max_waiting, vocabulary, batch);
+        true
+    }
+
+    /// Counts the words of whole sentences until there are enough.
+    fn count(
+        &mut self,
+        text: &mut Text<'_>,
+        vocabulary: &mut Vocabulary,
+        initial: Option<&Initial>,
+        fresh: &mut Vec<FreshRows>,
+    ) -> Vec<Segment> {
+        let first = vocabulary.tokens();
+        let mut segments: Vec<Segment> = Vec::new();
+        while vocabulary.tokens() - first < self.new_words as u64 && text.read(&mut self.sentence) {
+            if segments.last().is_none_or(|segment| segment.words.len() >= Segment::WORDS) {
+                let (start, remaining) = (vocabulary.tokens(), self.replays);
+                segments.push(Segment { start, remaining, ..Segment::default() });
+            }
+            let segment = segments.last_mut().expect("there is one, or it was pushed just now");
+            for token in self.sentence.tokens() {
+                segment.words.push(match vocabulary.observe(token) {
+                    Observed::Known(id) => id,
+                    Observed::Admitted(word) => {
+                        word.reset(|id, birth| fresh.push(FreshRows::new(id, birth, token, initial)))
+                    }
+                    Observed::Rejected { .. } => WordId::NONE,
+                });
+            }
+            segment.ends.push(segment.words.len() as u32);
+        }
+        segments
+    }
+
+    /// Drops frequent words and draws windows, of the new text and of old text.
+    fn sample(
+        &mut self,
+        segments: Vec<Segment>,
+        max_waiting: usize,
+        vocabulary: &Vocabulary,
+        batch: &mut Batch,
+    ) {
+        batch.number = self.batches;
+        self.batches += 1;
+        batch.words.clear();
+        batch.reaches.clear();
+        batch.counts.clear();
+        batch.counts.extend(vocabulary.counts());
+        // A word may have been evicted before the batch was complete.
+        batch.fresh.retain(|fresh| vocabulary.first_token(fresh.id) == fresh.birth);
+        batch.replayed = 0;
+        let mut random = Random::for_purpose(self.seed, Purpose::Pairs, [batch.number, 0]);
+        for segment in segments {
+            batch.add(&segment, &self.sampler, vocabulary, &mut random);
+            if self.replays > 0 {
+                self.replay.push(segment);
+            }
+        }
+        let mut draws = Random::for_purpose(self.seed, Purpose::Replay, [batch.number, 0]);
+        self.replay.drain_to(max_waiting, &mut draws, |segment| {
+            batch.add(segment, &self.sampler, vocabulary, &mut random);
+            batch.replayed += segment.words.len() as u64;
+        });
+    }
+}
+
+impl Batch {
+    /// Adds the words of a segment that are kept, with their windows.
+    fn add(
+        &mut self,
+        segment: &Segment,
+        sampler: &PairSampler,
+        vocabulary: &Vocabulary,
+        random: &mut Random,
+    ) {
+        let tokens = vocabulary.tokens();
+        for (number, sentence) in segment.sentences() {
+            let start = self.words.len();
+            self.words.extend((number..).zip(sentence).filter_map(|(number, &id)| {
+                let kept = id != WordId::NONE
+                    && vocabulary.is_same_word_since(id, number)
+                    && sampler.keeps(vocabulary.count(id), tokens, random);
+                kept.then_some(id)
+            }));
+            let length = self.words.len() - start;
+            self.reaches.extend((0..length).map(|position| sampler.reach(position, length, random)));
+        }
+    }
 }
 
 impl MiniBatch {
     pub fn new(settings: &Settings, kernel: Kernel) -> MiniBatch {
-        MiniBatch {
-            intake: Intake::new(settings),
-            grid: Grid::new(settings, kernel),
-            current: Batch::default(),
-            next: Batch::default(),
-        }
-    }
-
-    pub fn train(
-        &mut self,
-        stream: &mut Stream,
-        source: &mut dyn Source,
-        observer: &mut dyn Observer,
-    ) -> Result<StopReason> {
-        let mut filled =
-            self.intake.fill(source, &mut stream.vocabulary, stream.initial.as_ref(), &mut self.current)?;
-        while filled == Read::Sentence {
-            // At a pause nothing may have been read that is not trained.
-            let pause = observer.progress(&stream.progress()).is_break();
-            let mut read = Ok(Read::Sentence);
-            let Stream { vocabulary, parameters, initial, .. } = &mut *stream;
-            let initial = initial.as_ref();
-            let trained = self.grid.train(parameters, initial, &self.current, || {
-                if !pause {
-                    read = self.intake.fill(source, vocabulary, initial, &mut self.next);
-                }
-            });
-            self.count(trained, stream);
-            if pause {
-                // The next call may have another source, to which this error does not belong.
-                return self.intake.take_failure().map_or(Ok(StopReason::Paused), Err);
-            }
-            filled = read?;
-            std::mem::swap(&mut self.current, &mut self.next);
-        }
-        Ok(if filled == Read::Pending { StopReason::Pending } else { StopReason::EndOfText })
-    }
-
-    /// Trains the old text that still waits, a batch at a time.
-    pub fn finish(
-        &mut self,
-        settings: &Settings,
-        stream: &mut Stream,
-        observer: &mut dyn Observer,
-    ) -> StopReason {
-        loop {
-            let due = self.intake.replay.due().saturating_sub(settings.mini_batch().batch_words);
-            if !self.intake.fill_from_replay(due, &stream.vocabulary, &mut self.current) {
-                return StopReason::EndOfText;
-            }
-            let trained =
-                self.grid.train(&mut stream.parameters, stream.initial.as_ref(), &self.current, || {});
-            self.count(trained, stream);
-            let paused = observer.progress(&stream.progress()).is_break();
-            if paused && self.intake.replay.due() > 0 {
-                return StopReason::Paused;
-            }
-        }
-    }
-
-    /// Adds what training the current batch gave.
-    fn count(&self, trained: Trained, stream: &mut Stream) {
-        stream.totals.pairs += trained.pairs;
-        stream.totals.loss += trained.loss;
-        stream.totals.replayed += self.current.replayed;
+        let intake = Intake {
+            seed: settings.seed(),
+            new_words: 0,
+            replays: 0,
+            max_waiting: 0,
+            sampler: PairSampler::new(settings),
+            batches: 0,
+            replay: ReplayBuffer::default(),
+            sentence: Sentence::default(),
+        };
+        let grid = Grid::new(settings, kernel);
+        let mut method = MiniBatch { intake, grid, current: Batch::default(), next: Batch::default() };
+        method.set_replays(settings);
+        method
     }
 
     /// How often new text is trained again from now on.
     pub fn set_replays(&mut self, settings: &Settings) {
-        self.intake.set_replays(settings);
+        let options = settings.mini_batch();
+        self.intake.replays = options.replays;
+        self.intake.new_words = settings.new_words_per_batch();
+        self.intake.max_waiting = options.replay_words * options.replays as usize;
     }
 
     pub fn set_threads(&mut self, settings: &Settings) {
@@ -109,79 +228,5 @@ impl MiniBatch {
     pub fn restore(&mut self, batches: u64, replay: ReplayBuffer) {
         self.intake.batches = batches;
         self.intake.replay = replay;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::ops::ControlFlow;
-
-    use crate::corpus::{Lines, Read, Sentence, Source};
-    use crate::{Config, Error, MiniBatchOptions, Progress, Result, StopReason, Strategy, Trainer};
-
-    fn learn(trainer: &mut Trainer, text: &str) {
-        let options = trainer.settings().text().clone();
-        trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &options).unwrap()).unwrap();
-    }
-
-    fn config(replays: u32) -> Config {
-        let strategy = Strategy::MiniBatch(MiniBatchOptions { replays, ..Default::default() });
-        Config { dimensions: 4, subsample: 0.0, strategy, ..Config::default() }
-    }
-
-    #[test]
-    fn replays_change_between_texts_and_never_for_text_that_waits() {
-        let mut trainer = Trainer::new(config(2)).unwrap();
-        learn(&mut trainer, "one two three\n");
-        let message = trainer.set_replays(4).unwrap_err().to_string();
-        assert!(message.contains("from 2 to 4"), "{message}");
-        trainer.set_replays(2).unwrap();
-        trainer.finish();
-        assert_eq!(trainer.progress().totals.replayed, 2 * 3);
-        trainer.set_replays(4).unwrap();
-        learn(&mut trainer, "four five\n");
-        trainer.finish();
-        assert_eq!(trainer.progress().totals.replayed, 2 * 3 + 4 * 2);
-        trainer.set_replays(0).unwrap();
-        learn(&mut trainer, "six\n");
-        trainer.finish();
-        assert_eq!(trainer.progress().totals.replayed, 2 * 3 + 4 * 2);
-        assert_eq!(trainer.settings().mini_batch().replays, 0);
-        assert!(trainer.set_replays(101).unwrap_err().to_string().starts_with("replays is 101;"));
-    }
-
-    #[test]
-    fn changed_replays_give_what_they_would_have_given_from_the_start() {
-        let mut changed = Trainer::new(config(0)).unwrap();
-        changed.set_replays(3).unwrap();
-        let mut same = Trainer::new(config(3)).unwrap();
-        for trainer in [&mut changed, &mut same] {
-            learn(trainer, &"one two three four\n".repeat(50));
-            trainer.finish();
-        }
-        assert_eq!(changed.progress().totals, same.progress().totals);
-    }
-
-    /// One sentence, and then an error.
-    struct Broken(bool);
-
-    impl Source for Broken {
-        fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
-            if std::mem::replace(&mut self.0, true) {
-                return Err(Error::Unsupported("broken".to_owned()));
-            }
-            Lines::new(&b"one two"[..], "text", &Default::default())?.read(sentence)
-        }
-    }
-
-    #[test]
-    fn an_error_behind_the_batch_of_a_rest_is_not_kept_for_another_source() {
-        let mut trainer = Trainer::new(Config { dimensions: 4, ..Config::default() }).unwrap();
-        let mut pause = |_: &Progress| ControlFlow::Break(());
-        let error = trainer.train_observed(&mut Broken(false), &mut pause).unwrap_err().to_string();
-        assert_eq!((error.as_str(), trainer.progress().tokens), ("broken", 2));
-        let mut other = Lines::new(&b"three four five"[..], "text", &Default::default()).unwrap();
-        assert_eq!(trainer.train_source(&mut other).unwrap(), StopReason::EndOfText);
-        assert_eq!(trainer.progress().tokens, 5);
     }
 }

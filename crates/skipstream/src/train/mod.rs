@@ -1,18 +1,19 @@
 //! Sentences → learned rows: the strategies, and the [`Trainer`] that owns the stream's state.
 //!
-//! `sentences.rs` is the page that reads like the paper's Algorithm 1, and serves all pair-by-pair strategies.
-//! Algorithm 2 takes three steps: `intake.rs` reads and counts a batch, `replay.rs` adds old text to it, and
-//! `grid.rs` trains it on all threads while the next one is read. `initial.rs` has the vectors with which words may start, `live.rs` gives out single ones, and `fork.rs`
-//! makes a second trainer that may try text out.
+//! `sentences.rs` is the paper's Algorithm 1, and serves all strategies that train pair by pair.
+//! `mini_batch.rs` is Algorithm 2, the default; `read_ahead.rs` has its loop, `replay.rs` the old text, and `grid.rs` trains
+//! a batch on all threads. `fresh.rs` resets the rows of new words, `initial.rs` has the vectors that words may start with,
+//! `live.rs` reads single vectors, and `fork.rs` copies a trainer.
 
 mod cell;
 mod fork;
+mod fresh;
 mod grid;
 mod initial;
-mod intake;
 mod live;
 mod memory;
 mod mini_batch;
+mod read_ahead;
 mod replay;
 mod runs;
 mod schedule;
@@ -31,14 +32,14 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-/// How far training has come, from the first word on.
+/// What was trained since the stream began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Pairs of a center and a context that were trained.
+    /// Pairs of a target and a context that were trained.
     pub pairs: u64,
     /// The sum of their losses; [`Totals::mean_loss`] divides.
     pub loss: f64,
-    /// Tokens of old text that were trained again.
+    /// Tokens that were replayed.
     pub replayed: u64,
 }
 
@@ -58,16 +59,16 @@ impl Totals {
     }
 }
 
-/// How far training has come, for an [`Observer`].
+/// The progress of training, for an [`Observer`].
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Tokens read since the stream began.
     pub tokens: u64,
     /// What was trained since the stream began.
     pub totals: Totals,
-    /// Words known.
+    /// Words in the vocabulary.
     pub vocabulary: usize,
-    /// Words that had to leave.
+    /// Words that were evicted.
     pub evictions: u64,
 }
 

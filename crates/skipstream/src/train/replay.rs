@@ -1,4 +1,4 @@
-//! Old text that waits to be trained once more.
+//! Old text that waits to be trained again.
 
 use crate::random::Random;
 use crate::vocabulary::WordId;
@@ -12,12 +12,12 @@ pub(crate) struct Segment {
     pub words: Vec<WordId>,
     /// Where each sentence ends.
     pub ends: Vec<u32>,
-    /// How often it is still to be trained.
+    /// How many times it is still to be trained.
     pub remaining: u32,
 }
 
 impl Segment {
-    /// Words at which a segment is full. Small, so that what is replayed together comes from many places.
+    /// Words at which a segment is full. Small, so that a batch replays text from many places of the stream.
     pub const WORDS: usize = 10_000;
 
     /// The sentences, each with the number of its first token.
@@ -32,11 +32,11 @@ impl Segment {
     }
 }
 
-/// A bounded buffer of segments. When too much is due, segments drawn at random are trained once more.
+/// A bounded buffer of segments. When it holds too much, random segments are trained again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ReplayBuffer {
     segments: Vec<Segment>,
-    /// Words still to be trained, each as often as it is.
+    /// Words still to be trained, each counted once per training.
     due: usize,
 }
 
@@ -46,9 +46,8 @@ impl ReplayBuffer {
         self.segments.push(segment);
     }
 
-    /// Calls `train` with segments drawn at random until at most `limit` words are due; a segment that has been
-    /// trained often enough leaves. So a batch is followed by as many old words as are due for its own, however
-    /// often words are replayed.
+    /// Calls `train` with random segments until at most `limit` words are due, and drops segments that are done. So a
+    /// batch of n new words brings n · `replays` old ones once the buffer is full.
     pub fn drain_to(&mut self, limit: usize, random: &mut Random, mut train: impl FnMut(&Segment)) {
         while self.due > limit {
             let chosen = random.below(self.segments.len());
@@ -62,7 +61,7 @@ impl ReplayBuffer {
         }
     }
 
-    /// Words still to be trained, each as often as it is.
+    /// Words still to be trained, each counted once per training.
     pub fn due(&self) -> usize {
         self.due
     }
@@ -94,7 +93,7 @@ mod tests {
                     now += 1;
                 });
                 assert!(buffer.due() <= 200 * replays as usize);
-                assert!(now <= replays, "a batch never brings more than its own share of old text");
+                assert!(now <= replays, "a batch brings no more than its share of old text");
             }
             let waiting: Vec<u64> = buffer.segments().iter().map(|segment| segment.start).collect();
             assert!(waiting.iter().any(|&start| start < 80), "drawn at random, not in order");

@@ -1,6 +1,6 @@
-//! The pairs of a batch, dealt to the cells of the grid, in runs.
+//! The pairs of a batch in runs, by the cells of the grid.
 
-use super::intake::Batch;
+use super::mini_batch::Batch;
 use crate::kernel::{Group, RUN_LENGTH};
 use crate::parameters::Layout;
 
@@ -27,11 +27,9 @@ impl BlockPairs {
             if let Some(last) = last.replace(target).filter(|&last| last != target) {
                 self.cells.iter_mut().for_each(|cell| cell.close(last));
             }
-            let reach = batch.reaches[position];
-            let before = &batch.words[position - usize::from(reach.left)..position];
-            let behind = &batch.words[position + 1..][..usize::from(reach.right)];
-            // By `for_each`, the two halves become two plain loops.
-            before.iter().chain(behind).for_each(|&context| {
+            let contexts = batch.reaches[position].contexts(&batch.words, position);
+            // With `for_each`, the two halves of the window become two plain loops.
+            contexts.for_each(|context| {
                 self.cells[layout.block(context)].contexts.push(layout.row(context) as u32);
             });
         }
@@ -82,7 +80,7 @@ impl Runs {
         self.contexts.clear();
     }
 
-    /// Makes runs of the contexts behind the last one.
+    /// Makes runs of the contexts after the last run.
     #[inline]
     fn close(&mut self, target: u32) {
         let n_contexts = self.contexts.len() as u32;
@@ -98,13 +96,12 @@ impl Runs {
         self.targets.len()
     }
 
-    /// Fills a group with every `n_groups`-th run, from `number` on: the runs of a frequent word stand together, and
-    /// would all be trained with the same old row if they were in the same group. (That cost a third of the
-    /// analogies.)
+    /// Fills a group with every `n_groups`-th run, starting at `number`. The runs of a frequent word are next to each
+    /// other; in one group, all of them would be trained with the same old row, which cost a third of the analogies.
     pub fn fill(&self, group: &mut Group, number: usize, n_groups: usize) {
         for run in (number..self.len()).step_by(n_groups) {
             let start = if run == 0 { 0 } else { self.ends[run - 1] };
-            // A few contexts: a loop is faster than a call that copies.
+            // There are few contexts: a loop is faster than a call that copies.
             for &context in &self.contexts[start as usize..self.ends[run] as usize] {
                 group.contexts.push(context);
             }

@@ -1,4 +1,4 @@
-//! Which cell of the grid may run now.
+//! The order of the cells of the grid.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -10,15 +10,15 @@ pub(super) struct CellPlace {
 }
 
 impl CellPlace {
-    /// In a round each context block has one cell.
+    /// Each context block has one cell per round.
     pub fn context(self, blocks: usize) -> usize {
         (self.target + self.round) % blocks
     }
 }
 
-/// Hands out the cells of one batch. Cell (a, r) waits for (a, r − 1), which has its target block, and for
-/// (a + 1, r − 1), which has its context block; so every block sees its cells in the same order whatever the
-/// threads do, and no two running cells share one.
+/// Hands out the cells of one batch. Cell (a, r) waits for (a, r − 1), which has the same target block, and for
+/// (a + 1, r − 1), which has the same context block. So the order of the cells of a block does not depend on the threads,
+/// and no two running cells share a block.
 #[derive(Debug)]
 pub(super) struct Schedule {
     state: Mutex<State>,
@@ -59,7 +59,7 @@ impl Schedule {
         }
     }
 
-    /// Runs cells until all are done. Called by every thread.
+    /// Runs cells until all are done. Every thread calls it.
     pub fn work(&self, mut run: impl FnMut(CellPlace)) {
         let mut state = self.lock();
         loop {
@@ -87,7 +87,7 @@ impl Schedule {
     }
 }
 
-/// A cell that panicked would be waited for forever: its drop ends the work of all.
+/// Dropped when a cell panics. It ends the work of all threads, which would otherwise wait for the cell forever.
 struct Unfinished<'a>(&'a Schedule);
 
 impl Drop for Unfinished<'_> {
@@ -99,6 +99,9 @@ impl Drop for Unfinished<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, mpsc};
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -127,15 +130,27 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_a_cell_does_not_hang_the_others() {
-        let schedule = Schedule::new(4);
-        let result = std::thread::scope(|scope| {
-            let other = scope.spawn(|| schedule.work(|_| {}));
-            let failing = scope.spawn(|| schedule.work(|_| panic!("on purpose")));
-            let _ = other.join();
-            failing.join()
+    fn a_panic_in_a_cell_ends_the_work_of_the_other_threads() {
+        let schedule = Arc::new(Schedule::new(1));
+        let (sender, cell_is_taken) = mpsc::channel();
+        let failing = std::thread::spawn({
+            let schedule = Arc::clone(&schedule);
+            move || {
+                schedule.work(|_| {
+                    sender.send(()).unwrap();
+                    // The other thread has time to wait for the cell.
+                    std::thread::sleep(Duration::from_millis(50));
+                    panic!("on purpose");
+                });
+            }
         });
-        // Either it got a cell and failed, or the other thread did them all.
-        assert!(result.is_err() || schedule.lock().is_over());
+        cell_is_taken.recv().unwrap();
+        let (sender, other_ended) = mpsc::channel();
+        std::thread::spawn(move || {
+            schedule.work(|_| unreachable!("the only cell is taken"));
+            sender.send(()).unwrap();
+        });
+        assert!(failing.join().is_err());
+        other_ended.recv_timeout(Duration::from_secs(10)).expect("it must not wait for the cell that failed");
     }
 }

@@ -1,25 +1,35 @@
-//! Algorithm 1 of the paper, and the batch strategies that it is compared with: pair by pair, on one thread.
+//! Algorithm 1 of the paper, incremental SGNS, and the batch strategies that it is compared with: pair by pair, on one
+//! thread.
 //!
-//! The paper's symbols: f(w) is the vocabulary's count, q(w) the `noise`, t and c are the rows of the parameters'
-//! target and context sides, α is `noise_exponent`, c is `window`, k is `negatives`.
+//! ```text
+//! 2  for i = 1 … n                           learn_sentence
+//! 3      f(w_i) ← f(w_i) + 1                 observe_sentence: the vocabulary's count
+//! 4      q(w) ← f(w)^α / Σ f(w')^α           `noise`; α is `noise_exponent`
+//! 5      for j = −c … −1, 1 … c              `Reach::contexts`; c is `window`
+//! 6          draw v_1 … v_k from q(w)        `PairStep::train`; k is `negatives`
+//! 7          SGD: t of w_i, c of w_i+j and of v_1 … v_k
+//! ```
+//!
+//! t and c are the rows of [`Parameters`]: of the target side and of the context side.
 
-use super::initial::Initial;
+use super::fresh::admit;
+use super::read_ahead::Text;
 use super::trainer::Stream;
 use super::{Observer, StopReason};
 use crate::config::{Settings, Strategy};
-use crate::corpus::{Read, Sentence, Source};
+use crate::corpus::{Sentence, Source};
 use crate::error::Result;
-use crate::kernel::{Kernel, Optimizer, State};
+use crate::kernel::{Kernel, Optimizer};
 use crate::noise::{AdaptiveTable, AliasTable, weight};
 use crate::pairs::PairSampler;
-use crate::parameters::{Accumulators, LANES, Lanes, Parameters};
+use crate::parameters::{Accumulators, LANES, Lanes, Parameters, RowMut};
 use crate::random::{Purpose, Random};
-use crate::vocabulary::{FreshWord, Observed, Recycle, WordId};
+use crate::vocabulary::{Observed, WordId};
 
 /// The state of the strategies `incremental`, `batch` and `word2vec`.
 #[derive(Clone, Debug)]
 pub(crate) struct Sentences {
-    /// q(w), where it moves with the stream.
+    /// q(w) of Algorithm 1.
     pub noise: AdaptiveTable,
     pub random: Random,
     sampler: PairSampler,
@@ -29,11 +39,11 @@ pub(crate) struct Sentences {
     kept: Vec<WordId>,
 }
 
-/// A word of the sentence in hand.
+/// A token of the current sentence.
 #[derive(Clone, Copy, Debug)]
 struct Token {
     word: WordId,
-    /// Its place in the stream.
+    /// Its number in the stream.
     number: u64,
     kept: bool,
 }
@@ -59,7 +69,7 @@ impl Sentences {
         }
     }
 
-    /// Algorithm 1: one pass, in which counts and noise move with each word.
+    /// Algorithm 1: one pass, with counts and noise that follow each word.
     pub fn train_incrementally(
         &mut self,
         stream: &mut Stream,
@@ -67,20 +77,18 @@ impl Sentences {
         observer: &mut dyn Observer,
     ) -> Result<StopReason> {
         let mut report = Reports::default();
-        loop {
-            match source.read(&mut self.sentence)? {
-                Read::Sentence => self.learn_sentence(stream),
-                Read::Pending => return Ok(StopReason::Pending),
-                Read::End => return Ok(StopReason::EndOfText),
-            }
+        let mut text = Text::new(source);
+        while text.read(&mut self.sentence) {
+            self.learn_sentence(stream);
             if report.is_paused(self.sentence.len(), stream, observer) {
-                return Ok(StopReason::Paused);
+                break;
             }
         }
+        text.stop()
     }
 
-    /// The sentence's words enter the vocabulary (a window looks ahead, and its words need rows); then, word by
-    /// word, the noise takes in the word and the word is trained.
+    /// First all words of the sentence are counted, because a window looks ahead and its words need rows. Then, word by
+    /// word, the noise takes in the word, and the word is trained.
     fn learn_sentence(&mut self, stream: &mut Stream) {
         self.observe_sentence(stream);
         self.noise.refresh(&mut self.random);
@@ -92,11 +100,8 @@ impl Sentences {
                 continue;
             }
             let reach = sampler.reach(position, kept.len(), random);
-            let before = position - usize::from(reach.left)..position;
-            let behind = position + 1..position + 1 + usize::from(reach.right);
-            for context in before.chain(behind) {
-                let loss =
-                    step.train(&mut stream.parameters, token.word, kept[context], || noise.draw(random));
+            for context in reach.contexts(kept, position) {
+                let loss = step.train(&mut stream.parameters, token.word, context, || noise.draw(random));
                 stream.totals.pairs += 1;
                 stream.totals.loss += loss;
             }
@@ -104,7 +109,7 @@ impl Sentences {
         }
     }
 
-    /// Counts the sentence's words and drops frequent ones.
+    /// Counts the words of the sentence, and drops frequent ones.
     fn observe_sentence(&mut self, stream: &mut Stream) {
         let Stream { vocabulary, parameters, initial, .. } = stream;
         self.tokens.clear();
@@ -115,7 +120,7 @@ impl Sentences {
                 Observed::Admitted(fresh) => admit(fresh, word, parameters, initial.as_ref()),
                 Observed::Rejected { evicted } => {
                     for &id in evicted {
-                        self.noise.recycle(id, number);
+                        self.noise.forget(id);
                     }
                     continue;
                 }
@@ -123,8 +128,8 @@ impl Sentences {
             let kept = self.sampler.keeps(vocabulary.count(word), vocabulary.tokens(), &mut self.random);
             self.tokens.push(Token { word, number, kept });
         }
-        // A word may have had to leave before its sentence was over.
-        self.tokens.retain(|token| vocabulary.still_means(token.word, token.number));
+        // A word may have been evicted before the end of its sentence.
+        self.tokens.retain(|token| vocabulary.is_same_word_since(token.word, token.number));
         self.kept.clear();
         self.kept.extend(self.tokens.iter().filter(|token| token.kept).map(|token| token.word));
     }
@@ -180,25 +185,14 @@ impl Sentences {
         kept.extend(words.filter(|&id| sampler.keeps(vocabulary.count(id), vocabulary.tokens(), random)));
         for position in 0..kept.len() {
             let reach = sampler.reach(position, kept.len(), random);
-            let before = position - usize::from(reach.left)..position;
-            let behind = position + 1..position + 1 + usize::from(reach.right);
-            for context in before.chain(behind) {
+            for context in reach.contexts(kept, position) {
                 let draw = || noise.draw(random).map(WordId::from_saved);
-                let loss = step.train(&mut stream.parameters, kept[position], kept[context], draw);
+                let loss = step.train(&mut stream.parameters, kept[position], context, draw);
                 stream.totals.pairs += 1;
                 stream.totals.loss += loss;
             }
         }
     }
-}
-
-/// Resets the rows of a new word; its target row starts from its initial vector, if there is one.
-fn admit(fresh: FreshWord, word: &str, parameters: &mut Parameters, initial: Option<&Initial>) -> WordId {
-    let id = fresh.settle(parameters);
-    if let Some((initial, row)) = initial.and_then(|initial| Some((initial, initial.row(word)?))) {
-        initial.fill(row, parameters.target_mut(id));
-    }
-    id
 }
 
 /// The update of one pair.
@@ -225,7 +219,7 @@ impl PairStep {
         }
     }
 
-    /// Updates t of `target`, c of `context`, and c of k noise words; gives the loss.
+    /// Lines 6 and 7. Returns the loss.
     fn train(
         &mut self,
         parameters: &mut Parameters,
@@ -251,12 +245,13 @@ impl PairStep {
         self.gradient.fill([0.0; LANES]);
         let mut train = |word: WordId, positive| {
             let row = layout.row_in_matrix(word);
+            let RowMut { values, state } = contexts.row_mut(row);
             loss += self.kernel.train_context(
                 self.optimizer,
                 positive,
                 targets.rows.row(target),
-                contexts.rows.row_mut(row),
-                state(&mut contexts.accumulators, row),
+                values,
+                state,
                 &mut self.gradient,
             );
         };
@@ -264,33 +259,25 @@ impl PairStep {
         for &negative in &self.drawn {
             train(negative, false);
         }
-        let state = state(&mut targets.accumulators, target);
-        self.kernel.descend(self.optimizer, 1.0, &self.gradient, targets.rows.row_mut(target), state);
+        let RowMut { values, state } = targets.row_mut(target);
+        self.kernel.descend(self.optimizer, 1.0, &self.gradient, values, state);
         loss
     }
 }
 
-/// A draw that is not the positive context; nothing where there seems to be no other word.
+/// Draws a word other than the context. `None` if there seems to be no other word.
 fn draw_other(context: WordId, draw: &mut impl FnMut() -> Option<WordId>) -> Option<WordId> {
     (0..64).find_map(|_| draw().filter(|&negative| negative != context))
 }
 
-fn state(accumulators: &mut Accumulators, row: usize) -> State<'_> {
-    match accumulators {
-        Accumulators::Row(sums) => State::Row(&mut sums[row]),
-        Accumulators::Dimension(sums) => State::Dimension(sums.row_mut(row)),
-        Accumulators::None => State::None,
-    }
-}
-
-/// Calls the observer now and then.
+/// Calls the observer after every [`REPORT_EVERY`] tokens.
 #[derive(Debug, Default)]
 struct Reports {
     tokens: u64,
 }
 
 impl Reports {
-    /// Whether the observer, where it is called, asks for a pause.
+    /// Whether the observer was called and asks for a pause.
     fn is_paused(&mut self, tokens: usize, stream: &Stream, observer: &mut dyn Observer) -> bool {
         self.tokens += tokens as u64;
         if self.tokens < REPORT_EVERY {

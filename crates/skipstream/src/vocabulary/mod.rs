@@ -1,15 +1,14 @@
 //! Tokens → [`WordId`]s and counts: at most m words, the frequent ones (section 3.2.1 of the paper).
 //!
-//! The Misra–Gries summary with m slots. A known word counts up; a new one takes a free slot; when none is
-//! free, the new token and one count of every word cancel each other out, and words without a count left
-//! leave. Each cancellation uses up m + 1 tokens, so that after n tokens
-//! true count − n/(m + 1) ≤ counter ≤ true count, and the O(m) walk is O(1) a token.
+//! The Misra–Gries summary with m slots. A known word increments its counter; a new one takes a free slot. If no slot is
+//! free, the new token and one count of every word cancel each other, and words whose counter is 0 are evicted. Each
+//! cancellation uses up m + 1 tokens, so after n tokens true count − n/(m + 1) ≤ counter ≤ true count, and the O(m) walk
+//! is O(1) per token.
 //!
-//! Beside the counter, which decides who stays, each word has its occurrences since it was admitted, which lie
-//! between the counter and the truth; noise and subsampling use those.
+//! The counter decides which words stay. Each word also has the number of its occurrences since it was admitted, between
+//! the counter and the true count; noise and subsampling use that.
 //!
-//! Invariant: this module knows nothing of vectors. Who owns something per word learns from [`Observed`] that
-//! an id changed hands.
+//! Invariant: this module knows nothing of vectors. [`Observed`] tells the owner of the rows that an id has a new word.
 
 mod arena;
 mod word_times;
@@ -19,7 +18,7 @@ use hashbrown::HashTable;
 use std::hash::BuildHasher as _;
 
 use crate::error::Error;
-use arena::{Arena, Place};
+use arena::{Arena, Span};
 pub use word_times::WordTimes;
 
 /// A word of the vocabulary: the number of its slot. Only the vocabulary makes them.
@@ -28,7 +27,7 @@ pub use word_times::WordTimes;
 pub struct WordId(u32);
 
 impl WordId {
-    /// Stands for a token that has no word.
+    /// A token without a word.
     pub(crate) const NONE: WordId = WordId(u32::MAX);
 
     /// The slot's number, from 0.
@@ -42,23 +41,23 @@ impl WordId {
     }
 }
 
-/// What became of a token.
+/// What happened to a token.
 #[derive(Debug)]
 #[must_use]
 pub enum Observed<'a> {
-    /// The word was there and counted up.
+    /// The word was known, and is counted.
     Known(WordId),
-    /// The word took a free slot, whose rows hold another word's values until they are reset.
+    /// The word took a free slot, whose rows hold the values of another word until they are reset.
     Admitted(FreshWord),
-    /// No slot was free: the token cancelled one count of every word, and these had none left.
+    /// No slot was free: the token cancelled one count of every word.
     Rejected {
-        /// The words that left.
+        /// The words that were evicted.
         evicted: &'a [WordId],
     },
 }
 
-/// An id that has just been given to a new word. The id comes out only through [`FreshWord::settle`], so nobody
-/// can forget to reset what belongs to it.
+/// An id that has just been given to a new word. The only way to the id is [`FreshWord::reset`], so that no caller
+/// forgets to reset the rows of the id.
 #[derive(Debug)]
 #[must_use]
 pub struct FreshWord {
@@ -67,20 +66,16 @@ pub struct FreshWord {
 }
 
 impl FreshWord {
-    /// Has everything that belongs to the id reset, and hands the id out.
-    pub fn settle(self, owner: &mut impl Recycle) -> WordId {
-        owner.recycle(self.id, self.birth);
+    /// Resets the rows of the id with `reset`, and returns the id.
+    ///
+    /// `reset` gets the id, and the word's birth: the number of the token that admitted it.
+    pub fn reset(self, reset: impl FnOnce(WordId, u64)) -> WordId {
+        reset(self.id, self.birth);
         self.id
     }
 }
 
-/// Something that keeps state for each word.
-pub trait Recycle {
-    /// Forgets what belonged to the id's former word. `birth` is new for every admission.
-    fn recycle(&mut self, id: WordId, birth: u64);
-}
-
-/// The words that are known, at most as many as there are slots.
+/// The known words, each in a slot.
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
     capacity: usize,
@@ -95,7 +90,7 @@ pub struct Vocabulary {
     cancellations: u64,
 }
 
-/// What the hash table holds: half of the hash, so that other words' entries need not be visited.
+/// An entry of the hash table. It has half of the hash, so that entries of other words need not be visited.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     hash: u32,
@@ -105,20 +100,20 @@ struct Link {
 /// A slot.
 #[derive(Clone, Debug)]
 struct Entry {
-    /// Misra–Gries' counter; 0 where the slot is free.
+    /// Misra–Gries' counter; 0 if the slot is free.
     counter: u64,
     /// Occurrences since admission.
     count: u64,
-    /// The number of the token that admitted the word; `NEVER` where the slot is free.
+    /// The number of the token that admitted the word; `NEVER` if the slot is free.
     birth: u64,
     /// The number of the word's last token.
     latest: u64,
-    place: Place,
+    span: Span,
 }
 
 const NEVER: u64 = u64::MAX;
 
-/// A word as it is saved: everything that the vocabulary knows of it.
+/// Everything that is saved of a word.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SavedWord<'a> {
     pub id: WordId,
@@ -129,12 +124,12 @@ pub(crate) struct SavedWord<'a> {
     pub latest: u64,
 }
 
-/// The numbers of a vocabulary as they are saved.
+/// The totals of a vocabulary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct VocabularyTotals {
     /// Tokens seen.
     pub tokens: u64,
-    /// Words that had to leave.
+    /// Words that were evicted.
     pub evictions: u64,
     /// Tokens that found no free slot.
     pub cancellations: u64,
@@ -157,12 +152,12 @@ impl Vocabulary {
         }
     }
 
-    /// Takes the memory that it will need, or says that it is not to be had. (The hash table has twice the room: then it
-    /// cleans up after evictions in place instead of growing.)
+    /// Allocates the memory that it will need. (The hash table gets twice the capacity, so that it cleans up after
+    /// evictions in place instead of growing.)
     pub fn reserve(&mut self) -> Result<(), Error> {
         let Vocabulary { capacity, index, entries, arena, hasher, .. } = self;
         let reserved = entries.try_reserve_exact(*capacity - entries.len()).is_ok();
-        let hash = |link: &Link| hasher.hash_one(arena.get(entries[link.id.index()].place).as_bytes());
+        let hash = |link: &Link| hasher.hash_one(arena.get(entries[link.id.index()].span).as_bytes());
         if reserved && index.try_reserve(2 * *capacity - index.len(), hash).is_ok() {
             return Ok(());
         }
@@ -170,7 +165,7 @@ impl Vocabulary {
         Err(Error::out_of_memory(format!("{capacity} words"), bytes))
     }
 
-    /// Bytes that a vocabulary takes at the most, with words of at most `max_word_bytes`.
+    /// Maximum memory of a vocabulary in bytes, with words of at most `max_word_bytes`.
     pub fn max_bytes(capacity: usize, max_word_bytes: usize) -> u64 {
         let links = (2 * capacity * 8 / 7 + 16).next_power_of_two() * (size_of::<Link>() + 1);
         let ids = 2 * size_of::<WordId>();
@@ -203,7 +198,7 @@ impl Vocabulary {
             self.cancel();
             return Observed::Rejected { evicted: &self.evicted };
         };
-        let entry = Entry { counter: 1, count: 1, birth, latest: birth, place: self.arena.add(word) };
+        let entry = Entry { counter: 1, count: 1, birth, latest: birth, span: self.arena.add(word) };
         self.insert(id, hash, entry);
         Observed::Admitted(FreshWord { id, birth })
     }
@@ -217,11 +212,11 @@ impl Vocabulary {
         let Vocabulary { index, entries, arena, hasher, .. } = self;
         let link = Link { hash: (hash >> 32) as u32, id };
         index.insert_unique(hash, link, |link| {
-            hasher.hash_one(arena.get(entries[link.id.index()].place).as_bytes())
+            hasher.hash_one(arena.get(entries[link.id.index()].span).as_bytes())
         });
     }
 
-    /// Takes one count from every word; words at zero leave.
+    /// Takes one count from every word, and evicts the words at 0.
     fn cancel(&mut self) {
         self.cancellations += 1;
         self.evicted.clear();
@@ -231,22 +226,22 @@ impl Vocabulary {
             if entry.counter > 0 || entry.birth == NEVER {
                 continue;
             }
-            let place = entry.place;
+            let span = entry.span;
             entry.count = 0;
             entry.birth = NEVER;
             let id = WordId(slot as u32);
-            let hash = self.hasher.hash_one(self.arena.get(place).as_bytes());
+            let hash = self.hasher.hash_one(self.arena.get(span).as_bytes());
             if let Ok(link) = self.index.find_entry(hash, |link| link.id == id) {
                 link.remove();
             }
-            self.arena.release(place);
+            self.arena.release(span);
             self.evicted.push(id);
         }
         self.evictions += self.evicted.len() as u64;
         self.free.extend_from_slice(&self.evicted);
         if self.arena.wants_compaction() {
             self.arena.compact(
-                self.entries.iter_mut().filter(|entry| entry.counter > 0).map(|entry| &mut entry.place),
+                self.entries.iter_mut().filter(|entry| entry.counter > 0).map(|entry| &mut entry.span),
             );
         }
     }
@@ -257,7 +252,7 @@ impl Vocabulary {
         self.index
             .find(hash, |link| {
                 link.hash == half
-                    && self.arena.get(self.entries[link.id.index()].place).as_bytes() == word.as_bytes()
+                    && self.arena.get(self.entries[link.id.index()].span).as_bytes() == word.as_bytes()
             })
             .map(|link| link.id)
     }
@@ -269,7 +264,7 @@ impl Vocabulary {
 
     /// The id's word.
     pub fn word(&self, id: WordId) -> &str {
-        self.arena.get(self.entries[id.index()].place)
+        self.arena.get(self.entries[id.index()].span)
     }
 
     /// Occurrences since the word was admitted; 0 for a free slot.
@@ -283,9 +278,9 @@ impl Vocabulary {
         self.entries[id.index()].counter
     }
 
-    /// Whether the token with the given number, which had this id, is still what the id stands for.
+    /// Whether the id has belonged to one word since the token with the given number.
     #[inline]
-    pub fn still_means(&self, id: WordId, token: u64) -> bool {
+    pub fn is_same_word_since(&self, id: WordId, token: u64) -> bool {
         self.entries[id.index()].birth <= token
     }
 
@@ -297,12 +292,6 @@ impl Vocabulary {
     /// The number of its last token, from 0.
     pub fn last_token(&self, id: WordId) -> u64 {
         self.entries[id.index()].latest
-    }
-
-    /// Whether the id was given to the word that it has now at this birth.
-    #[inline]
-    pub(crate) fn was_born(&self, id: WordId, birth: u64) -> bool {
-        self.entries[id.index()].birth == birth
     }
 
     /// The words that are known now, in the order of their ids.
@@ -324,7 +313,7 @@ impl Vocabulary {
         self.len() == 0
     }
 
-    /// Words at the most.
+    /// Maximum number of words.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
@@ -349,10 +338,10 @@ impl Vocabulary {
         VocabularyTotals { tokens: self.tokens, evictions: self.evictions, cancellations: self.cancellations }
     }
 
-    /// All that is saved of a word.
+    /// Everything that is saved of a word.
     pub(crate) fn saved(&self, id: WordId) -> SavedWord<'_> {
-        let Entry { counter, count, birth, latest, place } = self.entries[id.index()];
-        SavedWord { id, word: self.arena.get(place), counter, count, birth, latest }
+        let Entry { counter, count, birth, latest, span } = self.entries[id.index()];
+        SavedWord { id, word: self.arena.get(span), counter, count, birth, latest }
     }
 
     /// The free slots, the next to be used last.
@@ -360,7 +349,7 @@ impl Vocabulary {
         &self.free
     }
 
-    /// A vocabulary from what was saved, or why that cannot be.
+    /// A saved vocabulary, or what is wrong with it.
     pub(crate) fn restore<'a>(
         capacity: usize,
         seed: u64,
@@ -374,7 +363,7 @@ impl Vocabulary {
         }
         let mut vocabulary = Vocabulary::new(capacity, seed);
         let empty =
-            Entry { counter: 0, count: 0, birth: NEVER, latest: NEVER, place: vocabulary.arena.add("") };
+            Entry { counter: 0, count: 0, birth: NEVER, latest: NEVER, span: vocabulary.arena.add("") };
         vocabulary.entries.resize(slots, empty);
         for saved in words {
             let Some(entry) = vocabulary.entries.get(saved.id.index()) else {
@@ -399,7 +388,7 @@ impl Vocabulary {
                 count: saved.count,
                 birth: saved.birth,
                 latest: saved.latest,
-                place: vocabulary.arena.add(saved.word),
+                span: vocabulary.arena.add(saved.word),
             };
             vocabulary.insert(saved.id, hash, entry);
         }

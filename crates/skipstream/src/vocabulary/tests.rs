@@ -4,20 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Remembers who was recycled.
-#[derive(Default)]
-struct Recycled(Vec<(WordId, u64)>);
-
-impl Recycle for Recycled {
-    fn recycle(&mut self, id: WordId, birth: u64) {
-        self.0.push((id, birth));
-    }
-}
-
-fn observe(vocabulary: &mut Vocabulary, word: &str, recycled: &mut Recycled) -> Option<WordId> {
+/// Counts a token, and adds the id and birth of a new word to `births`.
+fn observe(vocabulary: &mut Vocabulary, word: &str, births: &mut Vec<(WordId, u64)>) -> Option<WordId> {
     match vocabulary.observe(word) {
         Observed::Known(id) => Some(id),
-        Observed::Admitted(fresh) => Some(fresh.settle(recycled)),
+        Observed::Admitted(fresh) => Some(fresh.reset(|id, birth| births.push((id, birth)))),
         Observed::Rejected { .. } => None,
     }
 }
@@ -33,7 +24,7 @@ proptest! {
         let mut truth = HashMap::new();
         for token in &tokens {
             let word = format!("w{token}");
-            observe(&mut vocabulary, &word, &mut Recycled::default());
+            observe(&mut vocabulary, &word, &mut Vec::new());
             *truth.entry(word).or_insert(0u64) += 1;
         }
         prop_assert_eq!(vocabulary.len(), truth.len());
@@ -51,7 +42,7 @@ proptest! {
         let mut truth = HashMap::new();
         for (n, token) in (1u64..).zip(&tokens) {
             let word = format!("w{token}");
-            observe(&mut vocabulary, &word, &mut Recycled::default());
+            observe(&mut vocabulary, &word, &mut Vec::new());
             *truth.entry(word).or_insert(0u64) += 1;
             prop_assert!(vocabulary.len() <= capacity);
             for (word, &count) in &truth {
@@ -69,22 +60,22 @@ proptest! {
     #[test]
     fn a_token_means_its_word_until_the_word_leaves(tokens in stream(), capacity in 1usize..12) {
         let mut vocabulary = Vocabulary::new(capacity, 1);
-        let mut recycled = Recycled::default();
+        let mut births = Vec::new();
         let mut past = Vec::new();
         for (position, token) in tokens.iter().enumerate() {
             let word = format!("w{token}");
-            let id = observe(&mut vocabulary, &word, &mut recycled);
+            let id = observe(&mut vocabulary, &word, &mut births);
             past.push(id.map(|id| (id, word, position as u64)));
             for (id, word, position) in past.iter().flatten() {
-                // An id may come back to a word that left in between: then it is a new birth.
-                if vocabulary.still_means(*id, *position) {
+                // A word that left may get the same id again: then it has a new birth.
+                if vocabulary.is_same_word_since(*id, *position) {
                     prop_assert_eq!(vocabulary.word(*id), word);
                 }
             }
         }
         for id in vocabulary.ids() {
-            let birth = recycled.0.iter().rev().find(|(other, _)| *other == id).unwrap().1;
-            prop_assert!(vocabulary.was_born(id, birth));
+            let birth = births.iter().rev().find(|(other, _)| *other == id).unwrap().1;
+            prop_assert_eq!(vocabulary.first_token(id), birth);
         }
     }
 
@@ -92,7 +83,7 @@ proptest! {
     fn what_is_saved_is_restored(tokens in stream(), more in stream(), capacity in 1usize..20) {
         let mut vocabulary = Vocabulary::new(capacity, 1);
         for token in &tokens {
-            observe(&mut vocabulary, &format!("w{token}"), &mut Recycled::default());
+            observe(&mut vocabulary, &format!("w{token}"), &mut Vec::new());
         }
         let mut restored = Vocabulary::restore(
             capacity,
@@ -105,8 +96,8 @@ proptest! {
         .unwrap();
         for token in &more {
             let word = format!("w{token}");
-            let a = observe(&mut vocabulary, &word, &mut Recycled::default());
-            let b = observe(&mut restored, &word, &mut Recycled::default());
+            let a = observe(&mut vocabulary, &word, &mut Vec::new());
+            let b = observe(&mut restored, &word, &mut Vec::new());
             prop_assert_eq!(a, b);
         }
         let saved = |vocabulary: &Vocabulary| -> Vec<String> {
@@ -123,7 +114,7 @@ fn the_arena_does_not_leak_over_evictions() {
     let mut longest = 0;
     for n in 0..100_000 {
         let word = format!("word-number-{n:08}");
-        observe(&mut vocabulary, &word, &mut Recycled::default());
+        observe(&mut vocabulary, &word, &mut Vec::new());
         longest = longest.max(vocabulary.arena.len());
     }
     assert!(vocabulary.totals().evictions > 80_000);
@@ -141,7 +132,7 @@ fn saved_slots_that_contradict_each_other_are_refused() {
     };
     assert!(restore(vec![word(0, "a"), word(1, "b")], vec![2], 3).is_ok());
     assert!(restore(vec![word(0, "a")], vec![], 5).is_err(), "too many slots");
-    assert!(restore(vec![word(7, "a")], vec![], 1).is_err(), "a slot that is not there");
+    assert!(restore(vec![word(7, "a")], vec![], 1).is_err(), "a slot that does not exist");
     assert!(restore(vec![word(0, "a"), word(0, "b")], vec![1], 2).is_err(), "a slot twice");
     assert!(restore(vec![word(0, "a"), word(1, "a")], vec![], 2).is_err(), "a word twice");
     assert!(restore(vec![word(0, "a")], vec![0, 1], 2).is_err(), "free and used");

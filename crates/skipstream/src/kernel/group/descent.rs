@@ -18,7 +18,7 @@ pub(super) fn update_targets<I: Instructions>(
         let row = row as usize;
         let square = mean_square(i, gradient, settings.dimensions);
         let rate = settings.rate(&mut targets.accumulators[row], square);
-        descend(i, rate, gradient, targets.row_mut(row));
+        descend(i, rate, gradient, targets.row_mut(row).values);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Many pairs and one set of negatives, as small matrix products.
 //!
 //! **What is computed.** A group is up to [`RUNS`] runs; a run is a target and up to [`RUN_LENGTH`] of its contexts. All
-//! runs share `negatives`, of which each stands for a share of the k negatives of each pair: a run of n pairs
-//! meets each of the K shared ones with weight n·k/K, less k/K for each of its contexts that is the same word (a
-//! negative that equals the positive does not count). With the loss of the pair kernel (see `scalar.rs`),
+//! runs share K negatives, each of which is a share k/K of the k negatives of each pair: in a run of n pairs, a negative has
+//! the weight n·k/K, less k/K for each context that is the same word (a negative that equals the positive does not count).
+//! With the loss of the pair kernel (see `scalar.rs`),
 //! 1. all logits are taken with the rows as they are: t·c for the pairs, t·v for the negatives;
 //! 2. the contexts of the pairs are updated one by one, in order;
 //! 3. the negatives, then the targets, are updated once, by the gradient of the whole group.
@@ -25,7 +25,7 @@ use crate::parameters::{Block, LANES, Lanes};
 
 /// Runs of a group: a target for each lane.
 pub(crate) const RUNS: usize = LANES;
-/// Contexts of a run, at the most.
+/// Maximum number of contexts of a run.
 pub(crate) const RUN_LENGTH: usize = 4;
 /// Accumulators at a time.
 const TILE: usize = 8;
@@ -58,7 +58,7 @@ impl Group {
     }
 }
 
-/// The numbers that a group is trained with.
+/// The settings of a group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupSettings {
     pub dimensions: usize,
@@ -67,10 +67,10 @@ pub(crate) struct GroupSettings {
     pub negative_weight: f32,
 }
 
-/// Memory that a group works in, used again and again.
+/// The buffers of a group, reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GroupScratch {
-    /// The targets' rows, and zeros for runs that are not there.
+    /// The targets' rows, with zeros for missing runs.
     targets: Vec<Lanes>,
     /// The same, transposed: for each dimension a lane for each target.
     transposed: Vec<Lanes>,
@@ -84,7 +84,7 @@ pub(crate) struct GroupScratch {
     collisions: Vec<negatives::Collision>,
 }
 
-/// Trains a group, and gives the sum of its losses.
+/// Trains a group, and returns the sum of its losses.
 #[inline(always)]
 pub(super) fn train<I: Instructions>(
     i: I,
@@ -126,8 +126,8 @@ fn gather_targets<I: Instructions>(i: I, group: &Group, targets: &Block<'_>, scr
     }
 }
 
-/// Asks for the contexts and negatives of a group ahead of time. Targets come in the order of their rows, and are
-/// there already: to ask for them too made everything 10 % slower.
+/// Prefetches the contexts and negatives of a group. Targets come in the order of their rows and are cached already;
+/// prefetching them too made training 10 % slower.
 #[inline(always)]
 pub(super) fn prefetch<I: Instructions>(i: I, group: &Group, contexts: &Block<'_>) {
     for &row in group.negatives.iter().chain(&group.contexts) {

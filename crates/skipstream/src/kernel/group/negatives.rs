@@ -1,4 +1,4 @@
-//! The part of the shared negatives.
+//! The shared negatives.
 
 use super::super::functions::{logarithm, logistic};
 use super::super::instructions::Instructions;
@@ -47,7 +47,7 @@ pub(super) fn logits<I: Instructions>(
     }
 }
 
-/// The weighted gradient of log(1 + e^logit) for each target and negative; gives the weighted loss.
+/// Computes the weighted gradient of log(1 + e^logit) for each target and negative, and returns the weighted loss.
 #[inline(always)]
 pub(super) fn slopes<I: Instructions>(
     i: I,
@@ -86,7 +86,7 @@ pub(super) struct Collision {
     slope: f32,
 }
 
-/// Takes back what pairs gave to negatives that are their own context; gives the loss that was too much.
+/// Removes the share of the pairs whose context is the negative, and returns their loss.
 #[inline(always)]
 fn discount_collisions<I: Instructions>(
     i: I,
@@ -185,7 +185,7 @@ pub(super) fn update<I: Instructions>(
             let row = row as usize;
             let square = i.sum(squares) / settings.dimensions as f32;
             let rate = settings.rate(&mut contexts.accumulators[row], square);
-            descend(i, rate, gradient, contexts.row_mut(row));
+            descend(i, rate, gradient, contexts.row_mut(row).values);
         }
     }
 }

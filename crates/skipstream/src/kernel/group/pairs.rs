@@ -1,4 +1,4 @@
-//! The part of the pairs.
+//! The contexts of the pairs.
 
 use super::super::functions::{logarithm, logistic};
 use super::super::instructions::Instructions;
@@ -6,7 +6,7 @@ use super::descent::mean_square;
 use super::{Group, GroupScratch, GroupSettings, RUN_LENGTH};
 use crate::parameters::{Block, LANES, Lanes};
 
-/// The gradient of log(1 + e^−logit) for each pair; gives the loss.
+/// Computes the gradient of log(1 + e^−logit) for each pair, and returns the loss.
 #[inline(always)]
 pub(super) fn slopes<I: Instructions>(
     i: I,
@@ -22,7 +22,7 @@ pub(super) fn slopes<I: Instructions>(
         let target = &scratch.targets[run * width..][..width];
         let pairs = group.run(run);
         let rows = &group.contexts[pairs.clone()];
-        // Where a run is shorter, its last context stands in: its logit is not used.
+        // The last context fills up a run that is shorter; its further logits are not used.
         let last = rows[rows.len() - 1];
         let rows: [usize; RUN_LENGTH] =
             std::array::from_fn(|pair| *rows.get(pair).unwrap_or(&last) as usize * width);
@@ -37,7 +37,7 @@ pub(super) fn slopes<I: Instructions>(
             *logit = sum;
         }
     }
-    // What stands behind the last pair adds nothing to the loss, and its slope is not used.
+    // Lanes after those of the pairs add nothing to the loss, and their slopes are not used.
     logits[n_pairs..].fill(1e9);
     let mut loss = i.splat(0.0);
     for slopes in &mut scratch.pair_slopes {
@@ -87,7 +87,7 @@ struct Step {
     /// Where its row begins.
     row: usize,
     slope: f32,
-    /// What is added to the row, in targets.
+    /// The multiple of the target that is added to the row.
     factor: f32,
 }
 

@@ -130,7 +130,7 @@ impl Naive {
         };
         self.loss += step(&mut self.contexts, context, 1.0);
         for _ in 0..self.settings.negatives() {
-            // Drawn again where it is the context; there may be no other word yet.
+            // Drawn again if it is the context; there may be no other word yet.
             let mut draws = (0..64).map(|_| self.noise.draw(&mut self.random).unwrap());
             let Some(negative) = draws.find(|id| self.words[id.index()] != context) else {
                 continue;

@@ -1,0 +1,52 @@
+//! The rows of new words.
+
+use super::initial::Initial;
+use crate::parameters::{Parameters, RowMut, fill_new_target};
+use crate::vocabulary::{FreshWord, WordId};
+
+/// A new word, whose rows still hold the values of another word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FreshRows {
+    pub id: WordId,
+    /// The number of the token that admitted the word.
+    pub birth: u64,
+    /// The row of the word among the initial vectors.
+    initial: Option<u32>,
+}
+
+impl FreshRows {
+    pub fn new(id: WordId, birth: u64, word: &str, initial: Option<&Initial>) -> FreshRows {
+        FreshRows { id, birth, initial: initial.and_then(|initial| initial.row(word)) }
+    }
+
+    /// Resets the rows: the target row to the word's initial vector, or to random values that depend on its birth; the
+    /// context row to zero; AdaGrad's sums to their first value.
+    pub fn reset(
+        &self,
+        [mut target, mut context]: [RowMut<'_>; 2],
+        dimensions: usize,
+        seed: u64,
+        initial: Option<&Initial>,
+    ) {
+        target.clear(dimensions);
+        context.clear(dimensions);
+        let values = &mut target.values.as_flattened_mut()[..dimensions];
+        match initial.zip(self.initial) {
+            Some((initial, row)) => initial.fill(row, values),
+            None => fill_new_target(values, seed, self.birth),
+        }
+    }
+}
+
+/// Resets the rows of a new word at once.
+pub(super) fn admit(
+    fresh: FreshWord,
+    word: &str,
+    parameters: &mut Parameters,
+    initial: Option<&Initial>,
+) -> WordId {
+    let (dimensions, seed) = (parameters.layout().dimensions, parameters.seed);
+    fresh.reset(|id, birth| {
+        FreshRows::new(id, birth, word, initial).reset(parameters.rows_mut(id), dimensions, seed, initial)
+    })
+}

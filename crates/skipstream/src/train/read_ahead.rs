@@ -1,0 +1,171 @@
+//! The loop of Algorithm 2: the next batch is read while this one is trained. Pauses, and errors of the source.
+
+use super::cell::Trained;
+use super::mini_batch::MiniBatch;
+use super::trainer::Stream;
+use super::{Observer, StopReason};
+use crate::config::Settings;
+use crate::corpus::{Read, Sentence, Source};
+use crate::error::Result;
+
+/// A source that stops once. An error waits until the text before it is learned.
+pub(super) struct Text<'a> {
+    source: &'a mut dyn Source,
+    stopped: Option<Result<StopReason>>,
+}
+
+impl<'a> Text<'a> {
+    pub fn new(source: &'a mut dyn Source) -> Text<'a> {
+        Text { source, stopped: None }
+    }
+
+    /// Reads the next sentence. Returns false if there is none.
+    pub fn read(&mut self, sentence: &mut Sentence) -> bool {
+        if self.stopped.is_none() {
+            self.stopped = match self.source.read(sentence) {
+                Ok(Read::Sentence) => None,
+                Ok(Read::Pending) => Some(Ok(StopReason::Pending)),
+                Ok(Read::End) => Some(Ok(StopReason::EndOfText)),
+                Err(error) => Some(Err(error)),
+            };
+        }
+        self.stopped.is_none()
+    }
+
+    /// Why there is no more text; a pause if there may be more.
+    pub fn stop(self) -> Result<StopReason> {
+        self.stopped.unwrap_or(Ok(StopReason::Paused))
+    }
+}
+
+impl MiniBatch {
+    pub fn train(
+        &mut self,
+        stream: &mut Stream,
+        source: &mut dyn Source,
+        observer: &mut dyn Observer,
+    ) -> Result<StopReason> {
+        let mut text = Text::new(source);
+        let MiniBatch { intake, current, .. } = self;
+        let mut more = intake.take_in(&mut text, &mut stream.vocabulary, stream.initial.as_ref(), current);
+        while more {
+            // At a pause nothing may have been read that is not trained.
+            let pause = observer.progress(&stream.progress()).is_break();
+            let Stream { vocabulary, parameters, initial, .. } = &mut *stream;
+            let initial = initial.as_ref();
+            let trained = self.grid.train(parameters, initial, &self.current, || {
+                more = !pause && self.intake.take_in(&mut text, vocabulary, initial, &mut self.next);
+            });
+            self.count(trained, stream);
+            if pause {
+                // Text that has ended may have ended with this batch: the next call finds out.
+                return text.stop().map(|_| StopReason::Paused);
+            }
+            std::mem::swap(&mut self.current, &mut self.next);
+        }
+        text.stop()
+    }
+
+    /// Trains the old text that still waits, a batch at a time.
+    pub fn finish(
+        &mut self,
+        settings: &Settings,
+        stream: &mut Stream,
+        observer: &mut dyn Observer,
+    ) -> StopReason {
+        loop {
+            let max_waiting = self.intake.replay.due().saturating_sub(settings.mini_batch().batch_words);
+            if !self.intake.take_old(max_waiting, &stream.vocabulary, &mut self.current) {
+                return StopReason::EndOfText;
+            }
+            let trained =
+                self.grid.train(&mut stream.parameters, stream.initial.as_ref(), &self.current, || {});
+            self.count(trained, stream);
+            let pause = observer.progress(&stream.progress()).is_break();
+            if pause && self.intake.replay.due() > 0 {
+                return StopReason::Paused;
+            }
+        }
+    }
+
+    /// Adds what training the current batch gave to the totals.
+    fn count(&self, trained: Trained, stream: &mut Stream) {
+        stream.totals.pairs += trained.pairs;
+        stream.totals.loss += trained.loss;
+        stream.totals.replayed += self.current.replayed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use crate::corpus::{Lines, Read, Sentence, Source};
+    use crate::{Config, Error, MiniBatchOptions, Progress, Result, StopReason, Strategy, Trainer};
+
+    fn learn(trainer: &mut Trainer, text: &str) {
+        let options = trainer.settings().text().clone();
+        trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &options).unwrap()).unwrap();
+    }
+
+    fn config(replays: u32) -> Config {
+        let strategy = Strategy::MiniBatch(MiniBatchOptions { replays, ..Default::default() });
+        Config { dimensions: 4, subsample: 0.0, strategy, ..Config::default() }
+    }
+
+    #[test]
+    fn replays_change_between_texts_and_never_for_text_that_waits() {
+        let mut trainer = Trainer::new(config(2)).unwrap();
+        learn(&mut trainer, "one two three\n");
+        let message = trainer.set_replays(4).unwrap_err().to_string();
+        assert!(message.contains("from 2 to 4"), "{message}");
+        trainer.set_replays(2).unwrap();
+        trainer.finish();
+        assert_eq!(trainer.progress().totals.replayed, 2 * 3);
+        trainer.set_replays(4).unwrap();
+        learn(&mut trainer, "four five\n");
+        trainer.finish();
+        assert_eq!(trainer.progress().totals.replayed, 2 * 3 + 4 * 2);
+        trainer.set_replays(0).unwrap();
+        learn(&mut trainer, "six\n");
+        trainer.finish();
+        assert_eq!(trainer.progress().totals.replayed, 2 * 3 + 4 * 2);
+        assert_eq!(trainer.settings().mini_batch().replays, 0);
+        assert!(trainer.set_replays(101).unwrap_err().to_string().starts_with("replays is 101;"));
+    }
+
+    #[test]
+    fn changed_replays_give_what_they_would_have_given_from_the_start() {
+        let mut changed = Trainer::new(config(0)).unwrap();
+        changed.set_replays(3).unwrap();
+        let mut same = Trainer::new(config(3)).unwrap();
+        for trainer in [&mut changed, &mut same] {
+            learn(trainer, &"one two three four\n".repeat(50));
+            trainer.finish();
+        }
+        assert_eq!(changed.progress().totals, same.progress().totals);
+    }
+
+    /// One sentence, and then an error.
+    struct Broken(bool);
+
+    impl Source for Broken {
+        fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
+            if std::mem::replace(&mut self.0, true) {
+                return Err(Error::Unsupported("broken".to_owned()));
+            }
+            Lines::new(&b"one two"[..], "text", &Default::default())?.read(sentence)
+        }
+    }
+
+    #[test]
+    fn an_error_after_the_batch_of_a_pause_is_not_kept_for_another_source() {
+        let mut trainer = Trainer::new(Config { dimensions: 4, ..Config::default() }).unwrap();
+        let mut pause = |_: &Progress| ControlFlow::Break(());
+        let error = trainer.train_observed(&mut Broken(false), &mut pause).unwrap_err().to_string();
+        assert_eq!((error.as_str(), trainer.progress().tokens), ("broken", 2));
+        let mut other = Lines::new(&b"three four five"[..], "text", &Default::default()).unwrap();
+        assert_eq!(trainer.train_source(&mut other).unwrap(), StopReason::EndOfText);
+        assert_eq!(trainer.progress().tokens, 5);
+    }
+}

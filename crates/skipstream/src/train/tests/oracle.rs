@@ -1,0 +1,550 @@
+//! What the default strategy, `mini-batch`, does: this page is its definition.
+//!
+//! It is Algorithm 2 of the paper in plain loops. There are no threads, no vector instructions and no reading ahead, and
+//! the vocabulary is a list. The tests at the end compare it with the [`Trainer`] after every batch, bit for bit.
+//!
+//! It shares three parts with the engine, each of which has tests of its own: random numbers that depend on what they are
+//! for ([`Random::for_purpose`]), the alias table that draws an index with a given weight, and the logistic function.
+//!
+//! Sums of floats depend on their order. Here every product is added by a fused multiply-add, in one of two orders:
+//! - *in order*: one after another, from zero. This holds wherever the code below does not say otherwise.
+//! - *in lanes*: dimension d is added to the accumulator d mod 16, and the accumulators are halved until one is left
+//!   ([`sum_in_lanes`]).
+
+use std::ops::ControlFlow;
+
+use crate::config::{Config, MiniBatchOptions, Settings, Strategy, WindowShape};
+use crate::corpus::Lines;
+use crate::kernel::sigmoid;
+use crate::noise::AliasTable;
+use crate::parameters::Accumulators;
+use crate::random::{Purpose, Random};
+use crate::train::{Progress, StopReason, Trainer};
+
+/// A word of the vocabulary, with its rows.
+struct Word {
+    text: String,
+    /// Misra and Gries' counter: the word leaves when it is 0.
+    counter: u64,
+    /// f(w): occurrences since the word was admitted.
+    count: u64,
+    /// The number of the token that admitted it.
+    birth: u64,
+    target: Row,
+    context: Row,
+}
+
+/// A row that is learned, and AdaGrad's sum of squared gradients.
+#[derive(Clone)]
+struct Row {
+    values: Vec<f32>,
+    squares: f32,
+}
+
+/// A token of the text: the slot of its word, if it has one.
+struct Token {
+    slot: Option<usize>,
+    number: u64,
+}
+
+/// Sentences that are replayed together.
+#[derive(Default)]
+struct Segment {
+    sentences: Vec<Vec<Token>>,
+    /// How often the segment is still to be trained.
+    remaining: usize,
+}
+
+/// A word that was kept, and the words in its window.
+struct Window {
+    target: usize,
+    contexts: Vec<usize>,
+}
+
+/// A target and at most four of its contexts.
+struct Run {
+    target: usize,
+    contexts: Vec<usize>,
+}
+
+struct Oracle {
+    settings: Settings,
+    /// The vocabulary: a word keeps its slot, whose number is its id, until it leaves.
+    slots: Vec<Option<Word>>,
+    /// Slots of words that left. The last one is used next.
+    free: Vec<usize>,
+    tokens: u64,
+    batches: u64,
+    /// Text that waits for its replay.
+    waiting: Vec<Segment>,
+    pairs: u64,
+    loss: f64,
+}
+
+/// A segment takes no more sentences when it has this many words.
+const SEGMENT_WORDS: usize = 10_000;
+/// Contexts of a run, at most.
+const RUN_LENGTH: usize = 4;
+/// Runs of a group, at most.
+const GROUP_RUNS: usize = 16;
+
+impl Oracle {
+    /// Algorithm 2, one turn of its loop: takes a batch D from the text and learns it. False if there is no text.
+    fn learn_batch<'a>(&mut self, text: &mut impl Iterator<Item = &'a str>) -> bool {
+        let batch = self.read(text);
+        if batch.is_empty() {
+            return false;
+        }
+        let limit = self.options().replay_words * self.options().replays as usize;
+        let windows = self.sample(batch, limit);
+        self.descend(&windows);
+        true
+    }
+
+    /// Learns the text that waits for its replay, a batch at a time.
+    fn finish(&mut self) {
+        while self.waiting_words() > 0 {
+            let limit = self.waiting_words().saturating_sub(self.options().batch_words);
+            let windows = self.sample(Vec::new(), limit);
+            self.descend(&windows);
+        }
+    }
+
+    /// Step 1, the new text: counts whole sentences until the batch has enough words. The counts are those of the whole
+    /// batch before anything is trained, and so is the noise, which follows from them.
+    fn read<'a>(&mut self, text: &mut impl Iterator<Item = &'a str>) -> Vec<Segment> {
+        let first = self.tokens;
+        let mut segments: Vec<Segment> = Vec::new();
+        while self.tokens - first < self.settings.new_words_per_batch() as u64 {
+            let Some(sentence) = text.next() else { break };
+            if segments.last().is_none_or(|segment| segment.words() >= SEGMENT_WORDS) {
+                let remaining = self.options().replays as usize;
+                segments.push(Segment { remaining, ..Segment::default() });
+            }
+            let tokens = sentence.split(' ').map(|word| self.observe(word)).collect();
+            segments.last_mut().unwrap().sentences.push(tokens);
+        }
+        segments
+    }
+
+    /// Counts a token by the algorithm of Misra and Gries (section 3.2.1).
+    fn observe(&mut self, text: &str) -> Token {
+        let number = self.tokens;
+        self.tokens += 1;
+        let is_text = |word: &Option<Word>| word.as_ref().is_some_and(|word| word.text == text);
+        if let Some(slot) = self.slots.iter().position(is_text) {
+            let word = self.slots[slot].as_mut().unwrap();
+            word.counter += 1;
+            word.count += 1;
+            return Token { slot: Some(slot), number };
+        }
+        if self.free.is_empty() && self.slots.len() == self.settings.max_vocabulary() {
+            // No slot is free: the token and one occurrence of every word cancel each other.
+            for (slot, word) in self.slots.iter_mut().enumerate() {
+                let counter = &mut word.as_mut().unwrap().counter;
+                *counter -= 1;
+                if *counter == 0 {
+                    *word = None;
+                    self.free.push(slot);
+                }
+            }
+            return Token { slot: None, number };
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        self.slots[slot] = Some(self.new_word(text, number));
+        Token { slot: Some(slot), number }
+    }
+
+    /// Target rows start at random values in ±0.5 / dimensions, context rows at zero.
+    fn new_word(&self, text: &str, birth: u64) -> Word {
+        let dimensions = self.settings.dimensions();
+        let mut random = Random::for_purpose(self.settings.seed(), Purpose::Row, [birth, 0]);
+        let scale = 1.0 / dimensions as f64;
+        let target = (0..dimensions).map(|_| ((random.uniform() - 0.5) * scale) as f32).collect();
+        let squares = (3e-4 / (dimensions as f64 / 100.0).max(1.0).powi(4)) as f32;
+        Word {
+            text: text.to_owned(),
+            counter: 1,
+            count: 1,
+            birth,
+            target: Row { values: target, squares },
+            context: Row { values: vec![0.0; dimensions], squares },
+        }
+    }
+
+    /// The windows of a batch: those of the new text, then those of old text, whose segments are drawn at random until at
+    /// most `limit` words wait for their replay.
+    fn sample(&mut self, batch: Vec<Segment>, limit: usize) -> Vec<Window> {
+        let seed = self.settings.seed();
+        let mut random = Random::for_purpose(seed, Purpose::Pairs, [self.batches, 0]);
+        let mut draws = Random::for_purpose(seed, Purpose::Replay, [self.batches, 0]);
+        let mut windows = Vec::new();
+        for segment in &batch {
+            self.sample_segment(segment, &mut random, &mut windows);
+        }
+        self.waiting.extend(batch.into_iter().filter(|segment| segment.remaining > 0));
+        while self.waiting_words() > limit {
+            let chosen = draws.below(self.waiting.len());
+            self.sample_segment(&self.waiting[chosen], &mut random, &mut windows);
+            self.waiting[chosen].remaining -= 1;
+            if self.waiting[chosen].remaining == 0 {
+                self.waiting.swap_remove(chosen);
+            }
+        }
+        windows
+    }
+
+    /// Drops frequent words, then draws a window for each word that is left.
+    fn sample_segment(&self, segment: &Segment, random: &mut Random, windows: &mut Vec<Window>) {
+        for sentence in &segment.sentences {
+            let mut kept = Vec::new();
+            for token in sentence {
+                // The word may have left since, and its slot may have another word.
+                let Some(slot) = token.slot else { continue };
+                let Some(word) = self.slots[slot].as_ref().filter(|word| word.birth <= token.number) else {
+                    continue;
+                };
+                if self.keeps(word.count, random) {
+                    kept.push(slot);
+                }
+            }
+            for (position, &target) in kept.iter().enumerate() {
+                let reach = match self.settings.window_shape() {
+                    WindowShape::Shrinking => 1 + random.below(self.settings.window()),
+                    WindowShape::Fixed => self.settings.window(),
+                };
+                let end = (position + 1 + reach).min(kept.len());
+                let before = &kept[position.saturating_sub(reach)..position];
+                windows.push(Window { target, contexts: [before, &kept[position + 1..end]].concat() });
+            }
+        }
+    }
+
+    /// A word stays with probability √(subsample · tokens / count).
+    fn keeps(&self, count: u64, random: &mut Random) -> bool {
+        let ratio = self.settings.subsample() * self.tokens as f64 / count as f64;
+        self.settings.subsample() == 0.0 || ratio >= 1.0 || random.uniform().powi(2) < ratio
+    }
+
+    /// Step 2: SGD over the windows.
+    ///
+    /// Words are dealt to blocks by their slots, and pairs to cells by the blocks of their target and their context. In
+    /// round r, target block b meets context block b + r. (No two cells of a round share a block, which is why the engine can
+    /// train them at the same time.)
+    fn descend(&mut self, windows: &[Window]) {
+        let blocks = self.options().blocks;
+        for round in 0..blocks {
+            for target_block in 0..blocks {
+                let context_block = (target_block + round) % blocks;
+                let runs = self.runs(windows, target_block, context_block);
+                let cell = (target_block * blocks + round) as u64;
+                self.descend_cell(&runs, context_block, cell);
+            }
+        }
+        self.batches += 1;
+    }
+
+    /// The pairs of a cell: the contexts of each target, in the order of the text, cut into runs.
+    fn runs(&self, windows: &[Window], target_block: usize, context_block: usize) -> Vec<Run> {
+        let blocks = self.options().blocks;
+        let mut runs = Vec::new();
+        for target in (target_block..self.slots.len()).step_by(blocks) {
+            let own = windows.iter().filter(|window| window.target == target);
+            let contexts: Vec<usize> = own
+                .flat_map(|window| &window.contexts)
+                .copied()
+                .filter(|context| context % blocks == context_block)
+                .collect();
+            runs.extend(
+                contexts.chunks(RUN_LENGTH).map(|contexts| Run { target, contexts: contexts.to_vec() }),
+            );
+        }
+        runs
+    }
+
+    /// Trains the runs of a cell in groups. The runs of one target are next to each other, so they are dealt to different
+    /// groups. A group shares K negatives, drawn with probability q(w) ∝ f(w)^α from the words of the context block.
+    fn descend_cell(&mut self, runs: &[Run], context_block: usize, cell: u64) {
+        let blocks = self.options().blocks;
+        let counts = self.slots.iter().skip(context_block).step_by(blocks);
+        let counts = counts.map(|word| word.as_ref().map_or(0, |word| word.count));
+        let mut noise = AliasTable::default();
+        noise.rebuild(counts.map(|count| crate::noise::weight(count, self.settings.noise_exponent())));
+        let mut random = Random::for_purpose(self.settings.seed(), Purpose::Negatives, [self.batches, cell]);
+        let n_shared = (12 + 4 * self.settings.negatives()).next_multiple_of(8);
+        let n_groups = runs.len().div_ceil(GROUP_RUNS);
+        for number in 0..n_groups {
+            let group: Vec<&Run> = runs.iter().skip(number).step_by(n_groups).collect();
+            let draws = (0..n_shared).map(|_| noise.draw(&mut random).unwrap() as usize);
+            let negatives: Vec<usize> = draws.map(|index| index * blocks + context_block).collect();
+            self.descend_group(&group, &negatives);
+        }
+    }
+
+    /// SGD over the loss Σ −log σ(t·c) − Σ w log σ(−t·v) of a group, by the rows as they are at its start.
+    ///
+    /// Each of the K shared negatives stands for k/K negatives of each pair, so its weight w is k/K times the pairs of the
+    /// run. A pair whose context is the negative does not count.
+    fn descend_group(&mut self, runs: &[&Run], negatives: &[usize]) {
+        let share = self.settings.negatives() as f32 / negatives.len() as f32;
+        let targets: Vec<Vec<f32>> = runs.iter().map(|run| self.target(run.target).values.clone()).collect();
+
+        // The slope of a logit x is the derivative of the loss by x: σ(x) for a negative, −σ(−x) for a context.
+        let mut negative_slopes = vec![vec![0.0f32; runs.len()]; negatives.len()];
+        for (slopes, &negative) in negative_slopes.iter_mut().zip(negatives) {
+            for ((slope, run), target) in slopes.iter_mut().zip(runs).zip(&targets) {
+                let n_pairs = run.contexts.len() as f32;
+                let logit = sum_in_order(&self.context(negative).values, target);
+                let whole = sigmoid(logit) * (n_pairs * share);
+                *slope = whole;
+                self.loss += f64::from(n_pairs * share) * softplus(logit);
+                for _ in run.contexts.iter().filter(|&&context| context == negative) {
+                    *slope -= whole / n_pairs;
+                    self.loss -= f64::from(share) * softplus(logit);
+                }
+            }
+        }
+        let mut pair_slopes: Vec<Vec<f32>> = Vec::new();
+        for (run, target) in runs.iter().zip(&targets) {
+            let logits = run.contexts.iter().map(|&c| sum_in_lanes(target, &self.context(c).values));
+            let logits: Vec<f32> = logits.collect();
+            pair_slopes.push(logits.iter().map(|logit| -sigmoid(-logit)).collect());
+            self.loss += logits.iter().map(|logit| softplus(-logit)).sum::<f64>();
+            self.pairs += logits.len() as u64;
+        }
+
+        // The gradient of a target is slope · row, summed first over the negatives, then over the contexts.
+        let mut gradients = vec![vec![0.0; self.settings.dimensions()]; runs.len()];
+        for (run, gradient) in gradients.iter_mut().enumerate() {
+            for (&negative, slopes) in negatives.iter().zip(&negative_slopes) {
+                add(slopes[run], &self.context(negative).values, gradient);
+            }
+        }
+
+        // Contexts are updated pair by pair; the gradient of one is slope · target.
+        for (run, ((target, slopes), gradient)) in
+            runs.iter().zip(targets.iter().zip(&pair_slopes).zip(&mut gradients))
+        {
+            let mean_square = self.mean_square(target);
+            for (&context, &slope) in run.contexts.iter().zip(slopes) {
+                add(slope, &self.context(context).values, gradient);
+                let rate = self.settings.learning_rate();
+                let row = self.context(context);
+                let rate = row.rate(rate, slope * slope * mean_square);
+                add(-rate * slope, target, &mut row.values);
+            }
+        }
+
+        // Then the negatives, and then the targets, by the gradient of the whole group.
+        for (&negative, slopes) in negatives.iter().zip(&negative_slopes) {
+            let mut gradient = vec![0.0; self.settings.dimensions()];
+            for (&slope, target) in slopes.iter().zip(&targets) {
+                add(slope, target, &mut gradient);
+            }
+            self.step(&gradient, |oracle| oracle.context(negative));
+        }
+        for (run, gradient) in runs.iter().zip(&gradients) {
+            self.step(gradient, |oracle| oracle.target(run.target));
+        }
+    }
+
+    /// AdaGrad by rows: G += mean square of the gradient; row −= η / √G · gradient.
+    fn step(&mut self, gradient: &[f32], row: impl FnOnce(&mut Oracle) -> &mut Row) {
+        let (rate, mean_square) = (self.settings.learning_rate(), self.mean_square(gradient));
+        let row = row(self);
+        let rate = row.rate(rate, mean_square);
+        add(-rate, gradient, &mut row.values);
+    }
+
+    fn mean_square(&self, values: &[f32]) -> f32 {
+        sum_in_lanes(values, values) / self.settings.dimensions() as f32
+    }
+
+    fn target(&mut self, slot: usize) -> &mut Row {
+        &mut self.slots[slot].as_mut().unwrap().target
+    }
+
+    fn context(&mut self, slot: usize) -> &mut Row {
+        &mut self.slots[slot].as_mut().unwrap().context
+    }
+
+    fn options(&self) -> MiniBatchOptions {
+        self.settings.mini_batch()
+    }
+
+    /// Words that wait for their replay, each as often as it is still to be trained.
+    fn waiting_words(&self) -> usize {
+        self.waiting.iter().map(|segment| segment.words() * segment.remaining).sum()
+    }
+
+    fn new(settings: Settings) -> Oracle {
+        Oracle {
+            settings,
+            slots: Vec::new(),
+            free: Vec::new(),
+            tokens: 0,
+            batches: 0,
+            waiting: Vec::new(),
+            pairs: 0,
+            loss: 0.0,
+        }
+    }
+}
+
+impl Row {
+    /// AdaGrad's rate after one more gradient.
+    fn rate(&mut self, learning_rate: f32, mean_square: f32) -> f32 {
+        self.squares += mean_square;
+        learning_rate / self.squares.sqrt()
+    }
+}
+
+impl Segment {
+    fn words(&self) -> usize {
+        self.sentences.iter().map(Vec::len).sum()
+    }
+}
+
+/// row += factor · values.
+fn add(factor: f32, values: &[f32], row: &mut [f32]) {
+    for (value, sum) in values.iter().zip(row) {
+        *sum = factor.mul_add(*value, *sum);
+    }
+}
+
+/// A dot product, dimension after dimension.
+fn sum_in_order(left: &[f32], right: &[f32]) -> f32 {
+    left.iter().zip(right).fold(0.0, |sum, (left, right)| left.mul_add(*right, sum))
+}
+
+/// A dot product in sixteen accumulators: the upper half is added to the lower one until one is left.
+fn sum_in_lanes(left: &[f32], right: &[f32]) -> f32 {
+    let mut lanes = [0.0f32; 16];
+    for (dimension, (left, right)) in left.iter().zip(right).enumerate() {
+        lanes[dimension % 16] = left.mul_add(*right, lanes[dimension % 16]);
+    }
+    for half in [8, 4, 2, 1] {
+        for lane in 0..half {
+            lanes[lane] += lanes[lane + half];
+        }
+    }
+    lanes[0]
+}
+
+/// −log σ(−x), in double precision.
+fn softplus(x: f32) -> f64 {
+    let x = f64::from(x);
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+/// Sentences whose words are as unevenly frequent as real ones.
+fn sentences(seed: u64, lines: usize, words: usize) -> Vec<String> {
+    let mut random = Random::new(seed);
+    let mut word = |_| format!("w{}", ((words as f64 + 1.0).powf(random.uniform()) - 1.0) as usize);
+    (0..lines).map(|line| (0..1 + line * 7 % 19).map(&mut word).collect::<Vec<_>>().join(" ")).collect()
+}
+
+/// Trains both with the same text, and compares them after every batch.
+fn assert_equal_after_every_batch(config: Config, text: &[String]) {
+    let joined = text.join("\n");
+    let mut lines = Lines::new(joined.as_bytes(), "text", &config.text).unwrap();
+    let mut text = text.iter().map(String::as_str);
+    let mut oracle = Oracle::new(config.clone().check().unwrap());
+    let mut trainer = Trainer::new(config).unwrap();
+    let mut pause = |_: &Progress| ControlFlow::Break(());
+    while oracle.learn_batch(&mut text) {
+        assert_eq!(trainer.train_observed(&mut lines, &mut pause).unwrap(), StopReason::Paused);
+        assert_equal(&trainer, &oracle);
+    }
+    assert_eq!(trainer.train_observed(&mut lines, &mut pause).unwrap(), StopReason::EndOfText);
+    assert!(oracle.batches > 5, "{} batches", oracle.batches);
+    oracle.finish();
+    trainer.finish();
+    assert_equal(&trainer, &oracle);
+}
+
+fn assert_equal(trainer: &Trainer, oracle: &Oracle) {
+    let (vocabulary, parameters) = (trainer.vocabulary(), trainer.parameters());
+    let words: Vec<&Word> = oracle.slots.iter().flatten().collect();
+    assert_eq!(vocabulary.len(), words.len());
+    for word in words {
+        let id = vocabulary.id(&word.text).unwrap();
+        let name = format!("{} after batch {}", word.text, oracle.batches);
+        assert_eq!((vocabulary.count(id), vocabulary.counter(id)), (word.count, word.counter), "{name}");
+        let row = parameters.layout().row_in_matrix(id);
+        for (role, values, side, expected) in [
+            ("target", parameters.target(id), &parameters.target, &word.target),
+            ("context", parameters.context(id), &parameters.context, &word.context),
+        ] {
+            let Accumulators::Row(squares) = &side.accumulators else { panic!("rates are by row") };
+            assert_eq!(squares[row].to_bits(), expected.squares.to_bits(), "{role} of {name}");
+            assert!(
+                values.iter().map(|x| x.to_bits()).eq(expected.values.iter().map(|x| x.to_bits())),
+                "{role} of {name}"
+            );
+        }
+    }
+    let totals = trainer.progress().totals;
+    assert_eq!(totals.pairs, oracle.pairs);
+    // The engine takes one logarithm of a product of many factors, in single precision.
+    assert!(
+        (totals.loss - oracle.loss).abs() < 1e-5 * oracle.loss,
+        "{} against {}",
+        totals.loss,
+        oracle.loss
+    );
+}
+
+fn config(blocks: usize, replays: u32, seed: u64) -> Config {
+    let options = MiniBatchOptions { batch_words: 300, blocks, replays, replay_words: 400 };
+    Config {
+        dimensions: 20,
+        subsample: 1e-2,
+        max_vocabulary: 60,
+        seed,
+        strategy: Strategy::MiniBatch(options),
+        ..Config::default()
+    }
+}
+
+#[test]
+fn the_trainer_is_the_oracle_for_every_number_of_blocks_and_replays() {
+    for blocks in [1, 2, 4] {
+        for replays in [0, 1, 3] {
+            let seed = blocks as u64 * 10 + u64::from(replays);
+            // 200 words for 60 slots: words leave, and their slots are used again.
+            assert_equal_after_every_batch(config(blocks, replays, seed), &sentences(seed, 250, 200));
+        }
+    }
+}
+
+#[test]
+fn the_trainer_is_the_oracle_for_every_shape() {
+    for (seed, dimensions) in (1..).zip([1, 5, 16, 33, 130]) {
+        for window_shape in [WindowShape::Shrinking, WindowShape::Fixed] {
+            for (subsample, negatives, noise_exponent) in [(0.0, 5, 0.75), (1e-3, 10, 0.4)] {
+                let config = Config {
+                    dimensions,
+                    window_shape,
+                    window: 3,
+                    subsample,
+                    negatives,
+                    noise_exponent,
+                    ..config(2, 1, seed)
+                };
+                assert_equal_after_every_batch(config, &sentences(seed, 120, 100));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_trainer_is_the_oracle_where_a_batch_has_several_segments() {
+    let options = MiniBatchOptions { batch_words: 50_000, blocks: 4, replays: 1, replay_words: 30_000 };
+    let strategy = Strategy::MiniBatch(options);
+    let config = Config { strategy, max_vocabulary: 500, ..config(4, 1, 7) };
+    assert_equal_after_every_batch(config, &sentences(7, 17_000, 1_000));
+}
