@@ -1,4 +1,4 @@
-//! Reading and splitting text, from bytes in memory to tokens that were looked at.
+//! Reading text: from bytes in memory to tokens.
 
 mod zipf;
 

@@ -1,8 +1,7 @@
-//! The update of rows, with each instruction set that this machine has: pairs a second.
+//! The update of rows with each instruction set of this machine: pairs per second.
 //!
-//! The kernels are private, so a trainer runs them, on one thread and over so few words that all rows lie in the
-//! caches and little time goes into anything else. `mini-batch` trains groups with shared negatives,
-//! `incremental` pair by pair.
+//! The kernels are private, so a trainer runs them, on one thread and with few words, so that all rows are in the caches
+//! and little time goes into anything else. `mini-batch` trains groups with shared negatives, `incremental` pair by pair.
 
 mod zipf;
 
@@ -47,7 +46,7 @@ fn kernel(criterion: &mut Criterion) {
     }
 }
 
-/// Trains on, and gives the number of pairs.
+/// Trains, and returns the number of pairs.
 fn train(trainer: &mut Trainer, text: &str) -> u64 {
     let before = trainer.progress().totals;
     let mut lines =

@@ -1,4 +1,4 @@
-//! The two noise distributions: the table that follows the stream word by word, and the one made anew from counts.
+//! The two noise samplers: the table that follows the stream word by word, and the one that is built from counts.
 
 mod zipf;
 
@@ -31,7 +31,7 @@ fn adaptive_table(criterion: &mut Criterion, ids: &[WordId]) {
     group.throughput(Throughput::Elements(WORDS as u64)).sample_size(20);
     let mut random = Random::new(1);
     let mut table = AdaptiveTable::new(SLOTS, EXPONENT);
-    // An endless stream has long filled the table.
+    // In an endless stream the table is full.
     while table.len() < SLOTS {
         ids.iter().for_each(|&id| table.add(id, &mut random));
     }

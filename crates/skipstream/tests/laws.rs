@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use skipstream::corpus::{Lines, Read, Sentence, Source};
 use skipstream::train::Initial;
 use skipstream::{
-    BatchOptions, Config, IncrementalOptions, MiniBatchOptions, Observer, Progress, Result, StopReason,
-    Strategy as Method, Trainer, WindowShape, Word2vecOptions,
+    BatchOptions, Config, Embeddings, IncrementalOptions, MiniBatchOptions, Observer, Progress, Result,
+    StopReason, Strategy as Method, Trainer, Vectors, WindowShape, Word2vecOptions,
 };
 
 /// A text of random sentences whose words are as unevenly frequent as real ones.
@@ -79,15 +79,15 @@ fn train_with_interruptions(config: Config, text: &str, path: &Path) -> (Trainer
     let threads = config.threads;
     let mut lines = source(text, &config);
     let mut trainer = Trainer::new(config).unwrap();
-    let mut rests = 0;
+    let mut pauses = 0;
     while trainer.train_observed(&mut lines, &mut |_: &Progress| ControlFlow::Break(())).unwrap()
         == StopReason::Paused
     {
         trainer.save(path).unwrap();
         trainer = Trainer::load(path, threads).unwrap();
-        rests += 1;
+        pauses += 1;
     }
-    (trainer, rests)
+    (trainer, pauses)
 }
 
 proptest! {
@@ -108,15 +108,15 @@ proptest! {
         }
     }
 
-    /// Law 2, and with it 5: what an interruption leaves behind is the uninterrupted stream.
+    /// Laws 2 and 5: training that is interrupted and resumed is uninterrupted training.
     #[test]
     fn resumed_training_is_uninterrupted_training(seed in 0u64..1000, replays in 0u32..3) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
         let text = text(seed, 150, 200);
         let config = Config { seed, ..small(Method::MiniBatch(MiniBatchOptions { replays, ..SMALL })) };
-        let (resumed, rests) = train_with_interruptions(config.clone(), &text, &path);
-        prop_assert!(rests > 3);
+        let (resumed, pauses) = train_with_interruptions(config.clone(), &text, &path);
+        prop_assert!(pauses > 3);
         prop_assert!(bytes(&resumed) == bytes(&train(config, &text)));
     }
 
@@ -166,7 +166,7 @@ proptest! {
         let lines: Vec<String> = text(seed, 4000, 100).split_whitespace().map(str::to_owned).collect();
         let lines: Vec<String> = lines.chunks_exact(10).map(|words| words.join(" ") + "\n").collect();
         let config = Config { seed, ..small(Method::MiniBatch(MiniBatchOptions { replays: 0, ..SMALL })) };
-        // Two batches of 30 lines, and what comes behind.
+        // Two batches of 30 lines, and the text after them.
         let (first, second) = (lines[..60].concat(), lines[60..130].concat());
         let mut trainer = train(config.clone(), &first);
         trainer.train_source(&mut source(&second, &config)).unwrap();
@@ -215,16 +215,28 @@ proptest! {
         }
     }
 
-    /// Law 4: looking changes nothing.
+    /// Law 4: queries change neither the file nor the answers. Vectors that are opened in place build an index of their
+    /// words only after many queries, so the answers before and after are found in different ways.
     #[test]
     fn queries_change_nothing(seed in 0u64..1000) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vectors");
         let trainer = train(small(mini_batch()), &text(seed, 50, 50));
-        let before = bytes(&trainer);
-        let embeddings = trainer.embeddings().unwrap();
-        for word in embeddings.words() {
-            embeddings.neighbors(word, 5).unwrap();
+        trainer.embeddings().unwrap().save(&path).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let answer = |embeddings: &Embeddings, word: &str| {
+            let neighbors = embeddings.neighbors(word, 5).unwrap();
+            neighbors.into_iter().map(|found| (found.word.to_owned(), found.similarity)).collect::<Vec<_>>()
+        };
+        let asked_often = Embeddings::open(&path, Vectors::Sum).unwrap();
+        for _ in 0..100 {
+            asked_often.words().for_each(|word| drop(answer(&asked_often, word)));
         }
-        prop_assert!(bytes(&trainer) == before);
+        for word in asked_often.words() {
+            let asked_once = Embeddings::open(&path, Vectors::Sum).unwrap();
+            prop_assert_eq!(answer(&asked_often, word), answer(&asked_once, word), "{}", word);
+        }
+        prop_assert!(std::fs::read(&path).unwrap() == before);
     }
 }
 
@@ -272,7 +284,7 @@ fn finishing_trains_every_word_as_often_as_promised() {
     }
 }
 
-/// A source that fails behind some sentences.
+/// A source that fails after its last sentence.
 struct Failing<'a>(Lines<&'a [u8]>);
 
 impl Source for Failing<'_> {
@@ -341,9 +353,9 @@ fn strategies_with_passes_want_the_whole_corpus_and_an_empty_model() {
     }
 }
 
-/// An observer that stops at once must still get a boundary, and the rest of the text later.
+/// An observer that always asks for a pause still gets batch after batch, until the end of the text.
 #[test]
-fn resting_loses_no_text() {
+fn pausing_loses_no_text() {
     struct Counting(u32);
     impl Observer for Counting {
         fn progress(&mut self, _: &Progress) -> ControlFlow<()> {

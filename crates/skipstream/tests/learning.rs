@@ -72,7 +72,7 @@ fn every_strategy_finds_planted_topics() {
     }
 }
 
-/// What batch training cannot do: a topic that comes later is learned, and the earlier ones stay.
+/// What batch training cannot do: a later topic is learned, and the earlier ones are kept.
 #[test]
 fn a_new_topic_is_learned_without_losing_the_old_ones() {
     for strategy in [mini_batch(1), Strategy::incremental()] {
@@ -88,11 +88,11 @@ fn a_new_topic_is_learned_without_losing_the_old_ones() {
     }
 }
 
-/// A row that changes hands brings nothing of its former word along.
+/// A row that is reused keeps nothing of its former word.
 #[test]
 fn a_reused_slot_starts_afresh() {
     for strategy in [mini_batch(0), Strategy::incremental()] {
-        // Room for all words but one topic's.
+        // Capacity for all words except those of one topic.
         let mut trainer = Trainer::new(Config { max_vocabulary: 60, ..config(strategy) }).unwrap();
         learn(&mut trainer, &topics(&["old", "sport"], 600, 4));
         learn(&mut trainer, &topics(&["new", "sport"], 6_000, 5));
@@ -104,7 +104,7 @@ fn a_reused_slot_starts_afresh() {
     }
 }
 
-/// The loss that is reported falls from that of knowing nothing, (1 + k) log 2 a pair.
+/// The reported loss starts at that of an untrained model, (1 + k) log 2 per pair, and falls.
 #[test]
 fn the_loss_starts_at_ignorance_and_falls() {
     let text = topics(&["sport", "law"], 6_000, 6);

@@ -78,13 +78,13 @@ fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
         peak_after(50_000);
         let early = peak_after(100_000);
         let late = peak_after(200_000);
-        // The words' arena grows and is compacted in turns, so peaks differ; a leak of the words that left would be
-        // several times as much as everything here.
+        // The arena of words grows and is compacted in turns, so peaks differ; a leak of evicted words would be several
+        // times as large as everything here.
         assert!(late <= early + early / 4, "{strategy:?}: {early} bytes, later {late}");
         assert!((late as u64) < allowed, "{strategy:?}: {late} bytes where {allowed} are allowed");
         assert!(trainer.progress().evictions > 5_000);
 
-        // What is copied for reading has a bound of its own.
+        // The copy for queries has a limit of its own.
         let (dimensions, text) = (trainer.settings().dimensions(), trainer.settings().text());
         let words = 700.min(trainer.vocabulary().len());
         let allowed = Embeddings::max_bytes(words, dimensions, text.max_token_bytes);

@@ -1,6 +1,6 @@
 //! The text of the benches: words whose frequencies fall like one over the rank, frequent ones shorter.
 
-/// A text of so many words, of which at most so many are distinct, with about 20 on a line.
+/// A text of `n_words` words, at most `n_distinct` of them distinct, with about 20 words per line.
 pub fn text(n_words: usize, n_distinct: usize) -> String {
     let mut random = Random(1);
     let mut text = String::new();
