@@ -1,7 +1,7 @@
-//! The stages under Callgrind: numbers of instructions, which do not depend on how busy the machine is.
+//! Instructions of each stage, counted by Callgrind: the counts do not depend on the load of the machine.
 //!
-//! Run by `cargo xtask bench instructions`. Valgrind knows no AVX-512, so the kernels are named: AVX2 and the
-//! portable one.
+//! Run by `cargo xtask bench instructions`, which compares them with `instructions.golden`. Valgrind does not support
+//! AVX-512, so the kernels are chosen by name: AVX2 and the portable one.
 
 // The code that the macros write.
 #![allow(missing_docs, unused_qualifications)]
@@ -20,7 +20,7 @@ use skipstream::{Config, Embeddings, MiniBatchOptions, Random, Strategy, Trainer
 const WORDS: usize = 10_000;
 const DISTINCT: usize = 2_000;
 
-/// Few, because the portable kernel computes a multiply-add by many instructions where it must not use the processor's.
+/// Few, because the portable kernel takes many instructions for a fused multiply-add.
 const TRAINED_WORDS: usize = 1_000;
 
 fn text() -> String {
@@ -78,7 +78,7 @@ fn mini_batch() -> Strategy {
     Strategy::MiniBatch(MiniBatchOptions { replays: 0, ..MiniBatchOptions::default() })
 }
 
-/// A trainer of 100 dimensions on one thread, or nothing where the machine lacks the instructions.
+/// A trainer of 100 dimensions on one thread, or `None` if the machine lacks the instructions.
 fn trainer(strategy: Strategy, kernel: &str) -> Option<Trainer> {
     let kernel = Kernel::available().into_iter().find(|available| available.name() == kernel)?;
     let config =

@@ -16,8 +16,8 @@ pub enum Bench {
     Peers(Forwarded),
     /// Time each stage of the library with Criterion
     Stages(stages::Options),
-    /// Count the instructions of each stage under Valgrind: the same number on a busy machine
-    Instructions,
+    /// Count the instructions of each stage under Valgrind, and compare them with the golden counts
+    Instructions(instructions::Options),
     /// Score the same vectors with skipstream and with gensim: they must agree, and skipstream must be faster
     #[command(disable_help_flag = true)]
     Evaluation(Forwarded),
@@ -37,7 +37,7 @@ pub fn run(bench: &Bench) -> Result<()> {
     match bench {
         Bench::Peers(forwarded) => forwarded.run(&["bench", "peers"]),
         Bench::Stages(options) => stages::run(options),
-        Bench::Instructions => instructions::run(),
+        Bench::Instructions(options) => instructions::run(options),
         Bench::Evaluation(forwarded) => forwarded.run(&["bench", "evaluation"]),
         Bench::Opening(forwarded) => forwarded.run(&["bench", "opening"]),
         Bench::Reading(forwarded) => forwarded.run(&["bench", "reading"]),
