@@ -1,4 +1,4 @@
-//! Where and when numbers were measured, without which they mean little.
+//! When and where numbers were measured.
 
 use std::env;
 use std::fs;
@@ -11,13 +11,13 @@ pub fn list() -> String {
     format!("- date: {}\n- machine: {}\n- command: `cargo xtask {}`", date(), machine(), typed.join(" "))
 }
 
-/// The processor and the number of its cores that we may use.
+/// The processor and the number of usable cores.
 pub fn machine() -> String {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     format!("{}, {cores} cores", processor())
 }
 
-/// Today, by the clock of the system.
+/// Today's date in UTC.
 pub fn date() -> String {
     let output = Command::new("date").args(["-u", "+%Y-%m-%d"]).output();
     output.map_or_else(|_| "unknown".into(), |output| String::from_utf8_lossy(&output.stdout).trim().into())

@@ -1,4 +1,4 @@
-//! A text in memory, cut at the ends of its lines.
+//! A text in memory that can be split at line ends.
 
 use std::fs;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use anyhow::{Context, Result};
 
 use xtask::text::words;
 
-/// A text that knows where its lines end and how many words came before.
+/// A text with an index of its lines.
 pub struct LinedText {
     bytes: Vec<u8>,
-    /// Bytes and words in front of each line, and of the end.
+    /// Bytes and words before each line, and before the end.
     starts: Vec<(usize, u64)>,
 }
 
@@ -21,7 +21,7 @@ impl LinedText {
         Ok(Self::new(fs::read(path).with_context(|| format!("could not read {}", path.display()))?))
     }
 
-    /// Lines without words are a part of the line behind them.
+    /// Empty lines are part of the next line.
     pub fn new(bytes: Vec<u8>) -> Self {
         let mut starts = vec![(0, 0)];
         let (mut place, mut n_words) = (0, 0);
@@ -46,12 +46,12 @@ impl LinedText {
         &self.bytes[self.starts[lines.start].0..self.starts[lines.end].0]
     }
 
-    /// How many words these lines have.
+    /// The number of words in these lines.
     pub fn n_words(&self, lines: &Range<usize>) -> u64 {
         self.starts[lines.end].1 - self.starts[lines.start].1
     }
 
-    /// The lines in groups that end as soon as they have so many words, as mini-batches do; the last may have fewer.
+    /// Groups of lines that end when they have `words_each` words, like mini-batches; the last may have fewer.
     pub fn batches(&self, lines: Range<usize>, words_each: u64) -> Vec<Range<usize>> {
         let mut batches = Vec::new();
         let mut start = lines.start;
@@ -65,7 +65,7 @@ impl LinedText {
     }
 }
 
-/// `n` things in `parts` groups that differ in size by one at the most.
+/// Splits `n` items into `parts` groups whose sizes differ by at most one.
 pub fn evenly(n: usize, parts: usize) -> Vec<Range<usize>> {
     (0..parts).map(|part| n * part / parts..n * (part + 1) / parts).collect()
 }

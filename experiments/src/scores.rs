@@ -1,4 +1,4 @@
-//! How good vectors are, on the five test sets of the paper.
+//! Scores of vectors on the five test sets of the paper.
 
 use std::path::Path;
 
@@ -8,8 +8,9 @@ use skipstream::Embeddings;
 use skipstream::eval::{EvalOptions, Evaluator, Score, TestSet};
 
 use crate::data::test_sets;
+use crate::record::name_of;
 
-/// Only so many words are looked at, the most frequent ones: programs differ in which rare ones they know.
+/// Number of most frequent words that are scored, because programs differ in the rare words that they know.
 pub const N_FREQUENT: usize = 30_000;
 
 /// A test set of the paper.
@@ -26,15 +27,15 @@ pub enum Set {
     Google,
 }
 
-/// What is counted.
+/// How a score is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Measure {
-    /// Spearman's correlation with people's judgement.
+    /// Spearman's correlation with human judgement.
     Spearman,
-    /// Analogies solved by the word nearest to b − a + c.
+    /// Share of analogies where the word nearest to b − a + c is correct.
     #[serde(rename = "3CosAdd")]
     CosAdd,
-    /// Analogies solved by Levy and Goldberg's product, which the paper takes.
+    /// The same with Levy and Goldberg's product, which the paper uses.
     #[serde(rename = "3CosMul")]
     CosMul,
 }
@@ -44,9 +45,9 @@ pub enum Measure {
 pub struct SetScore {
     pub set: Set,
     pub measure: Measure,
-    /// In per cent, of the questions that were used; nothing if there are too few.
+    /// In per cent; `None` if too few questions were used.
     pub score: Option<f64>,
-    /// The questions whose words are all known.
+    /// The number of questions whose words are all known.
     pub used: usize,
     pub total: usize,
 }
@@ -54,15 +55,9 @@ pub struct SetScore {
 impl Set {
     pub const ALL: [Set; 5] = [Set::Ws353, Set::Men, Set::SimLex, Set::Msr, Set::Google];
 
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ws353 => "WS353",
-            Self::Men => "MEN",
-            Self::SimLex => "SimLex-999",
-            Self::Msr => "MSR",
-            Self::Google => "Google",
-        }
+    /// The name in rows and tables.
+    pub fn name(self) -> String {
+        name_of(&self)
     }
 
     /// The name of the file in the folder of test sets.
@@ -90,7 +85,7 @@ pub fn score(embeddings: &Embeddings, eval: &Path, sets: &[Set]) -> Result<Vec<S
     score_among(N_FREQUENT, embeddings, eval, sets)
 }
 
-/// Scores so many words, the most frequent ones.
+/// Scores the `n_words` most frequent words.
 pub fn score_among(
     n_words: usize,
     embeddings: &Embeddings,

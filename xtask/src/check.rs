@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use xtask::command::{cargo, root, run};
 
-/// Runs the quick checks first, so that a mistake of form is not found after minutes of tests.
+/// Runs the cheap checks first, so that a formatting mistake is found early.
 pub fn check() -> Result<()> {
     run(cargo().args(["fmt", "--all", "--check"]))?;
     run(cargo().args(["clippy", "--workspace", "--all-targets", "--locked"]).args(["--", "-D", "warnings"]))?;
@@ -14,7 +14,7 @@ pub fn check() -> Result<()> {
     run(cargo().args(["test", "--workspace", "--locked"]))
 }
 
-/// Runs the script that CI runs, so that there is one description of it.
+/// Runs CI's own script.
 pub fn ci() -> Result<()> {
     run(Command::new("bash").arg(".ci/run").current_dir(root()))
 }

@@ -1,4 +1,4 @@
-//! Running other programs: said before, checked after, tried again where the network is involved.
+//! Runs other programs: prints the command, checks the exit status, and retries downloads.
 
 use std::env;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// How often a download is tried, and the pause between two tries.
+/// Attempts of a download, and the pause between them.
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(5);
 
@@ -19,7 +19,7 @@ pub fn root() -> PathBuf {
     manifest_folder.parent().unwrap_or(manifest_folder).into()
 }
 
-/// The cargo that runs us, in the folder of the workspace.
+/// The cargo that runs us, with the workspace as its working directory.
 pub fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
@@ -39,7 +39,7 @@ pub fn run_quietly(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs the command with all that it prints in `log`, and fails if it fails.
+/// Runs the command with its output in `log`, and fails if it fails.
 pub fn run_logged(command: &mut Command, log: &Path) -> Result<()> {
     let output = File::create(log).with_context(|| format!("could not write {}", log.display()))?;
     run_quietly(command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output))
@@ -51,14 +51,14 @@ pub fn run_with_retries(command: &mut Command) -> Result<()> {
     for attempt in 1..TRIES {
         match run(command) {
             Ok(()) => return Ok(()),
-            Err(error) => eprintln!("try {attempt} of {TRIES}: {error:#}"),
+            Err(error) => eprintln!("attempt {attempt} of {TRIES}: {error:#}"),
         }
         thread::sleep(PAUSE);
     }
     run(command)
 }
 
-/// Whether a program can be started at all.
+/// Whether a program can be started.
 pub fn exists(program: &str) -> bool {
     let mut command = Command::new(program);
     command.arg("--version");
@@ -66,38 +66,38 @@ pub fn exists(program: &str) -> bool {
     command.status().is_ok()
 }
 
-/// What a person would type for this command.
+/// The command as a person would type it.
 pub fn line(command: &Command) -> String {
     let program = Path::new(command.get_program());
-    // Cargo is known by its whole path, which nobody types.
+    // Nobody types the full path of cargo.
     let program = if program.ends_with("cargo") { "cargo".into() } else { program.to_string_lossy() };
     let arguments = command.get_args().map(|argument| argument.to_string_lossy());
     [program].into_iter().chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
-/// Builds the release binary and says where it is.
+/// Builds the release binary and returns its path.
 pub fn build_skipstream() -> Result<PathBuf> {
     run(cargo().args(["build", "--release", "--package", "skipstream-cli"]))?;
     Ok(shortened(program("release")?))
 }
 
-/// Where the binary is that was built with a profile.
+/// The path of the binary of a profile.
 pub fn program(profile: &str) -> Result<PathBuf> {
     let program = target_folder()?.join(profile).join(format!("skipstream{}", env::consts::EXE_SUFFIX));
-    ensure!(program.exists(), "cargo built skipstream, but {} is not there", program.display());
+    ensure!(program.exists(), "cargo built skipstream, but {} does not exist", program.display());
     Ok(program)
 }
 
-/// Where cargo builds: we are `target/PROFILE/xtask`, wherever the target folder was put.
+/// The target folder of cargo: we are `target/PROFILE/xtask` or `target/PROFILE/experiments`.
 pub fn target_folder() -> Result<PathBuf> {
     let xtask = env::current_exe().context("could not find the folder of the build")?;
     match xtask.parent().and_then(Path::parent) {
         Some(target) => Ok(target.into()),
-        None => bail!("{} is not in a folder of cargo's", xtask.display()),
+        None => bail!("{} is not in a target folder of cargo", xtask.display()),
     }
 }
 
-/// The path as seen from the current folder where it lies under it: shorter to read and to type.
+/// The path relative to the current folder, if it is below it.
 fn shortened(path: PathBuf) -> PathBuf {
     let below = env::current_dir().ok().and_then(|here| path.strip_prefix(here).ok().map(PathBuf::from));
     below.unwrap_or(path)

@@ -1,19 +1,19 @@
-//! Vectors are exchanged with the programs that people use: gensim, fastText, finalfusion, numpy, safetensors.
+//! Exchanges vectors with the programs that people use: gensim, fastText, finalfusion, numpy, safetensors.
 
 use anyhow::Result;
 
 use xtask::command::{cargo, program, root, run, target_folder};
 use xtask::python::Environment;
 
-/// Builds the command, gets the other programs, and runs the tests in Python.
+/// Builds the command, installs the other programs, and runs the Python tests.
 pub fn run_tests() -> Result<()> {
-    // The profile of tests: after `cargo test` it is there.
+    // The profile of `cargo test`, which is often built already.
     run(cargo().args(["build", "--package", "skipstream-cli", "--locked"]))?;
     let python = Environment::prepare(target_folder()?.join("compatibility"))?;
     let tests = root().join("crates/skipstream-cli/tests/peers");
     python.install_all(&tests.join("requirements.txt"))?;
     let mut pytest = std::process::Command::new(python.program("python"));
-    // Nothing is left beside the tests.
+    // Leave no caches beside the tests.
     pytest.args(["-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(&tests);
     run(pytest.env("SKIPSTREAM", program("debug")?))
 }

@@ -1,4 +1,4 @@
-//! The Python package, built and tested as people install it.
+//! Builds and tests the Python package as people install it.
 
 use std::fs;
 use std::process::Command;
@@ -8,10 +8,9 @@ use anyhow::{Context, Result};
 use xtask::command::{cargo, program, root, run, run_with_retries, target_folder};
 use xtask::python::Environment;
 
-/// Installs the package in a fresh environment, and then tests that one: what is in the folder of the sources is not what
-/// people import.
+/// Installs the package in a fresh environment and tests the installed copy, not the source folder.
 pub fn run_tests() -> Result<()> {
-    // The tests compare with what the command gives. The profile of tests: after `cargo test` it is there.
+    // The tests compare with the command. The profile of `cargo test` is often built already.
     run(cargo().args(["build", "--package", "skipstream-cli", "--locked"]))?;
     let folder = target_folder()?.join("python-package");
     if folder.exists() {
@@ -31,7 +30,7 @@ pub fn run_tests() -> Result<()> {
     run(&mut call(&["ruff", "check", "--no-cache", "."]))?;
     run(&mut call(&["mypy", "--strict", "--cache-dir=/dev/null", "--package", "skipstream"]))?;
     run(&mut call(&["mypy.stubtest", "--mypy-config-file", "pyproject.toml", "skipstream"]))?;
-    // Newer syntax than the oldest Python that the wheel is for. The library's own names were seen by mypy.
+    // Check for syntax that is newer than the oldest supported Python.
     let mut vermin = Command::new(python.program("vermin"));
     vermin.args(["--target=3.9-", "--no-tips", "--quiet", "python", "tutorial"]).current_dir(&package);
     run(&mut vermin)?;

@@ -1,4 +1,4 @@
-//! Virtual environments of Python, for programs that are written in it.
+//! Virtual environments of Python.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,27 +15,27 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The environment in a folder, whether it was made or not.
+    /// The environment in a folder, whether or not it exists.
     pub fn at(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// Makes the environment in a folder, or takes the one that is there.
+    /// Creates the environment in a folder, or reuses an existing one.
     pub fn prepare(folder: PathBuf) -> Result<Self> {
         let environment = Self::at(folder);
         if !environment.exists() {
             run(Command::new("python3").args(["-m", "venv"]).arg(&environment.folder))
-                .context("could not make a Python environment")?;
+                .context("could not create a Python environment")?;
         }
         Ok(environment)
     }
 
-    /// Whether it was made.
+    /// Whether it exists.
     pub fn exists(&self) -> bool {
         self.program("python").exists()
     }
 
-    /// Installs a package, unless it is there.
+    /// Installs a package if it is missing.
     pub fn install(&self, package: &str) -> Result<()> {
         let mut show = self.pip("show");
         show.arg(package).stdout(Stdio::null()).stderr(Stdio::null());
@@ -45,7 +45,7 @@ impl Environment {
         run_with_retries(self.pip("install").arg("--quiet").arg(package))
     }
 
-    /// Installs all packages that a file lists, unless the same list was installed before.
+    /// Installs the packages listed in a file, unless the same list was installed before.
     pub fn install_all(&self, requirements: &Path) -> Result<()> {
         let wanted = fs::read_to_string(requirements).with_context(|| requirements.display().to_string())?;
         let installed = self.folder.join("installed-requirements.txt");
@@ -56,12 +56,12 @@ impl Environment {
         fs::write(&installed, wanted).with_context(|| installed.display().to_string())
     }
 
-    /// Builds the package in a folder and installs it, whether it is there or not: its sources may be newer.
+    /// Builds and installs the package in a folder, even if it is installed, because its sources may be newer.
     pub fn install_folder(&self, folder: &Path) -> Result<()> {
         run_with_retries(self.pip("install").args(["--quiet", "--force-reinstall"]).arg(folder))
     }
 
-    /// The packages' installer, with what to do.
+    /// A pip command.
     pub fn pip(&self, verb: &str) -> Command {
         let mut command = Command::new(self.program("python"));
         command.args(["-m", "pip", verb, "--disable-pip-version-check"]);
@@ -84,7 +84,7 @@ mod tests {
         let requirements = folder.path().join("requirements.txt");
         fs::write(&requirements, "gensim\n").unwrap();
         fs::write(folder.path().join("installed-requirements.txt"), "gensim\n").unwrap();
-        // There is no Python here, so anything that is started fails.
+        // There is no Python here, so starting anything fails.
         let environment = Environment::at(folder.path().into());
         assert!(!environment.exists());
         environment.install_all(&requirements).unwrap();

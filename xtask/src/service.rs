@@ -1,4 +1,4 @@
-//! The service as a browser meets it, and as a machine that reads its description does.
+//! Tests the service in a browser and against its OpenAPI document.
 
 use std::env;
 use std::path::PathBuf;
@@ -9,17 +9,17 @@ use anyhow::{Context, Result};
 use xtask::command::{cargo, program, root, run, target_folder};
 use xtask::python::Environment;
 
-/// Builds the command, and runs the tests in a real browser and those that are made from the service's own description.
+/// Builds the command, and runs the browser tests and the tests generated from the OpenAPI document.
 pub fn run_tests() -> Result<()> {
     let browser = browser()?;
-    // The profile of tests: after `cargo test` it is there.
+    // The profile of `cargo test`, which is often built already.
     run(cargo().args(["build", "--package", "skipstream-cli", "--locked"]))?;
     let tests = |name: &str| -> Result<_> {
         let folder = root().join("crates/skipstream-server/tests").join(name);
         let python = Environment::prepare(target_folder()?.join(name))?;
         python.install_all(&folder.join("requirements.txt"))?;
         let mut command = Command::new(python.program("python"));
-        // Nothing is left beside the tests.
+        // Leave no caches beside the tests.
         command.arg("-B").env("SKIPSTREAM", program("debug")?).env("CHROMIUM", &browser);
         Ok((command, folder))
     };
@@ -38,5 +38,5 @@ fn browser() -> Result<PathBuf> {
     let places = env::split_paths(&folders)
         .flat_map(|folder| ["chromium", "chromium-browser"].map(|name| folder.join(name)));
     let browser = places.into_iter().find(|place| place.exists());
-    browser.context("there is no Chromium: install it (`apt-get install chromium`), or name one by CHROMIUM")
+    browser.context("no Chromium found: install it (`apt-get install chromium`), or set CHROMIUM to its path")
 }

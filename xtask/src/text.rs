@@ -1,4 +1,4 @@
-//! Text files: opened whatever their compression, written in lines of bounded length.
+//! Text files: read with any compression, written in lines of bounded length.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use flate2::read::MultiGzDecoder;
 
-/// The longest line we write: no program of the comparison cuts lines of this length.
+/// The longest line we write. No compared program truncates lines of this length.
 pub const WORDS_A_LINE: usize = 1000;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// Opens a plain, gzip or zstd file, told apart by its first bytes.
+/// Opens a plain, gzip or zstd file, detected by its first bytes.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     let context = || format!("could not read {}", path.display());
     let mut file = BufReader::new(File::open(path).with_context(context)?);
@@ -46,7 +46,7 @@ pub fn each_line(mut text: impl BufRead, mut line: impl FnMut(&[u8]) -> Result<(
     Ok(())
 }
 
-/// The words of a line: what stands between white space.
+/// The words of a line, separated by white space.
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
@@ -64,7 +64,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// A text that is being written, in lines of at most [`WORDS_A_LINE`] words.
+/// Writes a text, in lines of at most [`WORDS_A_LINE`] words.
 pub struct TextWriter {
     path: PathBuf,
     file: BufWriter<File>,
@@ -73,11 +73,11 @@ pub struct TextWriter {
 }
 
 impl TextWriter {
-    /// Starts a text that [`TextWriter::finish`] will put at `path`.
+    /// Starts a text that [`TextWriter::finish`] moves to `path`.
     pub fn create(path: &Path) -> Result<Self> {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)
-            .with_context(|| format!("could not make the folder {}", folder.display()))?;
+            .with_context(|| format!("could not create the folder {}", folder.display()))?;
         let partial = partial(path);
         let file =
             File::create(&partial).with_context(|| format!("could not write {}", partial.display()))?;
@@ -98,7 +98,7 @@ impl TextWriter {
         Ok(())
     }
 
-    /// Ends a line that has words in it.
+    /// Ends a line, unless it is empty.
     pub fn end_line(&mut self) -> io::Result<()> {
         if self.words_in_line > 0 {
             self.file.write_all(b"\n")?;
@@ -112,7 +112,7 @@ impl TextWriter {
         self.n_words
     }
 
-    /// Puts the text in its place, whole; an interrupted one leaves only a `.partial` file.
+    /// Moves the finished text to its path; an interrupted one leaves only a `.partial` file.
     pub fn finish(mut self) -> Result<()> {
         self.end_line()?;
         self.file.flush()?;

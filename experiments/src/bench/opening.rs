@@ -1,6 +1,6 @@
-//! `cargo xtask bench opening`: how soon a large model answers, looked at in place.
+//! `cargo xtask bench opening`: how soon a large memory-mapped model answers.
 //!
-//! gensim opens the same vectors in its own format in the same way (`mmap="r"`), as the named peer.
+//! gensim maps the same vectors in its own format (`mmap="r"`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,27 +16,27 @@ use crate::circumstances;
 use crate::peers::python::{OPEN, Python};
 use xtask::command::target_folder;
 
-/// Answers after the first one.
+/// Number of queries after the first one.
 const LATER: usize = 20;
 
-/// What was typed after `cargo xtask bench opening`.
+/// Arguments of `cargo xtask bench opening`.
 #[derive(Args)]
 pub struct Options {
-    /// Words of the model
+    /// Number of words in the model
     #[arg(long, default_value_t = 1_000_000)]
     words: usize,
-    /// Length of a vector
+    /// Dimensions of a vector
     #[arg(long, default_value_t = 100)]
     dimensions: usize,
-    /// How often each file is opened; the fastest times count, as noise only ever adds
+    /// Number of times to open each file; the fastest counts, as noise only adds
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Leave gensim out, and with it the network
+    /// Skip gensim, which needs the network
     #[arg(long)]
     alone: bool,
 }
 
-/// Makes the files, opens them in turns and prints a table.
+/// Creates the files, opens them in turns and prints a table.
 pub fn run(options: &Options) -> Result<()> {
     let folder = target_folder()?.join(format!("opening-{}x{}", options.words, options.dimensions));
     let files = Files::prepare(&folder, options)?;
@@ -82,12 +82,12 @@ pub fn run(options: &Options) -> Result<()> {
 struct Files {
     model: PathBuf,
     vectors: PathBuf,
-    /// For gensim, which makes its own format of it.
+    /// For gensim, which converts it to its own format.
     binary: PathBuf,
 }
 
 impl Files {
-    /// Makes what is not there.
+    /// Creates missing files.
     fn prepare(folder: &Path, options: &Options) -> Result<Files> {
         let [model, vectors, binary] =
             ["model.safetensors", "vectors.safetensors", "vectors.bin"].map(|name| folder.join(name));
@@ -107,7 +107,7 @@ impl Files {
     }
 }
 
-/// Learns a text in which every word stands twice.
+/// Learns a text in which every word occurs about twice.
 fn train(options: &Options) -> Result<Trainer> {
     let config = Config {
         dimensions: options.dimensions,
@@ -130,7 +130,7 @@ fn train(options: &Options) -> Result<Trainer> {
     Ok(trainer)
 }
 
-/// A word that looks like one: syllables for the digits of a number.
+/// A pronounceable word: one syllable per digit of a number.
 fn word(number: usize) -> String {
     const SYLLABLES: [&str; 10] = ["ba", "den", "lo", "mi", "ra", "stu", "ve", "ger", "no", "ti"];
     let digits = number.to_string();
@@ -142,10 +142,10 @@ fn questions(words: usize) -> Vec<String> {
     (0..=LATER).map(|_| word((random.uniform() * words as f64) as usize)).collect()
 }
 
-/// A line of the table.
+/// A row of the table.
 struct Row {
     name: String,
-    /// Of the file.
+    /// Size of the file.
     bytes: u64,
     times: Times,
 }
@@ -153,9 +153,9 @@ struct Row {
 /// Milliseconds and bytes.
 struct Times {
     open: f64,
-    /// By calls that read.
+    /// Bytes from read calls.
     read: u64,
-    /// Of the file, by looking at it.
+    /// Bytes of the mapped file that were touched.
     mapped: u64,
     first: f64,
     later: f64,
@@ -171,7 +171,7 @@ impl Times {
         }
     }
 
-    /// Five numbers that a script prints.
+    /// Parses the five numbers that a script prints.
     fn parse(line: &str) -> Option<Times> {
         let mut fields = line.split_whitespace();
         let mut next = || fields.next()?.parse::<f64>().ok();
@@ -196,7 +196,7 @@ fn measure(path: &Path, vectors: Vectors, questions: &[String]) -> Result<Times>
     Ok(Times { open, read, mapped, first, later: answers[answers.len() / 2] })
 }
 
-/// What is measured of gensim, which keeps its own format of the same vectors.
+/// Measures gensim, which keeps the same vectors in its own format.
 fn measure_gensim(
     python: &Python,
     folder: &Path,
@@ -225,12 +225,12 @@ fn file_bytes(path: &Path) -> Result<u64> {
     Ok(fs::metadata(path).with_context(|| path.display().to_string())?.len())
 }
 
-/// What this process has read by calls, from disk or from the cache.
+/// Bytes that this process has read with system calls, from disk or cache.
 fn bytes_read() -> Result<u64> {
     number_in("/proc/self/io", "rchar:")
 }
 
-/// How much of mapped files this process has looked at.
+/// Bytes of mapped files that this process has touched.
 fn bytes_mapped() -> Result<u64> {
     Ok(number_in("/proc/self/status", "RssFile:")? * 1024)
 }

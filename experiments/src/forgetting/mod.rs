@@ -1,8 +1,8 @@
-//! What is left of the first text while a different kind of text streams in.
+//! What a model forgets while another kind of text streams in.
 //!
-//! A model learns the first part of a text. Then another text is streamed, and now and then the model is scored on the
-//! words that it knew after the first part, as far as they did not have to leave. The second part of the first text is the
-//! control: what changes with it is learning, not forgetting.
+//! A model learns the first part of a text. Then another text streams in, and from time to time the model is scored on
+//! the words that it knew after the first part and has not evicted. The second part of the first text is the control: what
+//! changes with it is learning, not forgetting.
 
 mod known;
 
@@ -28,26 +28,26 @@ pub const NAME: &str = "forgetting";
 
 const ROWS: &str = "forgetting.csv";
 
-/// What streams in as a control: the text that follows the first part.
+/// The control: the text that follows the first part.
 const CONTROL: &str = "more of wiki-2006";
 
 const SETS: [Set; 4] = [Set::Ws353, Set::Men, Set::SimLex, Set::Google];
 
-/// New words in a batch, whatever is replayed: a look at the model falls on the end of a batch.
+/// New words per batch, with or without replay, so that a look at the model is at the end of a batch.
 const NEW_WORDS: u64 = 200_000;
 
-/// How much is measured.
+/// The size of the experiment.
 #[derive(Serialize)]
 struct Scale {
     /// Words of the first part.
     first_words: u64,
-    /// Words streamed behind it, at the most, of each text: of the control too.
+    /// Maximum number of words streamed after it, of each text and of the control.
     streamed_words: u64,
     /// Batches between two looks: at first, and after the first million words.
     batches_a_look: [usize; 2],
-    /// Words that wait for their replay: fewer than the first part, or nothing would be replayed.
+    /// Size of the replay buffer: less than the first part, or nothing would be replayed.
     replay_words: usize,
-    /// The default bound, and one that makes room for new words by giving up old ones.
+    /// The default bound, and one that forces evictions.
     max_vocabulary: [usize; 2],
     seeds: &'static [u64],
 }
@@ -79,21 +79,21 @@ struct Variant {
     seed: u64,
 }
 
-/// A text that streams in behind the first part.
+/// A text that streams in after the first part.
 struct Stream {
     name: String,
     text: LinedText,
     lines: Range<usize>,
 }
 
-/// Lines to be learned before the next look at the model, which comes after so many words of the stream.
+/// Lines to learn before the next look at the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Look {
     lines: Range<usize>,
     streamed_words: u64,
 }
 
-/// The score on one set after so many words of the second text.
+/// The score on one set after a number of streamed words.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 struct Row {
     text: String,
@@ -106,13 +106,13 @@ struct Row {
     set: Set,
     measure: Measure,
     score: Option<f64>,
-    /// Questions whose words are all known still.
+    /// Questions whose words are all still known.
     used: usize,
     /// Words of the set that were known after the first part, among the most frequent.
     test_words: usize,
-    /// How many of them had to leave since, for good or until they came back.
+    /// The number of them that were evicted since, even if they returned.
     lost_words: usize,
-    /// Words of any kind that had to leave since.
+    /// All evictions since.
     evictions: u64,
 }
 
@@ -134,7 +134,7 @@ pub fn measure(options: &Options) -> Result<()> {
                 streams.push(Stream { name: corpus.name().into(), lines: lined.all(), text: lined });
                 sources.push(text.source);
             }
-            Err(error) => eprintln!("without {}: {error:#}", corpus.name()),
+            Err(error) => eprintln!("skipping {}: {error:#}", corpus.name()),
         }
     }
     let settings = json!({
@@ -205,7 +205,7 @@ impl Row {
 }
 
 impl Stream {
-    /// A look before the first word, often within the first million words, less often later, and one at the end.
+    /// Looks: before the first word, often in the first million words, less often later, and at the end.
     fn looks(&self, batch_words: u64, batches_a_look: [usize; 2]) -> Vec<Look> {
         let mut looks = vec![Look { lines: self.lines.start..self.lines.start, streamed_words: 0 }];
         let batches = self.text.batches(self.lines.clone(), batch_words);
@@ -225,7 +225,7 @@ impl Stream {
     }
 }
 
-/// Whether all looks of a variant are there, on all sets.
+/// Whether all looks of a variant have rows on all sets.
 fn is_complete(rows: &[Row], variant: &Variant, looks: &[Look]) -> bool {
     looks.iter().all(|look| {
         let of_look = |row: &&Row| row.streamed_words == look.streamed_words && row.variant() == *variant;

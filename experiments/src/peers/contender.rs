@@ -1,4 +1,4 @@
-//! The programs that take part, and what one types to run each of them.
+//! The compared programs and their command lines.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,67 +12,67 @@ use super::setting::Setting;
 use super::yskip;
 use xtask::command::run_logged;
 
-/// Words that occur less often are left out, by the programs that know the count beforehand.
+/// Minimum count, for the programs that count words before training.
 pub const MIN_COUNT: u64 = 5;
 
-/// A program of the comparison, ready to run. `passes` is how often one that needs the whole text goes over it.
+/// A program that is ready to run.
 pub enum Contender {
-    /// Ours, which reads the text once.
+    /// Our command.
     Skipstream { program: PathBuf, variant: Variant },
-    /// Ours from Python.
+    /// Our Python package.
     Package { python: Python, way: Way },
     /// Mikolov's program. Its default rate, 0.025, is far from its best for a single pass.
     Word2vec { program: PathBuf, rate: String, passes: u32 },
-    /// Intel's version of it, with shared negatives.
+    /// Intel's version of word2vec, with shared negatives.
     Pword2vec { program: PathBuf, passes: u32 },
-    /// The program of the paper, which reads the text once.
+    /// The paper's own program.
     Yskip { program: PathBuf },
-    /// gensim, reading the file itself: its fastest way.
+    /// gensim, reading the file itself, which is its fastest way.
     Gensim { python: Python, rate: String, passes: u32 },
-    /// fastText without subwords: the same model as the others.
+    /// fastText without subwords, which is the same model as the others.
     Fasttext { python: Python, passes: u32 },
 }
 
-/// A way to run ours.
+/// A variant of our command.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Variant {
-    /// As it comes: mini-batches, each word replayed once
+    /// The default: mini-batches, each word replayed once
     Default,
-    /// The same, and at the end the replay of what still waits for it
+    /// The default, and at the end the remaining replays
     Finish,
     /// Mini-batches, each word trained once
     NoReplays,
     /// Pair by pair, on one thread, as in Algorithm 1 of the paper
     Incremental,
-    /// Counts and noise of the whole text first, then pair by pair with AdaGrad, on one thread
+    /// Counts of the whole text first, then pair by pair with AdaGrad, on one thread
     Batch,
-    /// The same with a rate that falls linearly, as word2vec.c does it
+    /// The same with a linearly falling rate, as in word2vec.c
     Word2vec,
 }
 
-/// A way to hand a text over to ours in Python.
+/// A way to feed text to our Python package.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Way {
-    /// A generator of lists of words, which Python splits: what most people have
+    /// A generator of lists of words, split by Python: the common case
     Lists,
-    /// A generator of lines, which the engine splits
+    /// A generator of lines, split by the engine
     Lines,
-    /// The file's name
+    /// The name of a file
     File,
 }
 
-/// One run to do.
+/// One training run.
 pub struct Job<'a> {
-    /// What to learn, in plain text.
+    /// The text, uncompressed.
     pub text: &'a Path,
     /// Where to save the model.
     pub output: &'a Path,
     pub setting: Setting,
     pub threads: u32,
     pub seed: u32,
-    /// The bound on the vocabulary, for the programs that have one.
+    /// Vocabulary bound, for the programs that have one.
     pub max_vocabulary: u32,
-    /// Whether the context vectors are asked for afterwards, of the programs that throw them away otherwise.
+    /// Whether to save context vectors, for the programs that discard them otherwise.
     pub keeps_contexts: bool,
 }
 
@@ -113,7 +113,7 @@ impl Contender {
             }
             Self::Pword2vec { program, passes } => {
                 let mut command = word2vec(program, *passes, job);
-                // Its authors' advice: as many inputs as a full window has.
+                // Its authors recommend as many inputs as a full window has.
                 option(&mut command, "-batch-size", 2 * job.setting.window() + 1);
                 command
             }
@@ -130,17 +130,17 @@ impl Contender {
         }
     }
 
-    /// Whether the seed changes the result. word2vec.c, pWord2Vec and fastText take none.
+    /// Whether it takes a seed. word2vec.c, pWord2Vec and fastText do not.
     pub fn takes_seed(&self) -> bool {
         self.is_ours() || matches!(self, Self::Gensim { .. } | Self::Yskip { .. })
     }
 
-    /// Whether target plus context, which is what the paper evaluates, can be had.
+    /// Whether target plus context vectors, which the paper evaluates, are available.
     pub fn has_contexts(&self) -> bool {
         !matches!(self, Self::Word2vec { .. } | Self::Pword2vec { .. })
     }
 
-    /// A file with vectors of the model that a run has saved.
+    /// Writes the vectors of a saved model to a file.
     pub fn vectors(&self, job: &Job, vectors: Vectors) -> Result<PathBuf> {
         let path = job.output.with_extension("vectors");
         let log = job.output.with_extension("vectors-log");
@@ -162,13 +162,13 @@ impl Contender {
                 return Ok(job.output.into());
             }
             (Self::Gensim { .. }, Vectors::Sum) if job.keeps_contexts => return Ok(with_contexts(job)),
-            _ => bail!("{} does not give {} vectors", self.name(), vectors),
+            _ => bail!("{} has no {} vectors", self.name(), vectors),
         }
         Ok(path)
     }
 }
 
-/// Where gensim puts the sums of target and context.
+/// The file for gensim's sums of target and context.
 fn with_contexts(job: &Job) -> PathBuf {
     job.output.with_extension("sum")
 }
@@ -185,7 +185,7 @@ impl Variant {
         }
     }
 
-    /// What is typed for it.
+    /// Its flags.
     fn flags(self) -> &'static [&'static str] {
         match self {
             Self::Default => &[],
@@ -222,7 +222,7 @@ fn skipstream(program: &Path, variant: Variant, job: &Job) -> Command {
     command
 }
 
-/// What word2vec and its relatives have in common.
+/// Arguments common to word2vec and its relatives.
 fn word2vec(program: &Path, passes: u32, job: &Job) -> Command {
     let mut command = Command::new(program);
     command.arg("-train").arg(job.text);

@@ -1,6 +1,7 @@
-//! The programs that skipstream is compared with: what one types to run each of them, and how long a run takes.
+//! The programs that skipstream is compared with: their command lines, and timed runs.
 
 pub mod contender;
+pub mod installed;
 pub mod python;
 pub mod roster;
 pub mod setting;

@@ -1,4 +1,4 @@
-//! The Python environment that the peers from the Python package index live in.
+//! The Python environment of the peers from PyPI.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::contender::{Job, option};
 use xtask::command::root;
 use xtask::python::Environment;
 
-/// Our scripts. One named like the package that it imports would import itself.
+/// Driver scripts. A script named like a package would import itself.
 pub const GENSIM: &str = "with_gensim.py";
 pub const FASTTEXT: &str = "with_fasttext.py";
 pub const SKIPSTREAM: &str = "with_skipstream.py";
@@ -25,7 +25,7 @@ const DRIVERS: [(&str, &str); 5] = [
     (OPEN, include_str!("open_with_gensim.py")),
 ];
 
-/// The packages whose versions a reader of the numbers wants to know.
+/// The packages whose versions are reported.
 const PACKAGES: [&str; 4] = ["fasttext", "gensim", "numpy", "word2vec"];
 
 /// A virtual environment with our driver scripts beside it.
@@ -36,7 +36,7 @@ pub struct Python {
 }
 
 impl Python {
-    /// Makes the environment in `folder`, or takes the one that is there.
+    /// Creates the environment in `folder`, or reuses an existing one.
     pub fn prepare(folder: &Path) -> Result<Self> {
         let python = Self::within(folder);
         Environment::prepare(folder.join("python"))?;
@@ -47,7 +47,7 @@ impl Python {
         Ok(python)
     }
 
-    /// The environment in `folder`, if one was made there.
+    /// The environment in `folder`, if it exists.
     pub fn found(folder: &Path) -> Option<Self> {
         Some(Self::within(folder)).filter(|python| python.environment.exists())
     }
@@ -69,19 +69,19 @@ impl Python {
     /// An environment with fastText.
     pub fn with_fasttext(folder: &Path) -> Result<Self> {
         let python = Self::prepare(folder)?;
-        // The second is the first, compiled: for machines where compiling fails.
+        // The second is precompiled, for machines where compiling fails.
         python.install("fasttext").or_else(|_| python.install("fasttext-wheel"))?;
         Ok(python)
     }
 
-    /// An environment with our own package, as it is now.
+    /// An environment with a fresh build of our own package.
     pub fn with_skipstream(folder: &Path) -> Result<Self> {
         let python = Self::prepare(folder)?;
         python.environment.install_folder(&root().join("bindings/python"))?;
         Ok(python)
     }
 
-    /// Installs a package, unless it is there.
+    /// Installs a package if it is missing.
     pub fn install(&self, package: &str) -> Result<()> {
         self.environment.install(package)
     }
@@ -89,11 +89,11 @@ impl Python {
     /// The path of a program that a package has installed.
     pub fn installed(&self, name: &str) -> Result<PathBuf> {
         let program = self.environment.program(name);
-        ensure!(program.exists(), "{} is not there", program.display());
+        ensure!(program.exists(), "{} does not exist", program.display());
         Ok(program)
     }
 
-    /// The installed versions of the packages that matter, as pip writes them.
+    /// The installed versions of [`PACKAGES`], in the format of pip.
     pub fn versions(&self) -> Result<String> {
         let output = self.environment.pip("freeze").output()?;
         let all = String::from_utf8_lossy(&output.stdout);
@@ -115,7 +115,7 @@ impl Python {
         command
     }
 
-    /// The command that writes a model of a driver script's as vectors.
+    /// The command that exports the vectors of a saved model.
     pub fn export(&self, driver: &str, model: &Path, output: &Path, vectors: Vectors) -> Command {
         let mut command = self.driver(driver);
         command.arg("export").arg(model).arg(output).arg("--vectors").arg(vectors.to_string());

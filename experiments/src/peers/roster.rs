@@ -1,4 +1,4 @@
-//! Who takes part in the comparison.
+//! Assembles the programs to compare.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use super::contender::{Contender, Variant, Way};
 use super::python::Python;
 
-/// gensim's own default.
+/// gensim's default.
 const GENSIM_RATE: &str = "0.025";
 
 /// A program to compare with.
@@ -27,13 +27,13 @@ pub enum Peer {
     Yskip,
 }
 
-/// Those who take part, and a line for each who cannot.
+/// The programs that are available, and a line for each missing one.
 pub struct Roster {
     pub contenders: Vec<Contender>,
     pub missing: Vec<String>,
 }
 
-/// What was asked for.
+/// The requested programs.
 pub struct Wanted<'a> {
     pub ours: &'a [Variant],
     pub in_python: &'a [Way],
@@ -43,8 +43,8 @@ pub struct Wanted<'a> {
 }
 
 impl Roster {
-    /// Ours in its variants, the peers that were asked for, and those built by hand whose
-    /// variable is set. Peers from a registry are installed in `folder`.
+    /// Our variants, the requested peers, and manually built ones whose variable is set. Peers from
+    /// a registry are installed in `folder`.
     pub fn assemble(skipstream: &Path, wanted: &Wanted, folder: &Path) -> Self {
         let program = || skipstream.to_owned();
         let ours = wanted.ours.iter().map(|&variant| Contender::Skipstream { program: program(), variant });
@@ -107,7 +107,7 @@ impl Peer {
         })
     }
 
-    /// The environment variable with the path of a program that is built by hand.
+    /// The environment variable with the path of a manually built program.
     fn variable(self) -> String {
         format!("SKIPSTREAM_PEER_{}", self.name().to_uppercase())
     }

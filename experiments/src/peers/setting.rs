@@ -1,15 +1,15 @@
-//! The two settings of the comparison.
+//! The two settings of the comparisons.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// The numbers that every program of a comparison is given.
+/// Hyperparameters, the same for every program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Setting {
-    /// What people use: 100 dimensions, window 5, 5 negatives, subsampling at 1e-4
+    /// Common values: 100 dimensions, window 5, 5 negatives, subsampling at 1e-4
     Small,
-    /// What the paper used: 400 dimensions, window 10, 10 negatives, subsampling at 1e-5
+    /// The paper's: 400 dimensions, window 10, 10 negatives, subsampling at 1e-5
     Paper,
 }
 
@@ -22,7 +22,7 @@ impl Setting {
         }
     }
 
-    /// The length of a vector.
+    /// Dimensions of a vector.
     pub fn dimensions(self) -> u32 {
         match self {
             Self::Small => 100,
@@ -30,7 +30,7 @@ impl Setting {
         }
     }
 
-    /// How far a context may be from its centre.
+    /// Maximum distance between a center and a context.
     pub fn window(self) -> u32 {
         match self {
             Self::Small => 5,
@@ -46,7 +46,7 @@ impl Setting {
         }
     }
 
-    /// The relative frequency from which words are thinned out, as it is typed.
+    /// Relative frequency above which words are subsampled.
     pub fn subsample(self) -> &'static str {
         match self {
             Self::Small => "1e-4",

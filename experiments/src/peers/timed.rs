@@ -1,8 +1,8 @@
 //! One timed run of a program.
 //!
-//! The kernel shares the processor among sessions first (autogroups), so a program that runs
-//! beside a busy terminal is slowed by it. A run gets a session of its own and, where we may, the
-//! highest priority for that session. It dies with us: Ctrl-C does not reach another session.
+//! The kernel shares the processor among sessions first (autogroups), so a busy terminal slows down its programs. A run
+//! gets a session of its own and, if permitted, the highest priority. It is killed when we die, because Ctrl-C does not
+//! reach another session.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 
 use xtask::command::{exists, line};
 
-/// The shell replaces itself by the program, so that our child is the program.
+/// The shell replaces itself with the program, so that the program is our child.
 const IN_OWN_SESSION: [&str; 8] = [
     "setsid",
     "setpriv",
@@ -27,18 +27,18 @@ const IN_OWN_SESSION: [&str; 8] = [
     "sh",
 ];
 
-/// How often the memory of the program is looked at.
+/// Interval between two looks at the memory of the program.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What a run took.
+/// Time and memory of a run.
 pub struct Measured {
-    /// From start to end, by the clock on the wall.
+    /// Wall-clock time from start to end.
     pub seconds: f64,
-    /// The most memory it held, where the system tells.
+    /// Peak memory, if the system reports it.
     pub peak_kilobytes: Option<u64>,
 }
 
-/// Runs a program to its end, with all that it prints in `log`.
+/// Runs a program to its end, with its output in `log`.
 pub fn run(command: &Command, log: &Path) -> Result<Measured> {
     let mut session = in_own_session(command);
     let output = File::create(log).with_context(|| format!("could not write {}", log.display()))?;
@@ -46,7 +46,7 @@ pub fn run(command: &Command, log: &Path) -> Result<Measured> {
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)
         .stderr(output)
-        // Each program has threads of its own; a linear algebra library must not add more.
+        // Each program has its own threads; a linear algebra library must not add more.
         .env("OPENBLAS_NUM_THREADS", "1");
 
     let start = Instant::now();
@@ -68,7 +68,7 @@ pub fn run(command: &Command, log: &Path) -> Result<Measured> {
     Ok(Measured { seconds, peak_kilobytes })
 }
 
-/// The same command in a session of its own, with the highest priority that we may give it.
+/// The same command in a session of its own, with the highest permitted priority.
 pub fn in_own_session(command: &Command) -> Command {
     let mut session = if exists("setsid") && exists("setpriv") {
         let mut session = Command::new(IN_OWN_SESSION[0]);
@@ -81,8 +81,8 @@ pub fn in_own_session(command: &Command) -> Command {
     session
 }
 
-/// The last high-water mark seen of a process. The kernel keeps the mark, so all that can be
-/// missed is what was added in the last moment; it is gone once the process has ended.
+/// The last seen high-water mark of a process. The kernel keeps the mark until the process ends, so only a late
+/// increase can be missed.
 fn watch_memory(id: u32, done: &AtomicBool) -> Option<u64> {
     let mut peak = None;
     while !done.load(Ordering::Relaxed) {
@@ -93,7 +93,7 @@ fn watch_memory(id: u32, done: &AtomicBool) -> Option<u64> {
     peak
 }
 
-/// The most memory that a process held, in kilobytes, by its status file.
+/// Peak memory of a process in kilobytes, from its status file.
 pub fn high_water_mark(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse().ok()

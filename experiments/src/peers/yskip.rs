@@ -1,4 +1,4 @@
-//! yskip's model as vectors that others can read.
+//! Converts yskip's models.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -7,12 +7,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Rarer words are left out, as they are by the other programs.
+/// Rarer words are dropped, as by the other programs.
 const MIN_COUNT: u64 = 5;
 
-/// Writes a model, a line `word count target context` a word (tab-separated, after a header), in
-/// word2vec's text format: target plus context, which is what the paper evaluates, the most
-/// frequent word first.
+/// Converts a model (after a header, tab-separated lines of `word count target context`) to word2vec's text format:
+/// target plus context, which is what the paper evaluates, most frequent words first.
 pub fn convert(model: &Path, vectors: &Path) -> Result<()> {
     let bytes = fs::read(model)?;
     let text = String::from_utf8_lossy(&bytes);

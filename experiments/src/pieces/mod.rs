@@ -1,7 +1,7 @@
-//! The same text in one piece and in many, saved and loaded between them: by our laws, the same model.
+//! The same text in one piece and in many, with the model saved and loaded in between: it must be the same model.
 //!
-//! Where a piece ends with a sentence (`incremental`) or with a batch (`mini-batch`), the file is the same byte for
-//! byte. Elsewhere `mini-batch` trains a batch that is not full, and the model differs as one of another seed does.
+//! If a piece ends with a sentence (`incremental`) or with a batch (`mini-batch`), the file is the same byte for byte.
+//! Elsewhere `mini-batch` trains a partial batch, and the model differs as with another seed.
 
 use std::fs;
 use std::ops::Range;
@@ -25,20 +25,19 @@ pub const NAME: &str = "pieces";
 const ROWS: &str = "pieces.csv";
 const PIECES: [usize; 3] = [1, 10, 100];
 
-/// How much is measured.
+/// The size of the experiment.
 #[derive(Serialize)]
 struct Scale {
-    /// Of the text, or all of them.
+    /// Words of the text; `None` for all.
     n_words: Option<u64>,
-    /// Far fewer than the default, so that the smaller file is saved hundreds of times in little time, and so that
-    /// words have to leave.
+    /// Far fewer than the default, so that the file is saved quickly hundreds of times, and so that words are evicted.
     max_vocabulary: usize,
-    /// Of `mini-batch`: so few that there are more batches than pieces.
+    /// Few enough that there are more batches than pieces.
     batch_words: &'static [usize],
     /// Far fewer words than the text has, or nothing would be replayed.
     replay_words: usize,
     seeds: &'static [u64],
-    /// How many of the seeds are interrupted at boundaries too: a single difference would refute the law.
+    /// The number of seeds that are also interrupted at boundaries: a single difference would be a defect.
     boundary_seeds: usize,
 }
 
@@ -63,11 +62,11 @@ const QUICK: Scale = Scale {
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
-    /// Behind a sentence, which for `incremental` is a boundary.
+    /// After a sentence, which is a boundary for `incremental`.
     Sentences,
-    /// Behind a full batch of `mini-batch`.
+    /// After a full batch of `mini-batch`.
     Batches,
-    /// Behind a sentence in the midst of a batch.
+    /// After a sentence in the middle of a batch.
     Anywhere,
 }
 
@@ -76,13 +75,13 @@ pub enum Cut {
 struct Plan {
     strategy: StrategyName,
     cut: Cut,
-    /// Nothing for `incremental`, which has no batches.
+    /// `None` for `incremental`, which has no batches.
     batch_words: Option<usize>,
     pieces: usize,
     seed: u64,
 }
 
-/// The score of a model on one set, beside the model's checksum.
+/// The score of a model on one set, with the checksum of the model.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 struct Row {
     strategy: StrategyName,
@@ -91,7 +90,7 @@ struct Row {
     pieces: usize,
     seed: u64,
     words: u64,
-    /// Of the whole saved file: vectors, counts, sums of AdaGrad, noise, what waits for its replay.
+    /// Of the whole model file: vectors, counts, AdaGrad's sums, noise, replay buffer.
     model_blake3: String,
     set: Set,
     measure: Measure,
@@ -100,7 +99,7 @@ struct Row {
     total: usize,
 }
 
-/// Learns the text in each way, and writes the rows.
+/// Learns the text in each way and writes the rows.
 pub fn measure(options: &Options) -> Result<()> {
     let scale = if options.quick { QUICK } else { FULL };
     let data = Data::new(options)?;
@@ -198,7 +197,7 @@ impl Plan {
         Config { strategy, seed: self.seed, ..common.clone() }
     }
 
-    /// The lines of each piece; nothing if there are fewer batches than pieces.
+    /// The lines of each piece; `None` if there are fewer batches than pieces.
     fn pieces(&self, common: &Config, text: &LinedText) -> Option<Vec<Range<usize>>> {
         let lines = text.all();
         let settings = self.config(common).check().ok()?;
@@ -211,7 +210,7 @@ impl Plan {
                 Some(evenly(batches.len(), self.pieces).into_iter().map(piece).collect())
             }
             Cut::Anywhere => {
-                // A line further where a batch would end.
+                // Move a cut at the end of a batch by a line.
                 let moved = |cut: usize| {
                     let at_batch = batches.iter().any(|batch| batch.end == cut);
                     if at_batch && cut < lines.end { cut + 1 } else { cut }
@@ -234,7 +233,7 @@ impl Row {
     }
 }
 
-/// Learns the pieces one after the other, saved, forgotten and loaded in between, and leaves the last state in `model`.
+/// Learns the pieces in order, saving and loading the model in between, and saves the last state as `model`.
 fn train(config: &Config, text: &LinedText, pieces: &[Range<usize>], model: &Path) -> Result<Trainer> {
     let mut trainer = Trainer::new(config.clone())?;
     for (number, piece) in pieces.iter().enumerate() {
@@ -258,7 +257,7 @@ fn checksum(path: &Path) -> Result<String> {
 mod tests {
     use super::*;
 
-    /// Lines of ten words, of which low numbers are frequent.
+    /// Lines of ten words; low numbers are frequent.
     fn text() -> LinedText {
         let word = |n: usize| format!("w{}", (n * n * 7 + n / 3) % 89 % (1 + n % 53));
         let line = |line: usize| (0..10).map(|n| word(10 * line + n)).collect::<Vec<_>>().join(" ") + "\n";

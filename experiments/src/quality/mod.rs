@@ -1,8 +1,8 @@
-//! Section 5.2 of the paper: are vectors that were learned from a stream as good as those of conventional programs?
+//! Section 5.2 of the paper: are vectors learned from a stream as good as those of conventional programs?
 //!
 //! Every method learns the same text with the same settings and is scored on the same words. A cell is one method with
-//! one setting and one seed; cells are independent of each other, and each runs on one thread, so that there is nothing
-//! that racing threads could change.
+//! one setting and one seed; cells are independent, and each runs on one thread, which rules out races between
+//! threads.
 
 mod method;
 mod plan;
@@ -21,11 +21,11 @@ use skipstream::{Vectors, formats};
 use crate::data::Data;
 use crate::options::Options;
 use crate::peers::contender::{Contender, Job};
+use crate::peers::installed::Installed;
 use crate::peers::setting::Setting;
 use crate::record::{Record, Rows, work_folder};
 use crate::scores::{Measure, Set, SetScore, score_among};
 pub use method::Method;
-use method::Programs;
 use plan::Plan;
 use texts::Texts;
 use xtask::command::{build_skipstream, run_logged};
@@ -33,11 +33,11 @@ use xtask::command::{build_skipstream, run_logged};
 /// The file of the scores.
 const SCORES: &str = "scores.csv";
 
-/// So many of the words that the threshold keeps are known to every method with the whole bound on its vocabulary. A
-/// Misra–Gries summary that has just made room is smaller than its bound, by a quarter in some places of the stream.
+/// Share of the words above the minimum count that every method with the whole vocabulary bound knows. A Misra–Gries
+/// summary is smaller than its bound after evictions, by a quarter at some points of the stream.
 const SHARED: f64 = 0.6;
 
-/// So many are known to those with the smallest bound, too.
+/// Share that the methods with the smallest bound know, too.
 const FREQUENT: f64 = 0.3;
 
 /// One score of one cell.
@@ -46,11 +46,11 @@ pub struct Row {
     pub setting: Setting,
     pub method: Method,
     pub seed: u32,
-    /// The bound on the vocabulary that the method was given, where it takes one.
+    /// Vocabulary bound, if the method has one.
     pub max_vocabulary: Option<u32>,
-    /// The words that it knew in the end.
+    /// Number of words known in the end.
     pub vocabulary: usize,
-    /// The words that were looked at, the most frequent ones: as a share of those that the threshold keeps, and how many.
+    /// The scored words, the most frequent ones: as a share of those above the minimum count, and their number.
     pub scored_share: f64,
     pub scored_words: usize,
     /// `target`, or the `sum` of target and context.
@@ -78,13 +78,10 @@ pub fn measure(options: &Options) -> Result<()> {
     let texts = Texts::prepare(&data, &plan)?;
     let record = Record::open(options, "quality", &plan, texts.sources())?;
     let rows = record.rows(SCORES)?;
-    let programs = Programs::prepare(build_skipstream()?, &work_folder()?);
-    for missing in programs.missing() {
-        eprintln!("missing: {missing}");
-    }
+    let installed = Installed::prepare(build_skipstream()?, &work_folder()?);
 
     let cells: VecDeque<Cell> = plan.cells().into_iter().filter(|cell| !is_done(&rows, cell)).collect();
-    let bench = Bench { texts, programs, eval, folder: work_folder()?.join("quality") };
+    let bench = Bench { texts, installed, eval, folder: work_folder()?.join("quality") };
     fs::create_dir_all(&bench.folder)?;
     bench.run(cells, rows)
 }
@@ -95,16 +92,16 @@ fn is_done(rows: &Rows<Row>, cell: &Cell) -> bool {
     rows.rows().iter().any(is_of_cell)
 }
 
-/// What a cell needs to run.
+/// Everything that a cell needs.
 struct Bench {
     texts: Texts,
-    programs: Programs,
+    installed: Installed,
     eval: PathBuf,
     folder: PathBuf,
 }
 
 impl Bench {
-    /// Runs the cells, as many at a time as there are cores. One that fails is said and left out.
+    /// Runs the cells, one per core at a time. A failed cell is reported and skipped.
     fn run(&self, cells: VecDeque<Cell>, rows: Rows<Row>) -> Result<()> {
         let n_cells = cells.len();
         let queue = Mutex::new(cells);
@@ -117,7 +114,7 @@ impl Bench {
                     let Some(cell) = queue.pop_front() else { return Ok(()) };
                     (cell, queue.len())
                 };
-                let Some(contender) = self.programs.contender(cell.method) else { continue };
+                let Some(contender) = cell.method.contender(&self.installed) else { continue };
                 let name = format!("{}, {}, seed {}", cell.setting.name(), cell.method.name(), cell.seed);
                 match self.cell(&cell, &contender) {
                     Ok(scored) => {
@@ -142,7 +139,7 @@ impl Bench {
         let max_vocabulary = cell.method.max_vocabulary(text.n_distinct, text.n_frequent);
         let name = format!("{} {} {}", cell.setting.name(), cell.method.name(), cell.seed);
         let folder = self.folder.join(name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-"));
-        // A model that is there would be continued.
+        // An existing model would be continued.
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
         }
@@ -193,7 +190,7 @@ impl Bench {
     }
 }
 
-/// The first scores of a cell, as the paper reports them.
+/// The scores of a cell by the measures of the paper.
 fn summary(rows: &[Row]) -> String {
     let is_first = |row: &&Row| {
         row.vectors == rows[0].vectors

@@ -1,4 +1,4 @@
-//! What is trained, with how much text and how often.
+//! The plan of the experiment.
 
 use serde::Serialize;
 
@@ -11,13 +11,13 @@ use crate::peers::setting::Setting;
 pub struct Plan {
     pub settings: Vec<Planned>,
     pub seeds: Vec<u32>,
-    /// What the programs with a threshold leave out; the bound of the others is the number of words that this keeps.
+    /// Minimum count; the vocabulary bound of the others is the number of words above it.
     min_count: u64,
-    /// Scores look at these shares of that number, the most frequent words.
+    /// The scored shares of that number, most frequent words first.
     scored_shares: [f64; 2],
 }
 
-/// A setting, and the text that is learned with it.
+/// A setting and its text.
 #[derive(Serialize)]
 pub struct Planned {
     pub setting: Setting,
@@ -30,7 +30,7 @@ pub struct Planned {
 }
 
 impl Plan {
-    /// A third and a sixth of the text: all of it would take the peers' five passes many hours.
+    /// A third and a sixth of the text: five passes over all of it would take many hours.
     pub fn new(quick: bool) -> Self {
         let (small, paper) = if quick { (300_000, 100_000) } else { (4_192_000, 2_096_000) };
         Self {
@@ -41,7 +41,7 @@ impl Plan {
         }
     }
 
-    /// What is quick first, for all seeds, so that a run that is interrupted has something to show.
+    /// Quick cells first, for all seeds, so that an interrupted run has something to show.
     pub fn cells(&self) -> Vec<Cell> {
         let mut cells = Vec::new();
         for &seed in &self.seeds {

@@ -1,4 +1,4 @@
-//! The texts that are learned, one for each setting.
+//! The texts, one per setting.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,13 +18,13 @@ pub struct Texts {
     texts: Vec<(Setting, SeededText)>,
 }
 
-/// A text, and the same in another order for each seed.
+/// A text, and a rotated copy for each seed.
 pub struct SeededText {
     text: Text,
     rotated: Vec<(u32, PathBuf)>,
-    /// The different words.
+    /// Number of distinct words.
     pub n_distinct: u32,
-    /// Those that occur often enough for the programs that have a threshold.
+    /// Number of words above the minimum count.
     pub n_frequent: u32,
 }
 
@@ -39,7 +39,7 @@ impl Texts {
         Ok(Self { texts })
     }
 
-    /// What was read.
+    /// Their provenance.
     pub fn sources(&self) -> Vec<Source> {
         self.texts.iter().map(|(_, text)| text.text.source.clone()).collect()
     }
@@ -67,18 +67,17 @@ impl SeededText {
         Ok(Self { rotated, n_distinct, n_frequent, text })
     }
 
-    /// A share of the words that the threshold keeps.
+    /// A share of the words above the minimum count.
     pub fn n_words(&self, share: f64) -> usize {
         (share * f64::from(self.n_frequent)) as usize
     }
 
-    /// As it is: for the programs that take a seed.
+    /// The text as it is, for programs that take a seed.
     pub fn in_order(&self) -> &Path {
         &self.text.path
     }
 
-    /// Beginning at another place for each seed: for the programs that take none and would give the same vectors
-    /// each time.
+    /// The text starting at another position for each seed, for programs that take no seed.
     pub fn rotated(&self, seed: u32) -> &Path {
         let found = self.rotated.iter().find(|(other, _)| *other == seed);
         &found.expect("the plan's seeds were prepared").1
@@ -89,7 +88,7 @@ fn rotate<'a>(lines: &[&'a [u8]], start: usize) -> Vec<&'a [u8]> {
     [&lines[start..], &lines[..start]].concat()
 }
 
-/// The different words, and those of them that the threshold keeps.
+/// The number of distinct words, and of those above the minimum count.
 fn count(text: &[u8]) -> (u32, u32) {
     let mut counts: HashMap<&[u8], u64> = HashMap::new();
     for word in words(text) {

@@ -1,4 +1,4 @@
-//! What produced the numbers in a folder.
+//! The provenance of the numbers in a folder.
 
 use std::fs;
 use std::path::Path;
@@ -18,11 +18,11 @@ const NAME: &str = "manifest.json";
 pub struct Manifest {
     pub experiment: String,
     pub quick: bool,
-    /// What was typed, without the paths of a machine; one for each time the run was continued with something else.
+    /// The commands, without paths; one for each time the run was resumed with other arguments.
     pub commands: Vec<String>,
-    /// The commits that produced rows: one, unless the run was continued with another.
+    /// The commits that produced rows: one, unless the run was resumed with another.
     pub commits: Vec<String>,
-    /// The days on which the run was started or continued.
+    /// The days on which the run was started or resumed.
     pub dates: Vec<String>,
     pub machine: String,
     /// All settings of the experiment, with its seeds.
@@ -34,7 +34,7 @@ pub struct Manifest {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     pub name: String,
-    /// BLAKE3 of the bytes that were read, decompressed.
+    /// BLAKE3 of the decompressed bytes.
     pub blake3: String,
     pub bytes: u64,
     pub lines: u64,
@@ -64,7 +64,7 @@ impl Manifest {
         serde_json::from_str(&fs::read_to_string(&path).with_context(context)?).with_context(context)
     }
 
-    /// Writes the manifest, merged with the one of the run that this one goes on with.
+    /// Writes the manifest, merged with that of the run that this one resumes.
     pub fn enter(mut self, folder: &Path) -> Result<()> {
         if folder.join(NAME).exists() {
             let earlier = Self::read(folder)?;
@@ -72,7 +72,7 @@ impl Manifest {
                 earlier.settings == self.settings
                     && earlier.sources == self.sources
                     && earlier.machine == self.machine,
-                "{} holds results of other settings, sources or another machine; --results names another folder",
+                "{} has results of other settings, sources or another machine; pass another folder with --results",
                 folder.display()
             );
             self.commands = joined(earlier.commands, self.commands);
@@ -85,7 +85,7 @@ impl Manifest {
     }
 }
 
-/// What stands in both lists, once each, in order.
+/// The union of both lists, in order.
 fn joined(mut earlier: Vec<String>, later: Vec<String>) -> Vec<String> {
     for item in later {
         if !earlier.contains(&item) {
@@ -95,7 +95,7 @@ fn joined(mut earlier: Vec<String>, later: Vec<String>) -> Vec<String> {
     earlier
 }
 
-/// The commit that is checked out, marked if what is built differs from it.
+/// The current commit, marked if the source tree differs from it.
 fn commit() -> String {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).current_dir(root()).output().ok()?;

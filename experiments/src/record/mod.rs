@@ -1,7 +1,7 @@
-//! What a run of an experiment leaves behind: a folder with its rows, its figures and a manifest.
+//! The results of a run: a folder per experiment with its rows, its figures and a manifest.
 //!
-//! The rows are written as they come, and a run that is started again on the same folder goes on after the last one. Text
-//! and figures of the report are made from these files alone.
+//! Rows are written as they are measured, and a run in the same folder resumes after the last one. The tables and figures
+//! of the report are made from these files alone.
 
 mod manifest;
 mod rows;
@@ -25,8 +25,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Makes the folder of an experiment and writes its manifest; or goes on with the one that is there, if its
-    /// settings are the same. A quick run goes on only in a folder that was named.
+    /// Creates the folder of an experiment and its manifest, or resumes in an existing one with the same settings.
     pub fn open(
         options: &Options,
         experiment: &str,
@@ -34,23 +33,23 @@ impl Record {
         sources: Vec<Source>,
     ) -> Result<Self> {
         let folder = results_folder(options)?.join(experiment);
-        fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
+        fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
         Manifest::new(experiment, options.quick, serde_json::to_value(settings)?, sources).enter(&folder)?;
         Ok(Self { folder })
     }
 
-    /// The rows of a CSV file in the folder, with those of an earlier run.
+    /// The rows of a CSV file in the folder, including those of an earlier run.
     pub fn rows<Row: Serialize + serde::de::DeserializeOwned>(&self, name: &str) -> Result<Rows<Row>> {
         Rows::open(self.folder.join(name))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 }
 
-/// The folder of all results of a run.
+/// The results folder of a run.
 pub fn results_folder(options: &Options) -> Result<PathBuf> {
     Ok(match &options.results {
         Some(folder) => folder.clone(),
@@ -64,9 +63,15 @@ pub fn dated_results() -> PathBuf {
     root().join("experiments/results")
 }
 
-/// The folder for what is downloaded and trained on the way.
+/// The folder for downloads and intermediate models.
 pub fn work_folder() -> Result<PathBuf> {
     let folder = target_folder()?.join("experiments");
-    fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
     Ok(folder)
+}
+
+/// The name of an enum's variant in rows.
+pub fn name_of(variant: &impl Serialize) -> String {
+    let name = serde_json::to_value(variant).ok();
+    name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Rows of a CSV file, written as they come.
+//! Rows of a CSV file, written as they are measured.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A CSV file that grows. An interrupted run keeps the rows it has.
+/// A growing CSV file. An interrupted run keeps its rows.
 pub struct Rows<Row> {
     path: PathBuf,
     rows: Vec<Row>,
@@ -15,7 +15,7 @@ pub struct Rows<Row> {
 }
 
 impl<Row: Serialize + DeserializeOwned> Rows<Row> {
-    /// Opens the file, with the rows that are in it.
+    /// Opens the file and reads its rows.
     pub fn open(path: PathBuf) -> Result<Self> {
         let rows: Vec<Row> = if path.exists() { read_rows(&path)? } else { Vec::new() };
         let file = OpenOptions::new()
@@ -27,12 +27,12 @@ impl<Row: Serialize + DeserializeOwned> Rows<Row> {
         Ok(Self { path, rows, writer })
     }
 
-    /// Appends a row, in the file before it comes back.
+    /// Appends a row and flushes it.
     pub fn push(&mut self, row: Row) -> Result<()> {
         self.extend(vec![row])
     }
 
-    /// Appends rows that belong together.
+    /// Appends rows and flushes them.
     pub fn extend(&mut self, rows: Vec<Row>) -> Result<()> {
         let context = || format!("could not write {}", self.path.display());
         for row in &rows {

@@ -11,21 +11,21 @@ use super::expansion::Expansion;
 use super::scores::Scores;
 use super::vocabulary::{Pieces, ReducedText};
 
-/// How the words of a dataset follow each other.
+/// How the words of a dataset are drawn.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Each word from its own random place of the corpus: what Theorem 1 assumes.
+    /// Each word from its own random position: what Theorem 1 assumes.
     Independent,
     /// Sentences drawn at random, with replacement, as in the paper.
     Sentences,
     /// Whole paragraphs drawn at random.
     Paragraphs,
-    /// The text itself from a random place on, and from its end on at its beginning.
+    /// Consecutive words from a random position, wrapping around at the end.
     Consecutive,
 }
 
-/// A corpus, and what may be drawn from it.
+/// A corpus and its pieces.
 pub struct Population {
     pub text: ReducedText,
     pub sentences: Pieces,
@@ -38,7 +38,7 @@ impl Kind {
 }
 
 impl Population {
-    /// Draws a dataset of n words. The last piece is cut.
+    /// Draws a dataset of exactly n words: the last piece is cut.
     pub fn draw(&self, kind: Kind, n: usize, random: &mut Random) -> Vec<u16> {
         let words = &self.text.words;
         let mut dataset = Vec::with_capacity(n);
@@ -61,7 +61,7 @@ impl Population {
         dataset
     }
 
-    /// The differences of many datasets. Each has a seed of its own, so that threads change nothing.
+    /// The differences of many datasets. Each has its own seed, so that the number of threads changes nothing.
     pub fn differences(
         &self,
         sample: Sample,

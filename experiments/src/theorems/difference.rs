@@ -1,16 +1,16 @@
-//! ΔL(θ) of a dataset, exactly, by sums that are kept up to date.
+//! ΔL(θ) of a dataset, computed exactly with running sums.
 //!
 //! ΔL = L_B − L_I = (2ck/n) Σ_i Σ_v (q_b(v) − q_n(v)) ψ_{w_i,v}, where b = b(i, M) is the end of the mini-batch of
 //! position i: i itself for M = 1, the incremental case. With S(w) = Σ_v f(v)^e ψ_{w,v} and z = Σ_v f(v)^e over the
-//! words so far, the inner sum is S(w_i)/z at b less S(w_i)/z at n. A word u raises f(u) by one, which adds one row of
+//! words so far, the inner sum is S(w_i)/z at b minus S(w_i)/z at n. A word u raises f(u) by one, which adds one row of
 //! the table of scores to S, times f^e − (f − 1)^e.
 //!
 //! Two things make this fast. Rows are added for a block of words at once, equal words merged, so that S is loaded and
-//! stored once a block; within a block, S at a position is S at the block's start and the few scores of the pairs
-//! between. And the loop is compiled for AVX-512 and AVX2 besides what every machine has. The order of the operations is
+//! stored once per block; within a block, S at a position is S at the start of the block plus the few scores of the pairs
+//! between. And the loop is compiled for AVX-512 and AVX2 as well as for the baseline. The order of the operations is
 //! the same in all of them, so the result has the same bits.
 //!
-//! The same pass gives the linear part of ΔL, see [`Expansion`]: (2ck/n) Σ_i Σ_v (Y_b(v) − Y_n(v)) h_v with
+//! The same pass computes the linear part of ΔL (see [`Expansion`]): (2ck/n) Σ_i Σ_v (Y_b(v) − Y_n(v)) h_v with
 //! Y_i(v) = f_i(v)/i.
 
 use super::expansion::Expansion;
@@ -25,11 +25,11 @@ pub const N_BATCHES: usize = 4;
 /// 2ck with c = 5 and k = 5.
 pub const PAIRS: f64 = 50.0;
 
-/// The sizes of the mini-batches that are measured, from one word on; all others are multiples of the second.
+/// The sizes of the mini-batches, starting with one word; all others are multiples of the second.
 #[derive(Clone, Copy, Debug)]
 pub struct Batches(pub(super) [usize; N_BATCHES]);
 
-/// What is known of a dataset.
+/// The difference for one dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Difference {
     /// ΔL(θ).
@@ -49,7 +49,7 @@ impl Batches {
     }
 }
 
-/// The end of the batch of a position, which is counted from one.
+/// The end of the batch of a position, counted from one.
 pub fn batch_end(position: usize, batch: usize, n: usize) -> usize {
     position.next_multiple_of(batch).min(n)
 }
@@ -64,11 +64,11 @@ pub fn differences(
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has the instructions.
+            // SAFETY: the processor supports these instructions.
             return unsafe { with_avx512(scores, expansions, words, batches) };
         }
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has the instructions.
+            // SAFETY: the processor supports these instructions.
             return unsafe { with_avx2(scores, expansions, words, batches) };
         }
     }
@@ -97,7 +97,7 @@ fn with_avx2(
     portable(scores, expansions, words, batches)
 }
 
-/// A row of scores that is to be added, with its factor for each exponent.
+/// A row of scores to add, with its factor for each exponent.
 #[derive(Clone, Copy)]
 struct Term {
     word: u16,
@@ -183,7 +183,7 @@ fn portable(
 }
 
 impl Running {
-    /// Counts a word, and says what it will add to S.
+    /// Counts a word and returns what it adds to S.
     #[inline(always)]
     fn count(&mut self, word: u16, directions: [&[f64]; EXPONENTS.len()]) -> Term {
         let index = usize::from(word);
@@ -236,7 +236,7 @@ impl Running {
     }
 }
 
-/// Equal words of a block need their row once.
+/// Merges equal words of a block.
 #[inline(always)]
 fn merge(terms: &[Term], merged: &mut Vec<Term>) {
     merged.clear();

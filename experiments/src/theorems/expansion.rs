@@ -8,10 +8,10 @@
 //!
 //! Both have mean zero: Σ_b μ_b h_b = 0, Σ_b μ_b r_{w,b} = 0 and Σ_w μ_w r_{w,b} = 0. So to the first order ΔL is
 //! (2ck/n) Σ_i Σ_b (Y_b(i) − Y_n)_b h_b, its *linear part*, and the same sum with r_{w_i,b}. The linear part is nearly
-//! all of the noise of a single ΔL, and its expectation is known: zero if words are stationary. Taking it away leaves the
-//! first moment and shows it. For e = 1 nothing is neglected: this is the decomposition of a U-statistic by Hoeffding.
+//! all of the noise of a single ΔL, and its expectation is known: zero if words are stationary. Removing it leaves the
+//! first moment visible. For e = 1 nothing is neglected: this is Hoeffding's decomposition of a U-statistic.
 //!
-//! The second order was left out in the paper, but is not smaller: E[(Y_i − μ)_a (Y_i − μ)_b] = ρ_{a,b} / i, so it adds
+//! The paper leaves out the second order, but it is not smaller: E[(Y_i − μ)_a (Y_i − μ)_b] = ρ_{a,b} / i, so it adds
 //! ½ Σ_{a,b} F_{ab} ρ_{a,b} to the factor of log(n)/n, where F_{ab} is the second derivative of Σ_v ψ̄_v g_v:
 //! F_{ab} = δ_{ab} (ψ̄_a − F) s_a (e − 1) / μ_a − (h_a s_b + s_a h_b). As g does not change when Y is multiplied by a
 //! number, Σ_{a,b} μ_a μ_b F_{ab} = 0, and ½ Σ_a μ_a F_{aa} is left.
@@ -26,13 +26,13 @@ pub struct Expansion {
     rest: Vec<f64>,
     /// s.
     pub slopes: Vec<f64>,
-    /// F_{aa} + 2 h_a s_a, what only the second derivatives by one word twice have.
+    /// F_{aa} + 2 h_a s_a, the part of F on the diagonal only.
     pub bends: Vec<f64>,
     /// Σ_{w,v} ρ_{w,v} ψ_{w,v} for the exponent 1, and appendix C's Σ ψ_{w,v} M_{v,b} ρ_{w,b} for others.
     pub covariance: f64,
     /// ½ Σ_{a,b} F_{ab} ρ_{a,b}; zero for the exponent 1.
     pub curvature: f64,
-    /// What the second moment of independent words is made of.
+    /// The ingredients of the second moment of independent words.
     pub variances: Variances,
 }
 
@@ -52,7 +52,7 @@ pub struct Variances {
 }
 
 impl Expansion {
-    /// Around the shares μ, which are not zero.
+    /// Expands around the shares μ, which must not be zero.
     pub fn new(scores: &Scores, shares: &[f64], exponent: f64) -> Self {
         let size = scores.size();
         let total: f64 = shares.iter().map(|share| share.powf(exponent)).sum();

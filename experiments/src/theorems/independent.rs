@@ -1,10 +1,10 @@
-//! What theory says of words that are drawn independently.
+//! Theory for independently drawn words.
 //!
 //! First moment: Theorem 1, and appendix D for mini-batches: (2ck/n) (Σ_i 1/b(i) − 1) times the constant of the
 //! expansion. For the exponent 1 it is exact.
 //!
 //! Second moment: ΔL = (2ck/n) (Σ_j c_j h(w_j) + Σ_{i,j} d_{ij} r(w_i, w_j)), where d_{ij} = [j ≤ b(i)]/b(i) − 1/n and
-//! c_j = Σ_i d_{ij}. The terms with i ≠ j are uncorrelated with all others but their mirror image, because r has mean zero
+//! c_j = Σ_i d_{ij}. The terms with i ≠ j are uncorrelated with all others except their mirror image, because r has mean zero
 //! in both arguments. So the variance is a sum of a few sums, exact for the exponent 1. Its largest part is
 //! (2ck)² Var(h) Σ c_j² / n²; for one word at a time c_j = H_n − H_{j−1} − 1 and Σ c_j² → n. The second moment therefore
 //! falls as 1/n, faster than the log(n)/n of Theorem 3, which is an upper bound.
@@ -24,7 +24,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// With something more in the first moment.
+    /// Adds to the first moment.
     pub fn with(self, more: f64) -> Self {
         let first = self.first + more;
         Self { first, second: self.second - self.first * self.first + first * first, ..self }
@@ -36,7 +36,7 @@ pub fn growth(n: usize, batch: usize) -> f64 {
     (1..=n).rev().map(|position| 1.0 / batch_end(position, batch, n) as f64).sum::<f64>() - 1.0
 }
 
-/// Theorem 1 and its like for mini-batches: the first moment with the constant `covariance`.
+/// Theorem 1, and appendix D for mini-batches: the first moment with the constant `covariance`.
 pub fn theorem(covariance: f64, n: usize, batch: usize) -> f64 {
     PAIRS / n as f64 * growth(n, batch) * covariance
 }
@@ -48,7 +48,7 @@ pub fn squared_coefficients(n: usize, batch: usize) -> f64 {
     sum
 }
 
-/// Theory's values for independent words.
+/// The expectations for independent words.
 pub fn expected(expansion: &Expansion, n: usize, batch: usize) -> Expected {
     let first = theorem(expansion.covariance + expansion.curvature, n, batch);
     let variances = expansion.variances;
@@ -73,7 +73,7 @@ fn each_coefficient(n: usize, batch: usize, mut each: impl FnMut(usize, f64)) {
     let mut coefficient = -1.0;
     let mut next = n;
     for position in (1..=n).rev() {
-        // Positions of a batch see each other, so the whole batch counts for its last word already.
+        // Positions of a batch see each other, so the whole batch counts from its last word on.
         while next > 0 && batch_end(next, batch, n) >= position {
             coefficient += 1.0 / batch_end(next, batch, n) as f64;
             next -= 1;
@@ -84,7 +84,7 @@ fn each_coefficient(n: usize, batch: usize, mut each: impl FnMut(usize, f64)) {
 
 #[cfg(test)]
 pub mod enumeration {
-    //! Expectations over all datasets, one by one.
+    //! Expectations over all datasets, by enumeration.
 
     use super::super::difference::{Batches, Difference, Differences, differences};
     use super::*;

@@ -1,7 +1,7 @@
-//! Section 5.1 of the paper: the moments of ΔL(θ), the difference between the objectives of batch and of incremental
-//! training, against the theorems.
+//! Section 5.1 of the paper: the moments of ΔL(θ), the difference between the objectives of batch and incremental
+//! training, compared with the theorems.
 //!
-//! Modules stand in reading order.
+//! Modules are in reading order.
 
 mod vocabulary;
 
@@ -54,7 +54,7 @@ const SENTENCE: usize = 25;
 const PARAGRAPH: usize = 250;
 const BATCHES: [usize; 4] = [1, 10, 100, 1000];
 
-/// What is measured, and with which seeds.
+/// The plan of the experiment.
 #[derive(Serialize)]
 struct Plan {
     vocabulary: usize,
@@ -64,12 +64,12 @@ struct Plan {
     longest_paragraph: usize,
     /// Words of a dataset, and the number of datasets of each kind.
     sizes: Vec<(usize, usize)>,
-    /// Of the datasets.
+    /// Seed of the datasets.
     seed: u64,
-    /// The seeds of θ. Most is measured with the one whose first moment is the largest by Theorem 1: that of others is
-    /// nearly zero and drowns in noise.
+    /// The seeds of θ. Most cases use the one whose first moment is the largest by Theorem 1: others are nearly zero and
+    /// drown in noise.
     thetas: Vec<u64>,
-    /// Words of a dataset for the comparison of all θ, and the number of datasets.
+    /// Words per dataset and number of datasets for the comparison of all θ.
     thetas_size: (usize, usize),
 }
 
@@ -97,7 +97,7 @@ impl Plan {
     }
 }
 
-/// One θ, and what follows from it.
+/// One θ and its derived quantities.
 struct Parameters {
     theta: u64,
     scores: Scores,
@@ -115,7 +115,7 @@ impl Parameters {
     }
 }
 
-/// What theory knows of a kind of dataset.
+/// The theory for a kind of dataset.
 enum Knowledge<'a> {
     Independent,
     Pieces(&'a Renewal),
@@ -129,15 +129,15 @@ struct Files {
     constants: Rows<Constants>,
 }
 
-/// Measures the moments of ΔL for all kinds and sizes of datasets. What theory says is computed anew each time.
+/// Measures the moments of ΔL for all kinds and sizes of datasets. Theory is recomputed each time.
 pub fn measure(options: &Options) -> Result<()> {
     let plan = Plan::new(options.quick);
     let (text, source) = ReducedText::read(&Data::new(options)?)?;
     let record = Record::open(options, NAME, &plan, vec![source])?;
     let mut files = Files {
         moments: record.rows(MOMENTS)?,
-        theory: anew(&record, THEORY)?,
-        constants: anew(&record, CONSTANTS)?,
+        theory: recreated(&record, THEORY)?,
+        constants: recreated(&record, CONSTANTS)?,
     };
     let population =
         Population { sentences: text.pieces(SENTENCE), paragraphs: text.pieces(PARAGRAPH), text };
@@ -179,8 +179,8 @@ pub fn measure(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// A file of rows that are not kept from run to run.
-fn anew<Row: Serialize + DeserializeOwned>(record: &Record, name: &str) -> Result<Rows<Row>> {
+/// A file whose rows are not kept from run to run.
+fn recreated<Row: Serialize + DeserializeOwned>(record: &Record, name: &str) -> Result<Rows<Row>> {
     let path = record.folder().join(name);
     if path.exists() {
         fs::remove_file(&path).with_context(|| format!("could not remove {}", path.display()))?;
@@ -229,7 +229,7 @@ impl Files {
         for (place, exponent, _, batch) in each_case() {
             let expansion = &parameters.expansions[place];
             let second_order = theorem(expansion.covariance + expansion.curvature, n, batch);
-            // The orders above the second are computed for independent words, and taken to be the same in pieces.
+            // Orders above the second are computed for independent words and assumed to be the same in pieces.
             let higher_orders = match place {
                 0 => 0.0,
                 _ => parameters.smoothed.first(n, batch) - second_order,
@@ -286,7 +286,7 @@ impl Files {
     }
 }
 
-/// All exponents and batch sizes, with their places.
+/// All exponents and batch sizes, with their indices.
 fn each_case() -> impl Iterator<Item = (usize, f64, usize, usize)> {
     EXPONENTS.into_iter().enumerate().flat_map(|(place, exponent)| {
         BATCHES.into_iter().enumerate().map(move |(batch_place, batch)| (place, exponent, batch_place, batch))
@@ -299,7 +299,7 @@ fn differences_of(population: &Population, parameters: &Parameters, sample: Samp
     population.differences(sample, &parameters.scores, &parameters.expansions, batches, threads)
 }
 
-/// Says how long it will take, by the time of a few datasets.
+/// Estimates the duration from a few datasets, and prints it.
 fn announce(plan: &Plan, population: &Population, parameters: &Parameters) {
     let sample = Sample { kind: Kind::Sentences, n: 100_000, datasets: 8, seed: 0 };
     let start = Instant::now();
@@ -307,7 +307,7 @@ fn announce(plan: &Plan, population: &Population, parameters: &Parameters) {
     let seconds = start.elapsed().as_secs_f64() / (sample.n * sample.datasets) as f64;
     let n_words = plan.n_words();
     eprintln!(
-        "{:.0} ns a word and {} words: about {:.1} minutes",
+        "{:.0} ns per word, {} words: about {:.1} minutes",
         seconds * 1e9,
         grouped(n_words as u64),
         seconds * n_words as f64 / 60.0

@@ -1,4 +1,4 @@
-//! Moments of ΔL over datasets, beside what theory says of them.
+//! Moments of ΔL over datasets, and their theoretical values.
 
 use serde::{Deserialize, Serialize};
 use statrs::statistics::Statistics;
@@ -21,7 +21,7 @@ pub struct Moments {
     /// The mean of ΔL, and its standard error.
     pub first: f64,
     pub first_error: f64,
-    /// The mean of ΔL less its linear part, and its standard error.
+    /// The mean of ΔL minus its linear part, and its standard error.
     pub rest: f64,
     pub rest_error: f64,
     /// The mean of ΔL².
@@ -32,7 +32,7 @@ pub struct Moments {
     pub linear_error: f64,
 }
 
-/// What theory says of the same.
+/// The theoretical values of a case.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Theory {
     pub theta: u64,
@@ -44,15 +44,14 @@ pub struct Theory {
     pub theorem: f64,
     /// The same with the second order of the expansion.
     pub second_order: f64,
-    /// The first moment that we expect of this kind of dataset: with correlations in pieces, and all orders of the
-    /// expansion.
+    /// The expected first moment of this kind of dataset, with correlations in pieces and all orders of the expansion.
     pub first: Option<f64>,
     /// The expectation of the linear part.
     pub linear: f64,
     pub second: Option<f64>,
 }
 
-/// What the expected values are made of: constants in the place of Theorem 1's Σρψ.
+/// The constants of the theory, which generalise Theorem 1's Σρψ.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Constants {
     pub theta: u64,
@@ -66,16 +65,16 @@ pub struct Constants {
     pub earlier: f64,
     /// Covariances with later words of the same piece.
     pub later: f64,
-    /// What beginning with a whole piece and cutting the last one does.
+    /// The effect of beginning with a whole piece and cutting the last one.
     pub cut: f64,
-    /// The variance of the linear part: the second moment is about (2ck)² times this by n.
+    /// The variance of the linear part: the second moment is about (2ck)² times this, divided by n.
     pub variance: f64,
-    /// Words of a piece, on average.
+    /// Mean number of words per piece.
     pub mean_length: f64,
 }
 
 impl Moments {
-    /// Of the differences of a sample.
+    /// The moments of a sample.
     pub fn new(
         theta: u64,
         sample: Sample,

@@ -1,6 +1,6 @@
-//! What theory says of datasets made of pieces: sentences or paragraphs, drawn at random one after the other.
+//! Theory for datasets made of pieces: sentences or paragraphs, drawn at random one after the other.
 //!
-//! Words of a piece are correlated, which Theorem 1 does not know. Let p be the shares of the lengths of pieces and u_t the
+//! Words of a piece are correlated, which Theorem 1 ignores. Let p be the shares of the lengths of pieces and u_t the
 //! probability that a piece ends at position t: u_0 = 1, u_t = Σ_l p_l u_{t−l}. A piece begins at i − s + 1 with
 //! probability u_{i−s}, and then position i is the s-th word of it, if it is long enough. So the expectation at
 //! position i of anything that is a function of the piece is Σ_s u_{i−s} E[…; the s-th word exists]. That gives
@@ -15,8 +15,8 @@
 //! - the second order of the expansion: ½ E[(N − lμ)' F (N − lμ)] / E[length], where N are the counts of the words of a piece
 //!   and l is its length. As Σ_b μ_b F_{ab} = −h_a, the middle is N'FN + 2l Σ_s h(x_s).
 //!
-//! What is neglected: covariances between different pieces. They are not exactly zero near the beginning, because the
-//! words at known places of pieces are not distributed as μ; but r has mean zero in both arguments, so what remains
+//! Covariances between different pieces are neglected. They are not exactly zero near the beginning, because the
+//! words at known positions of pieces are not distributed as μ; but r has mean zero in both arguments, so what remains
 //! is of the second order in this difference, and falls as 1/n, not as log(n)/n. Beyond position [`EXACT`], u is replaced by its limit.
 //!
 //! Second moment: the linear part's, with E[(Σ_s h(x_s))²]/E[length], the variance in the long run, for Var(h).
@@ -27,7 +27,7 @@ use super::independent::{Expected, growth, squared_coefficients};
 use super::sums::{Covariances, Sums};
 use super::vocabulary::{Pieces, ReducedText};
 
-/// Positions for which u is computed.
+/// Number of positions for which u is computed.
 const EXACT: usize = 100_000;
 
 /// The theory of one kind of piece.
@@ -46,7 +46,7 @@ pub struct Limits {
     pub earlier: f64,
     /// The same with later words.
     pub later: f64,
-    /// K: what the cut of the last piece does.
+    /// K: the effect of cutting the last piece.
     pub cut: f64,
     /// The second order of the expansion.
     pub curvature: f64,
@@ -55,7 +55,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Words that are their own pieces.
+    /// The constants of pieces of one word.
     pub fn of_independent(expansion: &Expansion) -> Self {
         let variance = expansion.variances.direction;
         Self { earlier: 0.0, later: 0.0, cut: 0.0, curvature: expansion.curvature, variance }
@@ -98,7 +98,7 @@ impl Renewal {
         }
     }
 
-    /// Theory's values for datasets of n words.
+    /// The expectations for datasets of n words.
     pub fn expected(&self, exponent: usize, expansion: &Expansion, n: usize, batch: usize) -> Expected {
         let covariances = &self.exponents[exponent];
         let limits = self.limits(exponent, expansion);
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn pieces_with_equal_places_have_an_exact_first_moment() {
-        // Each place of a piece has the shares of the whole, so that different pieces are uncorrelated.
+        // Each position of a piece has the shares of the whole, so that different pieces are uncorrelated.
         let pieces: [&[u16]; 4] = [&[0, 0], &[1, 2], &[2, 1], &[0, 0]];
         for n in [2, 3, 4, 6, 7] {
             compare(&pieces, 2, n, |name, found, theory| {

@@ -2,18 +2,18 @@
 
 use skipstream::Random;
 
-/// Numbers that are worked on at once.
+/// Numbers that are processed at once.
 pub const LANES: usize = 16;
 
 const DIMENSIONS: usize = 100;
 
-/// The score of every pair of words under one θ. The values are those of the table: the theory uses them too, so that
-/// their rounding to 32 bits is no error of anything.
+/// The score of every pair of words under one θ. The theory uses the same rounded values, so rounding to 32 bits
+/// introduces no error.
 pub struct Scores {
     size: usize,
     /// Rows of lanes for each context.
     rows: usize,
-    /// For each context v, the scores of all centers in rows of lanes, filled up with zeros.
+    /// For each context v, the scores of all centers in rows of lanes, padded with zeros.
     by_context: Vec<[f32; LANES]>,
 }
 

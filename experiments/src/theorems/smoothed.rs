@@ -2,11 +2,11 @@
 //!
 //! Words are exchangeable, so E[ΔL] = (2ck/n) (Σ_i D(b(i)) − n D(n)), where D(j) = E[Σ_v ψ_{w,v} f_v^e / Σ_v f_v^e] over
 //! datasets of j words with w one of them. A Taylor series of f^e around jμ, as in appendix C, needs jμ to be large for
-//! every word. The rarest of 1,000 words has μ near 10⁻⁴, so the series is far off for the first 10⁴ positions, and
-//! these count at every n.
+//! every word. The rarest of 1,000 words has μ near 10⁻⁴, so the series is far off for the first 10⁴ positions, which
+//! matter at every n.
 //!
-//! Here E[f^e] is taken exactly, for counts that follow Poisson's law (and corrected for their fixed sum), and only
-//! the denominator, a sum over all words that hardly varies, is expanded, to the second order:
+//! Here E[f^e] is computed exactly, for Poisson counts (corrected for their fixed sum), and only the denominator, a sum
+//! over all words that hardly varies, is expanded, to the second order:
 //! E[N/Z] ≈ E[N]/E[Z] − Cov(N, Z)/E[Z]² + E[N] Var(Z)/E[Z]³. Given a fixed sum, the covariance of f_a^e and f_b^e is
 //! δ_{ab} Var(f_a^e) − κ_a κ_b / j with κ = Cov(f^e, f), as for normal variables. For e = 1 all of this is exact and gives
 //! Theorem 1.
@@ -14,9 +14,9 @@
 use super::difference::{PAIRS, batch_end};
 use super::scores::Scores;
 
-/// Up to here D is computed at every number of words.
+/// D is computed at every number of words up to this one.
 const DENSE: usize = 100;
-/// And from there on at numbers that grow by this factor.
+/// From there on, the numbers grow by this factor.
 const STEP: f64 = 1.05;
 
 /// D as a function of the number of words.
@@ -25,13 +25,13 @@ pub struct Smoothed {
     points: Vec<(usize, f64)>,
 }
 
-/// Moments of f^e for a count f that follows Poisson's law.
+/// Moments of f^e for a Poisson count f.
 #[derive(Clone, Copy, Debug)]
 struct Power {
     mean: f64,
     /// How the mean changes with λ: E[(f + 1)^e − f^e].
     slope: f64,
-    /// And its slope.
+    /// And its derivative.
     bend: f64,
     variance: f64,
 }
@@ -77,7 +77,7 @@ impl Smoothed {
         PAIRS / n as f64 * (sum - self.at(n, &mut place))
     }
 
-    /// j (D(j) − D(∞)), by a line between points over log j.
+    /// j (D(j) − D(∞)), interpolated linearly over log j.
     fn at(&self, n: usize, place: &mut usize) -> f64 {
         while *place + 2 < self.points.len() && self.points[*place + 1].0 < n {
             *place += 1;
@@ -105,7 +105,7 @@ fn mean_score(powers: &Powers, shares: &[f64], by_center: &[f64], of_contexts: &
         .collect();
     let total: f64 = counts.iter().map(|power| power.mean).sum();
 
-    // What the denominator's variation does, on average over centers.
+    // The effect of the variation of the denominator, averaged over centers.
     let (mut variance, mut covariance, mut sum, mut weighted) = (0.0, 0.0, 0.0, 0.0);
     let mut numerator = 0.0;
     for ((power, share), score) in counts.iter().zip(shares).zip(of_contexts) {
@@ -131,7 +131,7 @@ fn mean_score(powers: &Powers, shares: &[f64], by_center: &[f64], of_contexts: &
     mean - covariance / denominator.powi(2) + numerator * variance / denominator.powi(3)
 }
 
-/// E[f^e] and its like.
+/// Computes moments of f^e.
 struct Powers {
     exponent: f64,
     /// k^e.
@@ -139,7 +139,7 @@ struct Powers {
 }
 
 impl Powers {
-    /// From here on a series is used, whose error is of the order λ⁻⁴.
+    /// From this λ on, a series is used; its error is of order λ⁻⁴.
     const SERIES: f64 = 300.0;
 
     fn new(exponent: f64) -> Self {
@@ -151,7 +151,7 @@ impl Powers {
         if mean < Self::SERIES { self.summed(mean) } else { self.by_series(mean) }
     }
 
-    /// Sums over counts until they are too improbable to matter.
+    /// Sums over all counts of relevant probability.
     fn summed(&self, mean: f64) -> Power {
         let mut probability = (-mean).exp();
         let (mut first, mut second, mut slope, mut bend) = (0.0, 0.0, 0.0, 0.0);

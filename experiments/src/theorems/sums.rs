@@ -10,16 +10,16 @@ use super::vocabulary::{Pieces, ReducedText};
 /// Pieces are summed in this number of groups, so that the sum does not depend on the number of threads.
 const GROUPS: usize = 64;
 
-/// r(a, b) and r(b, a) for each exponent: all that a pair of words needs, side by side.
+/// r(a, b) and r(b, a) for each exponent, stored side by side.
 type Pair = [f64; 2 * EXPONENTS.len()];
 
-/// What the words of a piece have to do with each other, for one exponent.
+/// Statistics of the words within a piece, for one exponent.
 pub struct Covariances {
-    /// E[h(x_s)] for each place s.
+    /// E[h(x_s)] for each position s.
     pub direction: Vec<f64>,
-    /// E[r(x_s, x_s)] and of the sum of r(x_s, x_t) over earlier places t.
+    /// E[r(x_s, x_s)] and of the sum of r(x_s, x_t) over earlier positions t.
     pub earlier: Vec<f64>,
-    /// For each place s, the sums of E[r(x_t, x_s)] over the nearest 0, 1, 2 … earlier places t.
+    /// For each position s, the sums of E[r(x_t, x_s)] over the nearest 0, 1, 2 … earlier places t.
     pub later: Vec<Vec<f64>>,
     /// E[N'FN + 2l Σ h].
     pub curvature: f64,
@@ -29,9 +29,9 @@ pub struct Covariances {
 
 /// Sums over pieces.
 pub struct Sums {
-    /// Of h, for each place.
+    /// Of h, for each position.
     direction: Vec<[f64; EXPONENTS.len()]>,
-    /// For each place, of the pairs with the words 0, 1, 2 … places before it.
+    /// For each position, of the pairs with the words 0, 1, 2 … positions before it.
     pairs: Vec<Vec<Pair>>,
     curvature: [f64; EXPONENTS.len()],
     squared_direction: [f64; EXPONENTS.len()],
@@ -116,7 +116,7 @@ impl Sums {
         }
     }
 
-    /// `counts` is all zeros, before and after.
+    /// `counts` is all zeros before and after the call.
     fn add_piece(
         &mut self,
         words: &[u16],
@@ -140,7 +140,7 @@ impl Sums {
                 self.direction[place][exponent] += expansion.direction[word];
                 directions += expansion.direction[word];
                 slopes += expansion.slopes[word];
-                // The square of the count grows by this.
+                // The increase of the square of the count.
                 bends += f64::from(2 * counts[word] + 1) * expansion.bends[word];
                 counts[word] += 1;
             }

@@ -1,4 +1,4 @@
-//! A text reduced to a thousand words, in memory.
+//! A text in memory, reduced to a thousand distinct words.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,27 +9,27 @@ use crate::data::{Corpus, Data};
 use crate::record::Source;
 use xtask::text::{each_line, open, words};
 
-/// The number of words, with the token for all others.
+/// The number of words, including the token for all others.
 pub const SIZE: usize = 1000;
 
 /// A text whose words are numbers. The most frequent words are 0, 1, 2 … in the order of their frequency; the last
-/// number is the token that stands for every other word.
+/// number is the token for all other words.
 pub struct ReducedText {
     pub words: Vec<u16>,
-    /// How often each word occurs.
+    /// The count of each word.
     pub counts: Vec<u64>,
-    /// Where each line ends.
+    /// The end of each line.
     line_ends: Vec<u32>,
 }
 
-/// Places of a text: where pieces of it begin and end.
+/// The pieces of a text: where they begin and end.
 pub struct Pieces {
     bounds: Vec<Range<u32>>,
     longest: usize,
 }
 
 impl ReducedText {
-    /// Reads the largest corpus there is.
+    /// Reads the largest available corpus.
     pub fn read(data: &Data) -> Result<(Self, Source)> {
         let corpus = data.first_of(&[Corpus::Wiki2014, Corpus::Wiki2006])?;
         let mut numbers: HashMap<Vec<u8>, u32> = HashMap::new();
@@ -50,7 +50,7 @@ impl ReducedText {
             line_ends.push(u32::try_from(text.len())?);
             Ok(())
         })?;
-        ensure!(numbers.len() >= SIZE, "{} has only {} different words", corpus.name(), numbers.len());
+        ensure!(numbers.len() >= SIZE, "{} has only {} distinct words", corpus.name(), numbers.len());
         let source = Source {
             name: corpus.name().into(),
             blake3: hash.finalize().to_hex().to_string(),
@@ -90,7 +90,7 @@ impl ReducedText {
         self.counts.iter().map(|&count| count as f64 / self.words.len() as f64).collect()
     }
 
-    /// The lines, each cut into pieces of `longest` words and a rest.
+    /// The lines, each cut into pieces of at most `longest` words.
     pub fn pieces(&self, longest: usize) -> Pieces {
         let mut bounds = Vec::new();
         let mut start = 0;
@@ -112,12 +112,12 @@ impl ReducedText {
 }
 
 impl Pieces {
-    /// How many there are.
+    /// The number of pieces.
     pub fn len(&self) -> usize {
         self.bounds.len()
     }
 
-    /// The greatest length a piece may have.
+    /// The maximum length of a piece.
     pub fn longest(&self) -> usize {
         self.longest
     }

@@ -1,8 +1,8 @@
-//! Section 5.3 of the paper: how long it takes to bring a model up to date with new text.
+//! Section 5.3 of the paper: how long an update with new text takes.
 //!
-//! A model of n₁ words is taught n₂ more by ours; the others learn all n₁ + n₂ again. All of them are programs, timed
-//! from their start to their end: an update reads the model from disk, learns, and saves it, synced. A service keeps
-//! the model in memory, so the time of learning alone is measured too.
+//! skipstream updates a model of n₁ words with n₂ more; the others learn all n₁ + n₂ words again. Whole programs are timed:
+//! an update loads the model from disk, learns, and saves it, synced. A service keeps the model in memory, so learning
+//! alone is timed as well.
 
 mod plan;
 mod programs;
@@ -20,10 +20,11 @@ use skipstream::corpus::Lines;
 use skipstream::{Trainer, Vectors, formats};
 
 use self::plan::{Plan, Run};
-use self::programs::{Program, Programs, copy};
+use self::programs::{Program, copy};
 use crate::data::{Corpus, Data};
 use crate::options::Options;
-use crate::peers::contender::{Contender, Job};
+use crate::peers::contender::{Contender, Job, option};
+use crate::peers::installed::Installed;
 use crate::peers::setting::Setting;
 use crate::peers::timed;
 use crate::portions::LinedText;
@@ -53,13 +54,13 @@ struct TimeRow {
     program: Program,
     n1_words: u64,
     n2_words: u64,
-    /// From the start of the program to its end.
+    /// Time of the whole program.
     seconds: f64,
-    /// Of an update: learning alone, by a model that is in memory.
+    /// Time of learning alone, for updates.
     live_seconds: Option<f64>,
 }
 
-/// A score of the model that a run left behind.
+/// A score of the model of a run.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 struct ScoreRow {
     setting: Setting,
@@ -81,13 +82,14 @@ pub fn measure(options: &Options) -> Result<()> {
     let eval = data.test_sets()?;
     let text = data.plain_text(Corpus::Wiki2006, plan.n_words)?;
     let record = Record::open(options, NAME, &plan, vec![text.source])?;
-    let programs = Programs::prepare(build_skipstream()?, &work_folder()?);
+    let installed = Installed::prepare(build_skipstream()?, &work_folder()?);
     let folder = work_folder()?.join(NAME);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
     fs::create_dir_all(&folder)?;
-    let bench = Bench { text: LinedText::read(&text.path)?, programs, eval, n_scored: plan.n_scored, folder };
+    let bench =
+        Bench { text: LinedText::read(&text.path)?, installed, eval, n_scored: plan.n_scored, folder };
     let mut times: Rows<TimeRow> = record.rows(TIMES)?;
     let mut scores: Rows<ScoreRow> = record.rows(SCORES)?;
     for run in plan.runs() {
@@ -128,19 +130,19 @@ impl TimeRow {
     }
 }
 
-/// What a run needs.
+/// Everything that a run needs.
 struct Bench {
     text: LinedText,
-    programs: Programs,
+    installed: Installed,
     eval: PathBuf,
     n_scored: usize,
     folder: PathBuf,
 }
 
 impl Bench {
-    /// Times one run, if its program is there. The model stays where [`Bench::scores`] finds it.
+    /// Times one run, if its program is available. The model stays where [`Bench::scores`] finds it.
     fn run(&self, run: &Run) -> Result<Option<TimeRow>> {
-        let Some(contender) = self.programs.contender(run.program) else { return Ok(None) };
+        let Some(contender) = run.program.contender(&self.installed) else { return Ok(None) };
         let (n_first, n_all) = plan::lines(self.text.all().end, run.percent);
         let (first, new, all) = (0..n_first, n_first..n_all, 0..n_all);
         let model = self.folder.join("run.model");
@@ -150,12 +152,12 @@ impl Bench {
             let base = self.base(run, &contender)?;
             let text = self.write(&format!("new-{}.txt", run.percent), self.text.lines(&new))?;
             copy(&base, &model)?;
-            let seconds = timed::run(&self.programs.update(&model, &text, run.threads), &log)?.seconds;
+            let seconds = timed::run(&self.update(&model, &text, run.threads), &log)?.seconds;
             live_seconds = Some(self.live(&base, &text, run.threads)?);
             seconds
         } else {
             let text = self.write(&format!("all-{}.txt", run.percent), self.text.lines(&all))?;
-            // A model that is there would be continued.
+            // An existing model would be continued.
             if model.exists() {
                 fs::remove_file(&model)?;
             }
@@ -175,18 +177,26 @@ impl Bench {
         }))
     }
 
-    /// The time that learning takes where model and text are in memory. This is ourselves again, in a session that is
-    /// like that of the other programs.
+    fn update(&self, model: &Path, text: &Path, threads: u32) -> Command {
+        let mut command = Command::new(&self.installed.skipstream);
+        command.arg("train").arg("--model").arg(model);
+        option(&mut command, "--threads", threads);
+        command.arg("--quiet").arg(text);
+        command
+    }
+
+    /// The time of learning alone, with model and text in memory. This starts our own program in a session like that of
+    /// the other programs.
     fn live(&self, model: &Path, text: &Path, threads: u32) -> Result<f64> {
         let mut command = Command::new(env::current_exe()?);
         command.arg("live").arg(model).arg(text).arg(threads.to_string());
         let log = self.folder.join("live-log");
         timed::run(&command, &log)?;
         let printed = fs::read_to_string(&log)?;
-        printed.trim().parse().with_context(|| format!("a time was expected, not `{}`", printed.trim()))
+        printed.trim().parse().with_context(|| format!("expected a time, not `{}`", printed.trim()))
     }
 
-    /// The model of the first n₁ words, which is trained when it is asked for first.
+    /// The model of the first n₁ words, trained when it is first needed.
     fn base(&self, run: &Run, contender: &Contender) -> Result<PathBuf> {
         let name = format!("{} {}", run.setting.name(), contender.name());
         let path = self.folder.join(name.replace(' ', "-") + ".base");
@@ -210,13 +220,13 @@ impl Bench {
         Ok(path)
     }
 
-    /// The scores of the model that the last run left behind: target plus context of ours, as in the paper, and what
-    /// the others save.
+    /// The scores of the model of the last run: target plus context for ours, as in the paper, and whatever the others
+    /// save.
     fn scores(&self, run: &Run) -> Result<Vec<ScoreRow>> {
         let path = self.folder.join("run.model");
         let (vectors, embeddings) = match run.program.variant() {
             Some(_) => (Vectors::Sum, formats::load(path, Vectors::Sum)?),
-            // A file with one kind of vectors leaves no choice.
+            // These files have only one kind of vectors.
             None => (Vectors::Target, formats::load(path, Vectors::default())?),
         };
         let row = |found: SetScore| ScoreRow {
@@ -247,7 +257,7 @@ fn job<'a>(run: &Run, text: &'a Path, output: &'a Path) -> Job<'a> {
     }
 }
 
-/// Teaches a model that is in memory a text that is in memory, and prints how long learning took.
+/// Updates a model in memory with a text in memory, and prints the seconds.
 pub fn print_live_seconds(update: &LiveUpdate) -> Result<()> {
     let mut trainer = Trainer::load(&update.model, Some(update.threads))?;
     let text = fs::read(&update.text).with_context(|| format!("could not read {}", update.text.display()))?;
@@ -258,7 +268,7 @@ pub fn print_live_seconds(update: &LiveUpdate) -> Result<()> {
     Ok(())
 }
 
-/// An update by a process that has the model in memory.
+/// Arguments of a live update.
 #[derive(Args)]
 pub struct LiveUpdate {
     model: PathBuf,

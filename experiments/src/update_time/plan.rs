@@ -1,4 +1,4 @@
-//! Which runs are timed.
+//! The plan of the experiment.
 
 use std::fmt;
 
@@ -8,23 +8,23 @@ use super::programs::Program;
 use crate::peers::setting::Setting;
 use crate::scores::N_FREQUENT;
 
-/// How much is measured.
+/// The size of the experiment.
 #[derive(Serialize)]
 pub struct Plan {
-    /// Of the text, n₁ and the largest n₂ together; or all of it.
+    /// Words of the text, n₁ plus the largest n₂; `None` for all.
     pub n_words: Option<u64>,
     /// n₂ in per cent of n₁.
     percents: &'static [u32],
-    /// The point that the paper gives numbers for. Only it is timed in all rounds, on one thread too, with
-    /// word2vec.c's default of five passes, and with the paper's settings, if those are to be tried.
+    /// The point that the paper reports. Only it is timed in all rounds, on one thread too, with word2vec.c's default of
+    /// five passes, and with the paper's settings.
     main_percent: u32,
     has_paper_setting: bool,
     /// Where models are scored.
     scored_percents: &'static [u32],
-    /// Words that are scored, the most frequent ones: all programs know them.
+    /// Number of scored words, the most frequent ones, which all programs know.
     pub n_scored: usize,
     rounds: u32,
-    /// Updates in a round, by the strategy that takes seconds only.
+    /// Updates per round, for the strategies that take only seconds.
     trials: u32,
     seed: u32,
     max_vocabulary: u32,
@@ -72,7 +72,7 @@ impl Plan {
         }
     }
 
-    /// All runs. The first round comes first: who stops early has all points once.
+    /// All runs. The first round comes first, so that an interrupted experiment has all points once.
     pub fn runs(&self) -> Vec<Run> {
         let mut runs = Vec::new();
         for &percent in self.percents {
@@ -93,7 +93,7 @@ impl Plan {
         let is_main = is_small && percent == self.main_percent;
         let wanted = move |threads: u32, program: Program| match program {
             Program::Word2vecFive => is_main && threads == 2 && round == 1,
-            // With the paper's settings these take as long as all others together.
+            // With the paper's settings, these would take as long as all others together.
             program if program.is_serial() => is_small && threads == 1,
             _ => threads == 2 || is_main,
         };
@@ -106,7 +106,7 @@ impl Plan {
         )
     }
 
-    /// Whether the model of a run is scored: once for each program, for threads do not change ours.
+    /// Whether the model of a run is scored: once per program, because threads do not change our models.
     pub fn is_scored(&self, run: &Run) -> bool {
         let threads = if run.program.is_serial() { 1 } else { 2 };
         (run.round, run.trial, run.threads) == (1, 1, threads)
@@ -115,7 +115,7 @@ impl Plan {
     }
 }
 
-/// How many lines n₁ has, and n₁ + n₂, of a text that holds the largest n₂.
+/// The lines of n₁ and of n₁ + n₂, in a text that has exactly the largest n₂.
 pub fn lines(n_lines: usize, percent: u32) -> (usize, usize) {
     let first = n_lines * 100 / (100 + LARGEST_PERCENT as usize);
     (first, first + first * percent as usize / 100)

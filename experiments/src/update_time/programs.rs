@@ -1,19 +1,16 @@
-//! What is timed: updates by ours, and training again by ours and by others.
+//! The timed programs: updates, and training again.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use crate::peers::contender::{Contender, Variant, option};
-use crate::peers::python::Python;
+use crate::peers::contender::{Contender, Variant};
+use crate::peers::installed::{Installed, RATE};
+use crate::record::name_of;
 
-/// What word2vec.c and gensim take by default.
-const RATE: &str = "0.025";
-
-/// A way to come to a model of all text. In rows it is known by its name.
+/// A way to get a model of all text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Program {
     #[serde(rename = "update, mini-batch")]
@@ -47,31 +44,22 @@ impl Program {
         Program::Gensim,
     ];
 
-    /// The name in tables, figures and rows.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::UpdateMiniBatch => "update, mini-batch",
-            Self::UpdateNoReplays => "update, mini-batch without replay",
-            Self::UpdateIncremental => "update, incremental",
-            Self::MiniBatch => "again, mini-batch",
-            Self::Batch => "again, batch",
-            Self::Word2vec => "again, word2vec.c",
-            Self::Word2vecFive => "again, word2vec.c, 5 passes",
-            Self::Gensim => "again, gensim",
-        }
+    /// The name in rows and tables.
+    pub fn name(self) -> String {
+        name_of(&self)
     }
 
-    /// Whether it learns the new text only.
+    /// Whether it learns only the new text.
     pub fn is_update(self) -> bool {
         matches!(self, Self::UpdateMiniBatch | Self::UpdateNoReplays | Self::UpdateIncremental)
     }
 
-    /// Whether it has one thread only, pair after pair.
+    /// Whether it has only one thread.
     pub fn is_serial(self) -> bool {
         matches!(self, Self::UpdateIncremental | Self::Batch)
     }
 
-    /// The variant of ours.
+    /// The variant of our command.
     pub fn variant(self) -> Option<Variant> {
         Some(match self {
             Self::UpdateMiniBatch | Self::MiniBatch => Variant::Default,
@@ -81,71 +69,20 @@ impl Program {
             Self::Word2vec | Self::Word2vecFive | Self::Gensim => return None,
         })
     }
-}
 
-/// The programs that are there.
-pub struct Programs {
-    pub skipstream: PathBuf,
-    word2vec: Result<PathBuf>,
-    gensim: Result<Python>,
-}
-
-impl Programs {
-    /// Installs the peers in a folder; one that cannot be had is said and left out.
-    pub fn prepare(skipstream: PathBuf, folder: &Path) -> Self {
-        let word2vec = Python::word2vec(folder);
-        let gensim = Python::with_gensim(folder);
-        for (name, error) in [("word2vec.c", word2vec.as_ref().err()), ("gensim", gensim.as_ref().err())] {
-            if let Some(error) = error {
-                eprintln!("without {name}: {error:#}");
-            }
+    /// The program that trains from scratch, if it is installed.
+    pub fn contender(self, installed: &Installed) -> Option<Contender> {
+        match self {
+            Self::Word2vec => installed.word2vec(RATE, 1),
+            Self::Word2vecFive => installed.word2vec(RATE, 5),
+            Self::Gensim => installed.gensim(RATE, 1),
+            _ => self.variant().map(|variant| installed.skipstream(variant)),
         }
-        Self { skipstream, word2vec, gensim }
-    }
-
-    /// What trains from scratch, if it is there.
-    pub fn contender(&self, program: Program) -> Option<Contender> {
-        if let Some(variant) = program.variant() {
-            return Some(Contender::Skipstream { program: self.skipstream.clone(), variant });
-        }
-        let word2vec = |passes| {
-            let program = self.word2vec.as_ref().ok()?.clone();
-            Some(Contender::Word2vec { program, rate: RATE.into(), passes })
-        };
-        match program {
-            Program::Word2vecFive => word2vec(5),
-            Program::Gensim => {
-                let python = self.gensim.as_ref().ok()?.clone();
-                Some(Contender::Gensim { python, rate: RATE.into(), passes: 1 })
-            }
-            _ => word2vec(1),
-        }
-    }
-
-    /// What a person types to teach a model more text.
-    pub fn update(&self, model: &Path, text: &Path, threads: u32) -> Command {
-        let mut command = Command::new(&self.skipstream);
-        command.arg("train").arg("--model").arg(model);
-        option(&mut command, "--threads", threads);
-        command.arg("--quiet").arg(text);
-        command
     }
 }
 
-/// Copies a model, on disk when it comes back: what is written later must not wait for it.
+/// Copies a model and syncs it, so that later writes do not wait for it.
 pub fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::copy(from, to)?;
     Ok(File::open(to)?.sync_all()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_program_is_written_by_its_name() {
-        for program in Program::ALL {
-            assert_eq!(serde_json::to_value(program).unwrap(), program.name());
-        }
-    }
 }

@@ -9,7 +9,7 @@ use xtask::command::{cargo, run as run_command};
 /// The benches, in the order of the pipeline.
 const STAGES: [&str; 6] = ["corpus", "vocabulary", "noise", "kernel", "train", "embeddings"];
 
-/// What was typed after `cargo xtask bench stages`.
+/// Arguments of `cargo xtask bench stages`.
 #[derive(Args)]
 pub struct Options {
     /// Stages to time [default: all]
@@ -17,7 +17,7 @@ pub struct Options {
     stages: Vec<String>,
 }
 
-/// Times the stages; Criterion compares with the time before, which it keeps under `target/criterion`.
+/// Times the stages. Criterion compares with the previous run, which it keeps under `target/criterion`.
 pub fn run(options: &Options) -> Result<()> {
     let mut command = cargo();
     command.args(["bench", "--package", "skipstream"]);

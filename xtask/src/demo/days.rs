@@ -1,4 +1,4 @@
-//! A text cut into days: files of about equally many words, in the order of the text.
+//! Splits a text into days: files with about the same number of words, in the order of the text.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,14 @@ use xtask::text::{TextWriter, each_line, open, words};
 
 /// One day's text.
 pub struct Day {
-    /// Where the text is.
+    /// Path of the text.
     pub path: PathBuf,
-    /// How many words it has.
+    /// Number of words.
     pub n_words: u64,
 }
 
-/// Cuts `text` into at most `n_days` files in `folder`. A day may end inside a line, so
-/// a text without line ends gives as many days as any other.
+/// Splits `text` into at most `n_days` files in `folder`. A day may end inside a line, so a text without line ends can
+/// be split too.
 pub fn cut(text: &Path, n_days: u64, folder: &Path) -> Result<Vec<Day>> {
     let n_words = count(text)?;
     ensure!(n_words > 0, "{} has no words", text.display());
@@ -46,7 +46,7 @@ fn count(text: &Path) -> Result<u64> {
     Ok(n_words)
 }
 
-/// A day that is being written.
+/// The day being written.
 struct Writing {
     path: PathBuf,
     text: TextWriter,

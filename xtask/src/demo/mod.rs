@@ -1,5 +1,4 @@
-//! `cargo xtask demo`: skipstream on real text, day after day, on a machine that has nothing but
-//! Rust and Python.
+//! `cargo xtask demo`: skipstream on real text, day after day, on a machine with only Rust and Python.
 
 mod days;
 
@@ -19,27 +18,26 @@ use xtask::command::{build_skipstream, line, run_quietly};
 use xtask::text::{each_line, grouped, open, words};
 use xtask::wikipedia;
 
-/// How many neighbours are shown of how many words.
+/// Number of neighbors to show, and of words to show them for.
 const N_NEIGHBORS: &str = "6";
 const N_WORDS: usize = 4;
 
-/// Neighbours are looked for among so many words: a word that was seen twice may lie anywhere.
+/// Neighbors are searched among the most frequent words: the vector of a rare word is mostly noise.
 const N_FREQUENT: &str = "10000";
 
-/// Words of the Wikipedia text whose neighbours are easy to judge.
+/// Words of Wikipedia whose neighbors are easy to judge.
 const WIKIPEDIA_WORDS: [&str; N_WORDS] = ["computer", "france", "music", "gold"];
 
-const NO_TEXT: &str = "could not get the demo's text from the Python package index (this takes \
-    python3 with pip, and the network).\nWith a text of your own nothing is downloaded: \
-    `cargo xtask demo --text your.txt`";
+const NO_TEXT: &str = "could not download the text of the demo from PyPI (this needs python3 with pip, and \
+    the network).\nWith your own text nothing is downloaded: `cargo xtask demo --text your.txt`";
 
-/// What was typed after `cargo xtask demo`.
+/// Arguments of `cargo xtask demo`.
 #[derive(Args)]
 pub struct Options {
     /// Learn from this text (plain, .gz or .zst) instead of downloading one
     #[arg(long, value_name = "FILE")]
     text: Option<PathBuf>,
-    /// Number of days into which the text is cut
+    /// Number of days to split the text into
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=999))]
     days: u64,
     /// Folder for the download, the days and the model
@@ -50,7 +48,7 @@ pub struct Options {
     program: Option<PathBuf>,
 }
 
-/// Prepares the text, trains one model day by day, and shows what it knows on the way.
+/// Prepares the text, trains one model day by day, and shows neighbors along the way.
 pub fn run(options: &Options) -> Result<()> {
     let text = match &options.text {
         Some(text) => text.clone(),
@@ -72,7 +70,7 @@ pub fn run(options: &Options) -> Result<()> {
     demo.train(&days)
 }
 
-/// One model in the making.
+/// The model and the words to show.
 struct Demo {
     program: PathBuf,
     model: PathBuf,
@@ -81,13 +79,13 @@ struct Demo {
 
 impl Demo {
     fn train(&self, days: &[Day]) -> Result<()> {
-        // The model remembers what it learned and would skip the days of an earlier demo.
+        // A model remembers its files and would skip the days of an earlier demo.
         if self.model.exists() {
             fs::remove_file(&self.model)?;
         }
         println!(
-            "\nA model learns from a stream of text, here {} days. Each day the program is started anew, goes on \
-             with\nthe model of the day before, and saves it; nothing is read twice.",
+            "\nA model learns from a stream of text, here {} days. Each day the program starts again, \
+             continues\nthe model of the day before, and saves it; nothing is read twice.",
             days.len()
         );
         let mut n_words = 0;
@@ -100,7 +98,7 @@ impl Demo {
             let start = Instant::now();
             run_quietly(&mut train)?;
             let elapsed = start.elapsed().as_secs_f64();
-            // Without this, a program that does nothing would be praised for its speed.
+            // Otherwise a program that does nothing would look fast.
             ensure!(self.model.exists(), "`{}` saved no model", line(&train));
             n_words += day.n_words;
             seconds += elapsed;
@@ -116,7 +114,7 @@ impl Demo {
             }
         }
         println!(
-            "Learned {} words in {seconds:.1} s: {} words/s, with reading the text and saving the model each day.",
+            "Learned {} words in {seconds:.1} s: {} words/s, including reading the text and saving the model each day.",
             grouped(n_words),
             grouped((n_words as f64 / seconds) as u64)
         );
@@ -135,9 +133,9 @@ impl Demo {
         let mut command = self.skipstream("neighbors");
         command.args(&self.asked).args(["-n", N_NEIGHBORS, "--top", N_FREQUENT]);
         println!("\n$ {}", line(&command));
-        let status = command.status().context("could not ask for neighbours")?;
+        let status = command.status().context("could not query neighbors")?;
         println!();
-        // 1 is no failure: after a day a word may still be unknown, and skipstream has said so.
+        // 1 is not a failure: after a day a word may still be unknown, and skipstream says so.
         ensure!(matches!(status.code(), Some(0 | 1)), "`{}` failed: {status}", line(&command));
         Ok(())
     }
@@ -146,7 +144,7 @@ impl Demo {
         let (program, model) = (self.program.display(), self.model.display());
         let word = &self.asked[0];
         println!(
-            "The model is {model}. Go on with it:\n\n  \
+            "The model is {model}. Next, try:\n\n  \
              {program} neighbors --model {model} {word} --top {N_FREQUENT}\n  \
              {program} train --model {model} more.txt\n  \
              {program} export --model {model} --to word2vec-text vectors.txt"
@@ -160,13 +158,13 @@ impl Demo {
     }
 }
 
-/// Neighbours are shown after the first day, half-way and at the end.
+/// Neighbors are shown after the first day, half-way, and at the end.
 fn is_shown(index: usize, n_days: usize) -> bool {
     let number = index + 1;
     number == 1 || number == n_days / 2 || number == n_days
 }
 
-/// The most frequent words, long ones first: they are likely to mean something.
+/// The most frequent words, long ones first, as they are likely to be meaningful.
 fn frequent_words(text: &Path) -> Result<Vec<String>> {
     const LONG: usize = 6;
     let mut counts: HashMap<Vec<u8>, u64> = HashMap::new();

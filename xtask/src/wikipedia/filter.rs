@@ -1,6 +1,5 @@
-//! The visible words of a Wikipedia dump, the way the well-known *text8* corpus was made: XML and
-//! wiki markup go, link captions stay, letters become lower case, digits are spelled out, and
-//! everything else separates words.
+//! Extracts the visible words of a Wikipedia dump, as for the well-known *text8* corpus: XML and wiki markup are removed,
+//! link captions are kept, letters become lower case, digits are spelled out, and everything else separates words.
 //!
 //! The order of the steps is part of the definition: the same order gives the same corpus.
 
@@ -9,7 +8,7 @@ use std::io::BufRead;
 use anyhow::Result;
 use regex::bytes::Regex;
 
-/// Patterns and what takes their place, in order. They see bytes; `(?i)` is about ASCII only.
+/// Patterns and their replacements, in order. They match bytes; `(?i)` applies to ASCII only.
 const STEPS: &[(&str, &str)] = &[
     // The text of a dump is escaped once.
     ("&amp;", "&"),
@@ -18,9 +17,9 @@ const STEPS: &[(&str, &str)] = &[
     // Notes and tags.
     ("<ref[^<]*</ref>", ""),
     ("<[^>]*>", ""),
-    // External links: the address goes, the caption stays.
+    // External links: remove the address, keep the caption.
     (r"\[http:[^\] ]*", "["),
-    // Images: layout words and the file name go, the caption stays.
+    // Images: remove layout words and the file name, keep the caption.
     (r"(?i)\|thumb", ""),
     (r"(?i)\|left", ""),
     (r"(?i)\|right", ""),
@@ -34,7 +33,7 @@ const STEPS: &[(&str, &str)] = &[
     // Templates, then tables.
     (r"\{\{[^}]*\}\}", ""),
     (r"\{[^}]*\}", ""),
-    // What is left of links joins the words around it; what is left of entities parts them.
+    // Remaining brackets join the words around them; remaining entities separate them.
     (r"[\[\]]", ""),
     ("&[^;]*;", " "),
 ];
@@ -47,8 +46,8 @@ pub fn each_word(mut dump: impl BufRead, mut word: impl FnMut(&[u8]) -> Result<(
     let markup = Markup::new()?;
     let mut in_article = false;
     let mut record = Vec::new();
-    // A record runs up to a `>`. Those inside an article are escaped, so that one record holds
-    // the article and its `</text>`.
+    // A record ends with `>`. Those inside an article are escaped, so that one record holds the article and its
+    // `</text>`.
     while dump.read_until(b'>', &mut record)? > 0 {
         if markup.opening.is_match(&record) {
             in_article = true;
@@ -89,7 +88,7 @@ impl Markup {
         })
     }
 
-    /// What a reader of the page would see.
+    /// The text that a reader of the page sees.
     fn strip(&self, record: &[u8]) -> Vec<u8> {
         let mut text = self.xml_tag.replace(record, &b""[..]).into_owned();
         for (pattern, replacement) in &self.steps {
@@ -101,7 +100,7 @@ impl Markup {
     }
 }
 
-/// A pattern over bytes, whatever their encoding.
+/// A pattern over bytes of any encoding.
 fn bytes_pattern(pattern: &str) -> Result<Regex, regex::Error> {
     regex::bytes::RegexBuilder::new(pattern).unicode(false).build()
 }

@@ -1,7 +1,7 @@
-//! The demo's text: the first 100 MB of the English Wikipedia of 2006, known as enwik8.
+//! The text of the demo: the first 100 MB of the English Wikipedia of 2006, known as enwik8.
 //!
-//! It comes from a package registry, because those answer where other servers do not: a Python
-//! source package carries it as a data file. Nothing of the package is executed.
+//! It comes from a Python source package that contains it as a data file, because package registries are reachable where
+//! other servers are not. No code of the package is executed.
 
 mod filter;
 
@@ -23,16 +23,16 @@ const REQUIREMENT: &str = "mingru-pytorch==0.2.1 \
 const ARCHIVE: &str = "mingru_pytorch-0.2.1.tar.gz";
 const MEMBER: &str = "mingru_pytorch-0.2.1/data/enwik8.gz";
 
-/// `pip download` insists on asking a source package for its metadata, which runs its build
-/// backend. This stands in for the backend, so that nothing foreign is installed or run.
+/// `pip download` asks a source package for its metadata, which runs its build backend. This replaces the backend, so
+/// that no foreign code is installed or run.
 const BUILD_BACKEND: &str = include_str!("build_backend.py");
 
-/// Makes sure that `folder` holds the filtered text, about 12.6 million words, and says where.
+/// Returns the path of the filtered text in `folder`, about 12.6 million words; downloads it if it is missing.
 pub fn prepare(folder: &Path) -> Result<PathBuf> {
     let text = folder.join("wiki-2006.txt");
     if !text.exists() {
         let archive = download(&folder.join("download"))?;
-        eprintln!("taking the words out of {} …", archive.display());
+        eprintln!("extracting the words of {} …", archive.display());
         extract(&archive, &text).with_context(|| format!("could not filter {}", archive.display()))?;
     }
     Ok(text)
@@ -73,7 +73,7 @@ fn extract(archive: &Path, text: &Path) -> Result<()> {
             return filter(GzDecoder::new(entry), text);
         }
     }
-    bail!("it holds no {MEMBER}")
+    bail!("it does not contain {MEMBER}")
 }
 
 fn filter(dump: impl Read, text: &Path) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Whether skipstream and gensim found the same.
+//! Compares what skipstream and gensim found.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// gensim rounds cosines to 32 bits, which may swap the ranks of two pairs.
 const SPEARMAN_TOLERANCE: f64 = 1e-6;
 
-/// Compares every correlation and the right answers of every section, and says so; fails where they differ.
+/// Compares every correlation and the correct answers of every section, and describes them; fails if they differ.
 pub fn check(found: &Value, expected: &Value) -> Result<String> {
     let mut text = String::new();
     let sets = found["sets"].as_array().context("skipstream printed no sets")?;
@@ -42,7 +42,7 @@ pub fn check(found: &Value, expected: &Value) -> Result<String> {
                 .zip(theirs["incorrect"].as_u64())
                 .map(|(right, wrong)| right + wrong);
             let theirs = (theirs["correct"].as_u64(), used);
-            ensure!(ours == theirs, "{file}: {name}: (right, used) is {ours:?}, gensim's {theirs:?}");
+            ensure!(ours == theirs, "{file}: {name}: (correct, used) is {ours:?}, gensim's {theirs:?}");
         }
         let total = &ours["total"];
         let n = sections.len();
@@ -74,7 +74,7 @@ mod tests {
         let gensim = json!({"pairs": [{"spearman": 0.5}], "analogies": [[{"correct": 2, "incorrect": 1}]]});
         assert!(check(&ours(0.5 + 1e-7, 2), &gensim).unwrap().contains("3CosAdd 2 of 3"));
         assert!(check(&ours(0.50001, 2), &gensim).unwrap_err().to_string().contains("Spearman is"));
-        assert!(check(&ours(0.5, 1), &gensim).unwrap_err().to_string().contains("(right, used)"));
+        assert!(check(&ours(0.5, 1), &gensim).unwrap_err().to_string().contains("(correct, used)"));
         assert!(check(&json!({"sets": []}), &gensim).is_err());
     }
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask bench evaluation`: the same vectors scored by skipstream and by gensim, which must agree.
+//! `cargo xtask bench evaluation`: scores the same vectors with skipstream and with gensim, which must agree.
 //!
-//! skipstream is timed as a command, from its start to its end, with loading and with both rules for analogies; of
-//! gensim only the calls are timed, which load nothing and know 3CosAdd only.
+//! skipstream is timed as a whole command, including loading and both rules for analogies. For gensim, only the calls
+//! are timed; they load nothing and support only 3CosAdd.
 
 mod agreement;
 mod synthetic;
@@ -21,21 +21,21 @@ use crate::circumstances;
 use crate::peers::python::{EVALUATE, Python};
 use xtask::command::{build_skipstream, line, run};
 
-/// Google's questions must be answered so many times faster than by gensim.
+/// Required speed-up over gensim on Google's questions.
 const WANTED_RATIO: f64 = 10.0;
 
 const N_WORDS: usize = 100_000;
 
-/// What was typed after `cargo xtask bench evaluation`.
+/// Arguments of `cargo xtask bench evaluation`.
 #[derive(Args)]
 pub struct Options {
-    /// Folder with corpora/wiki-2014.txt.zst, to train vectors on, and eval/ [default: made-up vectors and questions]
+    /// Folder with corpora/wiki-2014.txt.zst, to train vectors on, and eval/ [default: synthetic vectors and questions]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Folder for programs, vectors and test sets
     #[arg(long, default_value = "bench-work")]
     dir: PathBuf,
-    /// How often skipstream is run; the median time counts. gensim is run once
+    /// Number of runs of skipstream, of which the median time counts; gensim runs once
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 }
@@ -47,10 +47,10 @@ struct Material {
     analogies: Vec<PathBuf>,
 }
 
-/// Scores with both, prints a table, and fails if they disagree or if we are not fast enough.
+/// Scores with both, prints a table, and fails if they disagree or if skipstream is not fast enough.
 pub fn run_benchmark(options: &Options) -> Result<()> {
     fs::create_dir_all(&options.dir)
-        .with_context(|| format!("could not make the folder {}", options.dir.display()))?;
+        .with_context(|| format!("could not create the folder {}", options.dir.display()))?;
     let python = Python::prepare(&options.dir)?;
     python.install("gensim")?;
     let program = build_skipstream()?;
@@ -78,7 +78,7 @@ pub fn run_benchmark(options: &Options) -> Result<()> {
     let mut gensim = python.driver(EVALUATE);
     gensim.arg(&theirs).arg("--pairs").args(&material.pairs).arg("--analogies").args(&material.analogies);
     let expected = json(&mut gensim)?;
-    let their_seconds = expected["seconds"].as_f64().context("gensim's script gave no time")?;
+    let their_seconds = expected["seconds"].as_f64().context("gensim's script printed no time")?;
     let ratio = their_seconds / our_seconds;
 
     println!("## Evaluation\n\n{}", circumstances::list());
@@ -92,11 +92,11 @@ pub fn run_benchmark(options: &Options) -> Result<()> {
     println!("| gensim, without loading, 3CosAdd | {their_seconds:.2} |\n");
     println!("skipstream is {ratio:.1} times as fast.\n");
     print!("{}", agreement::check(&found, &expected)?);
-    ensure!(ratio >= WANTED_RATIO, "{ratio:.1} times is less than {WANTED_RATIO} times");
+    ensure!(ratio >= WANTED_RATIO, "the speed-up is {ratio:.1}; it must be at least {WANTED_RATIO}");
     Ok(())
 }
 
-/// Vectors of real text, trained once and kept.
+/// Vectors of real text, trained once and reused.
 fn trained(data: &Path, program: &Path, dir: &Path) -> Result<Material> {
     let model = dir.join("evaluation-model.safetensors");
     if !model.exists() {
@@ -112,10 +112,10 @@ fn trained(data: &Path, program: &Path, dir: &Path) -> Result<Material> {
     })
 }
 
-/// What a command prints, which must be JSON.
+/// Runs a command and parses its output as JSON.
 fn json(command: &mut Command) -> Result<Value> {
     let output = command.output().with_context(|| format!("could not start {:?}", command.get_program()))?;
     let message = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "`{}` failed: {}\n{message}", line(command), output.status);
-    serde_json::from_slice(&output.stdout).with_context(|| format!("what `{}` printed", line(command)))
+    serde_json::from_slice(&output.stdout).with_context(|| format!("the output of `{}`", line(command)))
 }

@@ -1,4 +1,4 @@
-//! Vectors and questions that are made up, for who has no data: of the size of the real ones.
+//! Synthetic vectors and questions, as large as the real ones, for anyone without data.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,12 +11,12 @@ use super::{Material, N_WORDS};
 
 const DIMENSIONS: usize = 100;
 const SECTIONS: usize = 14;
-/// Each section asks every pair about every other: 14 · 38 · 37 = 19,684 questions, Google's are 19,544.
+/// Each section combines every pair with every other: 14 · 38 · 37 = 19,684 questions; Google has 19,544.
 const PAIRS_A_SECTION: usize = 38;
 const N_WORD_PAIRS: usize = 1_000;
 
-/// Writes test sets into `dir`. In a section, the second word of a pair is the first moved by what is common to the
-/// section, and by chance: some questions are answered rightly and some are not.
+/// Writes test sets into `dir`. In a section, the second word of a pair is the first plus an offset
+/// common to the section plus noise, so that some questions are answered correctly and some are not.
 pub fn material(dir: &Path) -> Result<Material> {
     let mut random = Random::new(1);
     let mut normal = || (0..12).map(|_| random.uniform()).sum::<f64>() - 6.0;

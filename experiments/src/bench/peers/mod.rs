@@ -1,9 +1,8 @@
 //! `cargo xtask bench peers`: skipstream and other programs on the same text, in turns.
 //!
-//! Turns, because the speed of a machine changes over minutes: a round runs every program once,
-//! ratios are taken within a round, and the table shows their median. Every run is timed from
-//! the plain text to the saved model. Scores vary with the seed and not with the machine: they are
-//! taken once for each seed, and the table shows their mean and standard deviation.
+//! The speed of a machine changes over minutes, so a round runs every program once, ratios are taken within a round,
+//! and the table shows their median. Every run is timed from the plain text to the saved model. Scores vary with the
+//! seed and not with the machine: each seed is scored once, and the table shows mean and standard deviation.
 
 mod report;
 mod scores;
@@ -28,46 +27,46 @@ use xtask::command::build_skipstream;
 use xtask::text::{TextWriter, each_line, open, words};
 use xtask::wikipedia;
 
-/// The bound on the vocabulary, for the programs that learn in one pass.
+/// Vocabulary bound of the programs that learn in one pass.
 const MAX_VOCABULARY: u32 = 100_000;
 
-/// What was typed after `cargo xtask bench peers`.
+/// Arguments of `cargo xtask bench peers`.
 #[derive(Args)]
 pub struct Options {
     /// Folder with corpora/wiki-2006.txt.zst and, for scores, eval/
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Text to learn (plain, .gz or .zst); without it and --data, the demo's
+    /// Text to learn (plain, .gz or .zst) [default: from --data, or the text of the demo]
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
-    /// How often every program is run [default: once for each seed]
+    /// Number of runs of every program [default: one per seed]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// Seeds, one a round, in turns; each is scored the first time, for programs that take one
+    /// Seeds, one per round, in turns; each is scored the first time
     #[arg(long, value_delimiter = ',', default_value = "1,2,3")]
     seeds: Vec<u32>,
-    /// Numbers of threads to run with
+    /// Numbers of threads
     #[arg(long, value_delimiter = ',', default_value = "1,2")]
     threads: Vec<u32>,
-    /// Settings to run with
+    /// Settings
     #[arg(long, value_delimiter = ',', default_value = "small,paper")]
     settings: Vec<Setting>,
-    /// Ways to run skipstream
+    /// Variants of skipstream
     #[arg(long, value_delimiter = ',', default_value = "default,no-replays,incremental")]
     ours: Vec<Variant>,
-    /// Ways to run skipstream's Python package, which is built and installed first
+    /// Ways to feed text to skipstream's Python package, which is built and installed first
     #[arg(long, value_delimiter = ',')]
     in_python: Vec<Way>,
-    /// Other programs; those that are built by hand take part where their variable is set
+    /// Other programs; manually built ones join if their environment variable is set
     #[arg(long, value_delimiter = ',', default_value = "word2vec,gensim,fasttext")]
     peers: Vec<Peer>,
-    /// How often the peers that need the whole text go over it; skipstream and yskip read it once
+    /// Numbers of passes of the programs that can make several; skipstream and yskip make one
     #[arg(long, value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     passes: Vec<u32>,
-    /// Learning rates of word2vec: its default and what does better in one pass
+    /// Learning rates of word2vec: its default, and better ones for a single pass
     #[arg(long, value_delimiter = ',', default_value = "0.025,0.05,0.1")]
     word2vec_rates: Vec<String>,
-    /// Score the vectors, and fail without DIR/eval [default: score if it is there]
+    /// Score the vectors, and fail without DIR/eval [default: score if DIR/eval exists]
     #[arg(long, overrides_with = "no_scores")]
     scores: bool,
     /// Measure speed and memory only
@@ -84,7 +83,7 @@ pub struct Options {
 /// Runs the comparison and prints its tables.
 pub fn run(options: &Options) -> Result<()> {
     fs::create_dir_all(&options.dir)
-        .with_context(|| format!("could not make the folder {}", options.dir.display()))?;
+        .with_context(|| format!("could not create the folder {}", options.dir.display()))?;
     let eval = eval_folder(options)?;
     let (text, n_words) = prepare_text(options)?;
     let program = match &options.program {
@@ -130,7 +129,7 @@ pub fn run(options: &Options) -> Result<()> {
     if let Some(python) = Python::found(&options.dir) {
         println!("- packages: {}", python.versions()?);
     }
-    println!("- text: {n_words} words; words/s are words of the text, however often it is gone over");
+    println!("- text: {n_words} words; words/s are words of the text, however many passes are made");
     println!("- rounds: {rounds}; time and memory are medians, from the text to the saved model");
     println!(
         "- scores: mean ± standard deviation over seeds (word2vec.c, pWord2Vec and fastText take none)\n"
@@ -153,14 +152,14 @@ fn groups(options: &Options) -> Vec<Group> {
     options.settings.iter().flat_map(of_setting).collect()
 }
 
-/// Trains once and scores the result. The model of an earlier run is removed first: skipstream
-/// would go on with it.
+/// Trains once and scores the result. The model of an earlier run is removed first, or skipstream
+/// would continue it.
 fn measure(contender: &Contender, job: &Job, round: u32, eval: Option<&Path>) -> Result<Run> {
     if job.output.exists() {
         fs::remove_file(job.output)?;
     }
     let measured = timed::run(&contender.train(job), &job.output.with_extension("log"))?;
-    ensure!(job.output.exists(), "it ended well, but saved no {}", job.output.display());
+    ensure!(job.output.exists(), "it succeeded but did not save {}", job.output.display());
     eprintln!(
         "{}, threads: {}, round {round}: {} took {:.1} s",
         job.setting.name(),
@@ -184,7 +183,7 @@ fn measure(contender: &Contender, job: &Job, round: u32, eval: Option<&Path>) ->
 }
 
 fn score(contender: &Contender, job: &Job, eval: &Path) -> Result<Scores> {
-    // Target plus context where both are kept, which is what the paper evaluates; otherwise what there is.
+    // Target plus context, which is what the paper evaluates, if the model has both; otherwise targets.
     let has_sums = !matches!(contender, Contender::Gensim { .. }) && contender.has_contexts();
     let vectors = if has_sums { Vectors::Sum } else { Vectors::Target };
     scores::score(&contender.vectors(job, vectors)?, eval)
@@ -207,20 +206,17 @@ fn eval_folder(options: &Options) -> Result<Option<PathBuf>> {
     }
     let folder = options.data.as_ref().map(|data| data.join("eval"));
     let found = folder.filter(|folder| folder.is_dir());
-    ensure!(
-        found.is_some() || !options.scores,
-        "--scores needs a folder eval/ in the folder that --data names"
-    );
+    ensure!(found.is_some() || !options.scores, "--scores needs DIR/eval, where DIR is the folder of --data");
     Ok(found)
 }
 
-/// The text in plain form and in lines that no program cuts, and its number of words.
+/// Writes the text uncompressed, in lines that no program truncates, and counts its words.
 fn prepare_text(options: &Options) -> Result<(PathBuf, u64)> {
     let source = match (&options.corpus, &options.data) {
         (Some(corpus), _) => corpus.clone(),
         (None, Some(data)) => data.join("corpora/wiki-2006.txt.zst"),
         (None, None) => wikipedia::prepare(Path::new("demo"))
-            .context("could not get a text; --corpus FILE takes one of yours")?,
+            .context("could not get a text; pass one with --corpus FILE")?,
     };
     let text = options.dir.join("corpus.txt");
     let mut writer = TextWriter::create(&text)?;
@@ -236,7 +232,7 @@ fn prepare_text(options: &Options) -> Result<(PathBuf, u64)> {
     Ok((text, n_words))
 }
 
-/// A file for the models of one program; each run replaces the one before.
+/// The model file of one program; each run replaces it.
 fn file_name(contender: &Contender) -> String {
     let name = contender.name().replace([' ', '.'], "-");
     format!("{name}.model")

@@ -1,4 +1,4 @@
-//! What the runs add up to: a Markdown table for people, a CSV file of every run for the record.
+//! A summary of the runs: a Markdown table, and a CSV file with every run.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use statrs::statistics::{Data, OrderStatistics, Statistics};
 
-use super::scores::Scores;
+use super::scores::{SETS, Scores};
 use crate::peers::setting::Setting;
 use crate::peers::timed::Measured;
 
-/// What is measured together: only runs of one group are compared.
+/// Only runs of the same group are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Group {
     pub setting: Setting,
@@ -51,12 +51,12 @@ impl Report {
         Ok(Self { n_words, runs: Vec::new(), csv_path: csv_path.into(), csv })
     }
 
-    /// Where every run is written.
+    /// The file with every run.
     pub fn csv_path(&self) -> &Path {
         &self.csv_path
     }
 
-    /// Adds a run, and writes it down at once: an interrupted comparison keeps what it has.
+    /// Adds a run and writes it at once, so that an interrupted comparison keeps its runs.
     pub fn add(&mut self, run: Run) -> Result<()> {
         let seconds = run.measured.seconds;
         write!(
@@ -70,7 +70,7 @@ impl Report {
             self.n_words as f64 / seconds,
             optional(run.measured.peak_kilobytes.map(|peak| peak.to_string()), ""),
         )?;
-        for score in columns(run.scores.as_ref()) {
+        for score in run.scores.unwrap_or_default() {
             write!(self.csv, ",{}", optional(score.map(|score| format!("{score:.2}")), ""))?;
         }
         writeln!(self.csv)?;
@@ -117,9 +117,9 @@ impl Report {
             let peak =
                 median_of(&of_program, |run| run.measured.peak_kilobytes.map(|peak| peak as f64 / 1024.0));
             write_cell(&mut table, &number(peak, 0));
-            for column in 0..columns(None).len() {
+            for column in 0..SETS.len() {
                 let scores: Vec<f64> =
-                    of_program.iter().filter_map(|run| columns(run.scores.as_ref())[column]).collect();
+                    of_program.iter().filter_map(|run| run.scores.unwrap_or_default()[column]).collect();
                 write_cell(&mut table, &mean_and_deviation(&scores));
             }
             table.push('\n');
@@ -128,19 +128,10 @@ impl Report {
     }
 }
 
-/// How many times as long as ours, in the same round, a run took.
+/// The time of a run divided by ours in the same round.
 fn ratio(run: &Run, runs: &[&Run], our_name: &str) -> Option<f64> {
     let ours = runs.iter().find(|other| other.round == run.round && other.program == our_name)?;
     Some(run.measured.seconds / ours.measured.seconds)
-}
-
-fn columns(scores: Option<&Scores>) -> [Option<f64>; 4] {
-    [
-        scores.map(|scores| scores.ws353),
-        scores.map(|scores| scores.men),
-        scores.map(|scores| scores.simlex),
-        scores.map(|scores| scores.google),
-    ]
 }
 
 /// The median over the runs that have the value.

@@ -1,4 +1,4 @@
-//! Questions on schedule.
+//! Queries at a fixed rate.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -12,27 +12,27 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use skipstream::{Embeddings, Random, Vectors};
 
-/// Questions that may be open at the same time. Where more are due, they wait, and their time runs.
+/// Maximum number of concurrent queries. Further ones wait, and their latency counts from when they were due.
 const OPEN: usize = 64;
 
-/// Only words are asked for that were seen so often.
+/// Minimum count of the words to query.
 const MIN_COUNT: u64 = 20;
 
-/// What to ask whom.
+/// Arguments of the load generator.
 #[derive(Args)]
 pub struct Load {
     /// Host and port of the service
     #[arg(long)]
     address: String,
-    /// A model with the words to ask for, all but the rarest, each as often as any other
+    /// Model with the words to query, uniformly, except the rarest
     #[arg(long)]
     model: PathBuf,
-    /// Questions a second
+    /// Queries per second
     #[arg(long)]
     rate: u32,
 }
 
-/// How long answers took, in milliseconds from when they were due.
+/// Latencies in milliseconds, from when a query was due.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub struct Answered {
     pub asked: usize,
@@ -42,9 +42,9 @@ pub struct Answered {
     pub longest: f64,
 }
 
-/// Asks until standard input ends, and prints how long the answers took.
+/// Sends queries until standard input ends, and prints their latencies.
 pub fn ask(load: &Load) -> Result<()> {
-    // Rarer words may leave while the service learns.
+    // Rarer words may be evicted while the service learns.
     let embeddings = Embeddings::open(&load.model, Vectors::Target)?.with_min_count(MIN_COUNT);
     let (over, next) = (AtomicBool::new(false), AtomicU64::new(0));
     let answered = Mutex::new((Vec::new(), 0));
@@ -80,7 +80,7 @@ pub fn ask(load: &Load) -> Result<()> {
     })
     .context("waiting for the end of standard input")?;
     let (mut times, failed) = answered.into_inner().unwrap_or_else(|broken| broken.into_inner());
-    ensure!(!times.is_empty(), "nothing was asked");
+    ensure!(!times.is_empty(), "no query was sent");
     times.sort_by(f64::total_cmp);
     let at = |share: f64| times[((times.len() as f64 * share).ceil() as usize).clamp(1, times.len()) - 1];
     let answered =

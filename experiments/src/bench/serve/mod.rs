@@ -1,8 +1,8 @@
-//! `cargo xtask bench serve`: questions at a steady rate while the service learns at full speed.
+//! `cargo xtask bench serve`: queries at a fixed rate while the service learns at full speed.
 //!
-//! `skipstream train` on the same text, in the same round and from the same state, is the named peer: both first learn the
-//! text once, which fills the vocabulary, and are timed while they learn it again. Questions are asked on schedule, whether
-//! or not earlier ones were answered, and a question's time runs from the moment when it was due.
+//! The service is compared with `skipstream train` on the same text, in the same round and from the same state: both learn
+//! the text once, which fills the vocabulary, and are timed while they learn it again. Queries are sent on schedule,
+//! whether or not earlier ones were answered, and their latency counts from when they were due.
 
 mod load;
 mod process;
@@ -22,30 +22,30 @@ use xtask::wikipedia;
 pub use load::{Answered, Load, ask};
 use process::{Questioner, Server};
 
-/// What was typed after `cargo xtask bench serve`.
+/// Arguments of `cargo xtask bench serve`.
 #[derive(Args)]
 pub struct Options {
-    /// Text to learn, not compressed, with more words than the vocabulary holds [default: the demo's]
+    /// Uncompressed text to learn, with more distinct words than the vocabulary holds [default: the text of the demo]
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
-    /// Words of the vocabulary at the most, of 100 dimensions; by default so many that it has about 100,000 after rare ones left
+    /// Vocabulary bound; with the default, about 100,000 words remain after evictions
     #[arg(long, default_value_t = 140_000)]
     max_vocabulary: usize,
-    /// Questions a second
+    /// Queries per second
     #[arg(long, default_value_t = 200)]
     rate: u32,
-    /// How often all is measured
+    /// Number of rounds
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 }
 
-/// What one round gave.
+/// Results of one round.
 struct Round {
-    /// Seconds that `train` takes for the text.
+    /// Seconds of `train`.
     train: f64,
-    /// Seconds that the service takes for it, from the first byte sent until all of it is published.
+    /// Seconds of the service, from the first byte sent until everything is published.
     alone: f64,
-    /// And while it answers questions.
+    /// The same while it answers queries.
     asked: f64,
     answered: Answered,
     peak_kilobytes: u64,
@@ -57,7 +57,7 @@ pub fn run(options: &Options) -> Result<()> {
     let text = match &options.corpus {
         Some(corpus) => corpus.clone(),
         None => wikipedia::prepare(Path::new("demo"))
-            .context("could not get a text; --corpus FILE takes one of yours")?,
+            .context("could not get a text; pass one with --corpus FILE")?,
     };
     let program = build_skipstream()?;
     let folder = target_folder()?.join("bench-serve");
@@ -73,17 +73,17 @@ pub fn run(options: &Options) -> Result<()> {
         rounds.push(round(options, &program, &text, &folder)?);
     }
 
-    println!("## Questions while the service learns\n\n{}", circumstances::list());
-    println!("- text: {} bytes, learned once before the clock runs", fs::metadata(&text)?.len());
+    println!("## Queries while the service learns\n\n{}", circumstances::list());
+    println!("- text: {} bytes, learned once before timing", fs::metadata(&text)?.len());
     println!(
-        "- at most {} words of 100 dimensions; {} neighbour questions a second",
+        "- at most {} words of 100 dimensions; {} neighbor queries per second",
         options.max_vocabulary, options.rate
     );
     println!(
-        "- ingest: `train`'s time divided by the service's, from the first byte sent until all is published\n"
+        "- ingest: `train`'s time divided by the service's, from the first byte sent until everything is published\n"
     );
     println!(
-        "| round | train, s | ingest alone | ingest, asked | asked | failed | p50, ms | p99, ms | longest, ms | peak, MB | bound, MB |"
+        "| round | train, s | ingest alone | ingest with queries | queries | failed | p50, ms | p99, ms | longest, ms | peak, MB | bound, MB |"
     );
     println!("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (number, round) in rounds.iter().enumerate() {
@@ -114,9 +114,9 @@ fn round(options: &Options, program: &Path, text: &Path, folder: &Path) -> Resul
 
     let server = Server::start(program, folder, &settings)?;
     server.learn(text)?;
-    let vocabulary = server.stats()?["vocabulary"].as_u64().context("stats without a vocabulary")?;
+    let vocabulary = server.stats()?["vocabulary"].as_u64().context("the stats have no vocabulary")?;
     ensure!(
-        // Rare words leave in many at a time: a vocabulary has between two thirds of its size and all of it.
+        // Rare words are evicted in bulk, so a full vocabulary has at least two thirds of its bound.
         vocabulary as usize * 10 >= options.max_vocabulary * 6,
         "the text has only {vocabulary} words: too few for a vocabulary of {}",
         options.max_vocabulary
@@ -130,7 +130,8 @@ fn round(options: &Options, program: &Path, text: &Path, folder: &Path) -> Resul
     server.learn(text)?;
     let asked = begin.elapsed().as_secs_f64();
     let answered = questioner.stop()?;
-    let bound_bytes = server.stats()?["memory"]["bound_bytes"].as_u64().context("stats without a bound")?;
+    let bound_bytes =
+        server.stats()?["memory"]["bound_bytes"].as_u64().context("the stats have no memory bound")?;
     let peak_kilobytes = server.stop()?;
     Ok(Round { train, alone, asked, answered, peak_kilobytes, bound_bytes })
 }

@@ -1,4 +1,4 @@
-//! The processes of the benchmark: the service, and who asks it.
+//! The processes of the benchmark: the service and the load generator.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::Answered;
 
-/// A service that is running.
+/// A running service.
 pub struct Server {
     child: Child,
     address: String,
@@ -36,7 +36,7 @@ impl Server {
         let server = Server { child, address };
         let begin = Instant::now();
         while ureq::get(server.url("/readyz")).call().is_err() {
-            ensure!(begin.elapsed() < Duration::from_secs(30), "the service does not answer");
+            ensure!(begin.elapsed() < Duration::from_secs(30), "the service does not respond");
             thread::sleep(Duration::from_millis(20));
         }
         Ok(server)
@@ -54,21 +54,18 @@ impl Server {
         Ok(())
     }
 
-    /// What it says of itself.
+    /// Its statistics.
     pub fn stats(&self) -> Result<Value> {
         Ok(serde_json::from_str(&ureq::get(self.url("/v1/stats")).call()?.body_mut().read_to_string()?)?)
     }
 
-    /// Asks it to stop, and says how much memory it held at the most, in kilobytes.
+    /// Stops it and returns its peak memory in kilobytes.
     pub fn stop(mut self) -> Result<u64> {
         let id = self.child.id();
         let status =
             fs::read_to_string(format!("/proc/{id}/status")).context("this benchmark needs Linux")?;
-        let peak = high_water_mark(&status).context("the system does not tell how much memory was used")?;
-        ensure!(
-            Command::new("kill").arg(id.to_string()).status()?.success(),
-            "the service cannot be stopped"
-        );
+        let peak = high_water_mark(&status).context("the system does not report peak memory")?;
+        ensure!(Command::new("kill").arg(id.to_string()).status()?.success(), "could not stop the service");
         let ended = self.child.wait()?;
         if !ended.success() {
             bail!("the service ended with {ended}");
@@ -83,17 +80,17 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // After an error; one that was stopped is gone.
+        // Only has an effect after an error; a stopped service is gone.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Asks in a process of its own, which no session of ours slows down.
+/// A load generator in a session of its own, which ours does not slow down.
 pub struct Questioner(Child);
 
 impl Questioner {
-    /// Begins to ask.
+    /// Starts it.
     pub fn start(address: &str, model: &Path, rate: u32) -> Result<Questioner> {
         let mut command = Command::new(std::env::current_exe()?);
         command
@@ -103,11 +100,11 @@ impl Questioner {
         Ok(Questioner(child))
     }
 
-    /// Ends it, and says how long the answers took.
+    /// Stops it and returns the latencies.
     pub fn stop(mut self) -> Result<Answered> {
         drop(self.0.stdin.take());
         let output = self.0.wait_with_output()?;
-        ensure!(output.status.success(), "the questions ended with {}", output.status);
+        ensure!(output.status.success(), "the load generator ended with {}", output.status);
         Ok(serde_json::from_slice(&output.stdout)?)
     }
 }
