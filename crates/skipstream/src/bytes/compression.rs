@@ -185,7 +185,8 @@ impl<R: Read> Read for Decoded<R> {
     }
 }
 
-#[cfg(all(test, feature = "codecs"))]
+#[cfg(test)]
+#[cfg(feature = "codecs")]
 mod tests {
     use std::path::Path;
 

@@ -378,7 +378,7 @@ mod tests {
             Files::plan(paths, &self.ledger, again, &TextOptions::default(), &Layout::Text)
         }
 
-        /// Reads the files to the end, settles, and gives the sentences.
+        /// Reads the files to the end, records the positions, and returns the sentences.
         fn learn(&mut self, names: &[&str]) -> Vec<String> {
             let mut files = self.plan(names, false).unwrap();
             let sentences = take(&mut files, usize::MAX);
@@ -565,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_went_away_is_named_and_the_others_are_settled() {
+    fn a_file_that_went_away_is_named_and_the_others_are_recorded() {
         let mut desk = Desk::with(&[("a", "one\n"), ("b", "two\n")]);
         let mut files = desk.plan(&["a", "b"], false).unwrap();
         take(&mut files, 9);

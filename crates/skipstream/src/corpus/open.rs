@@ -206,7 +206,8 @@ pub(super) fn too_short(path: &Path, position: Position) -> Error {
     Error::text(path, TextError::TooShort { unit: "byte", position: position.offset })
 }
 
-#[cfg(all(test, feature = "codecs"))]
+#[cfg(test)]
+#[cfg(feature = "codecs")]
 mod tests {
     use std::io::Write;
 
@@ -363,9 +364,9 @@ mod tests {
         let folder = TempDir::new().unwrap();
         for bytes in [TEXT.into(), gzip(TEXT.as_bytes()), zstd(TEXT.as_bytes())] {
             let path = write(&folder, "text", &bytes);
-            let behind = TEXT.len() as u64 + 1;
+            let after = TEXT.len() as u64 + 1;
             let error =
-                open_at(&path, Position::at(behind), &TextOptions::default(), &Layout::Text).err().unwrap();
+                open_at(&path, Position::at(after), &TextOptions::default(), &Layout::Text).err().unwrap();
             assert!(error.to_string().contains("ends before byte 40"), "{error}");
         }
     }
@@ -389,7 +390,8 @@ mod tests {
     }
 }
 
-#[cfg(all(test, not(feature = "codecs"), not(feature = "records")))]
+#[cfg(test)]
+#[cfg(not(any(feature = "codecs", feature = "records")))]
 mod without_features {
     use super::*;
     use crate::corpus::{BadRecords, RecordField};

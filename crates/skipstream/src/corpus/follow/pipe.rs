@@ -16,27 +16,27 @@ pub(super) struct FollowedPipe {
     options: TextOptions,
     layout: Layout,
     stage: Stage,
-    /// How far it was read, or where reading is to begin.
+    /// How far it was read, or where reading is to start.
     position: Position,
     recorded: Position,
-    /// Words since the ledger was told.
+    /// The number of words since the last entry in the ledger.
     words: u64,
 }
 
-/// How far a pipe is. Each stage may take long, because the pipe may be silent.
+/// The stages of opening a pipe. Each may take long, because the pipe may be silent.
 enum Stage {
-    /// Its first bytes have not come.
+    /// Its first bytes have not arrived.
     Unknown(Box<dyn io::Read + Send>),
-    /// So many bytes are still to be passed over.
+    /// This number of bytes is still to skip.
     Skipping(Box<dyn io::Read + Send>, u64),
     /// It is read.
     Open(Box<TextStream>),
-    /// An error was met.
+    /// An error occurred.
     Failed,
 }
 
 impl FollowedPipe {
-    /// Begins behind what is to be passed over.
+    /// Starts after the text to skip.
     pub fn new(
         name: PathBuf,
         reader: Box<dyn io::Read + Send>,
@@ -94,7 +94,7 @@ impl FollowedPipe {
         }
     }
 
-    /// Goes on to the next stage if there are enough bytes.
+    /// Advances to the next stage if there are enough bytes.
     fn next_stage(&self, stage: Stage) -> Result<Stage> {
         let (mut reader, left) = match stage {
             Stage::Unknown(mut reader) => {

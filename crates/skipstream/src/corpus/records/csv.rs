@@ -109,7 +109,7 @@ impl Table {
             if ends == 0 {
                 return Ok(());
             }
-            self.position = behind(self.position, &chunk[..ends]);
+            self.position = after(self.position, &chunk[..ends]);
             self.reader.consume(ends);
         }
     }
@@ -134,7 +134,7 @@ impl Table {
                 return Ok(Some(column + 1));
             }
             let (met, read, written) = self.parser.read_field(chunk, &mut part);
-            self.position = behind(self.position, &chunk[..read]);
+            self.position = after(self.position, &chunk[..read]);
             self.reader.consume(read);
             if self.position.offset - start.offset > MAX_RECORD_BYTES as u64 {
                 let cause = TextError::LongRecord { line: start.lines + 1, limit: MAX_RECORD_BYTES };
@@ -179,7 +179,7 @@ impl Records for Table {
 }
 
 /// The position after bytes that start at a position.
-fn behind(position: Position, bytes: &[u8]) -> Position {
+fn after(position: Position, bytes: &[u8]) -> Position {
     Position {
         offset: position.offset + bytes.len() as u64,
         lines: position.lines + memchr::memchr_iter(b'\n', bytes).count() as u64,
