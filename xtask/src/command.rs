@@ -81,8 +81,17 @@ pub fn build_skipstream() -> Result<PathBuf> {
     Ok(shortened(program("release")?))
 }
 
+/// The program in SKIPSTREAM, or else a build in the profile of `cargo test`.
+pub fn program_for_tests() -> Result<PathBuf> {
+    if let Some(program) = env::var_os("SKIPSTREAM") {
+        return Ok(program.into());
+    }
+    run(cargo().args(["build", "--package", "skipstream-cli", "--locked"]))?;
+    program("debug")
+}
+
 /// The path of the binary of a profile.
-pub fn program(profile: &str) -> Result<PathBuf> {
+fn program(profile: &str) -> Result<PathBuf> {
     let program = target_folder()?.join(profile).join(format!("skipstream{}", env::consts::EXE_SUFFIX));
     ensure!(program.exists(), "cargo built skipstream, but {} does not exist", program.display());
     Ok(program)

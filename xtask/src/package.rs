@@ -5,13 +5,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use xtask::command::{cargo, program, root, run, run_with_retries, target_folder};
+use xtask::command::{program_for_tests, root, run, run_with_retries, target_folder};
 use xtask::python::Environment;
 
 /// Installs the package in a fresh environment and tests the installed copy, not the source folder.
 pub fn run_tests() -> Result<()> {
-    // The tests compare with the command. The profile of `cargo test` is often built already.
-    run(cargo().args(["build", "--package", "skipstream-cli", "--locked"]))?;
+    // The tests compare with the command.
+    let program = program_for_tests()?;
     let folder = target_folder()?.join("python-package");
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
@@ -35,5 +35,5 @@ pub fn run_tests() -> Result<()> {
     vermin.args(["--target=3.9-", "--no-tips", "--quiet", "python", "tutorial"]).current_dir(&package);
     run(&mut vermin)?;
     let tests = ["pytest", "--doctest-modules", "--pyargs", "skipstream", "tests"];
-    run(call(&tests).env("SKIPSTREAM", program("debug")?))
+    run(call(&tests).env("SKIPSTREAM", program))
 }

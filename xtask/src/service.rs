@@ -6,21 +6,20 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use xtask::command::{cargo, program, root, run, target_folder};
+use xtask::command::{program_for_tests, root, run, target_folder};
 use xtask::python::Environment;
 
 /// Builds the command, and runs the browser tests and the tests generated from the OpenAPI document.
 pub fn run_tests() -> Result<()> {
     let browser = browser()?;
-    // The profile of `cargo test`, which is often built already.
-    run(cargo().args(["build", "--package", "skipstream-cli", "--locked"]))?;
+    let program = program_for_tests()?;
     let tests = |name: &str| -> Result<_> {
         let folder = root().join("crates/skipstream-server/tests").join(name);
         let python = Environment::prepare(target_folder()?.join(name))?;
         python.install_all(&folder.join("requirements.txt"))?;
         let mut command = Command::new(python.program("python"));
         // Leave no caches beside the tests.
-        command.arg("-B").env("SKIPSTREAM", program("debug")?).env("CHROMIUM", &browser);
+        command.arg("-B").env("SKIPSTREAM", &program).env("CHROMIUM", &browser);
         Ok((command, folder))
     };
     let (mut schemathesis, folder) = tests("schemathesis")?;
