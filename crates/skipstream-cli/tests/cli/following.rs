@@ -22,7 +22,7 @@ fn learned(desk: &Desk) -> u64 {
     let header: Value = serde_json::from_slice(&rest[..u64::from_le_bytes(*length) as usize]).unwrap();
     let metadata = header["__metadata__"]["skipstream"].as_str().unwrap();
     let metadata: Value = serde_json::from_str(metadata).unwrap();
-    metadata["vocabulary"]["tokens"].as_u64().unwrap()
+    metadata["contents"]["training"]["vocabulary"]["tokens"].as_u64().unwrap()
 }
 
 /// Lines of text as records.
@@ -272,7 +272,8 @@ fn what_cannot_be_followed_is_refused() {
     desk.write("a.gz", [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0]);
     let refused = |args: &[&str], parts: &[&str]| assert_refused(&desk.run(&train("m", args)), parts);
     refused(&["--follow", "a.gz"], &["a.gz: a compressed file cannot be followed", "omit `--follow`"]);
-    refused(&["--follow", "--strategy", "word2vec", "a.txt"], &["--follow: the strategy word2vec reads all"]);
+    let answer = desk.run(&["train", "--model", "m", "--follow", "--strategy", "word2vec", "a.txt"]);
+    assert_refused(&answer, &["the strategy word2vec reads all"]);
     refused(&["--follow", "/dev/null"], &["/dev/null: a named pipe or a device cannot be followed"]);
     for (format, reason) in [
         ("csv", "a csv file cannot be followed"),
@@ -280,7 +281,7 @@ fn what_cannot_be_followed_is_refused() {
         ("parquet", "a parquet file cannot be followed"),
     ] {
         let args = ["--follow", "--format", format, "--field", "text", "a.txt"];
-        refused(&args, &[reason, "leave --follow out, or follow JSON lines"]);
+        refused(&args, &[reason, "follow plain text or JSON lines"]);
     }
     refused(&["--follow", "none/a.txt"], &["none/a.txt: No such file"]);
     refused(&["--idle-exit", "1s", "a.txt"], &["the following required arguments were not provided"]);

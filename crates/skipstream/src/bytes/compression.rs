@@ -185,8 +185,8 @@ impl<R: Read> Read for Decoded<R> {
     }
 }
 
-#[cfg(test)]
 #[cfg(feature = "codecs")]
+#[cfg(test)]
 mod tests {
     use std::path::Path;
 

@@ -206,8 +206,8 @@ pub(super) fn too_short(path: &Path, position: Position) -> Error {
     Error::text(path, TextError::TooShort { unit: "byte", position: position.offset })
 }
 
-#[cfg(test)]
 #[cfg(feature = "codecs")]
+#[cfg(test)]
 mod tests {
     use std::io::Write;
 
@@ -390,8 +390,8 @@ mod tests {
     }
 }
 
-#[cfg(test)]
 #[cfg(not(any(feature = "codecs", feature = "records")))]
+#[cfg(test)]
 mod without_features {
     use super::*;
     use crate::corpus::{BadRecords, RecordField};

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::FollowEvent;
+use super::Note;
 use super::growing::Growing;
 use super::tail::{FilePosition, Identity, Tail, TailEnd};
 use crate::corpus::ledger::{LearnedSource, Ledger, Reading};
@@ -132,12 +132,10 @@ impl FollowedFile {
         self.canonical == other.canonical
     }
 
-    pub fn path(&self) -> &Path {
-        self.tail.path()
-    }
-
-    pub fn take_events(&mut self) -> Vec<FollowEvent> {
-        self.tail.take_events()
+    /// What happened since the last call.
+    pub fn take_notes(&mut self) -> impl Iterator<Item = Note> {
+        let events = self.tail.take_events();
+        events.into_iter().map(|event| Note { file: self.tail.path().to_owned(), event })
     }
 
     pub fn report(&self) -> TextReport {

@@ -71,6 +71,7 @@ pub struct Follow {
     turn: usize,
     /// The number of sentences in this turn.
     given: usize,
+    notes: Vec<Note>,
     progress: FilesProgress,
 }
 
@@ -144,15 +145,16 @@ impl Follow {
         layout: &Layout,
     ) -> Result<Follow> {
         options.check()?;
-        let (mut files, mut pipes) = (Vec::<FollowedFile>::new(), Vec::new());
+        let (mut files, mut pipes, mut notes) = (Vec::<FollowedFile>::new(), Vec::new(), Vec::new());
         for input in inputs {
             let (name, reader, skip) = match input.into() {
                 Input::Pipe { name, reader, skip } => (name, reader, skip),
                 Input::Text { name, reader } => (name, reader, Position::default()),
                 Input::File(path) => {
                     check_growing(&path, layout)?;
-                    let file = FollowedFile::new(&path, ledger, again, options, layout)?;
+                    let mut file = FollowedFile::new(&path, ledger, again, options, layout)?;
                     if !files.iter().any(|known| known.is_same(&file)) {
+                        notes.extend(file.take_notes());
                         files.push(file);
                     }
                     continue;
@@ -162,7 +164,7 @@ impl Follow {
             pipes.push(FollowedPipe::new(name, reader, skip, options, layout));
         }
         let progress = FilesProgress::new(files.len() + pipes.len(), None);
-        Ok(Follow { files, pipes, turn: 0, given: 0, progress })
+        Ok(Follow { files, pipes, turn: 0, given: 0, notes, progress })
     }
 
     /// Whether files are followed, which have no end.
@@ -177,11 +179,7 @@ impl Follow {
 
     /// What happened since the last call.
     pub fn take_notes(&mut self) -> Vec<Note> {
-        let notes = self.files.iter_mut().flat_map(|file| {
-            let path = file.path().to_owned();
-            file.take_events().into_iter().map(move |event| Note { file: path.clone(), event })
-        });
-        notes.collect()
+        std::mem::take(&mut self.notes)
     }
 
     /// What was found in the text so far.
@@ -211,7 +209,12 @@ impl Follow {
 
     fn read_turn(&mut self, sentence: &mut Sentence) -> Result<Read> {
         let read = match self.turn.checked_sub(self.files.len()) {
-            None => self.files[self.turn].read(sentence),
+            None => {
+                let file = &mut self.files[self.turn];
+                let read = file.read(sentence);
+                self.notes.extend(file.take_notes());
+                read
+            }
             Some(pipe) => self.pipes[pipe].read(sentence),
         };
         let bytes_read = self.files.iter().map(FollowedFile::bytes_read).sum();
