@@ -62,7 +62,7 @@ def test_any_array_of_numbers_is_taken() -> None:
 @pytest.mark.parametrize(
     ("words", "vectors", "counts", "kind", "message"),
     [
-        (["a", "a"], [[1], [2]], None, ValueError, "`a` stands twice, as words 1 and 2"),
+        (["a", "a"], [[1], [2]], None, ValueError, "`a` occurs twice, as words 1 and 2"),
         (["a"], [[np.nan]], None, ValueError, "value 1 of `a` .* is NaN; it must be finite"),
         (["a"], [[1e300]], None, ValueError, "must be finite"),
         (["a"], [[1], [2]], None, ValueError, "there are 1 words and 2 vectors"),

@@ -92,11 +92,11 @@ def test_analogies_are_listed(wv: Embeddings, tmp_path: Path) -> None:
 def test_what_is_no_test_set_is_refused(wv: Embeddings, tmp_path: Path) -> None:
     pairs, analogies = "man woman 5\n", ": family\nman king woman queen\n"
     for evaluate, wrong, message in [
-        (wv.evaluate_word_pairs, analogies, "these are analogies, not word pairs"),
-        (wv.evaluate_word_analogies, pairs, "these are word pairs, not analogies"),
+        (wv.evaluate_word_pairs, analogies, "expected word pairs, found analogies"),
+        (wv.evaluate_word_analogies, pairs, "expected analogies, found word pairs"),
         (wv.evaluate_word_pairs, "", "it is empty"),
-        (wv.evaluate_word_pairs, pairs + "man woman\n", "line 2: not two words and a score"),
-        (wv.evaluate_word_analogies, analogies + "man king\n", "line 3: 2 words; a question has 4"),
+        (wv.evaluate_word_pairs, pairs + "man woman\n", "line 2: expected two words and a score"),
+        (wv.evaluate_word_analogies, analogies + "man king\n", "line 3: expected 4 words, found 2"),
     ]:
         with pytest.raises(ValueError, match=message):
             evaluate(write(tmp_path, wrong))  # type: ignore[operator]

@@ -151,9 +151,9 @@ fn what_cannot_be_scored_is_refused_with_file_and_line() {
     for (file, message) in [
         ("absent", "absent: No such file"),
         ("folder", "folder: Is a directory"),
-        ("empty", "empty: it is empty: it holds no word pairs and no analogies"),
-        ("novel", "novel: line 1: neither two words and a score nor a question of four words"),
-        ("short", "short: line 3: 3 words; a question has 4"),
+        ("empty", "empty: the file has no word pairs and no analogies"),
+        ("novel", "novel: line 1: expected two words and a score, or four words"),
+        ("short", "short: line 3: expected 4 words, found 3"),
         ("words", "words: line 2: the score is `low`; it must be a finite number"),
         ("latin", "latin: line 2: not valid UTF-8"),
         ("long", "long: line 1: longer than 65536 bytes"),

@@ -202,7 +202,7 @@ fn a_word_that_is_there_twice_is_refused() {
     tensors.retain(|(name, _)| !name.starts_with("word"));
     tensors.push(("words", words));
     tensors.push(("word_ends", Tensor::list([3u64, 6, 9].into_iter())));
-    assert!(complaint_of(tensors).contains("`tea` stands twice"));
+    assert!(complaint_of(tensors).contains("`tea` occurs twice"));
 }
 
 #[test]
