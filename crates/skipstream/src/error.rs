@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::corpus::{SourceChange, TextError};
 use crate::embeddings::VectorsError;
+#[cfg(feature = "eval")]
 use crate::eval::TestSetError;
 use crate::formats::FormatError;
 use crate::snapshot::ModelFileError;
@@ -84,6 +85,7 @@ pub enum Error {
         cause: FormatError,
     },
     /// A test set cannot be used.
+    #[cfg(feature = "eval")]
     #[error("{}: {cause}", path.display())]
     TestSet {
         /// The file, or a name for it.

@@ -79,6 +79,7 @@ pub mod snapshot;
 pub mod formats;
 
 // Scores.
+#[cfg(feature = "eval")]
 pub mod eval;
 
 pub use config::{

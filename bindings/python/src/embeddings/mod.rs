@@ -105,13 +105,13 @@ impl Embeddings {
         let (n_vectors, dimensions, vectors) = matrix(vectors)?;
         if n_vectors != words.len() {
             return Err(PyValueError::new_err(format!(
-                "there are {} words and {n_vectors} vectors; there must be as many of both",
+                "there are {} words and {n_vectors} vectors; the numbers must be equal",
                 words.len()
             )));
         }
         if let Some(counts) = counts.as_ref().filter(|counts| counts.len() != words.len()) {
             return Err(PyValueError::new_err(format!(
-                "there are {} words and {} counts; there must be as many of both",
+                "there are {} words and {} counts; the numbers must be equal",
                 words.len(),
                 counts.len()
             )));

@@ -27,9 +27,11 @@ pub use error::VectorsError;
 pub use mean::Lengths;
 pub use origin::Origin;
 pub use projection::Projection;
+#[cfg(feature = "eval")]
 pub(crate) use query::EPSILON;
 pub use query::{AnalogyRule, Combine, Neighbor, Query, Term};
 pub(crate) use rows::Rows;
+#[cfg(feature = "eval")]
 pub(crate) use search::find_best;
 pub use vectors::Vectors;
 pub(crate) use words::WordList;
