@@ -28,7 +28,6 @@ pub fn to_python(_py: Python<'_>, error: Error) -> PyErr {
         | Error::TestSet { .. }
         | Error::Vectors(_)
         | Error::Diverged { .. }
-        | Error::Malformed { .. }
         | Error::Unsupported(_) => PyValueError::new_err(message),
         _ => PyRuntimeError::new_err(message),
     }

@@ -2,6 +2,7 @@
 
 use skipstream::Error;
 use skipstream::corpus::{SourceChange, TextError};
+use skipstream::formats::{Defect, FormatError};
 use skipstream::snapshot::ModelFileError;
 
 /// The remedy to append to the message, if there is one.
@@ -34,6 +35,16 @@ pub fn remedy(error: &Error) -> Option<String> {
         Error::ModelFile { path, cause: ModelFileError::OnlyVectors } => {
             format!("a new model can start from these vectors with `train --init {}`", path.display())
         }
+        Error::ModelFile { cause: ModelFileError::OneKind { .. }, .. }
+        | Error::Format { cause: FormatError::OneKind { .. }, .. } => "omit `--vectors`".to_owned(),
+        Error::Format { cause: FormatError::At { defect: Defect::WordNotUtf8, .. }, .. } => {
+            "use `--invalid-utf8 replace` or `--invalid-utf8 skip`".to_owned()
+        }
+        Error::Format { cause: FormatError::ReadOnly { .. }, .. } => "use `--to word2vec-text`".to_owned(),
+        Error::Format { cause: FormatError::NotCompressible { .. }, .. } => {
+            "use a name without this extension, or `--to word2vec-text` or `--to word2vec-binary`".to_owned()
+        }
+        Error::Format { cause: FormatError::NotAStream { .. }, .. } => "name a file".to_owned(),
         Error::Diverged { .. } => "try a smaller `--learning-rate`".to_owned(),
         Error::OutOfMemory { .. } => {
             "use a smaller `--max-vocabulary` or fewer `--dimensions`, or set `--memory`".to_owned()

@@ -120,10 +120,6 @@ pub enum Error {
     /// The call does not fit the trainer's strategy or state.
     #[error("{0}")]
     Unsupported(String),
-    /// A file is not valid. Being replaced by the variants with typed causes.
-    #[doc(hidden)]
-    #[error("{}: {reason}", path.display())]
-    Malformed { path: PathBuf, reason: String },
 }
 
 impl Error {
@@ -142,13 +138,13 @@ impl Error {
         Error::ModelFile { path: path.as_ref().to_owned(), cause }
     }
 
+    /// A vectors file of another program that cannot be used.
+    pub(crate) fn format(path: impl AsRef<Path>, cause: FormatError) -> Error {
+        Error::Format { path: path.as_ref().to_owned(), cause }
+    }
+
     /// A failed reservation of memory.
     pub(crate) fn out_of_memory(what: impl Into<String>, bytes: usize) -> Error {
         Error::OutOfMemory { what: what.into(), bytes: bytes as u64 }
-    }
-
-    /// A malformed file, with the reason. Being replaced by typed causes.
-    pub(crate) fn malformed(path: impl AsRef<Path>, reason: impl Into<String>) -> Error {
-        Error::Malformed { path: path.as_ref().to_owned(), reason: reason.into() }
     }
 }

@@ -274,8 +274,7 @@ impl Session {
 
     /// Whether the error only says that a silent standard input was abandoned after a signal.
     fn is_stopped_pipe(&self, error: &Error) -> bool {
-        let (Error::Io { path, .. } | Error::Text { path, .. } | Error::Malformed { path, .. }) = error
-        else {
+        let (Error::Io { path, .. } | Error::Text { path, .. }) = error else {
             return false;
         };
         self.stop.is_asked() && path == Path::new(STDIN)

@@ -156,10 +156,7 @@ fn the_format_can_be_named_and_bad_words_replaced_or_left_out() {
     assert_eq!(as_text(&desk, "m"), "2 1\n2 1\n3 4\n");
     desk.write("v", b"2 1\na\xc3 1\nb 2\n");
     let import = ["import", "v", "--force", "--model", "m"];
-    assert_refused(
-        &desk.run(&import),
-        "v: line 2: a word is not UTF-8 (the policies `replace` and `skip` go on)",
-    );
+    assert_refused(&desk.run(&import), "v: line 2: a word is not valid UTF-8; use `--invalid-utf8 replace`");
     assert_done(&desk.run(&[&import[..], &["--invalid-utf8", "skip"]].concat()));
     assert_eq!(as_text(&desk, "m"), "1 1\nb 2\n");
     assert_done(&desk.run(&[&import[..], &["--invalid-utf8", "replace"]].concat()));
@@ -227,25 +224,25 @@ fn files_that_are_not_read_are_refused_with_what_to_do() {
     let gzip = gzip.finish().unwrap();
     let files: [(&str, &[u8], &str); 15] = [
         ("empty", b"", "empty: the file is empty"),
-        ("model.bin", b"\xba\x16\x4f\x2f\x0c\0\0\0", "take the .vec file"),
+        ("model.bin", b"\xba\x16\x4f\x2f\x0c\0\0\0", "use the .vec file"),
         ("vectors.kv", b"\x80\x04\x95\0", "gensim.models.KeyedVectors.load"),
-        ("prose", b"no vectors here\n", "prose: this is not a format of word vectors that is known"),
+        ("prose", b"no vectors here\n", "prose: unknown format"),
         (
             "vectors.tsv",
             b"0.5\t1\n",
-            "numbers without a word; where this is the projector's vectors.tsv, name its",
+            "numbers without words; to read the projector's vectors.tsv, name its folder",
         ),
         ("zip", b"PK\x03\x04\0\0", "zip: zip is not supported; decompress the file first"),
-        ("more", b"3 1\na 1\nb 2\n", "more: the first line promises 3 words; the file ends after 2"),
-        ("fewer", b"1 1\na 1\nb 2\n", "fewer: line 3: a word more than the 1 that the first line promises"),
-        ("wide", b"2 3\na 1 2\nb 1 2\n", "wide: line 2: 2 values after the word; there must be 3"),
-        ("none", b"1 0\na\n", "0 dimensions; they must be from 1 to 65536"),
+        ("more", b"3 1\na 1\nb 2\n", "more: the first line states 3 words; the file has 2"),
+        ("fewer", b"1 1\na 1\nb 2\n", "fewer: line 3: more data than the header states"),
+        ("wide", b"2 3\na 1 2\nb 1 2\n", "wide: line 2: 2 values; expected 3"),
+        ("none", b"1 0\na\n", "0 dimensions; the number must be from 1 to 65536"),
         (
             "vast",
             b"9 1000000000000000000\na 1\n",
-            "1000000000000000000 dimensions; they must be from 1 to 65536",
+            "1000000000000000000 dimensions; the number must be from 1 to 65536",
         ),
-        ("twice", b"2 1\na 1\na 2\n", "twice: line 3: `a` stands twice, first as word 1"),
+        ("twice", b"2 1\na 1\na 2\n", "twice: line 3: `a` is repeated; it is also word 1"),
         ("nan", b"1 2\na 1 nan\n", "nan: line 2: value 2 of word 1 is NaN; it must be finite"),
         ("cut.gz", &gzip[..gzip.len() - 9], "cut.gz: the gzip data is damaged or cut short"),
         ("cut.bin", b"2 2\na \0\0\0\0\0\0\0\0\nb \0\0", "cut.bin: byte 17: the file ends in a vector"),
@@ -256,7 +253,7 @@ fn files_that_are_not_read_are_refused_with_what_to_do() {
         assert_refused(&desk.run(&["neighbors", "--model", name, "a"]), message);
     }
     for (name, message) in [
-        ("folder", "folder: this is a folder, without the projector's vectors.tsv"),
+        ("folder", "folder: this folder has no vectors.tsv of the embedding projector"),
         ("missing", "missing: No such file or directory"),
     ] {
         assert_refused(&desk.run(&["import", name, "--model", "m"]), message);
@@ -271,7 +268,7 @@ fn a_line_without_an_end_is_refused_early() {
     desk.write("long", [b"1 1\n".to_vec(), vec![b'a'; 5_000_000]].concat());
     assert_refused(
         &desk.run(&["import", "long", "--from", "word2vec-text", "--model", "m"]),
-        "long: line 2: longer than 4259840 bytes",
+        "long: line 2: the line is longer than 4259840 bytes",
     );
 }
 
@@ -280,7 +277,10 @@ fn a_file_of_two_that_is_missing_or_does_not_fit_is_refused() {
     let desk = trained();
     assert_done(&desk.run(&["export", "--model", "m", "--to", "npy", "v.npy"]));
     desk.write("v.words.tsv", "moon\t2\nstar\t1\n");
-    assert_refused(&desk.run(&["neighbors", "--model", "v.npy", "moon"]), " rows; v.words.tsv has 2 words");
+    assert_refused(
+        &desk.run(&["neighbors", "--model", "v.npy", "moon"]),
+        " vectors; v.words.tsv has 2 words",
+    );
     std::fs::remove_file(desk.path("v.words.tsv")).unwrap();
     assert_refused(&desk.run(&["neighbors", "--model", "v.npy", "moon"]), "v.words.tsv: No such file");
 }
@@ -289,16 +289,12 @@ fn a_file_of_two_that_is_missing_or_does_not_fit_is_refused() {
 fn exports_that_make_no_sense_are_refused() {
     let desk = trained();
     for (format, out, message) in [
-        (
-            "npy",
-            "v.npy.gz",
-            "npy is not written compressed, because programs that read it look at it in place; write `v.npy`",
-        ),
-        ("safetensors", "v.zst", "safetensors is not written compressed"),
-        ("finalfusion", "v.fifu.xz", "finalfusion is not written compressed"),
-        ("npy", "-", "npy is two files, which cannot go into a pipe; name a path"),
-        ("projector", "-", "projector is two files"),
-        ("safetensors", "-", "safetensors is a file to be mapped, which a pipe cannot be"),
+        ("npy", "v.npy.gz", "npy cannot be written compressed; use a name without this extension"),
+        ("safetensors", "v.zst", "safetensors cannot be written compressed"),
+        ("finalfusion", "v.fifu.xz", "finalfusion cannot be written compressed"),
+        ("npy", "-", "npy cannot be written to a pipe; name a file"),
+        ("projector", "-", "projector cannot be written to a pipe"),
+        ("safetensors", "-", "safetensors cannot be written to a pipe"),
         ("word2vec-text", "no/folder/v.txt", "no/folder/.v.txt.partial: No such file or directory"),
         ("projector", "a.txt", "a.txt: "),
         ("word2vec-text", "/", "error: "),
@@ -334,7 +330,7 @@ fn words_that_a_format_cannot_hold_are_named() {
     let desk = Desk::new();
     desk.write("glove.txt", "the 1 2\nnew york 3 4\n");
     let export = |format, out| desk.run(&["export", "--model", "glove.txt", "--to", format, out]);
-    assert_refused(&export("word2vec-text", "v.txt"), "`new york` is empty or contains white space");
+    assert_refused(&export("word2vec-text", "v.txt"), "the format cannot represent the word `new york`");
     assert_done(&export("npy", "v.npy"));
     assert_eq!(desk.bytes("v.words.tsv"), b"the\nnew york\n");
 }

@@ -38,7 +38,7 @@ fn nothing_a_folder_or_something_else() {
     assert_refused(&desk, "folder", "this is a folder");
     assert_refused(&desk, "empty", "empty");
     desk.write("text", "to be or not to be\n");
-    assert_refused(&desk, "text", "this is not a format of word vectors that is known");
+    assert_refused(&desk, "text", "unknown format");
 }
 
 #[test]

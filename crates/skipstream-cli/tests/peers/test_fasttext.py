@@ -42,4 +42,4 @@ def test_we_refuse_its_binary_model(skipstream, learned):
     learned.save_model(str(skipstream.folder / "wiki.bin"))
     done = skipstream.run("neighbors", "--model", "wiki.bin", "word")
     assert done.returncode == 2
-    assert "take the .vec file" in done.stderr
+    assert "use the .vec file" in done.stderr

@@ -9,6 +9,7 @@
 use std::io::{BufRead, Write};
 use std::path::Path;
 
+use super::error::{Defect, FormatError};
 use super::input::Input;
 use super::rows::{MAX_WORD_BYTES, Rows, check_word};
 use crate::embeddings::Embeddings;
@@ -26,18 +27,14 @@ const NORMS: u32 = 6;
 /// The identifier of `f32` among the types of values.
 const SINGLE: u32 = 10;
 
-/// What to do with vectors that are computed from parts: to take only the words' own rows would give other vectors.
-const CONVERT: &str =
-    "in Python: finalfusion.compat.write_word2vec(\"vectors.bin\", finalfusion.load_finalfusion(…))";
-
 /// Writes words, vectors of unit length, and norms.
 ///
 /// It is an error if a norm is too large or too small for an `f32`, or if a word could not be read again.
 pub(super) fn write(embeddings: &Embeddings, writer: impl Write, name: &Path) -> Result<()> {
-    embeddings.words().try_for_each(check_word).map_err(|reason| {
-        Error::Unsupported(format!("{reason}; it would not be read from such a file (safetensors holds it)"))
-    })?;
-    let norms = norms(embeddings)?;
+    if let Some(word) = embeddings.words().find(|word| check_word(word).is_err()) {
+        return Err(Error::format(name, FormatError::Word { word: word.to_owned() }));
+    }
+    let norms = norms(embeddings, name)?;
     let mut writer = Output { writer, offset: 0 };
     let mut write_all = || {
         writer.bytes(MAGIC)?;
@@ -73,7 +70,7 @@ pub(super) fn write(embeddings: &Embeddings, writer: impl Write, name: &Path) ->
     write_all().map_err(Error::io(name))
 }
 
-/// Reads words and vectors, multiplied by their norms where there are any.
+/// Reads words and vectors, multiplied by their norms if there are any.
 pub(super) fn read(reader: impl BufRead, name: &Path) -> Result<Embeddings> {
     let mut file = Input::new(reader, name);
     read_header(&mut file)?;
@@ -82,29 +79,30 @@ pub(super) fn read(reader: impl BufRead, name: &Path) -> Result<Embeddings> {
         (start, identifier) = chunk(&mut file)?;
     }
     if identifier != SIMPLE_VOCABULARY {
-        return Err(file.error(start, format!("{}, which is not read; {CONVERT}", chunk_name(identifier))));
+        return Err(file.error(start, unsupported(identifier)));
     }
     let words = read_words(&mut file)?;
 
     let (start, identifier) = chunk(&mut file)?;
     if identifier != MATRIX {
-        return Err(file.error(start, format!("{}, which is not read; {CONVERT}", chunk_name(identifier))));
+        return Err(file.error(start, unsupported(identifier)));
     }
     let n_rows = file.u64("the matrix")?;
     let dimensions = file.u32("the matrix")? as usize;
     check_type(&mut file)?;
-    let mut rows = Rows::new(dimensions).map_err(|reason| file.error(start, reason))?;
+    let mut rows = Rows::new(dimensions).map_err(|defect| file.error(start, defect))?;
     if n_rows != words.len() as u64 {
-        return Err(file.error(start, format!("a matrix of {n_rows} rows for {} words", words.len())));
+        let defect = Defect::Rows { what: "rows", found: n_rows, words: words.len() };
+        return Err(file.error(start, defect));
     }
     for (place, word) in words {
-        rows.push_word(&word).map_err(|reason| file.error(place, reason))?;
+        rows.push_word(&word).map_err(|defect| file.error(place, defect))?;
     }
     file.bytes(padding(file.offset()), "the matrix")?;
     for _ in 0..n_rows {
         file.vector(&mut rows)?;
     }
-    // Some versions do not list the norms in the header, so we look.
+    // Some versions do not list the norms in the header, so look.
     if !file.is_at_end()? {
         read_norms(&mut file, &mut rows)?;
     }
@@ -113,15 +111,15 @@ pub(super) fn read(reader: impl BufRead, name: &Path) -> Result<Embeddings> {
 
 fn read_header(file: &mut Input<'_, impl BufRead>) -> Result<()> {
     if file.array::<4>("the header")? != MAGIC {
-        return Err(file.error(0, "not a file of finalfusion"));
+        return Err(file.error(0, Defect::Expected("a finalfusion file")));
     }
     let version = file.u32("the header")?;
     if version != VERSION {
-        return Err(file.error(4, format!("version {version} of finalfusion's format; {VERSION} is read")));
+        return Err(file.error(4, Defect::Version { found: version.to_string(), supported: "0" }));
     }
     let n_chunks = file.u32("the header")?;
     if n_chunks > MAX_CHUNKS {
-        return Err(file.error(8, format!("{n_chunks} chunks; at most {MAX_CHUNKS} are read")));
+        return Err(file.error(8, Defect::Expected("at most 16 chunks")));
     }
     for _ in 0..n_chunks {
         file.u32("the header")?;
@@ -129,7 +127,7 @@ fn read_header(file: &mut Input<'_, impl BufRead>) -> Result<()> {
     Ok(())
 }
 
-/// Where the next chunk starts, and its identifier. Metadata is passed over; the length of others is told by their data.
+/// The start of the next chunk, and its identifier. Metadata is skipped; the data of other chunks tell their length.
 fn chunk(file: &mut Input<'_, impl BufRead>) -> Result<(u64, u32)> {
     let start = file.offset();
     let identifier = file.u32("a chunk's head")?;
@@ -140,7 +138,7 @@ fn chunk(file: &mut Input<'_, impl BufRead>) -> Result<(u64, u32)> {
     Ok((start, identifier))
 }
 
-/// The words with their places.
+/// The words with their offsets.
 fn read_words(file: &mut Input<'_, impl BufRead>) -> Result<Vec<(u64, String)>> {
     let n_words = file.u64("the words")?;
     let mut words = Vec::new();
@@ -148,12 +146,10 @@ fn read_words(file: &mut Input<'_, impl BufRead>) -> Result<Vec<(u64, String)>> 
         let start = file.offset();
         let length = file.u32("the words")? as usize;
         if length > MAX_WORD_BYTES {
-            return Err(
-                file.error(start, format!("a word of {length} bytes; at most {MAX_WORD_BYTES} are read"))
-            );
+            return Err(file.error(start, Defect::LongWord));
         }
         let word = String::from_utf8(file.bytes(length, "the words")?);
-        words.push((start, word.map_err(|_| file.error(start, "a word is not UTF-8"))?));
+        words.push((start, word.map_err(|_| file.error(start, Defect::WordNotUtf8))?));
     }
     Ok(words)
 }
@@ -161,11 +157,12 @@ fn read_words(file: &mut Input<'_, impl BufRead>) -> Result<Vec<(u64, String)>> 
 fn read_norms(file: &mut Input<'_, impl BufRead>, rows: &mut Rows) -> Result<()> {
     let (start, identifier) = chunk(file)?;
     if identifier != NORMS {
-        return Err(file.error(start, format!("{} behind the matrix", chunk_name(identifier))));
+        return Err(file.error(start, unsupported(identifier)));
     }
     let n_norms = file.u64("the norms")?;
     if n_norms != rows.len() as u64 {
-        return Err(file.error(start, format!("{n_norms} norms for {} words", rows.len())));
+        let defect = Defect::Rows { what: "norms", found: n_norms, words: rows.len() };
+        return Err(file.error(start, defect));
     }
     check_type(file)?;
     file.bytes(padding(file.offset()), "the norms")?;
@@ -175,7 +172,7 @@ fn read_norms(file: &mut Input<'_, impl BufRead>, rows: &mut Rows) -> Result<()>
         let row = rows.row_mut(row);
         row.iter_mut().for_each(|value| *value *= norm);
         if !row.iter().all(|value| value.is_finite()) {
-            return Err(file.error(place, format!("a norm is {norm}; the vector must be finite")));
+            return Err(file.error(place, Defect::Norm { norm }));
         }
     }
     Ok(())
@@ -185,37 +182,40 @@ fn check_type(file: &mut Input<'_, impl BufRead>) -> Result<()> {
     let place = file.offset();
     match file.u32("a chunk's head")? {
         SINGLE => Ok(()),
-        other => Err(file.error(place, format!("values of type {other}; {SINGLE}, f32, is read"))),
+        other => {
+            let defect = Defect::ValueType { found: other.to_string(), supported: "10 (f32)" };
+            Err(file.error(place, defect))
+        }
     }
 }
 
-fn chunk_name(identifier: u32) -> String {
-    match identifier {
+/// A chunk that is not read here. Vectors that are computed from subwords would differ from the words' own rows.
+fn unsupported(identifier: u32) -> Defect {
+    let part = match identifier {
         1 => "a second vocabulary".to_owned(),
         2 => "a second matrix".to_owned(),
         3 | 7 | 8 | 9 => "a vocabulary with subwords".to_owned(),
         4 => "a quantized matrix".to_owned(),
         6 => "norms without a matrix".to_owned(),
         other => format!("a chunk with the identifier {other}"),
-    }
+    };
+    Defect::Part { part }
 }
 
-/// From one to four bytes, so that values begin at a multiple of four; where they would anyway, there are four.
+/// One to four bytes, so that values begin at a multiple of four. If they would anyway, there are four.
 fn padding(offset: u64) -> usize {
     4 - (offset % 4) as usize
 }
 
-fn norms(embeddings: &Embeddings) -> Result<Vec<f32>> {
+fn norms(embeddings: &Embeddings, name: &Path) -> Result<Vec<f32>> {
     let norm = |row| {
         let vector = embeddings.vector_at(row);
         let squares = vector.iter().map(|&value| f64::from(value).powi(2));
         let norm = squares.sum::<f64>().sqrt();
         let is_representable = (f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX)).contains(&norm);
         if norm != 0.0 && !is_representable {
-            return Err(Error::Unsupported(format!(
-                "the vector of `{}` has the norm {norm:e}; finalfusion can hold norms from 1.2e-38 to 3.4e38",
-                embeddings.word(row)
-            )));
+            let word = embeddings.word(row).to_owned();
+            return Err(Error::format(name, FormatError::Norm { word, norm }));
         }
         Ok(norm as f32)
     };
@@ -226,7 +226,7 @@ fn unit(value: f32, norm: f32) -> f32 {
     if norm == 0.0 { value } else { (f64::from(value) / f64::from(norm)) as f32 }
 }
 
-/// Bytes of which we know how many were written: padding depends on it.
+/// A writer that counts its bytes, because padding depends on the offset.
 struct Output<Writer> {
     writer: Writer,
     offset: u64,
@@ -318,40 +318,44 @@ mod tests {
     #[test]
     fn a_word_that_could_not_be_read_again_is_not_written() {
         let long = "a".repeat(MAX_WORD_BYTES + 1);
-        for (word, reason) in
-            [("new\nyork", "`new\\nyork` is not a word"), (&long, "a word is longer than 65536 bytes")]
-        {
+        for (word, reason) in [("new\nyork", "the word `new\\nyork`"), (&long, "the word `aaa")] {
             let embeddings = Embeddings::new(1, [(word, 1)], vec![0.0]).unwrap();
             let message = write(&embeddings, Vec::new(), Path::new("v.fifu")).unwrap_err().to_string();
-            assert!(message.starts_with(reason) && message.contains("safetensors"), "{message}");
+            assert!(message.contains(reason) && message.contains("safetensors"), "{message}");
         }
     }
 
     #[test]
     fn a_header_that_is_wrong_is_refused() {
         assert_refused(b"FiF", "byte 0: the file ends in the header");
-        assert_refused(&with(4, &[9]), "byte 4: version 9 of finalfusion's format; 0 is read");
-        assert_refused(&with(8, &[255; 4]), "byte 8: 4294967295 chunks; at most 16 are read");
+        assert_refused(&with(4, &[9]), "byte 4: version 9 is not supported; expected 0");
+        assert_refused(&with(8, &[255; 4]), "byte 8: expected at most 16 chunks");
     }
 
     #[test]
     fn subwords_and_quantized_vectors_are_refused_with_what_to_do() {
         let message = read(&with(24, &[3])).unwrap_err().to_string();
         assert!(
-            message.contains("byte 24: a vocabulary with subwords, which is not read; in Python: "),
+            message.contains("byte 24: a vocabulary with subwords is not supported; convert it in Python: "),
             "{message}"
         );
         let message = read(&with(49, &[4])).unwrap_err().to_string();
-        assert!(message.contains("byte 49: a quantized matrix, which is not read; in Python: "), "{message}");
+        assert!(
+            message.contains("byte 49: a quantized matrix is not supported; convert it in Python: "),
+            "{message}"
+        );
     }
 
     #[test]
     fn sizes_that_lie_are_refused_without_room_for_them() {
         assert_refused(&with(36, &[255; 8]), "byte 63: the file ends in the words");
-        assert_refused(&with(44, &[255; 4]), "byte 44: a word of 4294967295 bytes; at most 65536 are read");
-        assert_refused(&with(61, &[255; 8]), "byte 49: a matrix of 18446744073709551615 rows for 1 words");
-        assert_refused(&with(69, &[0; 4]), "byte 49: 0 dimensions; they must be from 1 to 65536");
-        assert_refused(&with(69, &[255; 4]), "byte 49: 4294967295 dimensions; they must be from 1 to 65536");
+        assert_refused(&with(44, &[255; 4]), "byte 44: a word is longer than 65536 bytes");
+        assert_refused(&with(61, &[255; 8]), "byte 49: 18446744073709551615 rows for 1 words");
+        assert_refused(&with(69, &[0; 4]), "byte 49: 0 dimensions; the number must be from 1 to 65536");
+        assert_refused(
+            &with(69, &[255; 4]),
+            "byte 49: 4294967295 dimensions; the number must be from 1 to 65536",
+        );
         assert_refused(&with(100, &[2]), "byte 88: 2 norms for 1 words");
         let endless = [&one_word()[..24], &METADATA.to_le_bytes(), &[255; 8], b"[x]"].concat();
         assert_refused(&endless, "byte 36: the file ends in the metadata");
@@ -359,7 +363,7 @@ mod tests {
 
     #[test]
     fn values_of_another_type_are_refused() {
-        assert_refused(&with(73, &[11]), "byte 73: values of type 11; 10, f32, is read");
+        assert_refused(&with(73, &[11]), "byte 73: values of type 11 are not supported; expected 10 (f32)");
     }
 
     #[test]
@@ -371,14 +375,14 @@ mod tests {
 
     #[test]
     fn a_word_that_is_not_utf8_is_refused() {
-        assert_refused(&with(48, b"\xff"), "byte 44: a word is not UTF-8");
+        assert_refused(&with(48, b"\xff"), "byte 44: a word is not valid UTF-8");
     }
 
     #[test]
     fn a_norm_that_no_f32_can_hold_is_refused() {
         let embeddings = Embeddings::new(2, [("a", 1)], vec![f32::MAX; 2]).unwrap();
         let message = write(&embeddings, Vec::new(), Path::new("v.fifu")).unwrap_err().to_string();
-        assert!(message.starts_with("the vector of `a` has the norm 4.8"), "{message}");
+        assert!(message.starts_with("v.fifu: the vector of `a` has the norm 4.8"), "{message}");
     }
 
     #[test]

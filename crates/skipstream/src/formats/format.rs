@@ -14,26 +14,26 @@ use crate::{Error, Result};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Format {
-    /// word2vec's text, which fastText's `.vec` is too. No counts.
+    /// word2vec text, the same as fastText's `.vec`. No counts.
     Word2vecText,
-    /// word2vec's binary. No counts.
+    /// word2vec binary. No counts.
     Word2vecBinary,
-    /// A model of this program: a trainer's whole state, or vectors only, which is what is written.
+    /// A model file or vectors file of this library. Writing makes a vectors file.
     Safetensors,
-    /// numpy's `.npy`, with words and counts in `.words.tsv` beside it.
+    /// numpy's `.npy`, with words and counts in a `.words.tsv` next to it.
     Npy,
-    /// finalfusion's `.fifu`, at unit length with norms: values come back within 2⁻²², relatively. No counts.
+    /// finalfusion's `.fifu`: unit vectors with norms, with a relative error of at most 2⁻²². No counts.
     Finalfusion,
     /// A folder with the two files of TensorFlow's embedding projector.
     Projector,
-    /// GloVe's text: word2vec's without its first line. Read only.
+    /// GloVe text: word2vec text without its first line. Read-only.
     Glove,
-    /// The text model of yskip, with targets and contexts. Read only.
+    /// The text model of yskip, with target and context vectors. Read-only.
     Yskip,
 }
 
 impl Format {
-    /// All formats that are read.
+    /// All formats that can be read.
     pub const ALL: [Format; 8] = [
         Format::Word2vecText,
         Format::Word2vecBinary,
@@ -59,24 +59,23 @@ impl Format {
         }
     }
 
-    /// Whether files have the words' counts. In others a word is counted by its place (the last one 1, the one before 2,
-    /// …), as gensim does, so that the order of the file stays the order of the rows.
+    /// Whether files have the counts of words. Otherwise words get the counts n, n − 1, … 1, as in gensim, so that the
+    /// order of the file stays the order of the rows.
     pub fn has_counts(self) -> bool {
         !matches!(self, Format::Word2vecText | Format::Word2vecBinary | Format::Finalfusion | Format::Glove)
     }
 
-    /// Whether it is written too.
+    /// Whether it can be written.
     pub fn is_written(self) -> bool {
         !matches!(self, Format::Glove | Format::Yskip)
     }
 
-    /// Whether files are written compressed where their name says so. Others are there to be mapped into memory, which
-    /// compressed ones cannot be.
+    /// Whether files can be written compressed. The other formats are memory-mapped, which compressed files cannot be.
     pub fn is_compressible(self) -> bool {
         matches!(self, Format::Word2vecText | Format::Word2vecBinary)
     }
 
-    /// The files that vectors at a path consist of, the one with the vectors first.
+    /// The files of vectors at a path, the one with the vectors first.
     pub fn files(self, path: impl AsRef<Path>) -> Vec<PathBuf> {
         let path = path.as_ref();
         match self {

@@ -1,4 +1,4 @@
-//! Vectors with which the words of a new model start, from a file.
+//! Vectors that the words of a new model start with, from a file.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::train::{Initial, InitialSource};
 
 impl Initial {
-    /// Loads vectors from a file in any [`Format`](crate::formats::Format). Of a model, that is the sum of a word's two
-    /// vectors: what its queries are answered from.
+    /// Loads vectors from a file in any [`Format`](crate::formats::Format). Of a model file, it takes the sum of target and
+    /// context vectors, which queries use.
     pub fn load(path: impl AsRef<Path>) -> Result<Initial> {
         let path = path.as_ref();
         let format = recognize(path)?;

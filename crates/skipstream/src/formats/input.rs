@@ -1,8 +1,9 @@
-//! Binary files: bytes of which we know how many were read.
+//! Binary files, with the number of bytes that were read.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::Path;
 
+use super::error::{Defect, FilePlace, FormatError};
 use super::rows::{MAX_DIMENSIONS, Rows};
 use crate::bytes::read_error;
 use crate::{Error, Result};
@@ -14,23 +15,23 @@ pub(super) struct Input<'name, Reader> {
 }
 
 impl<'name, Reader: BufRead> Input<'name, Reader> {
-    /// A file from its first byte; `name` stands in error messages.
+    /// A file from its first byte; `name` is for error messages.
     pub(super) fn new(reader: Reader, name: &'name Path) -> Self {
         Input { reader, name, offset: 0 }
     }
 
-    /// How many bytes were read.
+    /// The number of bytes that were read.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The file is malformed at a byte, for the given reason.
-    pub(super) fn error(&self, offset: u64, reason: impl AsRef<str>) -> Error {
-        Error::malformed(self.name, format!("byte {offset}: {}", reason.as_ref()))
+    /// A defect at a byte.
+    pub(super) fn error(&self, offset: u64, defect: Defect) -> Error {
+        Error::format(self.name, FormatError::At { place: FilePlace::Byte(offset), defect })
     }
 
-    /// The bytes before `end`, which is read too; `what` they are stands in error messages.
-    pub(super) fn until(&mut self, end: u8, max_bytes: usize, what: &str) -> Result<Vec<u8>> {
+    /// The bytes before `end`, which is read too; `what` they are is for error messages.
+    pub(super) fn until(&mut self, end: u8, max_bytes: usize, what: &'static str) -> Result<Vec<u8>> {
         let start = self.offset;
         let mut bytes = Vec::new();
         // One byte more, for `end`.
@@ -40,30 +41,30 @@ impl<'name, Reader: BufRead> Input<'name, Reader> {
         if bytes.pop_if(|last| *last == end).is_some() {
             Ok(bytes)
         } else if bytes.len() <= max_bytes {
-            Err(self.error(start, format!("the file ends in {what}")))
+            Err(self.error(start, Defect::Truncated(what)))
         } else {
-            Err(self.error(start, format!("{what} is longer than {max_bytes} bytes")))
+            Err(self.error(start, Defect::TooLong { what, limit: max_bytes }))
         }
     }
 
-    /// So many bytes, of which the caller knows that there is room for them.
-    pub(super) fn bytes(&mut self, n: usize, what: &str) -> Result<Vec<u8>> {
+    /// The next `n` bytes; the caller has checked that `n` is small.
+    pub(super) fn bytes(&mut self, n: usize, what: &'static str) -> Result<Vec<u8>> {
         let mut bytes = vec![0; n];
         self.fill(&mut bytes, what)?;
         Ok(bytes)
     }
 
-    pub(super) fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
+    pub(super) fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N]> {
         let mut bytes = [0; N];
         self.fill(&mut bytes, what)?;
         Ok(bytes)
     }
 
-    pub(super) fn u32(&mut self, what: &str) -> Result<u32> {
+    pub(super) fn u32(&mut self, what: &'static str) -> Result<u32> {
         self.array(what).map(u32::from_le_bytes)
     }
 
-    pub(super) fn u64(&mut self, what: &str) -> Result<u64> {
+    pub(super) fn u64(&mut self, what: &'static str) -> Result<u64> {
         self.array(what).map(u64::from_le_bytes)
     }
 
@@ -84,18 +85,18 @@ impl<'name, Reader: BufRead> Input<'name, Reader> {
         let (values, _) = bytes.as_chunks::<N>();
         for (place, bytes) in values.iter().enumerate() {
             let place = start + (place * N) as u64;
-            rows.push_value(value(*bytes)).map_err(|reason| self.error(place, reason))?;
+            rows.push_value(value(*bytes)).map_err(|defect| self.error(place, defect))?;
         }
         Ok(())
     }
 
-    /// Passes over so many bytes.
-    pub(super) fn skip(&mut self, n: u64, what: &str) -> Result<()> {
+    /// Skips `n` bytes.
+    pub(super) fn skip(&mut self, n: u64, what: &'static str) -> Result<()> {
         let mut bounded = self.reader.by_ref().take(n);
         let skipped =
             io::copy(&mut bounded, &mut io::sink()).map_err(|error| read_error(self.name, error))?;
         if skipped < n {
-            return Err(self.error(self.offset, format!("the file ends in {what}")));
+            return Err(self.error(self.offset, Defect::Truncated(what)));
         }
         self.offset += n;
         Ok(())
@@ -106,9 +107,9 @@ impl<'name, Reader: BufRead> Input<'name, Reader> {
         Ok(rest.is_empty())
     }
 
-    fn fill(&mut self, bytes: &mut [u8], what: &str) -> Result<()> {
+    fn fill(&mut self, bytes: &mut [u8], what: &'static str) -> Result<()> {
         self.reader.read_exact(bytes).map_err(|error| match error.kind() {
-            ErrorKind::UnexpectedEof => self.error(self.offset, format!("the file ends in {what}")),
+            ErrorKind::UnexpectedEof => self.error(self.offset, Defect::Truncated(what)),
             _ => read_error(self.name, error),
         })?;
         self.offset += bytes.len() as u64;

@@ -3,11 +3,12 @@
 use std::io::{BufRead, Read};
 use std::path::Path;
 
+use super::error::{Defect, FilePlace, FormatError};
 use crate::bytes::read_error;
 use crate::{Error, Result};
 
-/// Reads a text line by line. A line that is too long is an error, and so is one that is not UTF-8 unless its bad bytes
-/// are to be replaced.
+/// Reads a text line by line. A line that is too long is an error, and so is one that is not UTF-8 unless invalid bytes are
+/// replaced.
 pub(crate) struct Lines<'name, Reader> {
     reader: Reader,
     name: &'name Path,
@@ -15,15 +16,15 @@ pub(crate) struct Lines<'name, Reader> {
     lossy: bool,
     number: u64,
     bytes: Vec<u8>,
-    /// The line with its bad bytes replaced, where there are any.
+    /// The line with its invalid bytes replaced, if there are any.
     replaced: String,
 }
 
-/// A line without its end, and where it stands.
+/// A line without its end, and its number.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'lines> {
     pub(crate) text: &'lines str,
-    /// Whether bytes of it were replaced.
+    /// Whether bytes were replaced.
     pub(crate) is_replaced: bool,
     number: u64,
     name: &'lines Path,
@@ -54,11 +55,11 @@ impl<'name, Reader: BufRead> Lines<'name, Reader> {
     fn read(&mut self) -> Result<bool> {
         self.bytes.clear();
         self.number += 1;
-        // One byte more than allowed tells a line that is too long from one that just fits.
+        // One byte more than allowed distinguishes a line that is too long from one that just fits.
         let mut bounded = self.reader.by_ref().take(self.max_bytes as u64 + 1);
         bounded.read_until(b'\n', &mut self.bytes).map_err(|error| read_error(self.name, error))?;
         if self.bytes.len() > self.max_bytes {
-            return Err(self.error(&format!("longer than {} bytes", self.max_bytes)));
+            return Err(self.error(Defect::TooLong { what: "the line", limit: self.max_bytes }));
         }
         Ok(!self.bytes.is_empty())
     }
@@ -70,22 +71,26 @@ impl<'name, Reader: BufRead> Lines<'name, Reader> {
                 self.replaced = String::from_utf8_lossy(&self.bytes).into_owned();
                 (self.replaced.as_str(), true)
             }
-            Err(_) => return Err(self.error("not valid UTF-8")),
+            Err(_) => return Err(self.error(Defect::NotUtf8)),
         };
         let text = text.trim_end_matches(['\n', '\r']);
         Ok(Line { text, is_replaced, number: self.number, name: self.name })
     }
 
-    fn error(&self, reason: &str) -> Error {
-        Error::malformed(self.name, format!("line {}: {reason}", self.number))
+    fn error(&self, defect: Defect) -> Error {
+        Error::format(self.name, FormatError::At { place: FilePlace::Line(self.number), defect })
     }
 }
 
 impl Line<'_> {
-    /// The file is malformed in this line, for the given reason.
-    pub(crate) fn error(&self, reason: impl AsRef<str>) -> Error {
-        let reason = reason.as_ref();
-        Error::malformed(self.name, format!("line {}: {reason}", self.number))
+    /// The count that a field of this line is.
+    pub(super) fn count(&self, text: &str) -> Result<u64> {
+        text.parse().map_err(|_| self.error(Defect::Count { text: text.to_owned() }))
+    }
+
+    /// A defect in this line.
+    pub(crate) fn error(&self, defect: Defect) -> Error {
+        Error::format(self.name, FormatError::At { place: FilePlace::Line(self.number), defect })
     }
 }
 
@@ -112,7 +117,7 @@ mod tests {
     fn a_line_over_the_limit_is_refused() {
         assert_eq!(collect(b"1234\n1234\n", 5).unwrap().len(), 2);
         let message = collect(b"1234\n12345\n", 5).unwrap_err().to_string();
-        assert_eq!(message, "some.txt: line 2: longer than 5 bytes");
+        assert_eq!(message, "some.txt: line 2: the line is longer than 5 bytes");
     }
 
     #[test]

@@ -2,34 +2,35 @@
 
 use std::path::{Path, PathBuf};
 
+use super::error::FormatError;
 use super::recognize::{Opened, recognize};
 use super::word2vec::{FirstLine, read_binary, read_text};
 use super::{Format, finalfusion, npy, projector, yskip};
 use crate::bytes::Compression;
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::{Embeddings, Origin, Vectors};
-use crate::snapshot::ModelFileError;
 use crate::{Error, Result};
 
 /// How to read vectors.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LoadOptions {
-    /// The format, where it is not to be told from the content.
+    /// The format; by default it is recognized by the content.
     pub format: Option<Format>,
-    /// Which vectors to take, where a file has more than one kind.
+    /// Which vectors to load, if the file has more than one kind.
     pub vectors: Vectors,
-    /// What becomes of words that are not UTF-8 in files of word2vec: its program cuts long words within a letter.
+    /// What to do with words that are not UTF-8 in word2vec files: its program truncates long words within a character.
     pub invalid_utf8: InvalidUtf8,
-    /// Only so many words, by default all: the first of a file of word2vec or GloVe, of which the rest is not read, and
-    /// the most frequent of others.
+    /// The maximum number of words, by default all: the first words of a word2vec or GloVe file, whose rest is not read,
+    /// and the most frequent words of other files.
     pub limit: Option<usize>,
-    /// Whether the vectors of a model stay in its file, as [`Embeddings::open`] has it.
+    /// Whether to memory-map the vectors of a model file, as [`Embeddings::open`] does.
     pub in_place: bool,
 }
 
 impl Default for LoadOptions {
-    /// The format by content, sums of targets and contexts, an error where a word is not UTF-8, and all words, in memory.
+    /// The format by content, the sum of target and context vectors, an error if a word is not UTF-8, and all words in
+    /// memory.
     fn default() -> Self {
         LoadOptions {
             format: None,
@@ -41,7 +42,7 @@ impl Default for LoadOptions {
     }
 }
 
-/// Reads vectors in any [`Format`], which is told from the content; files may be compressed.
+/// Reads vectors in any [`Format`], which is recognized by the content; files may be compressed.
 ///
 /// ```
 /// use skipstream::{Vectors, formats};
@@ -58,11 +59,11 @@ pub fn load(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
     load_with(path, &options).map(|(_, embeddings)| embeddings)
 }
 
-/// As [`load`], with all options; also says which format it was.
+/// [`load`] with all options; also returns the format.
 pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<(Format, Embeddings)> {
     let path = path.as_ref();
     let limit = options.limit.unwrap_or(usize::MAX);
-    // A pipe can be opened only once: by the same opening its format is told and it is read.
+    // A pipe can be opened only once, so it is recognized and read through the same handle.
     let (format, opened) = match options.format {
         Some(format) => (format, Opened::new(&format.files(path)[0])?),
         None if path.is_dir() => {
@@ -76,12 +77,11 @@ pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<(Forma
     };
     let has_one_kind = !matches!(format, Format::Safetensors | Format::Yskip);
     if has_one_kind && options.vectors != Vectors::default() {
-        let cause = ModelFileError::OneKind { vectors: options.vectors };
-        return Err(Error::model_file(path, cause));
+        return Err(Error::format(path, FormatError::OneKind { vectors: options.vectors }));
     }
     if format == Format::Safetensors {
         if opened.compression != Compression::None {
-            return Err(Error::malformed(path, "this is a compressed model; decompress it first"));
+            return Err(Error::format(path, FormatError::CompressedModel));
         }
         let embeddings = if options.in_place {
             Embeddings::open(path, options.vectors)
@@ -187,14 +187,14 @@ mod tests {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(&fs::read(&path).unwrap()).unwrap();
         fs::write(&path, encoder.finish().unwrap()).unwrap();
-        assert!(refusal(&path).ends_with("this is a compressed model; decompress it first"));
+        assert!(refusal(&path).ends_with("compressed model files are not supported; decompress it first"));
     }
 
     #[test]
     fn a_folder_and_a_file_that_is_not_there_are_refused() {
         let folder = TempDir::new().unwrap();
         let message = refusal(folder.path());
-        assert!(message.ends_with("this is a folder, without the projector's vectors.tsv"), "{message}");
+        assert!(message.ends_with("this folder has no vectors.tsv of the embedding projector"), "{message}");
         let missing = folder.path().join("none");
         assert!(refusal(&missing).starts_with(&format!("{}: ", missing.display())));
     }

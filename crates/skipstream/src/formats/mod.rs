@@ -1,12 +1,12 @@
 //! Vectors from and to the files of other programs.
 //!
-//! [`load`] reads any [`Format`], told from the content, and [`save`] writes those that are written.
+//! [`load`] recognizes a [`Format`] by its content; [`save`] writes the formats that can be written.
 //!
-//! Invariant: readers believe nothing a file says about itself. Memory grows with the bytes that
-//! were read, never with a number in a header.
+//! Invariant: readers trust nothing that a file states about itself. Memory grows with the bytes that were read, never
+//! with a number in a header.
 
 // What the formats share.
-pub(crate) mod lines;
+mod lines;
 
 mod error;
 mod input;
@@ -30,7 +30,7 @@ mod save;
 #[cfg(test)]
 mod testing;
 
-pub use error::FormatError;
+pub use error::{Defect, FilePlace, FormatError};
 pub use format::Format;
 pub use load::{LoadOptions, load, load_with};
 pub use recognize::recognize;

@@ -1,4 +1,4 @@
-//! numpy's format for an array, with the words beside it.
+//! numpy's format for an array, with a list of words next to it.
 //!
 //! `vectors.npy` has the matrix: a row for each word, the most frequent first, values as little-endian `f32`. A list
 //! `vectors.words.tsv` has a line for each row: the word, a tab, its count. The header of the array is so short and
@@ -7,19 +7,20 @@
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
+use super::error::{Defect, FormatError};
 use super::input::Input;
 use super::lines::Lines;
-use super::rows::{MAX_WORD_BYTES, Rows};
+use super::rows::{Checked, MAX_WORD_BYTES, Rows};
 use super::tsv;
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
 
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// What numpy itself accepts without being asked for more is 10,000 bytes.
+/// The maximum length of a header. numpy itself accepts 10,000 bytes by default.
 const MAX_HEADER_BYTES: usize = 1 << 16;
 
-/// The data begin at a multiple of this, so that they can be mapped.
+/// The data begin at a multiple of this, so that they can be memory-mapped.
 const ALIGNMENT: usize = 64;
 
 /// The list of words that belongs to an array.
@@ -49,7 +50,7 @@ pub(super) fn write_array(embeddings: &Embeddings, mut writer: impl Write, name:
 
 /// Writes the list of words.
 pub(super) fn write_words(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
-    tsv::check_words(embeddings)?;
+    tsv::check_words(embeddings, name)?;
     tsv::write_words(embeddings, &mut writer).map_err(Error::io(name))
 }
 
@@ -62,13 +63,12 @@ pub(super) fn read(
 ) -> Result<Embeddings> {
     let mut file = Input::new(array, array_name);
     let header = read_header(&mut file)?;
-    let mut rows = Rows::new(header.columns).map_err(|reason| file.error(0, reason))?;
+    let mut rows = Rows::new(header.columns).map_err(|defect| file.error(0, defect))?;
     read_words(&mut rows, words, words_name)?;
     if rows.len() != header.rows {
-        return Err(Error::malformed(
-            array_name,
-            format!("{} rows; {} has {} words", header.rows, words_name.display(), rows.len()),
-        ));
+        let (vectors, words) = (header.rows, rows.len());
+        let words_file = words_name.to_owned();
+        return Err(Error::format(array_name, FormatError::TwoFiles { vectors, words, words_file }));
     }
     for _ in 0..header.rows {
         match header.value {
@@ -77,7 +77,7 @@ pub(super) fn read(
         }
     }
     if !file.is_at_end()? {
-        return Err(file.error(file.offset(), "more values than the header promises"));
+        return Err(file.error(file.offset(), Defect::Extra));
     }
     rows.finish()
 }
@@ -92,12 +92,11 @@ fn read_words(rows: &mut Rows, reader: impl BufRead, name: &Path) -> Result<()> 
             None => (line.text, None),
         };
         if *has_counts.get_or_insert(count.is_some()) != count.is_some() {
-            return Err(line.error("some words have a count behind a tab and some do not"));
+            return Err(line.error(Defect::MixedCounts));
         }
-        rows.push_word(word).map_err(|reason| line.error(reason))?;
+        rows.push_word(word).map_err(|defect| line.error(defect))?;
         if let Some(count) = count {
-            let number = count.trim_ascii().parse();
-            rows.push_count(number.map_err(|_| line.error(format!("`{count}` is not a count")))?);
+            rows.push_count(line.count(count.trim_ascii())?);
         }
     }
     Ok(())
@@ -116,48 +115,49 @@ enum Value {
 
 fn read_header(file: &mut Input<'_, impl BufRead>) -> Result<Header> {
     if file.array::<6>("the header")? != MAGIC {
-        return Err(file.error(0, "not numpy's .npy"));
+        return Err(file.error(0, Defect::Expected("an .npy file")));
     }
     let [major, minor] = file.array("the header")?;
     let length = match major {
         1 => usize::from(u16::from_le_bytes(file.array("the header")?)),
         2 | 3 => file.u32("the header")? as usize,
-        _ => return Err(file.error(6, format!("version {major}.{minor} of .npy; 1 to 3 are read"))),
+        _ => {
+            return Err(
+                file.error(6, Defect::Version { found: format!("{major}.{minor}"), supported: "1 to 3" })
+            );
+        }
     };
     if length > MAX_HEADER_BYTES {
-        return Err(file.error(8, format!("a header of {length} bytes; at most {MAX_HEADER_BYTES} are read")));
+        return Err(file.error(8, Defect::TooLong { what: "the header", limit: MAX_HEADER_BYTES }));
     }
     let text = file.bytes(length, "the header")?;
-    parse_header(&String::from_utf8_lossy(&text)).map_err(|reason| file.error(10, reason))
+    parse_header(&String::from_utf8_lossy(&text)).map_err(|defect| file.error(10, defect))
 }
 
-/// Takes what we need from the header, which is a dictionary as Python writes it.
-fn parse_header(text: &str) -> std::result::Result<Header, String> {
-    let entry = |key: &str| {
-        let found = text.split_once(&format!("'{key}':")).map(|(_, rest)| rest.trim_start());
-        found.ok_or_else(|| format!("the header has no '{key}'"))
+/// Parses the header, which is a Python dictionary.
+fn parse_header(text: &str) -> Checked<Header> {
+    let entry = |key: &'static str| {
+        text.split_once(key).map(|(_, rest)| rest.trim_start()).ok_or(Defect::Expected(key))
     };
-    let descr = entry("descr")?;
+    let descr = entry("'descr':")?;
     let value = if descr.starts_with("'<f4'") {
         Value::Single
     } else if descr.starts_with("'<f8'") {
         Value::Double
     } else {
         let what: String = descr.chars().take_while(|&letter| letter != ',').take(40).collect();
-        return Err(format!("values of type {what}; '<f4' and '<f8' are read (numpy: array.astype('<f4'))"));
+        return Err(Defect::ValueType { found: what, supported: "'<f4' or '<f8'" });
     };
-    if !entry("fortran_order")?.starts_with("False") {
-        return Err(
-            "values in Fortran's order; numpy.ascontiguousarray(array) brings them into C's".to_owned()
-        );
+    if !entry("'fortran_order':")?.starts_with("False") {
+        return Err(Defect::FortranOrder);
     }
-    let shape = entry("shape")?;
+    let shape = entry("'shape':")?;
     let numbers = shape.strip_prefix('(').and_then(|shape| shape.split_once(')')).map(|(numbers, _)| numbers);
     let numbers = numbers.unwrap_or_default().trim_end_matches([' ', ',']);
     let numbers: Vec<Option<usize>> = numbers.split(',').map(|number| number.trim().parse().ok()).collect();
     match numbers[..] {
         [Some(rows), Some(columns)] => Ok(Header { rows, columns, value }),
-        _ => Err("the array must have two dimensions: words and values".to_owned()),
+        _ => Err(Defect::Expected("an array with two dimensions")),
     }
 }
 
@@ -218,26 +218,30 @@ mod tests {
     #[test]
     fn a_header_that_is_wrong_is_refused() {
         assert_refused(b"\x93NUM", "", "v.npy: byte 0: the file ends in the header");
-        assert_refused(b"\x93NUMPY\x09\x00", "", "v.npy: byte 6: version 9.0 of .npy; 1 to 3 are read");
+        assert_refused(
+            b"\x93NUMPY\x09\x00",
+            "",
+            "v.npy: byte 6: version 9.0 is not supported; expected 1 to 3",
+        );
         let long = [MAGIC, &[2, 0], &u32::MAX.to_le_bytes()].concat();
-        let reason = "v.npy: byte 8: a header of 4294967295 bytes; at most 65536 are read";
+        let reason = "v.npy: byte 8: the header is longer than 65536 bytes";
         assert_refused(&long, "", reason);
         for (header, reason) in [
-            ("{}", "the header has no 'descr'"),
+            ("{}", "expected 'descr':"),
             (
                 "{'descr': '<i8', 'fortran_order': False, 'shape': (1, 2)}",
-                "values of type '<i8'; '<f4' and '<f8' are read (numpy: array.astype('<f4'))",
+                "values of type '<i8' are not supported; expected '<f4' or '<f8'",
             ),
             (
                 "{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2)}",
-                "values in Fortran's order; numpy.ascontiguousarray(array) brings them into C's",
+                "Fortran order is not supported; convert it with numpy.ascontiguousarray(array)",
             ),
         ] {
             assert_refused(&array(header, b""), "", &format!("v.npy: byte 10: {reason}"));
         }
         for shape in ["()", "(3,)", "(1, 2, 3)", "(-1, 2)", "(99999999999999999999999, 2)", "(1", "2"] {
             let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}");
-            let reason = "v.npy: byte 10: the array must have two dimensions: words and values";
+            let reason = "v.npy: byte 10: expected an array with two dimensions";
             assert_refused(&array(&header, b""), "", reason);
         }
     }
@@ -246,29 +250,29 @@ mod tests {
     fn dimensions_beyond_the_limit_are_refused() {
         for columns in [0, 65537, 1_000_000_000_000_000_000usize] {
             let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': (1, {columns})}}");
-            let reason = format!("v.npy: byte 0: {columns} dimensions; they must be from 1 to 65536");
+            let reason = format!("v.npy: byte 0: {columns} dimensions; the number must be from 1 to 65536");
             assert_refused(&array(&header, b""), "a\n", &reason);
         }
     }
 
     #[test]
     fn another_number_of_words_than_rows_is_refused() {
-        let reason = "v.npy: 1 rows; v.words.tsv has 2 words";
+        let reason = "v.npy: 1 vectors; v.words.tsv has 2 words";
         assert_refused(&array(PLAIN, &[0; 8]), "a\t2\nb\t1\n", reason);
     }
 
     #[test]
     fn another_number_of_values_than_promised_is_refused() {
         assert_refused(&array(PLAIN, &[0; 7]), "a\n", "v.npy: byte 70: the file ends in a vector");
-        assert_refused(&array(PLAIN, &[0; 9]), "a\n", "v.npy: byte 78: more values than the header promises");
+        assert_refused(&array(PLAIN, &[0; 9]), "a\n", "v.npy: byte 78: more data than the header states");
     }
 
     #[test]
     fn words_that_are_wrong_are_refused() {
         for (words, reason) in [
-            ("a\t1\nb\n", "line 2: some words have a count behind a tab and some do not"),
+            ("a\t1\nb\n", "line 2: some words have a count after a tab and some do not"),
             ("a\tmany\n", "line 1: `many` is not a count"),
-            ("a\na\n", "line 2: `a` stands twice, first as word 1; remove one of the two"),
+            ("a\na\n", "line 2: `a` is repeated; it is also word 1"),
             ("\t1\n", "line 1: `` is not a word"),
         ] {
             assert_refused(&array(PLAIN, &[0; 8]), words, &format!("v.words.tsv: {reason}"));

@@ -2,11 +2,12 @@
 //!
 //! `vectors.tsv` has a line for each word, the most frequent first: its values, separated by tabs. `metadata.tsv` has
 //! what is known about the words in the same order, here the columns `word` and `count`. As the projector wants it, a
-//! line with the names of columns stands before them; it would be missing if there were one column only.
+//! line with the names of the columns comes first; it would be missing if there were one column only.
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
+use super::error::{Defect, FormatError};
 use super::lines::Lines;
 use super::rows::{MAX_DIMENSIONS, MAX_VALUE_BYTES, MAX_WORD_BYTES, Rows, fields, write_values};
 use super::tsv;
@@ -17,7 +18,7 @@ const VECTORS: &str = "vectors.tsv";
 const METADATA: &str = "metadata.tsv";
 
 const MAX_VECTOR_BYTES: usize = MAX_DIMENSIONS * MAX_VALUE_BYTES;
-/// Metadata of others has more columns than ours.
+/// Metadata of other programs has more columns than ours.
 const MAX_METADATA_BYTES: usize = 16 * MAX_WORD_BYTES;
 
 pub(super) fn vectors_path(folder: &Path) -> PathBuf {
@@ -28,7 +29,7 @@ pub(super) fn metadata_path(folder: &Path) -> PathBuf {
     folder.join(METADATA)
 }
 
-/// Writes the values, each with the fewest digits that give it back exactly.
+/// Writes the values, each with the fewest digits that represent it exactly.
 pub(super) fn write_vectors(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
     let mut write_all = || {
         for row in 0..embeddings.len() {
@@ -42,7 +43,7 @@ pub(super) fn write_vectors(embeddings: &Embeddings, mut writer: impl Write, nam
 
 /// Writes the words and their counts. Words alone have no header, as the projector wants it.
 pub(super) fn write_metadata(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
-    tsv::check_words(embeddings)?;
+    tsv::check_words(embeddings, name)?;
     let header = if embeddings.has_counts() { writeln!(writer, "word\tcount") } else { Ok(()) };
     header.and_then(|()| tsv::write_words(embeddings, &mut writer)).map_err(Error::io(name))
 }
@@ -59,20 +60,20 @@ pub(super) fn read(
         let n_values = fields(line.text).count();
         let rows = match &mut rows {
             Some(rows) => rows,
-            none => none.insert(Rows::new(n_values).map_err(|reason| line.error(reason))?),
+            none => none.insert(Rows::new(n_values).map_err(|defect| line.error(defect))?),
         };
         if n_values != rows.dimensions() {
-            let dimensions = rows.dimensions();
-            return Err(line.error(format!("{n_values} values; the lines before have {dimensions}")));
+            return Err(line.error(Defect::Values { found: n_values, expected: rows.dimensions() }));
         }
-        rows.push_fields(fields(line.text)).map_err(|reason| line.error(reason))?;
+        rows.push_fields(fields(line.text)).map_err(|defect| line.error(defect))?;
         n_vectors += 1;
     }
-    let mut rows = rows.ok_or_else(|| Error::malformed(vectors_name, "the file is empty"))?;
+    let mut rows = rows.ok_or_else(|| Error::format(vectors_name, FormatError::Empty))?;
     read_metadata(&mut rows, metadata, metadata_name)?;
     if rows.len() != n_vectors {
-        let reason = format!("{n_vectors} vectors; {} has {} words", metadata_name.display(), rows.len());
-        return Err(Error::malformed(vectors_name, reason));
+        let (vectors, words) = (n_vectors, rows.len());
+        let words_file = metadata_name.to_owned();
+        return Err(Error::format(vectors_name, FormatError::TwoFiles { vectors, words, words_file }));
     }
     rows.finish()
 }
@@ -88,16 +89,15 @@ fn read_metadata(rows: &mut Rows, reader: impl BufRead, name: &Path) -> Result<(
         }
         let mut cells = line.text.split('\t');
         let word = cells.clone().nth(columns.word).unwrap_or_default();
-        rows.push_word(word).map_err(|reason| line.error(reason))?;
+        rows.push_word(word).map_err(|defect| line.error(defect))?;
         if let Some(place) = columns.count {
-            let count = cells.nth(place).unwrap_or_default();
-            rows.push_count(count.parse().map_err(|_| line.error(format!("`{count}` is not a count")))?);
+            rows.push_count(line.count(cells.nth(place).unwrap_or_default())?);
         }
     }
     Ok(())
 }
 
-/// Where things stand in a line of metadata.
+/// The positions of columns in a line of metadata.
 struct Columns {
     word: usize,
     count: Option<usize>,
@@ -154,16 +154,16 @@ mod tests {
         assert_refused("", "a\n", "vectors.tsv: the file is empty");
         assert_refused("1\t2\n", "a\nb\n", "vectors.tsv: 1 vectors; metadata.tsv has 2 words");
         assert_refused("1\t2\n3\t4\n", "a\n", "vectors.tsv: 2 vectors; metadata.tsv has 1 words");
-        assert_refused("1\t2\n3\n", "a\n", "vectors.tsv: line 2: 1 values; the lines before have 2");
+        assert_refused("1\t2\n3\n", "a\n", "vectors.tsv: line 2: 1 values; expected 2");
     }
 
     #[test]
     fn values_and_words_that_are_wrong_are_refused() {
-        assert_refused("1\tx\n", "a\n", "vectors.tsv: line 1: value 2 is `x`");
+        assert_refused("1\tx\n", "a\n", "vectors.tsv: line 1: value 2 is `x`; it must be a number");
         let message = "vectors.tsv: line 1: value 2 of word 1 is NaN; it must be finite";
         assert_refused("1\tnan\n", "a\n", message);
         assert_refused("1\n2\n", "word\tcount\na\t1\nb\tx\n", "metadata.tsv: line 3: `x` is not a count");
-        let message = "metadata.tsv: line 2: `a` stands twice, first as word 1; remove one of the two";
+        let message = "metadata.tsv: line 2: `a` is repeated; it is also word 1";
         assert_refused("1\n2\n", "a\na\n", message);
     }
 
@@ -173,7 +173,7 @@ mod tests {
             let embeddings = Embeddings::new(1, [(word, 1)], vec![0.0]).unwrap();
             let message =
                 write_metadata(&embeddings, Vec::new(), Path::new(METADATA)).unwrap_err().to_string();
-            assert!(message.contains("is empty or contains a tab"), "{message}");
+            assert!(message.contains("the format cannot represent the word"), "{message}");
         }
     }
 

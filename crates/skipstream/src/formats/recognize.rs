@@ -1,33 +1,34 @@
-//! Which format a file has, by its first bytes.
+//! The format of a file, by its first bytes.
 
 use std::fs::File;
 use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
+use super::error::FormatError;
 use super::rows::fields;
 use super::{Format, finalfusion, npy, projector, yskip};
 use crate::bytes::{Compression, read_error, read_magic};
 use crate::{Error, Result};
 
-/// So many bytes tell.
+/// The number of bytes to look at.
 const SAMPLE_BYTES: u64 = 64 << 10;
 
-/// A longer header is no safetensors file by that format's own definition.
+/// The maximum length of a safetensors header, by that format's definition.
 const MAX_SAFETENSORS_HEADER: u64 = 100_000_000;
 
-/// Tells by content which format a file (or a folder) has; the file may be compressed.
+/// Recognizes the format of a file or folder by its content; the file may be compressed.
 pub fn recognize(path: impl AsRef<Path>) -> Result<Format> {
     let path = path.as_ref();
     if !path.is_dir() {
         return Opened::new(path)?.format(path);
     }
     if !projector::vectors_path(path).exists() {
-        return Err(Error::malformed(path, "this is a folder, without the projector's vectors.tsv"));
+        return Err(Error::format(path, FormatError::Folder));
     }
     Ok(Format::Projector)
 }
 
-/// A file, of which we have seen the beginning.
+/// A file whose beginning was read.
 pub(super) struct Opened {
     pub(super) compression: Compression,
     sample: Vec<u8>,
@@ -46,7 +47,7 @@ impl Opened {
     }
 
     pub(super) fn format(&self, path: &Path) -> Result<Format> {
-        format_of(&self.sample).map_err(|reason| Error::malformed(path, reason))
+        format_of(&self.sample).map_err(|cause| Error::format(path, cause))
     }
 
     /// The whole file.
@@ -55,8 +56,8 @@ impl Opened {
     }
 }
 
-/// The format of a file that begins so, or what to do instead.
-fn format_of(sample: &[u8]) -> std::result::Result<Format, String> {
+/// The format of a file that begins with these bytes.
+fn format_of(sample: &[u8]) -> std::result::Result<Format, FormatError> {
     let is_safetensors = match sample.split_first_chunk::<8>() {
         Some((length, rest)) => {
             u64::from_le_bytes(*length) <= MAX_SAFETENSORS_HEADER && rest.starts_with(b"{")
@@ -64,24 +65,18 @@ fn format_of(sample: &[u8]) -> std::result::Result<Format, String> {
         None => false,
     };
     match sample {
-        [] => Err("the file is empty".to_owned()),
+        [] => Err(FormatError::Empty),
         _ if is_safetensors => Ok(Format::Safetensors),
         _ if sample.starts_with(finalfusion::MAGIC) => Ok(Format::Finalfusion),
         _ if sample.starts_with(npy::MAGIC) => Ok(Format::Npy),
-        [0xBA, 0x16, 0x4F, 0x2F, ..] => Err("this is fastText's binary model, which is not read; take the .vec file \
-             that fastText writes beside it, or in Python: \
-             gensim.models.fasttext.load_facebook_vectors(\"model.bin\").save_word2vec_format(\"vectors.txt\")"
-            .to_owned()),
-        [0x80, 2..=5, ..] => Err("this is a Python pickle, which is not read because it can run any program; where it \
-             is gensim's, in Python: \
-             gensim.models.KeyedVectors.load(\"vectors.kv\").save_word2vec_format(\"vectors.txt\")"
-            .to_owned()),
+        [0xBA, 0x16, 0x4F, 0x2F, ..] => Err(FormatError::FastTextBinary),
+        [0x80, 2..=5, ..] => Err(FormatError::Pickle),
         _ => text_format_of(sample),
     }
 }
 
 /// The format of a file that begins with a line of text.
-fn text_format_of(sample: &[u8]) -> std::result::Result<Format, String> {
+fn text_format_of(sample: &[u8]) -> std::result::Result<Format, FormatError> {
     let (first, rest) = match sample.iter().position(|&byte| byte == b'\n') {
         Some(end) => (&sample[..end], &sample[end + 1..]),
         None => (sample, &[][..]),
@@ -98,16 +93,12 @@ fn text_format_of(sample: &[u8]) -> std::result::Result<Format, String> {
             Ok(if is_text { Format::Word2vecText } else { Format::Word2vecBinary })
         }
         _ if yskip::is_first_line(&first) => Ok(Format::Yskip),
-        [_, _, ..] if first.contains('\t') && parts.iter().all(is_number) => {
-            Err("these are numbers without a word; where this is the projector's vectors.tsv, name its folder, which \
-                 must have metadata.tsv too"
-                .to_owned())
-        }
+        [_, _, ..] if first.contains('\t') && parts.iter().all(is_number) => Err(FormatError::NoWords),
         // The sample may end within the last part.
-        [_, .., next_to_last, last] if is_number(if is_cut { &next_to_last } else { &last }) => Ok(Format::Glove),
-        _ => Err("this is not a format of word vectors that is known: a model of skipstream, word2vec (text or \
-             binary), fastText's .vec, GloVe, yskip's text, .npy, finalfusion, or a folder for the projector"
-            .to_owned()),
+        [_, .., next_to_last, last] if is_number(if is_cut { &next_to_last } else { &last }) => {
+            Ok(Format::Glove)
+        }
+        _ => Err(FormatError::Unknown),
     }
 }
 
@@ -198,14 +189,14 @@ mod tests {
     fn what_cannot_be_read_is_refused_with_what_to_do() {
         for (sample, part) in [
             (&b""[..], "the file is empty"),
-            (b"\xba\x16\x4f\x2f\x0c\0\0\0", "take the .vec file"),
+            (b"\xba\x16\x4f\x2f\x0c\0\0\0", "use the .vec file"),
             (b"\x80\x04\x95", "save_word2vec_format"),
-            (b"this is no model at all", "not a format of word vectors that is known"),
+            (b"this is no model at all", "unknown format"),
             (b"0.5\t-1\n", "name its folder"),
             (b"0.5\t-1\t3e-5\n", "name its folder"),
-            (b"\0\0\0\0\0\0\0\0", "not a format of word vectors that is known"),
+            (b"\0\0\0\0\0\0\0\0", "unknown format"),
         ] {
-            let message = format_of(sample).unwrap_err();
+            let message = format_of(sample).unwrap_err().to_string();
             assert!(message.contains(part), "{message}");
         }
     }

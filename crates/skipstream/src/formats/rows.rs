@@ -1,22 +1,22 @@
-//! What every reader collects: words and their values, checked one by one.
+//! The words and values that every reader collects, checked one by one.
 
 use std::io::{self, Write};
 
+use super::error::Defect;
 use crate::Result;
 use crate::embeddings::{Embeddings, VectorsError, WordList};
 
-/// The most dimensions that the readers accept.
+/// The maximum number of dimensions that the readers accept.
 pub const MAX_DIMENSIONS: usize = 1 << 16;
 
-/// The longest word that the readers accept, in bytes.
+/// The maximum length of a word that the readers accept, in bytes.
 pub const MAX_WORD_BYTES: usize = 1 << 16;
 
-/// The room for a value in a line of text. No `f32` needs more, even a subnormal one without an exponent and with a
-/// separator.
+/// The maximum length of a value in a line of text: enough for any `f32`, even a subnormal one without an exponent.
 pub(super) const MAX_VALUE_BYTES: usize = 64;
 
-/// Something read, or what is wrong with it: the caller knows the place and adds it.
-pub(super) type Checked<T> = std::result::Result<T, String>;
+/// Something read, or its defect: the caller knows the place and adds it.
+pub(super) type Checked<T> = std::result::Result<T, Defect>;
 
 /// The rows that were read so far.
 pub(super) struct Rows {
@@ -27,10 +27,10 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// No rows yet, of so many dimensions.
+    /// No rows yet.
     pub(super) fn new(dimensions: usize) -> Checked<Rows> {
         if !(1..=MAX_DIMENSIONS).contains(&dimensions) {
-            return Err(format!("{dimensions} dimensions; they must be from 1 to {MAX_DIMENSIONS}"));
+            return Err(Defect::Dimensions { found: dimensions });
         }
         Ok(Rows { dimensions, words: WordList::default(), counts: Vec::new(), vectors: Vec::new() })
     }
@@ -46,9 +46,8 @@ impl Rows {
 
     pub(super) fn push_word(&mut self, word: &str) -> Checked<()> {
         check_word(word)?;
-        self.words.push(word).map_err(|earlier| {
-            format!("`{word}` stands twice, first as word {}; remove one of the two", earlier + 1)
-        })
+        let repeated = |first| Defect::RepeatedWord { word: word.to_owned(), first: first + 1 };
+        self.words.push(word).map_err(repeated)
     }
 
     /// The count of the next word. A file has counts for all of its words or for none.
@@ -59,8 +58,8 @@ impl Rows {
     pub(super) fn push_value(&mut self, value: f32) -> Checked<()> {
         if !value.is_finite() {
             let place = self.vectors.len();
-            let (word, place) = (place / self.dimensions + 1, place % self.dimensions + 1);
-            return Err(format!("value {place} of word {word} is {value}; it must be finite"));
+            let (word, position) = (place / self.dimensions + 1, place % self.dimensions + 1);
+            return Err(Defect::NotFinite { word, position, value });
         }
         self.vectors.push(value);
         Ok(())
@@ -77,7 +76,7 @@ impl Rows {
         for ((place, field), sum) in fields.enumerate().zip(&mut self.vectors[start..]) {
             *sum += parse(place, field)?;
             if !sum.is_finite() {
-                return Err(format!("value {} is {sum}; it must be finite", place + 1));
+                return Err(Defect::NotFinite { word: self.words.len(), position: place + 1, value: *sum });
             }
         }
         Ok(())
@@ -89,8 +88,8 @@ impl Rows {
         &mut self.vectors[start..start + self.dimensions]
     }
 
-    /// The embeddings. Without counts, a word is counted by its place (the last one 1, the one before 2, …), as gensim
-    /// does: the order of the file, which is by frequency in files of any program we know, stays the order of the rows.
+    /// The embeddings. Without counts, words get the counts n, n − 1, … 1, as in gensim: the order of the file, which is
+    /// by frequency in all programs we know, stays the order of the rows.
     pub(super) fn finish(self) -> Result<Embeddings> {
         let n_words = self.words.len();
         match self.counts.len() {
@@ -110,16 +109,16 @@ impl Rows {
 /// Whether the readers accept a word.
 pub(super) fn check_word(word: &str) -> Checked<()> {
     if word.is_empty() || word.contains('\n') {
-        return Err(format!("`{}` is not a word", word.escape_debug()));
+        return Err(Defect::NotAWord { word: word.to_owned() });
     }
     if word.len() > MAX_WORD_BYTES {
-        return Err(format!("a word is longer than {MAX_WORD_BYTES} bytes"));
+        return Err(Defect::LongWord);
     }
     Ok(())
 }
 
 fn parse(place: usize, field: &str) -> Checked<f32> {
-    field.parse().map_err(|_| format!("value {} is `{field}`", place + 1))
+    field.parse().map_err(|_| Defect::NotANumber { position: place + 1, text: field.to_owned() })
 }
 
 /// Writes the values of a vector, each with the fewest digits that give it back exactly.
@@ -131,7 +130,7 @@ pub(super) fn write_values(writer: &mut impl Write, vector: &[f32], separator: &
     Ok(())
 }
 
-/// The parts of a line between spaces and tabs. Other white space is a part of words, as it is for word2vec.
+/// The parts of a line between spaces and tabs. Other white space belongs to words, as in word2vec.
 pub(super) fn fields(line: &str) -> impl DoubleEndedIterator<Item = &str> {
     line.split([' ', '\t']).filter(|field| !field.is_empty())
 }

@@ -4,16 +4,17 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use super::error::FormatError;
 use super::word2vec::{Word2vecOptions, write_binary, write_text};
 use super::{Format, finalfusion, npy, projector};
 use crate::bytes::{Compression, replace};
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
 
-/// Writes vectors to a path, compressed where its ending says so (`.gz`, `.zst`, `.bz2`, `.xz`).
+/// Writes vectors to a path, compressed if its extension says so (`.gz`, `.zst`, `.bz2`, `.xz`).
 ///
-/// Each file is replaced whole. It is an error if the format [is not written](Format::is_written), if it has no
-/// compression but the ending asks for one, or if it cannot hold one of the words.
+/// Each file is replaced as a whole. It is an error if the format [cannot be written](Format::is_written), if it cannot be
+/// compressed but the extension asks for it, or if it cannot represent one of the words.
 ///
 /// ```
 /// use skipstream::formats::{self, Format};
@@ -30,12 +31,7 @@ pub fn save(embeddings: &Embeddings, format: Format, path: impl AsRef<Path>) -> 
     let path = path.as_ref();
     let compression = Compression::by_name(path);
     if compression != Compression::None && !format.is_compressible() {
-        return Err(Error::Unsupported(format!(
-            "{}: {format} is not written compressed, because programs that read it look at it in place; write `{}`, or \
-             take word2vec-text or word2vec-binary",
-            path.display(),
-            path.with_extension("").display()
-        )));
+        return Err(Error::format(path, FormatError::NotCompressible { format }));
     }
     let files = format.files(path);
     match format {
@@ -53,7 +49,7 @@ pub fn save(embeddings: &Embeddings, format: Format, path: impl AsRef<Path>) -> 
     }
 }
 
-/// Writes one of word2vec's two formats as [`save`] does, with options.
+/// Writes word2vec text or binary as [`save`] does, with options.
 pub fn save_word2vec(
     embeddings: &Embeddings,
     format: Format,
@@ -67,29 +63,24 @@ pub fn save_word2vec(
             |out| match format {
                 Format::Word2vecText => write_text(embeddings, out, path, options),
                 Format::Word2vecBinary => write_binary(embeddings, out, path, options),
-                _ => Err(Error::Unsupported(format!("{format} is no format of word2vec"))),
+                _ => Err(Error::Unsupported(format!("{format} is not a word2vec format"))),
             },
             path,
         )
     })
 }
 
-/// Writes vectors to anything, in a format that is one stream of bytes: word2vec's two and finalfusion. `name` stands in
+/// Writes vectors in a format that is one stream of bytes: word2vec text, word2vec binary or finalfusion. `name` is for
 /// error messages.
 pub fn write(embeddings: &Embeddings, format: Format, writer: impl Write, name: &Path) -> Result<()> {
     match format {
         Format::Word2vecText => write_text(embeddings, writer, name, &Word2vecOptions::default()),
         Format::Word2vecBinary => write_binary(embeddings, writer, name, &Word2vecOptions::default()),
         Format::Finalfusion => finalfusion::write(embeddings, writer, name),
-        Format::Npy | Format::Projector => Err(Error::Unsupported(format!(
-            "{format} is two files, which cannot go into a pipe; name a path"
-        ))),
-        Format::Safetensors => Err(Error::Unsupported(format!(
-            "{format} is a file to be mapped, which a pipe cannot be; name a path"
-        ))),
-        Format::Glove | Format::Yskip => {
-            Err(Error::Unsupported(format!("{format} is read and not written; take word2vec-text")))
+        Format::Npy | Format::Projector | Format::Safetensors => {
+            Err(Error::format(name, FormatError::NotAStream { format }))
         }
+        Format::Glove | Format::Yskip => Err(Error::format(name, FormatError::ReadOnly { format })),
     }
 }
 
@@ -111,15 +102,14 @@ mod tests {
     fn formats_that_are_mapped_are_not_compressed() {
         for format in [Format::Safetensors, Format::Npy, Format::Finalfusion, Format::Projector] {
             let message = refusal(format, "vectors.x.gz");
-            assert!(message.contains(&format!("{format} is not written compressed")), "{message}");
-            assert!(message.contains("vectors.x`"), "{message}");
+            assert!(message.contains(&format!("{format} cannot be written compressed")), "{message}");
         }
     }
 
     #[test]
     fn formats_that_are_only_read_are_refused() {
         for format in Format::ALL.into_iter().filter(|format| !format.is_written()) {
-            assert!(refusal(format, "v").contains("is read and not written"));
+            assert!(refusal(format, "v").contains("can be read but not written"));
         }
     }
 

@@ -8,6 +8,7 @@
 use std::io::BufRead;
 use std::path::Path;
 
+use super::error::{Defect, FormatError};
 use super::lines::{Line, Lines};
 use super::rows::{MAX_DIMENSIONS, MAX_VALUE_BYTES, MAX_WORD_BYTES, Rows, fields};
 use crate::embeddings::{Embeddings, Vectors};
@@ -25,26 +26,24 @@ pub(super) fn is_first_line(line: &str) -> bool {
         })
 }
 
-/// Reads the vectors that are asked for.
+/// Reads the requested vectors.
 pub(super) fn read(reader: impl BufRead, name: &Path, vectors: Vectors) -> Result<Embeddings> {
     let mut lines = Lines::new(reader, name, MAX_LINE_BYTES);
-    let first = lines.next()?.ok_or_else(|| Error::malformed(name, "the file is empty"))?;
+    let first = lines.next()?.ok_or_else(|| Error::format(name, FormatError::Empty))?;
     if !is_first_line(first.text) {
-        return Err(first.error("the first line must have nine numbers, separated by tabs"));
+        return Err(first.error(Defect::Expected("nine numbers, separated by tabs")));
     }
     let mut numbers = first.text.split('\t').map(str::parse::<usize>);
     let (Some(Ok(promised)), _, Some(Ok(dimensions))) = (numbers.next(), numbers.next(), numbers.next())
     else {
-        return Err(first.error("the number of words or of dimensions is too large"));
+        return Err(first.error(Defect::Expected("smaller numbers of words and dimensions")));
     };
-    let mut rows = Rows::new(dimensions).map_err(|reason| first.error(reason))?;
+    let mut rows = Rows::new(dimensions).map_err(|defect| first.error(defect))?;
     while let Some(line) = lines.next()? {
         push_line(&mut rows, line, vectors)?;
     }
     if rows.len() != promised {
-        let n_words = rows.len();
-        let reason = format!("the first line promises {promised} words; the file has {n_words}");
-        return Err(Error::malformed(name, reason));
+        return Err(Error::format(name, FormatError::WordCount { stated: promised, found: rows.len() }));
     }
     rows.finish()
 }
@@ -52,16 +51,14 @@ pub(super) fn read(reader: impl BufRead, name: &Path, vectors: Vectors) -> Resul
 fn push_line(rows: &mut Rows, line: Line<'_>, vectors: Vectors) -> Result<()> {
     let parts: Vec<&str> = line.text.splitn(7, '\t').collect();
     let [word, count, target, context, _, _] = parts[..] else {
-        return Err(line.error("there must be a word, its count and four vectors, separated by tabs"));
+        return Err(line.error(Defect::Expected("a word, its count and four vectors, separated by tabs")));
     };
-    rows.push_word(word).map_err(|reason| line.error(reason))?;
-    rows.push_count(count.parse().map_err(|_| line.error(format!("`{count}` is not a count")))?);
+    rows.push_word(word).map_err(|defect| line.error(defect))?;
+    rows.push_count(line.count(count)?);
     for vector in [target, context] {
         let n_values = fields(vector).count();
         if n_values != rows.dimensions() {
-            return Err(
-                line.error(format!("a vector of {n_values} values; there must be {}", rows.dimensions()))
-            );
+            return Err(line.error(Defect::Values { found: n_values, expected: rows.dimensions() }));
         }
     }
     let pushed = match vectors {
@@ -69,7 +66,7 @@ fn push_line(rows: &mut Rows, line: Line<'_>, vectors: Vectors) -> Result<()> {
         Vectors::Context => rows.push_fields(fields(context)),
         Vectors::Sum => rows.push_fields(fields(target)).and_then(|()| rows.add_fields(fields(context))),
     };
-    pushed.map_err(|reason| line.error(reason))
+    pushed.map_err(|defect| line.error(defect))
 }
 
 #[cfg(test)]
@@ -107,16 +104,16 @@ mod tests {
     #[test]
     fn a_first_line_that_is_wrong_is_refused() {
         assert_refused("", "the file is empty");
-        assert_refused("2 2\n", "line 1: the first line must have nine numbers, separated by tabs");
-        let message = "line 1: 0 dimensions; they must be from 1 to 65536";
+        assert_refused("2 2\n", "line 1: expected nine numbers, separated by tabs");
+        let message = "line 1: 0 dimensions; the number must be from 1 to 65536";
         assert_refused(&MODEL.replacen("\t2\t", "\t0\t", 1), message);
-        let message = "line 1: 1000000000000000000 dimensions; they must be from 1 to 65536";
+        let message = "line 1: 1000000000000000000 dimensions; the number must be from 1 to 65536";
         assert_refused(&MODEL.replacen("\t2\t", "\t1000000000000000000\t", 1), message);
     }
 
     #[test]
     fn another_number_of_words_than_promised_is_refused() {
-        let message = "the first line promises 3 words; the file has 2";
+        let message = "the first line states 3 words; the file has 2";
         assert_refused(&MODEL.replacen('2', "3", 1), message);
         assert!(read(&MODEL[..MODEL.len() / 2], Vectors::Sum).is_err());
     }
@@ -125,11 +122,11 @@ mod tests {
     fn a_line_that_is_wrong_is_refused() {
         for (from, to, message) in [
             ("\t7\t", "\tmany\t", "line 3: `many` is not a count"),
-            ("\t7\t", " ", "line 3: there must be a word, its count and four vectors, separated by tabs"),
-            ("rare", "the", "line 3: `the` stands twice, first as word 1; remove one of the two"),
-            ("0.250000 2", "2", "line 2: a vector of 1 values; there must be 2"),
-            ("4.000000", "x", "line 3: value 2 is `x`"),
-            ("4.000000", "nan", "line 3: value 2 is NaN; it must be finite"),
+            ("\t7\t", " ", "line 3: expected a word, its count and four vectors, separated by tabs"),
+            ("rare", "the", "line 3: `the` is repeated; it is also word 1"),
+            ("0.250000 2", "2", "line 2: 1 values; expected 2"),
+            ("4.000000", "x", "line 3: value 2 is `x`; it must be a number"),
+            ("4.000000", "nan", "line 3: value 2 of word 2 is NaN; it must be finite"),
         ] {
             assert_refused(&MODEL.replacen(from, to, 1), message);
         }

@@ -4,9 +4,10 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 use super::super::LoadOptions;
+use super::super::error::Defect;
 use super::super::input::Input;
 use super::super::rows::{MAX_WORD_BYTES, Rows};
-use super::{Header, NOT_UTF8, Word2vecOptions, write};
+use super::{Header, Word2vecOptions, write};
 use crate::Result;
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::Embeddings;
@@ -23,8 +24,7 @@ pub(in super::super) fn write_binary(
     write(embeddings, writer, name, options, |writer, vector| writer.write_all(bytemuck::cast_slice(vector)))
 }
 
-/// Reads the binary format, with or without a line feed after each vector. `name` stands in
-/// error messages.
+/// Reads the binary format, with or without a line feed after each vector. `name` is for error messages.
 pub(in super::super) fn read_binary(
     reader: impl BufRead,
     name: &Path,
@@ -34,26 +34,26 @@ pub(in super::super) fn read_binary(
     let mut file = Input::new(reader, name);
     let header = file.until(b'\n', MAX_HEADER_BYTES, "the first line")?;
     let header = str::from_utf8(&header)
-        .map_err(|_| "the first line is not text".to_owned())
+        .map_err(|_| Defect::NotUtf8)
         .and_then(Header::parse)
-        .map_err(|reason| file.error(0, reason))?;
-    let mut rows = Rows::new(header.dimensions).map_err(|reason| file.error(0, reason))?;
+        .map_err(|defect| file.error(0, defect))?;
+    let mut rows = Rows::new(header.dimensions).map_err(|defect| file.error(0, defect))?;
     for _ in 0..header.words {
         if rows.len() >= limit {
             return rows.finish();
         }
         let start = file.offset();
         let word = file.until(b' ', MAX_WORD_BYTES + 1, "a word")?;
-        // The line feed after the vector before, if there is one; some programs write several.
+        // The line feed after the previous vector, if there is one; some programs write several.
         let line_feeds = word.iter().take_while(|&&byte| byte == b'\n').count();
         let word = &word[line_feeds..];
         let word = String::from_utf8_lossy(word);
         let is_valid = matches!(word, std::borrow::Cow::Borrowed(_));
         match options.invalid_utf8 {
-            InvalidUtf8::Error if !is_valid => return Err(file.error(start, NOT_UTF8)),
+            InvalidUtf8::Error if !is_valid => return Err(file.error(start, Defect::WordNotUtf8)),
             InvalidUtf8::Skip if !is_valid => file.skip(4 * header.dimensions as u64, "a vector")?,
             _ => {
-                rows.push_word(&word).map_err(|reason| file.error(start, reason))?;
+                rows.push_word(&word).map_err(|defect| file.error(start, defect))?;
                 file.vector(&mut rows)?;
             }
         }
@@ -61,7 +61,7 @@ pub(in super::super) fn read_binary(
     // Nothing but a line feed may follow.
     let end = file.offset();
     if !file.is_at_end()? && (file.array::<1>("the end")? != *b"\n" || !file.is_at_end()?) {
-        return Err(file.error(end, "more bytes than the first line promises; correct its numbers"));
+        return Err(file.error(end, Defect::Extra));
     }
     rows.finish()
 }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn fewer_words_promised_than_there_are_is_refused() {
         let bytes = [b"1 1\na ".as_slice(), &[0; 4], b"\nb ", &[0; 4]].concat();
-        assert_refused(&bytes, "byte 10: more bytes than the first line promises; correct its numbers");
+        assert_refused(&bytes, "byte 10: more data than the header states");
     }
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_duplicate_word_is_refused_with_both_places() {
         let bytes = [b"2 1\na ".as_slice(), &[0; 4], b"\na ", &[0; 4]].concat();
-        assert_refused(&bytes, "byte 10: `a` stands twice, first as word 1; remove one of the two");
+        assert_refused(&bytes, "byte 10: `a` is repeated; it is also word 1");
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
     fn a_word_that_is_not_utf8_is_refused_replaced_or_left_out() {
         let bytes = [b"2 1\n\xc3 ".as_slice(), &[0; 4], b"\nb ", &[0; 4]].concat();
         let read = |policy| read_binary(bytes.as_slice(), Path::new("in.bin"), &with_policy(policy));
-        assert_refused(&bytes, "byte 4: a word is not UTF-8 (the policies `replace` and `skip` go on)");
+        assert_refused(&bytes, "byte 4: a word is not valid UTF-8");
         assert!(read(InvalidUtf8::Replace).unwrap().words().eq(["\u{fffd}", "b"]));
         assert!(read(InvalidUtf8::Skip).unwrap().words().eq(["b"]));
     }

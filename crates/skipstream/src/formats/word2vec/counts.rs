@@ -1,9 +1,10 @@
-//! word2vec's vocabulary file: a line `word count` for each word, beside vectors that have no counts.
+//! word2vec's vocabulary file: a line `word count` for each word, next to vectors without counts.
 
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
+use super::super::error::{Defect, FormatError};
 use super::super::lines::Lines;
 use super::super::recognize::Opened;
 use super::super::rows::{MAX_WORD_BYTES, fields};
@@ -15,15 +16,14 @@ use crate::{Error, Result};
 /// A word, a space and the digits of a count.
 const MAX_LINE_BYTES: usize = MAX_WORD_BYTES + 64;
 
-/// Writes words and counts as word2vec's `-save-vocab` does; `prefix` stands before each word.
+/// Writes words and counts as word2vec's `-save-vocab` does, with a prefix for each word.
 ///
 /// It is an error if [the counts are not known](Embeddings::has_counts).
 pub fn save_counts(embeddings: &Embeddings, path: impl AsRef<Path>, prefix: &str) -> Result<()> {
     let path = path.as_ref();
-    check_words(embeddings, prefix)?;
+    check_words(embeddings, prefix, path)?;
     if !embeddings.has_counts() {
-        let reason = "it is not known how often words were seen, so there is no vocabulary to write";
-        return Err(Error::Unsupported(reason.to_owned()));
+        return Err(Error::format(path, FormatError::NoCounts));
     }
     let write = |out: &mut dyn Write| {
         for (row, word) in embeddings.words().enumerate() {
@@ -41,9 +41,9 @@ pub fn read_counts(path: impl AsRef<Path>) -> Result<HashMap<String, u64>> {
     let mut counts = HashMap::new();
     while let Some(line) = lines.next()? {
         let (word, count) = line.text.trim_ascii_end().rsplit_once([' ', '\t']).unwrap_or_default();
-        let count = count.parse().map_err(|_| line.error("not a word and how often it was seen"))?;
+        let count = count.parse().map_err(|_| line.error(Defect::Expected("a word and its count")))?;
         if fields(word).next().is_none() {
-            return Err(line.error("not a word and how often it was seen"));
+            return Err(line.error(Defect::Expected("a word and its count")));
         }
         counts.insert(word.to_owned(), count);
     }
@@ -79,7 +79,7 @@ mod tests {
         for line in ["word", "word x", "word -1", " 7", "word 1.5"] {
             fs::write(&path, format!("the 9\n{line}\n")).unwrap();
             let message = read_counts(&path).unwrap_err().to_string();
-            assert!(message.ends_with("line 2: not a word and how often it was seen"), "{line}: {message}");
+            assert!(message.ends_with("line 2: expected a word and its count"), "{line}: {message}");
         }
     }
 
@@ -98,7 +98,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("vocabulary");
         let message = save_counts(&small().without_counts(), &path, "").unwrap_err().to_string();
-        assert!(message.starts_with("it is not known how often"), "{message}");
+        assert!(message.ends_with("the counts of the words are unknown"), "{message}");
         let message = save_counts(&small(), &path, "a b").unwrap_err().to_string();
         assert_eq!(message, "prefix is `a b`; it must be without white space");
     }

@@ -19,19 +19,17 @@ pub(super) use text::{read_text, write_text};
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::error::{Defect, FormatError};
 use super::rows::{Checked, fields};
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
 
-/// Mikolov's program cuts long words, which may be within a letter.
-const NOT_UTF8: &str = "a word is not UTF-8 (the policies `replace` and `skip` go on)";
-
-/// How word2vec's files are written, where a program wants them otherwise.
+/// Options for writing word2vec files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Word2vecOptions<'a> {
-    /// What the first line is. Without sizes the text is GloVe's; no program reads the binary format so.
+    /// The first line. Without sizes, the text format is GloVe's; no program reads such a binary file.
     pub first_line: FirstLine,
-    /// Stands before each word.
+    /// A prefix for each word.
     pub prefix: &'a str,
 }
 
@@ -47,13 +45,13 @@ impl Header {
         let mut numbers = fields(line.trim_ascii_end()).map(str::parse);
         let (Some(Ok(words)), Some(Ok(dimensions)), None) = (numbers.next(), numbers.next(), numbers.next())
         else {
-            return Err("the first line must be the number of words and of dimensions".to_owned());
+            return Err(Defect::Expected("the number of words and of dimensions"));
         };
         Ok(Header { words, dimensions })
     }
 }
 
-/// What the two formats share; `write_vector` is how they differ.
+/// Writes either format; they differ in `write_vector`.
 fn write<Writer: Write>(
     embeddings: &Embeddings,
     mut writer: Writer,
@@ -61,7 +59,7 @@ fn write<Writer: Write>(
     options: &Word2vecOptions<'_>,
     write_vector: impl Fn(&mut Writer, &[f32]) -> io::Result<()>,
 ) -> Result<()> {
-    check_words(embeddings, options.prefix)?;
+    check_words(embeddings, options.prefix, name)?;
     let mut write_all = || {
         if options.first_line == FirstLine::Sizes {
             writeln!(writer, "{} {}", embeddings.len(), embeddings.dimensions())?;
@@ -76,8 +74,8 @@ fn write<Writer: Write>(
     write_all().map_err(Error::io(name))
 }
 
-/// An error if there is a word that files of word2vec cannot hold.
-fn check_words(embeddings: &Embeddings, prefix: &str) -> Result<()> {
+/// Rejects words that word2vec files cannot represent.
+fn check_words(embeddings: &Embeddings, prefix: &str, name: &Path) -> Result<()> {
     if !prefix.is_empty() && !is_writable(prefix) {
         return Err(Error::Setting {
             field: "prefix",
@@ -86,16 +84,12 @@ fn check_words(embeddings: &Embeddings, prefix: &str) -> Result<()> {
         });
     }
     if let Some(word) = embeddings.words().find(|word| !is_writable(word)) {
-        return Err(Error::Unsupported(format!(
-            "`{}` is empty or contains white space; word2vec files cannot hold such a word \
-             (safetensors can)",
-            word.escape_debug()
-        )));
+        return Err(Error::format(name, FormatError::Word { word: word.to_owned() }));
     }
     Ok(())
 }
 
-/// Other spaces of Unicode are letters to every reader of these formats.
+/// Readers of these formats treat other Unicode spaces as letters.
 fn is_writable(word: &str) -> bool {
     !word.is_empty()
         && !word.contains(|letter: char| letter.is_ascii() && letter.is_whitespace() || letter == '\x0B')
@@ -155,7 +149,7 @@ mod tests {
             let mut bytes = Vec::new();
             let error = write_text(&embeddings, &mut bytes, Path::new("out"), &Word2vecOptions::default())
                 .unwrap_err();
-            let start = format!("`{}` is empty or contains white space", word.escape_debug());
+            let start = format!("out: the format cannot represent the word `{}`", word.escape_debug());
             assert!(error.to_string().starts_with(&start), "{error}");
             assert!(
                 write_binary(&embeddings, &mut bytes, Path::new("out"), &Word2vecOptions::default()).is_err()
@@ -175,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_header_that_is_not_two_numbers_is_refused() {
-        let reason = "the first line must be the number of words and of dimensions";
+        let reason = "expected the number of words and of dimensions";
         for header in ["2 x\n", "-1 5\n", "99999999999999999999999 5\n", "2 2 2\n"] {
             let message = from_text(header.as_bytes()).unwrap_err().to_string();
             assert_eq!(message, format!("in.txt: line 1: {reason}"));
@@ -188,7 +182,7 @@ mod tests {
     fn dimensions_beyond_the_limit_are_refused() {
         for dimensions in ["0", "65537", "18446744073709551615"] {
             let header = format!("1 {dimensions}\n");
-            let reason = format!("{dimensions} dimensions; they must be from 1 to 65536");
+            let reason = format!("{dimensions} dimensions; the number must be from 1 to 65536");
             let message = from_text(header.as_bytes()).unwrap_err().to_string();
             assert_eq!(message, format!("in.txt: line 1: {reason}"));
             let message = from_binary(header.as_bytes()).unwrap_err().to_string();

@@ -4,16 +4,17 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 use super::super::LoadOptions;
+use super::super::error::{Defect, FormatError};
 use super::super::lines::{Line, Lines};
 use super::super::rows::{MAX_DIMENSIONS, MAX_VALUE_BYTES, MAX_WORD_BYTES, Rows, fields, write_values};
-use super::{Header, NOT_UTF8, Word2vecOptions, write};
+use super::{Header, Word2vecOptions, write};
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
 
 const MAX_LINE_BYTES: usize = MAX_WORD_BYTES + MAX_DIMENSIONS * MAX_VALUE_BYTES;
 
-/// What stands in the first line.
+/// The content of the first line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FirstLine {
     /// The number of words and of dimensions: word2vec and fastText.
@@ -23,7 +24,7 @@ pub enum FirstLine {
     Word,
 }
 
-/// Writes the text format, each value with the fewest digits that give it back exactly.
+/// Writes the text format, each value with the fewest digits that represent it exactly.
 pub(in super::super) fn write_text(
     embeddings: &Embeddings,
     writer: impl Write,
@@ -33,11 +34,10 @@ pub(in super::super) fn write_text(
     write(embeddings, writer, name, options, |writer, vector| write_values(writer, vector, " "))
 }
 
-/// Reads the text format. `name` stands in error messages.
+/// Reads the text format. `name` is for error messages.
 ///
-/// A word may contain spaces, as some of GloVe's do: the last fields are the values, and what stands before them is the
-/// word. So that a wrong number of dimensions is not taken for such words, none of their parts but the first may be a
-/// number.
+/// A word may contain spaces, as some of GloVe's do: the last fields are the values, and everything before them is the
+/// word. Only the first part of such a word may be a number, so that a wrong number of dimensions is noticed.
 pub(in super::super) fn read_text(
     reader: impl BufRead,
     name: &Path,
@@ -47,15 +47,15 @@ pub(in super::super) fn read_text(
     let limit = options.limit.unwrap_or(usize::MAX);
     let mut lines = Lines::new(reader, name, MAX_LINE_BYTES).lossy();
     let mut n_lines = 0;
-    let first = lines.next()?.ok_or_else(|| Error::malformed(name, "the file is empty"))?;
+    let first = lines.next()?.ok_or_else(|| Error::format(name, FormatError::Empty))?;
     let (promised, mut rows) = match first_line {
         FirstLine::Sizes => {
-            let header = Header::parse(first.text).map_err(|reason| first.error(reason))?;
-            (Some(header.words), Rows::new(header.dimensions).map_err(|reason| first.error(reason))?)
+            let header = Header::parse(first.text).map_err(|defect| first.error(defect))?;
+            (Some(header.words), Rows::new(header.dimensions).map_err(|defect| first.error(defect))?)
         }
         FirstLine::Word => {
             let dimensions = fields(first.text).count().saturating_sub(1);
-            let mut rows = Rows::new(dimensions).map_err(|reason| first.error(reason))?;
+            let mut rows = Rows::new(dimensions).map_err(|defect| first.error(defect))?;
             push_line(&mut rows, first, options.invalid_utf8)?;
             (None, rows)
         }
@@ -66,28 +66,20 @@ pub(in super::super) fn read_text(
         }
         let Some(line) = lines.next()? else { break };
         if promised == Some(n_lines) {
-            return Err(line.error(format!(
-                "a word more than the {n_lines} that the first line promises; correct that number"
-            )));
+            return Err(line.error(Defect::Extra));
         }
         n_lines += 1;
         push_line(&mut rows, line, options.invalid_utf8)?;
     }
     if let Some(promised) = promised.filter(|&promised| promised != n_lines) {
-        return Err(Error::malformed(
-            name,
-            format!(
-                "the first line promises {promised} words; the file ends after {n_lines}: it is cut short, or that \
-                 number is wrong"
-            ),
-        ));
+        return Err(Error::format(name, FormatError::WordCount { stated: promised, found: n_lines }));
     }
     rows.finish()
 }
 
 fn push_line(rows: &mut Rows, line: Line<'_>, invalid_utf8: InvalidUtf8) -> Result<()> {
     match invalid_utf8 {
-        InvalidUtf8::Error if line.is_replaced => return Err(line.error(NOT_UTF8)),
+        InvalidUtf8::Error if line.is_replaced => return Err(line.error(Defect::WordNotUtf8)),
         InvalidUtf8::Skip if line.is_replaced => return Ok(()),
         _ => {}
     }
@@ -99,14 +91,13 @@ fn push_line(rows: &mut Rows, line: Line<'_>, invalid_utf8: InvalidUtf8) -> Resu
         _ => None,
     };
     let word = word.ok_or_else(|| {
-        let n_values = n_fields.saturating_sub(1);
-        line.error(format!("{n_values} values after the word; there must be {dimensions}"))
+        line.error(Defect::Values { found: n_fields.saturating_sub(1), expected: dimensions })
     })?;
-    rows.push_word(word).map_err(|reason| line.error(reason))?;
-    rows.push_fields(fields(line.text).skip(n_fields - dimensions)).map_err(|reason| line.error(reason))
+    rows.push_word(word).map_err(|defect| line.error(defect))?;
+    rows.push_fields(fields(line.text).skip(n_fields - dimensions)).map_err(|defect| line.error(defect))
 }
 
-/// The word before the values where it has parts, none of which but the first may be a number.
+/// The word before the values if it has several parts, of which only the first may be a number.
 fn spaced_word(line: &str, dimensions: usize) -> Option<&str> {
     let first_value = fields(line).rev().nth(dimensions - 1)?;
     let start_of_values = first_value.as_ptr() as usize - line.as_ptr() as usize;
@@ -177,43 +168,41 @@ mod tests {
 
     #[test]
     fn dimensions_that_lie_are_not_taken_for_words_with_spaces() {
-        assert_refused(read("1 2\nthe 1 2 3\n"), "line 2: 3 values after the word; there must be 2");
-        assert_refused(read("1 4\nthe 1 2 3\n"), "line 2: 3 values after the word; there must be 4");
-        assert_refused(read("1 2\nthe\n"), "line 2: 0 values after the word; there must be 2");
+        assert_refused(read("1 2\nthe 1 2 3\n"), "line 2: 3 values; expected 2");
+        assert_refused(read("1 4\nthe 1 2 3\n"), "line 2: 3 values; expected 4");
+        assert_refused(read("1 2\nthe\n"), "line 2: 0 values; expected 2");
     }
 
     #[test]
     fn an_empty_file_is_refused() {
         assert_refused(read(""), "the file is empty");
         assert_refused(read_glove(" \n\n"), "the file is empty");
-        assert_refused(read_glove("alone\n"), "line 1: 0 dimensions; they must be from 1 to 65536");
+        assert_refused(read_glove("alone\n"), "line 1: 0 dimensions; the number must be from 1 to 65536");
     }
 
     #[test]
     fn more_words_promised_than_there_are_is_refused_without_room_for_them() {
         let most = usize::MAX;
-        let message = format!(
-            "the first line promises {most} words; the file ends after 1: it is cut short, or that number is wrong"
-        );
+        let message = format!("the first line states {most} words; the file has 1");
         assert_refused(read(&format!("{most} 2\na 1 2\n")), &message);
     }
 
     #[test]
     fn fewer_words_promised_than_there_are_is_refused() {
-        let message = "line 3: a word more than the 1 that the first line promises; correct that number";
+        let message = "line 3: more data than the header states";
         assert_refused(read("1 1\na 1\nb 2\n"), message);
     }
 
     #[test]
     fn a_value_that_is_not_a_number_is_refused() {
-        assert_refused(read("1 2\na 1 b\n"), "line 2: value 2 is `b`");
+        assert_refused(read("1 2\na 1 b\n"), "line 2: value 2 is `b`; it must be a number");
         assert_refused(read("1 2\na 1 1e99\n"), "line 2: value 2 of word 1 is inf; it must be finite");
         assert_refused(read("1 2\na nan 1\n"), "line 2: value 1 of word 1 is NaN; it must be finite");
     }
 
     #[test]
     fn a_duplicate_word_is_refused_with_both_places() {
-        let message = "line 4: `a` stands twice, first as word 1; remove one of the two";
+        let message = "line 4: `a` is repeated; it is also word 1";
         assert_refused(read("3 1\na 1\nb 2\na 2\n"), message);
     }
 
@@ -222,10 +211,7 @@ mod tests {
         let bytes = b"3 1\na 1\n\xc3 2\nc 3\n";
         let read =
             |policy| read_text(&bytes[..], Path::new("in.txt"), FirstLine::Sizes, &with_policy(policy));
-        assert_refused(
-            read(InvalidUtf8::Error),
-            "line 3: a word is not UTF-8 (the policies `replace` and `skip` go on)",
-        );
+        assert_refused(read(InvalidUtf8::Error), "line 3: a word is not valid UTF-8");
         assert!(read(InvalidUtf8::Replace).unwrap().words().eq(["a", "\u{fffd}", "c"]));
         assert!(read(InvalidUtf8::Skip).unwrap().words().eq(["a", "c"]));
         let glove = read_text(
@@ -241,6 +227,6 @@ mod tests {
     fn an_endless_line_is_refused() {
         let endless = std::io::BufReader::new(std::io::repeat(b'a'));
         let result = read_text(endless, Path::new("in.txt"), FirstLine::Word, &LoadOptions::default());
-        assert_refused(result, "line 1: longer than 4259840 bytes");
+        assert_refused(result, "line 1: the line is longer than 4259840 bytes");
     }
 }
