@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use skipstream::Bytes;
 use skipstream::train::Initial;
-use skipstream::units::Bytes;
 use skipstream::{Config, Setting, SettingKind, SettingValues};
 
 use crate::error::to_python;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use skipstream::bytes::Lock;
+use skipstream::unstable::Lock;
 
 /// An exclusive lock on a model file, released on drop or when the process ends.
 ///

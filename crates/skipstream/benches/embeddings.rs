@@ -1,7 +1,8 @@
 //! Exact neighbors: a word is compared with all others.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use skipstream::{Embeddings, Random};
+use skipstream::Embeddings;
+use skipstream::unstable::Random;
 
 const WORDS: usize = 100_000;
 const DIMENSIONS: usize = 100;

@@ -12,10 +12,11 @@ use std::hint::black_box;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use skipstream::corpus::{Lines, Sentence, Source, TextOptions};
-use skipstream::kernel::Kernel;
-use skipstream::noise::AdaptiveTable;
+use skipstream::unstable::AdaptiveTable;
+use skipstream::unstable::Kernel;
+use skipstream::unstable::Random;
 use skipstream::vocabulary::{Vocabulary, WordId};
-use skipstream::{Config, Embeddings, MiniBatchOptions, Random, Strategy, Trainer};
+use skipstream::{Config, Embeddings, MiniBatchOptions, Strategy, Trainer};
 
 const WORDS: usize = 10_000;
 const DISTINCT: usize = 2_000;

@@ -7,7 +7,7 @@ mod zipf;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use skipstream::corpus::Lines;
-use skipstream::kernel::Kernel;
+use skipstream::unstable::Kernel;
 use skipstream::{Config, MiniBatchOptions, Strategy, Trainer};
 
 const DISTINCT: usize = 1_000;

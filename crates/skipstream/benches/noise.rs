@@ -5,8 +5,8 @@ mod zipf;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use skipstream::Random;
-use skipstream::noise::{AdaptiveTable, AliasTable, weight};
+use skipstream::unstable::Random;
+use skipstream::unstable::{AdaptiveTable, AliasTable, weight};
 use skipstream::vocabulary::{Vocabulary, WordId};
 
 const WORDS: usize = 1_000_000;

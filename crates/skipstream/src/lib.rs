@@ -51,23 +51,23 @@ compile_error!("models are saved in the machine's byte order, which must be litt
 mod config;
 mod error;
 mod random;
-pub mod units;
+mod units;
 
 // Files as bytes.
-pub mod bytes;
+mod bytes;
 
 // The text, until it is words and pairs of words.
 pub mod corpus;
 
 pub mod vocabulary;
 
-pub mod noise;
-pub mod pairs;
+mod noise;
+mod pairs;
 
 // The numbers that are learned, and the arithmetic that changes them.
-pub mod parameters;
+mod parameters;
 
-pub mod kernel;
+mod kernel;
 
 // Learning, and reading what was learned.
 pub mod embeddings;
@@ -88,8 +88,27 @@ pub use config::{
 };
 pub use embeddings::{Embeddings, Vectors};
 pub use error::{Error, Result};
-pub use random::Random;
 pub use train::{Observer, Progress, StopReason, Totals, Trainer};
+pub use units::Bytes;
+
+/// Internals, for benchmarks and for the other crates of this repository. They may change in any version.
+#[cfg(feature = "unstable")]
+#[doc(hidden)]
+pub mod unstable {
+    pub use crate::bytes::{Compression, Lock, replace};
+    pub use crate::kernel::Kernel;
+    pub use crate::noise::{AdaptiveTable, AliasTable, weight};
+    pub use crate::random::Random;
+    pub use crate::units::count;
+}
+
+/// These types can be sent to other threads and shared between them.
+const _: () = {
+    const fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<Trainer>();
+    is_send_and_sync::<Embeddings>();
+    is_send_and_sync::<Error>();
+};
 
 /// The Rust examples of the README, run as tests.
 #[cfg(doctest)]

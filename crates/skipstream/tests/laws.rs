@@ -313,7 +313,7 @@ fn what_came_before_a_failure_is_learned() {
 fn all_kernels_train_the_same_model() {
     let text = text(4, 100, 100);
     for strategy in [mini_batch(), incremental()] {
-        let models = skipstream::kernel::Kernel::available().into_iter().map(|kernel| {
+        let models = skipstream::unstable::Kernel::available().into_iter().map(|kernel| {
             let config = small(strategy);
             let mut lines = source(&text, &config);
             let mut trainer = Trainer::with_kernel(config, kernel).unwrap();

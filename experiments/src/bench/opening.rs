@@ -10,7 +10,8 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use skipstream::corpus::Lines;
 use skipstream::formats::{self, Format};
-use skipstream::{Config, Embeddings, MiniBatchOptions, Random, Strategy, Trainer, Vectors};
+use skipstream::unstable::Random;
+use skipstream::{Config, Embeddings, MiniBatchOptions, Strategy, Trainer, Vectors};
 
 use crate::circumstances;
 use crate::peers::python::{OPEN, Python};

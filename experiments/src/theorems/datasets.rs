@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use serde::{Deserialize, Serialize};
-use skipstream::Random;
+use skipstream::unstable::Random;
 
 use super::difference::{Batches, Differences, EXPONENTS, differences};
 use super::expansion::Expansion;

@@ -253,7 +253,7 @@ fn merge(terms: &[Term], merged: &mut Vec<Term>) {
 
 #[cfg(test)]
 mod tests {
-    use skipstream::Random;
+    use skipstream::unstable::Random;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! ψ⁻_{w,v} = log σ(−t_w · c_v) for all pairs of a center w and a context v.
 
-use skipstream::Random;
+use skipstream::unstable::Random;
 
 /// Numbers that are processed at once.
 pub const LANES: usize = 16;

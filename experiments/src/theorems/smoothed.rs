@@ -196,7 +196,7 @@ impl Powers {
 
 #[cfg(test)]
 mod tests {
-    use skipstream::Random;
+    use skipstream::unstable::Random;
     use statrs::statistics::Statistics;
 
     use super::*;

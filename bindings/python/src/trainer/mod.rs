@@ -307,7 +307,7 @@ impl Trainer {
                 waiting: trainer.waiting(),
                 dimensions: settings.dimensions(),
                 threads: settings.threads(),
-                kernel: trainer.kernel().name(),
+                kernel: trainer.instruction_set(),
                 memory_bound: bound,
                 memory_bound_total: bound.total(),
             };

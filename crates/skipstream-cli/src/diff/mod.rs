@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
-use skipstream::bytes::replace;
 use skipstream::eval::{Drift, DriftOptions};
+use skipstream::unstable::replace;
 use skipstream::{Error, Vectors};
 
 use crate::Ending;

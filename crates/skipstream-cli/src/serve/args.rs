@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
+use skipstream::Bytes;
 use skipstream::Vectors;
-use skipstream::units::Bytes;
 use skipstream_server::ServeSettings;
 use skipstream_server::settings::Index;
 

@@ -4,7 +4,7 @@ use clap::builder::PossibleValuesParser;
 use clap::error::Error;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use serde_json::{Map, Value};
-use skipstream::units::Bytes;
+use skipstream::Bytes;
 use skipstream::{Setting, SettingKind, SettingValues};
 
 /// Settings from flags; the others come from a file, from the model, or are the defaults.

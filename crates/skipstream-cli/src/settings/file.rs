@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
+use skipstream::Bytes;
 use skipstream::SettingValues;
-use skipstream::units::Bytes;
 use toml::de::ValueDeserializer;
 
 use super::SettingArgs;

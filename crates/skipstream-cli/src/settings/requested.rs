@@ -183,7 +183,7 @@ mod tests {
     use skipstream::{IncrementalOptions, Strategy};
 
     use super::*;
-    use skipstream::units::Bytes;
+    use skipstream::Bytes;
 
     fn values(values: Value) -> SettingArgs {
         SettingArgs { values: serde_json::from_value(values).unwrap(), memory: None }

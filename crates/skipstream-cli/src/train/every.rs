@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use skipstream::units;
+use skipstream::unstable;
 
 /// An interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl FromStr for Every {
 
     fn from_str(text: &str) -> Result<Every, String> {
         let every = match text.strip_suffix("-words").or_else(|| text.strip_suffix("-word")) {
-            Some(number) => units::count(number).map(Every::Words),
+            Some(number) => unstable::count(number).map(Every::Words),
             // humantime reads `M` as a month; here it would mean millions of words.
             None if text.ends_with('M') => None,
             None => humantime::parse_duration(text).ok().filter(|time| !time.is_zero()).map(Every::Time),

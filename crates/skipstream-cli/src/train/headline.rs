@@ -42,7 +42,7 @@ impl<'a> Headline<'a> {
             settings: trainer.settings().resolved(),
             initial: trainer.initial().map(|initial| initial.source.clone()),
             threads: trainer.settings().threads(),
-            kernel: trainer.kernel().name(),
+            kernel: trainer.instruction_set(),
             memory: memory_bound.total(),
             memory_bound,
         }

@@ -124,7 +124,7 @@ fn a_compressed_set_is_scored_as_the_plain_one() {
     for name in ["pairs.csv.gz", "pairs.csv.xz"] {
         let mut bytes = Vec::new();
         let path = desk.path(name);
-        let compression = skipstream::bytes::Compression::by_name(&path);
+        let compression = skipstream::unstable::Compression::by_name(&path);
         let write = |to: &mut dyn std::io::Write| {
             to.write_all(PAIRS.as_bytes()).unwrap();
             Ok(())

@@ -168,7 +168,7 @@ impl SnapshotStore {
         let failed = |source| skipstream::Error::Io { path: self.folder.clone(), source };
         fs::create_dir_all(&self.folder).map_err(failed)?;
         let description = Description { version: VERSION, info: info.clone() };
-        skipstream::bytes::replace(self.path(&info.name, "json"), |file| {
+        skipstream::unstable::replace(self.path(&info.name, "json"), |file| {
             let written = serde_json::to_writer(&mut *file, &description).map_err(io::Error::from);
             written.and_then(|()| file.write_all(b"\n")).map_err(failed)
         })?;

@@ -1,7 +1,8 @@
 //! Published versions for tests.
 
 use jiff::Timestamp;
-use skipstream::{Embeddings, Progress, Random, Totals};
+use skipstream::unstable::Random;
+use skipstream::{Embeddings, Progress, Totals};
 
 use crate::published::{Published, Seen, Seq};
 

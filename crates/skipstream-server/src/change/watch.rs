@@ -68,7 +68,7 @@ impl WatchList {
 
     fn save(&self, words: &BTreeSet<String>) -> Result<()> {
         let failed = |source| skipstream::Error::Io { path: self.path.clone(), source };
-        Ok(skipstream::bytes::replace(&self.path, |file| {
+        Ok(skipstream::unstable::replace(&self.path, |file| {
             let written = serde_json::to_writer(&mut *file, words).map_err(io::Error::from);
             written.and_then(|()| file.write_all(b"\n")).map_err(failed)
         })?)

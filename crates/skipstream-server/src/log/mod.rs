@@ -33,7 +33,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use skipstream::bytes::Lock;
+use skipstream::unstable::Lock;
 use tokio::sync::{mpsc, oneshot};
 
 pub use chunk::Chunk;

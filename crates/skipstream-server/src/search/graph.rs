@@ -131,8 +131,9 @@ fn failed(error: impl std::fmt::Display) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use skipstream::Embeddings;
     use skipstream::embeddings::AnalogyRule;
-    use skipstream::{Embeddings, Random};
+    use skipstream::unstable::Random;
 
     use super::*;
     use crate::change::testing::of_embeddings;

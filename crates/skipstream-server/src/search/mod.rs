@@ -39,7 +39,8 @@ pub(crate) mod testing {
     use std::sync::Arc;
 
     use jiff::Timestamp;
-    use skipstream::{Config, Embeddings, Random, Trainer};
+    use skipstream::unstable::Random;
+    use skipstream::{Config, Embeddings, Trainer};
 
     use crate::published::{Published, Seen};
 

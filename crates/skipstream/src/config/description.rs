@@ -42,255 +42,154 @@ pub enum SettingKind {
 
 use SettingKind::{Bool, Choice, Number, Whole};
 
-const ALL: &[StrategyName] = &[MiniBatch, Incremental, Batch, Word2vec];
-const NO_PEER: [&str; 3] = ["–", "–", "–"];
-
 impl Setting {
     /// Every setting, in the order of the documentation.
     pub const ALL: &[Setting] = &[
-        Setting {
-            name: "dimensions",
-            help: "Length of a vector",
-            notes: "",
-            kind: Whole(1..=10_000),
-            default: "100",
-            strategies: ALL,
-            peers: ["`-size` 100", "`-dim` 100", "`vector_size` 100"],
-        },
-        Setting {
-            name: "window",
-            help: "Maximum number of context words on each side of a word",
-            notes: "",
-            kind: Whole(1..=1_000),
-            default: "5",
-            strategies: ALL,
-            peers: ["`-window` 5", "`-ws` 5", "`window` 5"],
-        },
-        Setting {
-            name: "window_shape",
-            help: "Whether the size of each window is drawn at random",
-            notes: "`shrinking` draws a size from 1 to `window` for each word, as word2vec does; `fixed` always takes \
-                    `window`.",
-            kind: Choice(&["shrinking", "fixed"]),
-            default: "shrinking",
-            strategies: ALL,
-            peers: ["always shrinking", "always shrinking", "`shrink_windows` true"],
-        },
-        Setting {
-            name: "negatives",
-            help: "Noise words per pair",
-            notes: "`mini-batch` shares them between pairs.",
-            kind: Whole(1..=100),
-            default: "5",
-            strategies: ALL,
-            peers: ["`-negative` 5", "`-neg` 5", "`negative` 5"],
-        },
-        Setting {
-            name: "noise_exponent",
-            help: "Power of a word's count to which noise words are drawn in proportion",
-            notes: "α in the paper.",
-            kind: Number(0.0..=1.0),
-            default: "0.75",
-            strategies: ALL,
-            peers: ["0.75, fixed", "0.5, fixed", "`ns_exponent` 0.75"],
-        },
-        Setting {
-            name: "subsample",
-            help: "Share of the text above which a word is dropped at random; 0 keeps all",
-            notes: "",
-            kind: Number(0.0..=1.0),
-            default: "1e-4",
-            strategies: ALL,
-            peers: ["`-sample` 1e-3", "`-t` 1e-4", "`sample` 1e-3"],
-        },
-        Setting {
-            name: "learning_rate",
-            help: "AdaGrad's learning rate, or the first rate of `word2vec`",
-            notes: "The default is 0.2 with a rate per row, 0.1 with a rate per dimension, and 0.025 for `word2vec`, \
-                    whose rate is at most 1. The numbers of other programs are not comparable.",
-            kind: Number(1e-6..=10.0),
-            default: "0.2, 0.1 or 0.025",
-            strategies: ALL,
-            peers: ["`-alpha` 0.025", "`-lr` 0.05", "`alpha` 0.025"],
-        },
-        Setting {
-            name: "adagrad",
-            help: "What has a learning rate of its own",
-            notes: "`mini-batch` has a rate per `row`. `incremental` and `batch` have one per `dimension` by default, \
-                    as in the paper.",
-            kind: Choice(&["row", "dimension"]),
-            default: "row or dimension",
-            strategies: &[MiniBatch, Incremental, Batch],
-            peers: NO_PEER,
-        },
-        Setting {
-            name: "max_vocabulary",
-            help: "Maximum number of words; the rarest are evicted for new ones",
-            notes: "m in the paper. Replaces a minimum count.",
-            kind: Whole(2..=100_000_000),
-            default: "100000",
-            strategies: ALL,
-            peers: ["21 million, fixed", "22.5 million, fixed", "`max_vocab_size` none"],
-        },
-        Setting {
-            name: "table_size",
-            help: "Slots of the noise table",
-            notes: "τ in the paper. The other strategies draw from exact tables.",
-            kind: Whole(1_000..=1_000_000_000),
-            default: "1000000",
-            strategies: &[Incremental],
-            peers: ["100 million, fixed", "10 million, fixed", "–"],
-        },
-        Setting {
-            name: "batch_words",
-            help: "Words trained together, replayed words included",
-            notes: "At most 10⁹ / `window`. (gensim's `batch_words` is something else: the work unit of its threads.)",
-            kind: Whole(1..=100_000_000),
-            default: "400000",
-            strategies: &[MiniBatch],
-            peers: NO_PEER,
-        },
-        Setting {
-            name: "blocks",
-            help: "Parts of the vocabulary that threads share out: a power of two, at least the threads",
-            notes: "No more threads than blocks work; twice as many blocks as threads keep all of them busy. The model \
-                    depends on it.",
-            kind: Whole(1..=256),
-            default: "4",
-            strategies: &[MiniBatch],
-            peers: NO_PEER,
-        },
-        Setting {
-            name: "replays",
-            help: "How often each word is trained again later, from a buffer of past text",
-            notes: "0 is the paper's Algorithm 2.",
-            kind: Whole(0..=100),
-            default: "1",
-            strategies: &[MiniBatch],
-            peers: NO_PEER,
-        },
-        Setting {
-            name: "replay_words",
-            help: "Maximum number of words in the replay buffer",
-            notes: "4 bytes for each word, and 4 for each sentence.",
-            kind: Whole(1..=4_000_000_000),
-            default: "2000000",
-            strategies: &[MiniBatch],
-            peers: NO_PEER,
-        },
-        Setting {
-            name: "passes",
-            help: "Passes over the files",
-            notes: "A stream is read once; `replays` trains its words again.",
-            kind: Whole(1..=10_000),
-            default: "1",
-            strategies: &[Batch, Word2vec],
-            peers: ["`-iter` 5", "`-epoch` 5", "`epochs` 5"],
-        },
-        Setting {
-            name: "strategy",
-            help: "How the text becomes updates",
-            notes: "`mini-batch` counts a batch of words and then trains it, on all threads. `incremental` does both word \
-                    by word, on one thread. `batch` and `word2vec` read all files once to count and then in passes, as \
-                    word2vec does; such a model cannot learn more text later.",
-            kind: Choice(&["mini-batch", "incremental", "batch", "word2vec"]),
-            default: "mini-batch",
-            strategies: ALL,
-            peers: NO_PEER,
-        },
-        Setting {
-            name: "seed",
-            help: "Seed of every random number",
-            notes: "",
-            kind: Whole(0..=u64::MAX),
-            default: "1",
-            strategies: ALL,
-            peers: ["–", "`-seed` 0", "`seed` 1"],
-        },
-        Setting {
-            name: "tokenizer",
-            help: "How the text is split into words",
-            notes: "`whitespace` splits at white space. `unicode` finds words by Unicode's rules (UAX #29) and keeps \
-                    those with a letter or a number: punctuation is left out, and scripts without spaces are split \
-                    into characters.",
-            kind: Choice(&["whitespace", "unicode"]),
-            default: "whitespace",
-            strategies: ALL,
-            peers: ["white space", "white space", "–"],
-        },
-        Setting {
-            name: "lowercase",
-            help: "Convert all words to lower case",
-            notes: "",
-            kind: Bool,
-            default: "false",
-            strategies: ALL,
-            peers: NO_PEER,
-        },
-        Setting {
-            name: "nfkc",
-            help: "Convert the text to Unicode's normal form KC first",
-            notes: "",
-            kind: Bool,
-            default: "false",
-            strategies: ALL,
-            peers: NO_PEER,
-        },
-        Setting {
-            name: "min_token_len",
-            help: "Minimum number of characters of a word; shorter ones are left out and counted",
-            notes: "",
-            kind: Whole(1..=65_535),
-            default: "1",
-            strategies: ALL,
-            peers: NO_PEER,
-        },
-        Setting {
-            name: "max_token_len",
-            help: "Maximum number of characters of a word; longer ones are left out and counted",
-            notes: "",
-            kind: Whole(1..=65_535),
-            default: "none",
-            strategies: ALL,
-            peers: NO_PEER,
-        },
-        Setting {
-            name: "max_sentence_words",
-            help: "Maximum number of words of a sentence; a longer line is split, and all of it is learned",
-            notes: "",
-            kind: Whole(2..=1_000_000),
-            default: "1000",
-            strategies: ALL,
-            peers: ["1,000, fixed", "1,024, fixed", "10,000, fixed"],
-        },
-        Setting {
-            name: "max_token_bytes",
-            help: "Maximum number of bytes of a word; longer ones are left out and counted",
-            notes: "",
-            kind: Whole(1..=65_535),
-            default: "128",
-            strategies: ALL,
-            peers: ["100, fixed", "–", "–"],
-        },
-        Setting {
-            name: "invalid_utf8",
-            help: "What to do with a line that is not UTF-8",
-            notes: "`replace` puts U+FFFD in the place of bad bytes, `skip` leaves the line out, `error` stops.",
-            kind: Choice(&["replace", "skip", "error"]),
-            default: "replace",
-            strategies: ALL,
-            peers: NO_PEER,
-        },
-        Setting {
-            name: "threads",
-            help: "Number of threads; the model is the same for any number",
-            notes: "Not a part of the model: it may differ from run to run. Only `mini-batch` uses more than one.",
-            kind: Whole(1..=1_000),
-            default: "all cores",
-            strategies: ALL,
-            peers: ["`-threads` 12", "`-thread` 12", "`workers` 3"],
-        },
+        Setting::new("dimensions", "100", Whole(1..=10_000)).help("Length of a vector").peers([
+            "`-size` 100",
+            "`-dim` 100",
+            "`vector_size` 100",
+        ]),
+        Setting::new("window", "5", Whole(1..=1_000))
+            .help("Maximum number of context words on each side of a word")
+            .peers(["`-window` 5", "`-ws` 5", "`window` 5"]),
+        Setting::new("window_shape", "shrinking", Choice(&["shrinking", "fixed"]))
+            .help("Whether the size of each window is drawn at random")
+            .notes(
+                "`shrinking` draws a size from 1 to `window` for each word, as word2vec does; `fixed` \
+                 always takes `window`.",
+            )
+            .peers(["always shrinking", "always shrinking", "`shrink_windows` true"]),
+        Setting::new("negatives", "5", Whole(1..=100))
+            .help("Noise words per pair")
+            .notes("`mini-batch` shares them between pairs.")
+            .peers(["`-negative` 5", "`-neg` 5", "`negative` 5"]),
+        Setting::new("noise_exponent", "0.75", Number(0.0..=1.0))
+            .help("Noise words are drawn in proportion to their count to this power")
+            .notes("α in the paper.")
+            .peers(["0.75, fixed", "0.5, fixed", "`ns_exponent` 0.75"]),
+        Setting::new("subsample", "1e-4", Number(0.0..=1.0))
+            .help("Share of the text above which a word is dropped at random; 0 keeps all")
+            .peers(["`-sample` 1e-3", "`-t` 1e-4", "`sample` 1e-3"]),
+        Setting::new("learning_rate", "0.2, 0.1 or 0.025", Number(1e-6..=10.0))
+            .help("AdaGrad's learning rate, or the first rate of `word2vec`")
+            .notes(
+                "The default is 0.2 with a rate per row, 0.1 with a rate per dimension, and 0.025 for \
+                 `word2vec`, whose rate is at most 1. The numbers of other programs are not \
+                 comparable.",
+            )
+            .peers(["`-alpha` 0.025", "`-lr` 0.05", "`alpha` 0.025"]),
+        Setting::new("adagrad", "row or dimension", Choice(&["row", "dimension"]))
+            .help("Granularity of learning rates")
+            .notes(
+                "`mini-batch` has a rate per `row`. `incremental` and `batch` have one per \
+                 `dimension` by default, as in the paper.",
+            )
+            .only(&[MiniBatch, Incremental, Batch]),
+        Setting::new("max_vocabulary", "100000", Whole(2..=100_000_000))
+            .help("Maximum number of words; the rarest are evicted for new ones")
+            .notes("m in the paper. Replaces a minimum count.")
+            .peers(["21 million, fixed", "22.5 million, fixed", "`max_vocab_size` none"]),
+        Setting::new("table_size", "1000000", Whole(1_000..=1_000_000_000))
+            .help("Slots of the noise table")
+            .notes("τ in the paper. The other strategies draw from exact tables.")
+            .only(&[Incremental])
+            .peers(["100 million, fixed", "10 million, fixed", "–"]),
+        Setting::new("batch_words", "400000", Whole(1..=100_000_000))
+            .help("Words trained together, replayed words included")
+            .notes(
+                "At most 10⁹ / `window`. (gensim's `batch_words` is something else: the work unit of \
+                 its threads.)",
+            )
+            .only(&[MiniBatch]),
+        Setting::new("blocks", "4", Whole(1..=256))
+            .help("Parts of the vocabulary that threads share out: a power of two, at least the threads")
+            .notes(
+                "No more threads than blocks work; twice as many blocks as threads keep all of them \
+                 busy. The model depends on it.",
+            )
+            .only(&[MiniBatch]),
+        Setting::new("replays", "1", Whole(0..=100))
+            .help("How often each word is trained again later, from a buffer of past text")
+            .notes("0 is the paper's Algorithm 2.")
+            .only(&[MiniBatch]),
+        Setting::new("replay_words", "2000000", Whole(1..=4_000_000_000))
+            .help("Maximum number of words in the replay buffer")
+            .notes("4 bytes for each word, and 4 for each sentence.")
+            .only(&[MiniBatch]),
+        Setting::new("passes", "1", Whole(1..=10_000))
+            .help("Passes over the files")
+            .notes("A stream is read once; `replays` trains its words again.")
+            .only(&[Batch, Word2vec])
+            .peers(["`-iter` 5", "`-epoch` 5", "`epochs` 5"]),
+        Setting::new("strategy", "mini-batch", Choice(&["mini-batch", "incremental", "batch", "word2vec"]))
+            .help("How the text becomes updates")
+            .notes(
+                "`mini-batch` counts a batch of words and then trains it, on all threads. \
+                 `incremental` does both word by word, on one thread. `batch` and `word2vec` read all \
+                 files once to count and then in passes, as word2vec does; such a model cannot learn \
+                 more text later.",
+            ),
+        Setting::new("seed", "1", Whole(0..=u64::MAX)).help("Random seed").peers([
+            "–",
+            "`-seed` 0",
+            "`seed` 1",
+        ]),
+        Setting::new("tokenizer", "whitespace", Choice(&["whitespace", "unicode"]))
+            .help("How the text is split into words")
+            .notes(
+                "`whitespace` splits at white space. `unicode` finds words by Unicode's rules (UAX \
+                 #29) and keeps those with a letter or a number: punctuation is left out, and scripts \
+                 without spaces are split into characters.",
+            )
+            .peers(["white space", "white space", "–"]),
+        Setting::new("lowercase", "false", Bool).help("Convert all words to lower case"),
+        Setting::new("nfkc", "false", Bool).help("Convert the text to Unicode normalization form KC"),
+        Setting::new("min_token_len", "1", Whole(1..=65_535))
+            .help("Minimum number of characters of a word; shorter ones are left out and counted"),
+        Setting::new("max_token_len", "none", Whole(1..=65_535))
+            .help("Maximum number of characters of a word; longer ones are left out and counted"),
+        Setting::new("max_sentence_words", "1000", Whole(2..=1_000_000))
+            .help("Maximum number of words of a sentence; a longer line is split, and all of it is learned")
+            .peers(["1,000, fixed", "1,024, fixed", "10,000, fixed"]),
+        Setting::new("max_token_bytes", "128", Whole(1..=65_535))
+            .help("Maximum number of bytes of a word; longer ones are left out and counted")
+            .peers(["100, fixed", "–", "–"]),
+        Setting::new("invalid_utf8", "replace", Choice(&["replace", "skip", "error"]))
+            .help("What to do with a line that is not UTF-8")
+            .notes(
+                "`replace` puts U+FFFD in the place of bad bytes, `skip` leaves the line out, `error` \
+                 stops.",
+            ),
+        Setting::new("threads", "all cores", Whole(1..=1_000))
+            .help("Number of threads; the model is the same for any number")
+            .notes(
+                "Not a part of the model: it may differ from run to run. Only `mini-batch` uses more \
+                 than one.",
+            )
+            .peers(["`-threads` 12", "`-thread` 12", "`workers` 3"]),
     ];
+
+    const fn new(name: &'static str, default: &'static str, kind: SettingKind) -> Setting {
+        let strategies = &[MiniBatch, Incremental, Batch, Word2vec];
+        Setting { name, help: "", notes: "", kind, default, strategies, peers: ["–", "–", "–"] }
+    }
+
+    const fn help(self, help: &'static str) -> Setting {
+        Setting { help, ..self }
+    }
+
+    const fn notes(self, notes: &'static str) -> Setting {
+        Setting { notes, ..self }
+    }
+
+    const fn only(self, strategies: &'static [StrategyName]) -> Setting {
+        Setting { strategies, ..self }
+    }
+
+    const fn peers(self, peers: [&'static str; 3]) -> Setting {
+        Setting { peers, ..self }
+    }
 
     /// The setting of this name, which must exist.
     pub(crate) fn named(name: &str) -> &'static Setting {
@@ -380,6 +279,51 @@ mod tests {
             }
         }
         assert_eq!(Config::default().strategy.name().as_str(), Setting::named("strategy").default);
+    }
+
+    /// The table of `docs/settings.md`.
+    fn table() -> String {
+        let mut table = "| setting | default | values | word2vec.c | fastText | gensim | what it is |\n\
+                         |---|---|---|---|---|---|---|\n"
+            .to_owned();
+        for setting in Setting::ALL {
+            let Setting { name, help, notes, default, peers: [word2vec, fasttext, gensim], .. } = setting;
+            let values = match &setting.kind {
+                Whole(range) if *range.end() == u64::MAX => "any".to_owned(),
+                Whole(range) => format!("{} to {}", range.start(), range.end()),
+                Number(range) => format!("{} to {}", range.start(), range.end()),
+                Choice(names) => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+                Bool => "`true`, `false`".to_owned(),
+            };
+            let only = match setting.strategies {
+                [_, _, _, _] => String::new(),
+                some => {
+                    let names: Vec<String> = some.iter().map(|name| format!("`{name}`")).collect();
+                    format!(" Only {}.", names.join(", "))
+                }
+            };
+            let notes = if notes.is_empty() { String::new() } else { format!(" {notes}") };
+            table += &format!(
+                "| `{name}` | {default} | {values} | {word2vec} | {fasttext} | {gensim} | {help}.{only}{notes} |\n"
+            );
+        }
+        table
+    }
+
+    #[test]
+    fn the_documentation_has_this_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let start = page.find("| setting |").unwrap();
+        let end = start + page[start..].find("\n\n").unwrap() + 1;
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, format!("{}{}{}", &page[..start], table(), &page[end..])).unwrap();
+        } else {
+            assert!(
+                page[start..end] == table(),
+                "docs/settings.md is out of date; run this test with UPDATE_DOCS=1 to write the table"
+            );
+        }
     }
 
     #[test]

@@ -317,7 +317,7 @@ impl fmt::Debug for Embeddings {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::Embeddings;
-    use crate::Random;
+    use crate::random::Random;
 
     /// Vectors of few different values, so that there are ties and vectors without direction.
     pub(crate) fn random_embeddings(n_words: usize, dimensions: usize) -> Embeddings {

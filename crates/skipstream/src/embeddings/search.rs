@@ -329,8 +329,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Random;
     use crate::embeddings::testing::random_embeddings;
+    use crate::random::Random;
 
     /// The definition of a search: every row is scored and sorted.
     fn naive(embeddings: &Embeddings, query: &Query<'_>) -> Vec<Candidate> {

@@ -89,6 +89,7 @@ impl Trainer {
     }
 
     /// An empty model that is trained with the given instructions. The result is the same for all of them.
+    #[doc(hidden)]
     pub fn with_kernel(config: Config, kernel: Kernel) -> Result<Trainer> {
         let settings = config.check()?;
         let mut vocabulary = Vocabulary::new(settings.max_vocabulary(), settings.seed());
@@ -278,6 +279,7 @@ impl Trainer {
     }
 
     /// The rows.
+    #[doc(hidden)]
     pub fn parameters(&self) -> &Parameters {
         &self.stream.parameters
     }
@@ -342,9 +344,9 @@ impl Trainer {
         self.stream.initial.as_ref()
     }
 
-    /// The instructions in use.
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
+    /// The instruction set in use, such as `avx2`. The model does not depend on it.
+    pub fn instruction_set(&self) -> &'static str {
+        self.kernel.name()
     }
 }
 

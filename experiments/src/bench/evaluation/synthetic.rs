@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
-use skipstream::{Embeddings, Random};
+use skipstream::Embeddings;
+use skipstream::unstable::Random;
 
 use super::{Material, N_WORDS};
 

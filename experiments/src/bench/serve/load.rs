@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use skipstream::{Embeddings, Random, Vectors};
+use skipstream::unstable::Random;
+use skipstream::{Embeddings, Vectors};
 
 /// Maximum number of concurrent queries. Further ones wait, and their latency counts from when they were due.
 const OPEN: usize = 64;

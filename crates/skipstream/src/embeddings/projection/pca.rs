@@ -35,7 +35,7 @@ fn centered(points: &[f32], dimensions: usize) -> Vec<f64> {
 
 /// Random directions to start with, always the same.
 fn start(dimensions: usize) -> Vec<Vec<f64>> {
-    let mut random = crate::Random::new(1);
+    let mut random = crate::random::Random::new(1);
     let mut direction = || (0..dimensions).map(|_| random.uniform() - 0.5).collect();
     let mut basis: Vec<Vec<f64>> = (0..DIRECTIONS.min(dimensions)).map(|_| direction()).collect();
     orthonormalize(&mut basis);
@@ -128,7 +128,7 @@ fn dot(left: &[f64], right: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Random;
+    use crate::random::Random;
 
     /// Points with a given spread along each dimension.
     fn points(n: usize, spreads: &[f32], seed: u64) -> Vec<f32> {

@@ -146,7 +146,7 @@ fn gradient(
 mod tests {
     use super::super::pca::principal_components;
     use super::*;
-    use crate::Random;
+    use crate::random::Random;
 
     /// Clusters of points, thirty in each.
     fn clusters(n_clusters: usize) -> Vec<f32> {

@@ -116,7 +116,7 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Random;
+    use crate::random::Random;
 
     /// Words whose movement falls with their frequency, times a random factor from e^-½ to e^½.
     fn noise(n: usize) -> Vec<(u64, f64)> {

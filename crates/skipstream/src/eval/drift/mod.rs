@@ -337,8 +337,8 @@ fn distance(cosine: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Random;
     use crate::corpus::Lines;
+    use crate::random::Random;
     use crate::{Config, MiniBatchOptions, Strategy, Trainer};
 
     fn random_embeddings(n: usize, dimensions: usize) -> Embeddings {

@@ -135,7 +135,7 @@ impl Square {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Random;
+    use crate::random::Random;
 
     fn vectors(n: usize, dimensions: usize) -> Vec<Vec<f32>> {
         let mut random = Random::new(5);
