@@ -1,5 +1,6 @@
 //! One test for each way in which a file can be wrong. That the good state of a trainer is right, the laws test.
 
+mod golden;
 mod opening;
 mod training;
 mod vectors;
