@@ -67,7 +67,7 @@ class Service:
         request.add_header("content-type", media_type)
         if self.token:
             request.add_header("authorization", f"Bearer {self.token}")
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             return json.loads(answer.read() or b"null")
 
     def learn(self, text: str) -> dict:
