@@ -8,7 +8,6 @@ use anyhow::{Context, Result};
 
 use xtask::text::words;
 
-/// A text with an index of its lines.
 pub struct LinedText {
     bytes: Vec<u8>,
     /// Bytes and words before each line, and before the end.
@@ -36,7 +35,6 @@ impl LinedText {
         Self { bytes, starts }
     }
 
-    /// All lines.
     pub fn all(&self) -> Range<usize> {
         0..self.starts.len() - 1
     }
@@ -46,7 +44,6 @@ impl LinedText {
         &self.bytes[self.starts[lines.start].0..self.starts[lines.end].0]
     }
 
-    /// The number of words in these lines.
     pub fn n_words(&self, lines: &Range<usize>) -> u64 {
         self.starts[lines.end].1 - self.starts[lines.start].1
     }

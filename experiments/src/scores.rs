@@ -40,7 +40,6 @@ pub enum Measure {
     CosMul,
 }
 
-/// The score on one set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SetScore {
     pub set: Set,

@@ -33,7 +33,6 @@ fn numbers(text: &str) -> Vec<String> {
     number.find_iter(&text).map(|number| number.as_str().to_owned()).collect()
 }
 
-/// The numbers of the generated tables in a section.
 fn table_numbers(section: &str) -> HashSet<String> {
     let tables: Vec<&str> = section.lines().filter(|line| line.starts_with('|')).collect();
     numbers(&tables.join("\n")).into_iter().collect()

@@ -90,7 +90,6 @@ pub fn program_for_tests() -> Result<PathBuf> {
     program("debug")
 }
 
-/// The path of the binary of a profile.
 fn program(profile: &str) -> Result<PathBuf> {
     let program = target_folder()?.join(profile).join(format!("skipstream{}", env::consts::EXE_SUFFIX));
     ensure!(program.exists(), "cargo built skipstream, but {} does not exist", program.display());

@@ -36,7 +36,6 @@ pub fn is_compressed(path: &Path) -> Result<bool> {
     Ok(start.starts_with(GZIP) || start.starts_with(ZSTD))
 }
 
-/// Calls `line` for each line of a text.
 pub fn each_line(mut text: impl BufRead, mut line: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut bytes = Vec::new();
     while text.read_until(b'\n', &mut bytes)? > 0 {
@@ -84,7 +83,6 @@ impl TextWriter {
         Ok(Self { path: path.into(), file: BufWriter::new(file), words_in_line: 0, n_words: 0 })
     }
 
-    /// Appends a word.
     pub fn word(&mut self, word: &[u8]) -> io::Result<()> {
         if self.words_in_line == WORDS_A_LINE {
             self.end_line()?;

@@ -18,7 +18,6 @@ use crate::error::to_python;
 /// Settings within their limits.
 #[pyclass(frozen, module = "skipstream._engine")]
 pub struct Settings {
-    /// Checked.
     config: Config,
     /// The memory limit, from which the vocabulary size follows.
     memory: Option<u64>,
@@ -65,7 +64,6 @@ impl Settings {
         Ok(serde_json::to_string(&settings.resolved()).expect("it is plain data"))
     }
 
-    /// The names of all settings.
     #[staticmethod]
     fn names() -> Vec<&'static str> {
         Setting::ALL.iter().map(|setting| setting.name).chain(["memory", "init"]).collect()
@@ -88,7 +86,6 @@ impl Settings {
     }
 }
 
-/// The value of a setting.
 fn read(setting: &Setting, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let name = setting.name;
     match &setting.kind {
@@ -152,7 +149,6 @@ fn is_truth(value: &Bound<'_, PyAny>) -> bool {
             && kind.name().is_ok_and(|name| name == "bool" || name == "bool_")
 }
 
-/// One of several names.
 pub fn choice<T: DeserializeOwned>(name: &str, value: &Bound<'_, PyAny>, choices: &[&str]) -> PyResult<T> {
     let Ok(chosen) = value.extract::<String>() else {
         return Err(wrong_type(name, value, "a str"));

@@ -36,7 +36,6 @@ use train::Event;
 /// How a command ended, other than by an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// All was done.
     Done,
     /// A word that was asked for is not in the vocabulary.
     NotFound,

@@ -53,7 +53,6 @@ pub fn remedy(error: &Error) -> Option<String> {
     })
 }
 
-/// The remedy for an error with its causes.
 pub fn remedy_in(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
         let engine = cause.downcast_ref::<Error>().or_else(|| {

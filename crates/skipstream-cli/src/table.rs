@@ -7,7 +7,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with a line of headings.
     pub fn new<const N: usize>(headings: [&str; N]) -> Table {
         let mut table = Table::default();
         table.row(headings.map(str::to_owned));

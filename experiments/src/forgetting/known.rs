@@ -71,7 +71,6 @@ impl Known {
         Ok(words)
     }
 
-    /// The number of these words that were lost.
     pub fn n_lost(&self, words: &[String]) -> usize {
         let lost: HashSet<&str> =
             self.words.iter().filter(|known| known.last.is_none()).map(|known| known.word.as_str()).collect();

@@ -39,7 +39,6 @@ const NEW_WORDS: u64 = 200_000;
 /// The size of the experiment.
 #[derive(Serialize)]
 struct Scale {
-    /// Words of the first part.
     first_words: u64,
     /// Maximum number of words streamed after it, of each text and of the control.
     streamed_words: u64,
@@ -112,7 +111,6 @@ struct Row {
     test_words: usize,
     /// The number of them that were evicted since, even if they returned.
     lost_words: usize,
-    /// All evictions since.
     evictions: u64,
 }
 

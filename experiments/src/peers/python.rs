@@ -59,14 +59,12 @@ impl Python {
         python.installed("word2vec")
     }
 
-    /// An environment with gensim.
     pub fn with_gensim(folder: &Path) -> Result<Self> {
         let python = Self::prepare(folder)?;
         python.install("gensim")?;
         Ok(python)
     }
 
-    /// An environment with fastText.
     pub fn with_fasttext(folder: &Path) -> Result<Self> {
         let python = Self::prepare(folder)?;
         // The second is precompiled, for machines where compiling fails.
@@ -81,7 +79,6 @@ impl Python {
         Ok(python)
     }
 
-    /// Installs a package if it is missing.
     pub fn install(&self, package: &str) -> Result<()> {
         self.environment.install(package)
     }

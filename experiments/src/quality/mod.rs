@@ -30,7 +30,6 @@ use plan::Plan;
 use texts::Texts;
 use xtask::command::{build_skipstream, run_logged};
 
-/// The file of the scores.
 const SCORES: &str = "scores.csv";
 
 /// Share of the words above the minimum count that every method with the whole vocabulary bound knows. A Misra–Gries

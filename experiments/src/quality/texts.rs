@@ -13,7 +13,6 @@ use crate::peers::setting::Setting;
 use crate::record::Source;
 use xtask::text::words;
 
-/// The texts of all settings.
 pub struct Texts {
     texts: Vec<(Setting, SeededText)>,
 }
@@ -22,7 +21,6 @@ pub struct Texts {
 pub struct SeededText {
     text: Text,
     rotated: Vec<(u32, PathBuf)>,
-    /// Number of distinct words.
     pub n_distinct: u32,
     /// Number of words above the minimum count.
     pub n_frequent: u32,
@@ -39,12 +37,10 @@ impl Texts {
         Ok(Self { texts })
     }
 
-    /// Their provenance.
     pub fn sources(&self) -> Vec<Source> {
         self.texts.iter().map(|(_, text)| text.text.source.clone()).collect()
     }
 
-    /// The text of a setting.
     pub fn of(&self, setting: Setting) -> &SeededText {
         let found = self.texts.iter().find(|(other, _)| *other == setting);
         &found.expect("the plan's settings were prepared").1

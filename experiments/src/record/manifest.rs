@@ -57,7 +57,6 @@ impl Manifest {
         }
     }
 
-    /// Reads the manifest of a folder.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(NAME);
         let context = || format!("could not read {}", path.display());

@@ -43,13 +43,11 @@ impl Record {
         Rows::open(self.folder.join(name))
     }
 
-    /// Its path.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 }
 
-/// The results folder of a run.
 pub fn results_folder(options: &Options) -> Result<PathBuf> {
     Ok(match &options.results {
         Some(folder) => folder.clone(),

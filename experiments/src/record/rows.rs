@@ -49,7 +49,6 @@ impl<Row: Serialize + DeserializeOwned> Rows<Row> {
     }
 }
 
-/// Reads all rows of a file.
 fn read_rows<Row: DeserializeOwned>(path: &Path) -> Result<Vec<Row>> {
     let context = || format!("could not read {}", path.display());
     let mut reader = csv::Reader::from_path(path).with_context(context)?;

@@ -33,7 +33,6 @@ pub struct Population {
 }
 
 impl Kind {
-    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Independent, Self::Sentences, Self::Paragraphs, Self::Consecutive];
 }
 

@@ -29,12 +29,9 @@ pub const PAIRS: f64 = 50.0;
 #[derive(Clone, Copy, Debug)]
 pub struct Batches(pub(super) [usize; N_BATCHES]);
 
-/// The difference for one dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// ΔL(θ).
     pub whole: f64,
-    /// Its linear part.
     pub linear: f64,
 }
 
@@ -198,7 +195,6 @@ impl Running {
         Term { word, factors }
     }
 
-    /// S at a word.
     #[inline(always)]
     fn at(&self, word: u16) -> [f64; EXPONENTS.len()] {
         let word = usize::from(word);

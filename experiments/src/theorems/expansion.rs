@@ -18,13 +18,10 @@
 
 use super::scores::Scores;
 
-/// The expansion for one θ and one exponent.
 pub struct Expansion {
-    /// h.
     pub direction: Vec<f64>,
     /// r, for each center the contexts.
     rest: Vec<f64>,
-    /// s.
     pub slopes: Vec<f64>,
     /// F_{aa} + 2 h_a s_a, the part of F on the diagonal only.
     pub bends: Vec<f64>,
@@ -36,10 +33,8 @@ pub struct Expansion {
     pub variances: Variances,
 }
 
-/// Variances under μ.
 #[derive(Clone, Copy, Debug)]
 pub struct Variances {
-    /// Of h.
     pub direction: f64,
     /// Of r_{w,w}.
     pub diagonal: f64,

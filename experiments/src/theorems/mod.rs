@@ -54,7 +54,6 @@ const SENTENCE: usize = 25;
 const PARAGRAPH: usize = 250;
 const BATCHES: [usize; 4] = [1, 10, 100, 1000];
 
-/// The plan of the experiment.
 #[derive(Serialize)]
 struct Plan {
     vocabulary: usize,
@@ -64,7 +63,6 @@ struct Plan {
     longest_paragraph: usize,
     /// Words of a dataset, and the number of datasets of each kind.
     sizes: Vec<(usize, usize)>,
-    /// Seed of the datasets.
     seed: u64,
     /// The seeds of θ. Most cases use the one whose first moment is the largest by Theorem 1: others are nearly zero and
     /// drown in noise.
@@ -90,7 +88,6 @@ impl Plan {
         }
     }
 
-    /// The words of all datasets.
     fn n_words(&self) -> usize {
         let of_kind: usize = self.sizes.iter().map(|(n, datasets)| n * datasets).sum();
         of_kind * Kind::ALL.len() + (self.thetas.len() - 1) * self.thetas_size.0 * self.thetas_size.1
@@ -122,7 +119,6 @@ enum Knowledge<'a> {
     Nothing,
 }
 
-/// The files of the results.
 struct Files {
     moments: Rows<Moments>,
     theory: Rows<Theory>,

@@ -9,7 +9,6 @@ use super::difference::Difference;
 /// One kind, size, exponent and batch size.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug)]
 pub struct Moments {
-    /// The seed of θ.
     pub theta: u64,
     pub kind: Kind,
     pub exponent: f64,
@@ -108,7 +107,6 @@ impl Moments {
     }
 }
 
-/// The standard error of a mean.
 pub fn standard_error(values: &[f64]) -> f64 {
     values.std_dev() / (values.len() as f64).sqrt()
 }

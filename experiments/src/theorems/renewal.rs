@@ -32,9 +32,7 @@ const EXACT: usize = 100_000;
 
 /// The theory of one kind of piece.
 pub struct Renewal {
-    /// E[length].
     pub mean_length: f64,
-    /// u.
     ends: Vec<f64>,
     exponents: [Covariances; EXPONENTS.len()],
 }
@@ -63,7 +61,6 @@ impl Limits {
 }
 
 impl Renewal {
-    /// Reads all pieces of a text.
     pub fn new(text: &ReducedText, pieces: &Pieces, expansions: &[Expansion; EXPONENTS.len()]) -> Self {
         let sums = Sums::of(text, pieces, expansions);
         let exponents = std::array::from_fn(|exponent| sums.covariances(exponent, pieces.len()));
@@ -84,7 +81,6 @@ impl Renewal {
         Self { mean_length, ends, exponents }
     }
 
-    /// The constants for an exponent.
     pub fn limits(&self, exponent: usize, expansion: &Expansion) -> Limits {
         let covariances = &self.exponents[exponent];
         let later: f64 = covariances.later.iter().filter_map(|sums| sums.last()).sum();

@@ -43,7 +43,6 @@ impl Scores {
         Self { size, rows, by_context }
     }
 
-    /// The number of words.
     pub fn size(&self) -> usize {
         self.size
     }

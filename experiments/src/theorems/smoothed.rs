@@ -31,7 +31,6 @@ struct Power {
     mean: f64,
     /// How the mean changes with λ: E[(f + 1)^e − f^e].
     slope: f64,
-    /// And its derivative.
     bend: f64,
     variance: f64,
 }
@@ -93,7 +92,6 @@ impl Smoothed {
     }
 }
 
-/// D(n).
 fn mean_score(powers: &Powers, shares: &[f64], by_center: &[f64], of_contexts: &[f64], n: usize) -> f64 {
     let others = (n - 1) as f64;
     let counts: Vec<Power> = shares

@@ -38,7 +38,6 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Over all pieces of a text.
     pub fn of(text: &ReducedText, pieces: &Pieces, expansions: &[Expansion; EXPONENTS.len()]) -> Self {
         let size = text.counts.len() as u16;
         let mut table: Vec<Pair> = Vec::with_capacity(text.counts.len().pow(2));
@@ -80,7 +79,6 @@ impl Sums {
         sums
     }
 
-    /// Means for one exponent.
     pub fn covariances(&self, exponent: usize, n_pieces: usize) -> Covariances {
         let mean = |sum: f64| sum / n_pieces as f64;
         Covariances {

@@ -16,9 +16,7 @@ pub const SIZE: usize = 1000;
 /// number is the token for all other words.
 pub struct ReducedText {
     pub words: Vec<u16>,
-    /// The count of each word.
     pub counts: Vec<u64>,
-    /// The end of each line.
     line_ends: Vec<u32>,
 }
 
@@ -104,7 +102,6 @@ impl ReducedText {
         Pieces { bounds, longest }
     }
 
-    /// The words of a piece.
     pub fn piece(&self, pieces: &Pieces, index: usize) -> &[u16] {
         let bounds = &pieces.bounds[index];
         &self.words[bounds.start as usize..bounds.end as usize]
@@ -112,7 +109,6 @@ impl ReducedText {
 }
 
 impl Pieces {
-    /// The number of pieces.
     pub fn len(&self) -> usize {
         self.bounds.len()
     }

@@ -33,7 +33,6 @@ pub struct Plan {
 /// The largest n₂, in per cent of n₁.
 const LARGEST_PERCENT: u32 = 50;
 
-/// One run of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     pub setting: Setting,

@@ -8,9 +8,7 @@ use xtask::text::{TextWriter, each_line, open, words};
 
 /// One day's text.
 pub struct Day {
-    /// Path of the text.
     pub path: PathBuf,
-    /// Number of words.
     pub n_words: u64,
 }
 

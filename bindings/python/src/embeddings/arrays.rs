@@ -37,7 +37,6 @@ fn written_to() -> PyErr {
     PyValueError::new_err("another thread is writing into the array")
 }
 
-/// An array of values.
 pub fn values_of(py: Python<'_>, values: Vec<f32>) -> Bound<'_, PyArray1<f32>> {
     values.into_pyarray(py)
 }
@@ -51,7 +50,6 @@ pub fn matrix_of<T: Element>(
     values.into_pyarray(py).reshape(shape)
 }
 
-/// Rows and their similarities.
 pub type RowsAndSimilarities<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>);
 
 /// Multiplications between two checks for Ctrl-C: some hundredths of a second.

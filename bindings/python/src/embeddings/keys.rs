@@ -29,7 +29,6 @@ impl Keys<'_> {
     }
 }
 
-/// The row of a key.
 pub fn row(embeddings: &Bound<'_, Embeddings>, key: &Bound<'_, PyAny>) -> PyResult<usize> {
     match Keys(embeddings.get().get()).find(key)? {
         Some(row) => Ok(row),
@@ -37,12 +36,10 @@ pub fn row(embeddings: &Bound<'_, Embeddings>, key: &Bound<'_, PyAny>) -> PyResu
     }
 }
 
-/// The rows of keys.
 pub fn rows(embeddings: &Bound<'_, Embeddings>, keys: &Bound<'_, PyList>) -> PyResult<Vec<usize>> {
     keys.iter().map(|key| row(embeddings, &key)).collect()
 }
 
-/// The words of a list.
 pub fn words(list: &Bound<'_, PyList>) -> PyResult<Vec<String>> {
     let word = |(place, word): (usize, Bound<'_, PyAny>)| match word.cast::<PyString>() {
         Ok(word) => Ok(word.to_cow()?.into_owned()),

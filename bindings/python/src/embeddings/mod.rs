@@ -30,17 +30,14 @@ pub struct Embeddings {
 }
 
 impl Embeddings {
-    /// For Python.
     pub fn new(embeddings: skipstream::Embeddings) -> Embeddings {
         Embeddings { embeddings, made: OnceLock::new() }
     }
 
-    /// A count as NumPy has it.
     fn count_at(&self, row: usize) -> i64 {
         i64::try_from(self.embeddings.count(row)).unwrap_or(i64::MAX)
     }
 
-    /// For Rust.
     pub fn get(&self) -> &skipstream::Embeddings {
         &self.embeddings
     }
@@ -137,7 +134,6 @@ impl Embeddings {
         self.embeddings.dimensions()
     }
 
-    /// Whether counts are known.
     #[getter]
     fn has_counts(&self) -> bool {
         self.embeddings.has_counts()
@@ -149,23 +145,19 @@ impl Embeddings {
         self.embeddings.is_mapped()
     }
 
-    /// The words, by row.
     fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.embeddings.words())
     }
 
-    /// The counts, by row.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let counts: Vec<i64> = (0..self.embeddings.len()).map(|row| self.count_at(row)).collect();
         frozen(counts.into_pyarray(py))
     }
 
-    /// The count of a word.
     fn count(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<i64> {
         Ok(slf.get().count_at(keys::row(slf, key)?))
     }
 
-    /// All vectors, in place.
     fn vectors<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let this = slf.get();
         let values = match call(slf.py(), || Ok(this.made.get().is_none().then(|| this.embeddings.matrix())))?
@@ -177,12 +169,10 @@ impl Embeddings {
         arrays::view(slf, values, this.embeddings.dimensions())
     }
 
-    /// The row of a key.
     fn row(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<usize> {
         keys::row(slf, key)
     }
 
-    /// The rows of keys.
     fn rows(slf: &Bound<'_, Self>, keys: &Bound<'_, PyList>) -> PyResult<Vec<usize>> {
         keys::rows(slf, keys)
     }
@@ -192,7 +182,6 @@ impl Embeddings {
         Keys(&self.embeddings).find(key)
     }
 
-    /// The vector of a word.
     #[pyo3(signature = (key, unit = false))]
     fn vector<'py>(
         slf: &Bound<'py, Self>,
@@ -496,7 +485,6 @@ impl Embeddings {
     }
 }
 
-/// A query with a range of rows.
 fn within(mut query: Query<'_>, rows: Range<usize>) -> Query<'_> {
     query.rows = rows;
     query
@@ -517,7 +505,6 @@ fn products(
     Ok(query)
 }
 
-/// The words and similarities of neighbors.
 fn owned(neighbors: Vec<Neighbor<'_>>) -> Words {
     neighbors.into_iter().map(|neighbor| (neighbor.word.to_owned(), neighbor.similarity)).collect()
 }

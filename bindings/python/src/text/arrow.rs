@@ -203,7 +203,6 @@ impl<'a> Strings<'a> {
     }
 }
 
-/// The kind of a column of this type.
 fn kind_of(data_type: &DataType) -> PyResult<Kind> {
     match data_type {
         DataType::List(item) | DataType::LargeList(item) if is_string(item.data_type()) => Ok(Kind::Lists),

@@ -21,7 +21,6 @@ const NAME: &str = "sentences";
 
 /// A source that is inspected between the calls of a trainer that reads it.
 pub trait Feed: Source + Send {
-    /// What was found in the text.
     fn report(&self) -> TextReport;
 
     /// Records what was learned, between two calls of the trainer.
@@ -30,7 +29,6 @@ pub trait Feed: Source + Send {
     /// The fraction that was read, if known.
     fn fraction(&self) -> Option<f64>;
 
-    /// The number of missing values.
     fn missing(&self) -> u64 {
         0
     }
@@ -76,7 +74,6 @@ impl Source for Shared {
     }
 }
 
-/// A feed of Python's `sentences`.
 pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyResult<Box<dyn Feed>> {
     let py = sentences.py();
     let supply: Box<dyn Supply> = match Column::of(sentences)? {
@@ -151,7 +148,6 @@ pub fn raised() -> Error {
     Error::Io { path: NAME.into(), source: io::Error::other(RAISED) }
 }
 
-/// Lists of tokens.
 struct ListFeed {
     lists: TokenLists,
     tap: Tap,
@@ -294,7 +290,6 @@ impl io::Read for LineReader {
     }
 }
 
-/// Files.
 pub struct FileFeed(pub Files);
 
 impl Source for FileFeed {

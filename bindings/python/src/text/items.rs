@@ -143,7 +143,6 @@ impl Items {
         Ok(true)
     }
 
-    /// The tokens of a sentence.
     fn tokens_of(&self, item: &Bound<'_, PyAny>) -> PyResult<Tokens> {
         if let Ok(list) = item.cast_exact::<PyList>() {
             return Ok(Tokens::List(list.clone().unbind()));
@@ -236,11 +235,8 @@ fn is_string(item: &Bound<'_, PyAny>) -> bool {
 
 /// A text whose mean vector is requested.
 pub enum Text {
-    /// A string.
     Lines(Vec<u8>),
-    /// Its tokens.
     Tokens(Box<TokenLists>),
-    /// A missing value.
     Missing,
 }
 

@@ -10,7 +10,6 @@ use super::feed::FileFeed;
 use crate::call::call;
 use crate::settings::{choice, optional};
 
-/// Files that were found.
 pub struct FilesRequest {
     paths: Vec<PathBuf>,
     layout: Layout,

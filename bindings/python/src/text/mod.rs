@@ -22,7 +22,6 @@ pub use layout::FilesRequest;
 
 /// The origin of a feed's text, which is taken in chunks.
 pub trait Supply: Send {
-    /// The kind of its items.
     fn kind(&self) -> Kind;
 
     /// Adds strings as lines; adds nothing at the end.
@@ -34,7 +33,6 @@ pub trait Supply: Send {
     /// The fraction that was taken, if known.
     fn fraction(&self) -> Option<f64>;
 
-    /// The number of missing values.
     fn missing(&self) -> u64;
 }
 
@@ -43,7 +41,6 @@ pub trait Supply: Send {
 pub enum Kind {
     /// Strings (or bytes), which the engine splits into tokens.
     Strings,
-    /// Lists of tokens.
     Lists,
 }
 

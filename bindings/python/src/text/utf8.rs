@@ -18,14 +18,12 @@ pub struct Utf8 {
 
 /// A string that may not be valid UTF-8.
 pub enum Encoded<'a> {
-    /// It is valid.
     Text(&'a str),
     /// It contains unpaired surrogates, which are written as if they were characters.
     Bytes(Vec<u8>),
 }
 
 impl Utf8 {
-    /// A token as UTF-8.
     #[inline]
     pub fn encode(&mut self, token: &Bound<'_, PyString>) -> PyResult<Encoded<'_>> {
         let mut characters = [0; SHORT];

@@ -27,7 +27,6 @@ pub struct Polite<'a> {
 }
 
 impl<'a> Polite<'a> {
-    /// Begins a turn.
     pub fn new(feed: &Shared, turns: &'a Turns, border: Arc<AtomicBool>) -> Polite<'a> {
         let earlier = feed.feed().waited();
         Polite { feed: feed.clone(), turns, border, earlier }

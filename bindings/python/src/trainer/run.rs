@@ -49,7 +49,6 @@ pub type Told = (String, Vec<OsString>, Vec<OsString>);
 
 /// What has to be known of a model to open a text for it.
 pub struct Model {
-    /// How text is read.
     pub options: TextOptions,
     /// What was learned before.
     pub ledger: Ledger,

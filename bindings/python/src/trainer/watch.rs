@@ -43,7 +43,6 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Begins now.
     pub fn new(turns: &'a Turns, callback: Option<&'a Py<PyAny>>, interval: Duration, now: Progress) -> Self {
         let began = Instant::now();
         Watch {
@@ -130,7 +129,6 @@ impl Observer for Watch<'_> {
 
 /// The same for passes over a corpus, which cannot rest: the callback is called while the trainer works.
 pub struct PassWatch<'a, 'b> {
-    /// The watch.
     pub watch: &'b mut Watch<'a>,
     /// How far the text of this pass was read.
     pub fraction: &'b dyn Fn() -> Option<f64>,

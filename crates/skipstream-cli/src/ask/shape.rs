@@ -12,10 +12,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// One word.
     pub const WORD: Shape = Shape { least: 1, most: Some(1), form: "WORD" };
 
-    /// Checks the number of words.
     pub fn check(self, words: &[&str]) -> Result<(), String> {
         let Shape { least, most, form } = self;
         if words.len() >= least && most.is_none_or(|most| words.len() <= most) {

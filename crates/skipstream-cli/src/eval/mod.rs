@@ -62,7 +62,6 @@ pub fn run(args: EvalArgs) -> Result<Ending> {
     Ok(ending)
 }
 
-/// A progress bar on a terminal.
 fn progress_bar(path: &Path) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(5));
     let style = ProgressStyle::with_template("{bar:20} {percent:>3}%  {msg}, {eta} left");

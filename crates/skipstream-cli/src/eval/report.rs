@@ -17,7 +17,6 @@ pub struct Report {
     pub common_vocabulary: Option<String>,
     pub vectors: Vectors,
     pub case: Case,
-    /// Number of words used.
     pub words: usize,
     /// In command-line order.
     pub sets: Vec<Scored>,

@@ -19,9 +19,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// A TOML file with settings, under the names of the flags with `_` for `-`.
 #[derive(Clone, Debug)]
 pub struct SettingsFile {
-    /// Where it is.
     pub path: PathBuf,
-    /// The settings of the model.
     pub settings: SettingArgs,
     /// The table `[serve]`, for `serve` alone.
     pub serve: ServiceArgs,

@@ -30,9 +30,7 @@ struct Setting<T> {
 /// Who asked for a setting.
 #[derive(Clone, Debug)]
 enum Origin {
-    /// A flag.
     Flag,
-    /// A file of settings.
     File(PathBuf),
 }
 
@@ -169,7 +167,6 @@ impl Origin {
     }
 }
 
-/// As it is typed.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(name) => name.clone(),

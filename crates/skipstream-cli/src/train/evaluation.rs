@@ -30,7 +30,6 @@ pub struct Point<'a> {
     seconds: f64,
     /// Mean loss of the pairs trained since the last evaluation, if any.
     loss: Option<f64>,
-    /// Vocabulary size.
     vocabulary: usize,
     /// In command-line order.
     scores: Vec<FileScore<'a>>,

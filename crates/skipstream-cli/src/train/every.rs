@@ -5,12 +5,9 @@ use std::time::{Duration, Instant};
 
 use skipstream::unstable;
 
-/// An interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
-    /// A duration.
     Time(Duration),
-    /// A number of learned words.
     Words(u64),
 }
 

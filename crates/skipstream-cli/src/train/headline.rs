@@ -11,23 +11,18 @@ use skipstream::{Config, MiniBatchOptions, Strategy, Trainer};
 /// The state at the start of training: a line for people, JSON for programs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Headline<'a> {
-    /// The model file.
     pub model: &'a Path,
-    /// Whether it is a new model.
     pub is_new: bool,
     /// Words learned since the model was created.
     pub words_in_all: u64,
-    /// All settings of the model.
     pub settings: Config,
     /// The file that words are initialised from.
     pub initial: Option<InitialSource>,
-    /// Number of training threads.
     pub threads: usize,
     /// The instruction set in use.
     pub kernel: &'static str,
     /// Memory bound in bytes, excluding decompression and records.
     pub memory: u64,
-    /// Its parts.
     pub memory_bound: MemoryBound,
 }
 

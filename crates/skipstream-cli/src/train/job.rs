@@ -13,12 +13,9 @@ use super::every::Every;
 use super::log::LogKind;
 use crate::settings::{RequestedSettings, SettingsFile};
 
-/// A training job.
 #[derive(Debug)]
 pub struct Job {
-    /// The model file.
     pub model: PathBuf,
-    /// The requested settings.
     pub settings: RequestedSettings,
     /// File to initialise the words of a new model from.
     pub init: Option<PathBuf>,
@@ -30,7 +27,6 @@ pub struct Job {
     pub again: bool,
     /// Whether to empty the replay buffer at the end.
     pub finish: bool,
-    /// Checkpoint interval.
     pub checkpoint_every: Every,
     /// Whether to wait for more text at the end.
     pub follow: bool,
@@ -46,14 +42,11 @@ pub struct Job {
     pub log: LogKind,
 }
 
-/// Text to learn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Text {
-    /// A file.
     File(PathBuf),
     /// Standard input.
     Stdin {
-        /// Whether to skip what was learned from it before.
         skip_learned: bool,
     },
 }
@@ -67,7 +60,6 @@ pub enum Report {
     ForPeopleAside,
     /// To standard output, as JSON.
     Json,
-    /// Nowhere.
     Nothing,
 }
 

@@ -13,26 +13,20 @@ use super::meter::Figures;
 use super::summary::Summary;
 use crate::output::note;
 
-/// The kind of log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogKind {
-    /// None.
     None,
     /// Text: a headline and notes, and a progress line on a terminal.
     Text,
     /// Text, with progress even without a terminal.
     Verbose,
-    /// JSON lines.
     Json,
 }
 
-/// A log event.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event<'a> {
-    /// Training starts.
     Start(&'a Headline<'a>),
-    /// Progress.
     Progress(&'a Figures),
     /// The model was saved.
     Checkpoint {
@@ -43,18 +37,14 @@ pub enum Event<'a> {
     Eval(&'a Point<'a>),
     /// A followed file was rotated, truncated or replaced.
     Rotation(&'a Note),
-    /// A warning.
     Warning {
-        /// The warning.
         message: &'a str,
     },
     /// Ctrl-C or a signal arrived.
     Stopping,
-    /// Training ended.
     End(&'a Summary),
     /// An error ended the command.
     Error {
-        /// The error.
         message: &'a str,
     },
 }
@@ -92,7 +82,6 @@ impl Log {
         }
     }
 
-    /// Logs an event.
     pub fn tell(&self, event: &Event<'_>) {
         if let (Some(bar), Event::Progress(figures)) = (&self.bar, event) {
             show(bar, figures);

@@ -19,15 +19,12 @@ pub struct Figures {
     pub pairs_per_second: f64,
     /// Mean loss of the pairs trained in this interval; `null` if there were none.
     pub loss: Option<f64>,
-    /// Vocabulary size.
     pub vocabulary: usize,
     /// Maximum vocabulary size.
     pub max_vocabulary: usize,
     /// Words evicted since the model was created.
     pub evictions: u64,
-    /// Number of the current file, from 1.
     pub file: usize,
-    /// Number of files.
     pub files: usize,
     /// Raw bytes read of all files.
     pub bytes_read: u64,

@@ -42,7 +42,6 @@ struct Following {
     is_within_line: bool,
 }
 
-/// Whether a followed pipe has ended.
 #[derive(Clone, Debug, Default)]
 pub struct PipeEnd(Arc<AtomicBool>);
 

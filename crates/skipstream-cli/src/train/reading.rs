@@ -16,11 +16,8 @@ use super::stop::Stop;
 
 /// The text of a training session.
 pub enum Reading {
-    /// Text that ends.
     ToTheEnd(Shared),
-    /// Text that is followed.
     Followed {
-        /// The text.
         follow: Box<Follow>,
         /// The end of standard input, if it is followed.
         pipe_end: PipeEnd,
@@ -85,7 +82,6 @@ impl Reading {
         }
     }
 
-    /// What was found in it.
     pub fn report(&self) -> TextReport {
         match self {
             Reading::ToTheEnd(files) => files.files().report(),

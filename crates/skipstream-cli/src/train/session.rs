@@ -39,7 +39,6 @@ pub struct Session {
     evaluation: Option<Evaluation>,
     began: Instant,
     before: Before,
-    /// Progress at the last save.
     saved: Progress,
     /// Whether to print scores: false once standard output is closed.
     prints_scores: bool,
@@ -50,7 +49,6 @@ pub struct Session {
 
 /// The model at the start of the session.
 struct Before {
-    /// Whether it is new.
     is_new: bool,
     progress: Progress,
     ledger: Ledger,

@@ -11,7 +11,6 @@ use skipstream::corpus::{Files, Read, Sentence, Source};
 pub struct Shared(Rc<RefCell<Files>>);
 
 impl Shared {
-    /// Shares the files.
     pub fn new(files: Files) -> Shared {
         Shared(Rc::new(RefCell::new(files)))
     }

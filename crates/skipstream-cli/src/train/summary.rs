@@ -25,11 +25,8 @@ pub enum Outcome {
 /// The final report: text for people, JSON for programs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// The model file.
     pub model: PathBuf,
-    /// How it ended.
     pub outcome: Outcome,
-    /// Whether the model was saved.
     pub saved: bool,
     /// Words learned by this command.
     pub words: u64,
@@ -39,23 +36,19 @@ pub struct Summary {
     pub replayed: u64,
     /// Words of past text still waiting for replay.
     pub waiting: u64,
-    /// Duration in seconds.
     pub seconds: f64,
     /// Words per second; every pass counts.
     pub words_per_second: f64,
     /// Mean loss of the pairs trained by this command.
     pub loss: f64,
-    /// Vocabulary size.
     pub vocabulary: usize,
     /// Maximum vocabulary size.
     pub max_vocabulary: usize,
     /// Words evicted by this command.
     pub evictions: u64,
-    /// Problems in the text.
     pub text: TextReport,
     /// Files skipped because they were learned before.
     pub skipped_files: Vec<PathBuf>,
-    /// Files without words.
     pub files_without_words: Vec<PathBuf>,
     /// How to resume after an interruption.
     #[serde(skip)]
@@ -129,7 +122,6 @@ impl Summary {
         )
     }
 
-    /// What was left out or altered.
     fn write_left_out(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let TextReport {
             short_tokens,

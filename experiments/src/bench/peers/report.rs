@@ -19,7 +19,6 @@ pub struct Group {
     pub threads: u32,
 }
 
-/// One finished run.
 pub struct Run {
     pub group: Group,
     pub round: u32,
@@ -134,7 +133,6 @@ fn ratio(run: &Run, runs: &[&Run], our_name: &str) -> Option<f64> {
     Some(run.measured.seconds / ours.measured.seconds)
 }
 
-/// The median over the runs that have the value.
 fn median_of(runs: &[&Run], value: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
     (!values.is_empty()).then(|| Data::new(values).median())

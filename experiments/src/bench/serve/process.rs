@@ -54,7 +54,6 @@ impl Server {
         Ok(())
     }
 
-    /// Its statistics.
     pub fn stats(&self) -> Result<Value> {
         Ok(serde_json::from_str(&ureq::get(self.url("/v1/stats")).call()?.body_mut().read_to_string()?)?)
     }
@@ -90,7 +89,6 @@ impl Drop for Server {
 pub struct Questioner(Child);
 
 impl Questioner {
-    /// Starts it.
     pub fn start(address: &str, model: &Path, rate: u32) -> Result<Questioner> {
         let mut command = Command::new(std::env::current_exe()?);
         command
@@ -100,7 +98,6 @@ impl Questioner {
         Ok(Questioner(child))
     }
 
-    /// Stops it and returns the latencies.
     pub fn stop(mut self) -> Result<Answered> {
         drop(self.0.stdin.take());
         let output = self.0.wait_with_output()?;

@@ -12,7 +12,6 @@ use super::text::known;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The whole page.
 pub fn page(report: &Report) -> String {
     let title = format!("{} → {}", escape(&report.old), escape(&report.new));
     format!(
