@@ -80,7 +80,7 @@ def test_records_need_a_field(tmp_path: Path) -> None:
     path.write_text('{"text": "tea with milk", "user": {"name": "Ada L"}}\n{"text": 5}\n')
     trainer = small()
     with pytest.raises(
-        ValueError, match='by its name this is jsonl; say which field is text with format="jsonl"'
+        ValueError, match='the name suggests jsonl; pass format="jsonl"'
     ):
         trainer.train_file(path)
     with pytest.raises(ValueError, match='format="jsonl" needs field=NAME'):

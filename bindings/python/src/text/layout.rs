@@ -63,12 +63,12 @@ fn to_python(unclear: LayoutError) -> PyErr {
                 .to_owned()
         }
         LayoutError::NamedAsRecords { path, format } => format!(
-            "{}: by its name this is {format}; say which field is text with format=\"{format}\", field=NAME, \
-             or that all of it is, with format=\"text\"",
+            "{}: the name suggests {format}; pass format=\"{format}\", field=NAME to read a field, or format=\"text\" \
+             to read all of it",
             path.display()
         ),
         LayoutError::NoField { format } => {
-            format!("format=\"{format}\" needs field=NAME: which field is text?")
+            format!("format=\"{format}\" needs field=NAME, the field with the text")
         }
     })
 }

@@ -1,4 +1,4 @@
-//! Settings in a file.
+//! The settings file.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,20 +13,20 @@ use toml::de::ValueDeserializer;
 use super::SettingArgs;
 use crate::serve::ServiceArgs;
 
-/// No file of settings is longer.
+/// Maximum file size.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A TOML file with settings, under the names of the flags with `_` for `-`.
+/// A TOML settings file. Keys are the flag names with `_` for `-`.
 #[derive(Clone, Debug)]
 pub struct SettingsFile {
     pub path: PathBuf,
     pub settings: SettingArgs,
-    /// The table `[serve]`, for `serve` alone.
+    /// The table `[serve]`.
     pub serve: ServiceArgs,
 }
 
 impl SettingsFile {
-    /// Reads a file. A name that is not known is an error that lists those that are.
+    /// Reads a file. An unknown key is an error that lists the known ones.
     pub fn read(path: &Path) -> Result<SettingsFile> {
         let name = || path.display().to_string();
         let mut text = String::new();
@@ -34,7 +34,7 @@ impl SettingsFile {
             .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
             .with_context(name)?;
         if text.len() as u64 > MAX_BYTES {
-            bail!("{}: a file of settings has at most {MAX_BYTES} bytes", name());
+            bail!("{}: a settings file has at most {MAX_BYTES} bytes", name());
         }
         let (settings, serve) =
             SettingsFile::parse(&text).map_err(|reason| anyhow::anyhow!("{}{reason}", name()))?;
@@ -49,9 +49,7 @@ impl SettingsFile {
         })?;
         let SettingArgs { values, memory } = &parsed.0;
         if memory.is_some() && values.max_vocabulary.or(values.table_size).is_some() {
-            return Err(
-                ": memory decides on max_vocabulary and table_size: leave it out, or the two".to_owned()
-            );
+            return Err(": memory determines max_vocabulary and table_size; give only one of them".to_owned());
         }
         Ok(parsed)
     }
@@ -93,7 +91,10 @@ mod tests {
             ("strategy = 'fast'\n", [", line 1: unknown variant `fast`", "`mini-batch`"]),
             ("memory = 'much'\n", [", line 1: ", "`much` is not a size"]),
             ("window\n", [", line 1: ", "="]),
-            ("memory = '1G'\nmax_vocabulary = 5\n", [": memory decides on max_vocabulary", "leave it out"]),
+            (
+                "memory = '1G'\nmax_vocabulary = 5\n",
+                [": memory determines max_vocabulary", "only one of them"],
+            ),
         ] {
             let message = SettingsFile::parse(text).unwrap_err();
             assert!(parts.iter().all(|part| message.contains(part)), "{message}");

@@ -1,4 +1,4 @@
-//! What was asked for, and what becomes of it.
+//! Requested settings: merged from flags and a file, turned into a configuration, or compared with a model.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,23 +11,23 @@ use skipstream::{Config, Embeddings, SettingValues, Trainer};
 
 use super::{SettingArgs, SettingsFile};
 
-/// The settings that were asked for, each with where.
+/// The requested settings, each with its origin.
 #[derive(Clone, Debug, Default)]
 pub struct RequestedSettings {
     fields: BTreeMap<String, Setting<Value>>,
     memory: Option<Setting<u64>>,
-    /// Threads that train, which is no part of a model.
+    /// Number of training threads, which is not part of a model.
     pub threads: Option<usize>,
 }
 
-/// A value, and who asked for it.
+/// A value and its origin.
 #[derive(Clone, Debug)]
 struct Setting<T> {
     value: T,
     origin: Origin,
 }
 
-/// Who asked for a setting.
+/// The origin of a setting.
 #[derive(Clone, Debug)]
 enum Origin {
     Flag,
@@ -35,7 +35,7 @@ enum Origin {
 }
 
 impl RequestedSettings {
-    /// What was typed, on top of what a file says.
+    /// Merges flags and a file; flags take precedence.
     pub fn new(typed: SettingArgs, file: Option<SettingsFile>) -> RequestedSettings {
         let mut requested = RequestedSettings::default();
         if let Some(file) = file {
@@ -60,23 +60,22 @@ impl RequestedSettings {
         }
     }
 
-    /// The configuration of a new model: what was asked for, and the defaults.
+    /// The configuration of a new model: the requested settings and the defaults.
     ///
-    /// Of the memory, so much is left for vectors of `scored_words` words that are copied to be scored.
+    /// The memory limit also covers a copy of the vectors of `scored_words` words.
     pub fn config(&self, scored_words: usize) -> Result<Config> {
         self.config_beside(Config::default().dimensions, 0, scored_words)
     }
 
-    /// The configuration of a new model whose words start with given vectors: these decide on the dimensions if nobody
-    /// else does, and take a part of the memory.
+    /// The configuration of a new model initialised from vectors, which set the default dimensions and take part of the
+    /// memory.
     pub fn config_from(&self, initial: &Initial, scored_words: usize) -> Result<Config> {
         let dimensions = initial.vectors.dimensions();
         let config = self.config_beside(dimensions, initial.bytes(), scored_words);
-        config.with_context(|| format!("beside {} for the vectors of --init", DecimalBytes(initial.bytes())))
+        config.with_context(|| format!("with {} for the vectors of --init", DecimalBytes(initial.bytes())))
     }
 
-    /// The configuration of a new model whose user takes `bound` bytes in all, the trainer included: of the memory that was
-    /// asked for, all of it must fit.
+    /// The largest configuration whose total memory, given by `bound`, fits the requested limit.
     pub fn config_bounded(&self, bound: &dyn Fn(&Config) -> Result<u64>) -> Result<Config> {
         let Some(memory) = &self.memory else { return self.config(0) };
         let within = |bytes: u64| {
@@ -87,7 +86,7 @@ impl RequestedSettings {
             asked.config(0)
         };
         let fits = |config: &Config| Ok::<_, anyhow::Error>(bound(config)? <= memory.value);
-        // The bound grows with what the trainer may take.
+        // Bisection: the bound grows with the trainer's memory.
         let (mut too_little, mut too_much) = (0, memory.value.saturating_add(1));
         let mut best = None;
         while too_much - too_little > 1 {
@@ -108,7 +107,7 @@ impl RequestedSettings {
         let least = bound(&Config { max_vocabulary: 2, ..smallest })?;
         let name = memory.origin.name("memory");
         let (memory, least) = (DecimalBytes(memory.value), DecimalBytes(least));
-        bail!("{name} is {memory}; a service with these settings takes {least} even for two words")
+        bail!("{name} is {memory}; a service with these settings needs {least} even for two words")
     }
 
     fn config_beside(
@@ -131,7 +130,7 @@ impl RequestedSettings {
         })
     }
 
-    /// Refuses settings that differ from those of the model, and less memory than it may need.
+    /// Refuses settings that differ from the model's, and a memory limit below its bound.
     pub fn agree_with(&self, model: &Trainer, bound: u64) -> Result<()> {
         let model = SettingValues::from(model.settings().resolved()).given();
         let mut differences = Vec::new();
@@ -150,15 +149,15 @@ impl RequestedSettings {
             return Ok(());
         }
         bail!(
-            "{}; settings are fixed once a model exists, only threads and the text may change: \
-             leave the setting out, or make a new model under another name",
+            "{}; settings are fixed once a model exists, except threads: \
+             omit the setting, or create a new model under another name",
             differences.join(", ")
         )
     }
 }
 
 impl Origin {
-    /// What a person would look for.
+    /// The name as the user wrote it.
     fn name(&self, field: &str) -> String {
         match self {
             Origin::Flag => format!("--{}", field.replace('_', "-")),

@@ -37,12 +37,12 @@ impl TextArgs {
                 "--field and --bad-records need --format jsonl, csv, tsv or parquet: text has no records"
             ),
             LayoutError::NamedAsRecords { path, format } => anyhow!(
-                "{}: by its name this is {format}; say which field is text with \
-                 `--format {format} --field NAME`, or that all of it is, with `--format text`",
+                "{}: the name suggests {format}; pass `--format {format} --field NAME` to read a \
+                 field, or `--format text` to read all of it",
                 path.display()
             ),
             LayoutError::NoField { format } => {
-                anyhow!("--format {format} needs --field NAME: which field is text?")
+                anyhow!("--format {format} needs --field NAME, the field with the text")
             }
         })
     }

@@ -131,7 +131,7 @@ fn a_name_that_is_no_text_s_is_asked_about() {
     let answer = desk.run(&train("m", &["a.jsonl"]));
     assert_refused(
         &answer,
-        &["a.jsonl: by its name this is jsonl;", "`--format jsonl --field NAME`", "`--format text`"],
+        &["a.jsonl: the name suggests jsonl;", "`--format jsonl --field NAME`", "`--format text`"],
     );
     desk.train("m", &["--format", "text", "a.jsonl"]);
     let answer = desk.run(&train("n", &["--format", "jsonl", "a.jsonl"]));

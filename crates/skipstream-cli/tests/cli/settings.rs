@@ -56,7 +56,7 @@ fn a_file_of_settings_that_is_wrong_or_missing() {
     desk.write("s.toml", b"dimensions = 16 \xFF");
     refused(&["s.toml: ", "UTF-8"]);
     desk.write("s.toml", vec![b' '; 2 << 20]);
-    refused(&["s.toml: a file of settings has at most 1048576 bytes"]);
+    refused(&["s.toml: a settings file has at most 1048576 bytes"]);
     std::fs::remove_file(desk.path("s.toml")).unwrap();
     refused(&["s.toml: No such file"]);
 }
