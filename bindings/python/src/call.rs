@@ -1,4 +1,4 @@
-//! A call of the engine: other Python threads run meanwhile, and nothing but Python's own errors comes back.
+//! Calls into the engine: without the GIL, and with panics turned into Python exceptions.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,18 +8,18 @@ use pyo3::prelude::*;
 
 use crate::error::to_python;
 
-/// Calls the engine without Python's lock.
+/// Calls the engine without the GIL.
 ///
-/// A panic is a mistake of ours. It must not be a `PanicException`, which `except Exception` does not catch.
+/// A panic is a bug of ours. It must not surface as `PanicException`, which `except Exception` does not catch.
 pub fn call<T: Send>(py: Python<'_>, work: impl FnOnce() -> skipstream::Result<T> + Send) -> PyResult<T> {
     py.detach(|| caught(work))
         .map_err(|reason| {
-            PyRuntimeError::new_err(format!("skipstream made a mistake, please report it: {reason}"))
+            PyRuntimeError::new_err(format!("internal error in skipstream, please report it: {reason}"))
         })?
         .map_err(|error| to_python(py, error))
 }
 
-/// Does some work, or says why it panicked.
+/// Runs a closure and returns the panic message if it panics.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| message(&*panic).to_owned())
 }

@@ -1,9 +1,9 @@
-//! The end of Python, while threads still train.
+//! Interpreter shutdown while threads still train.
 //!
-//! A daemon thread that comes back to Python after its end is unwound where it stands, until 3.13. Where our code comes
-//! back PyO3 lets it stand still instead; but out of an iterator or a callback, which is Python's code, it is unwound
-//! through our frames below, and that aborts the process. So Python waits for a moment before it ends, until all calls
-//! that call such code have come back, and lets none begin.
+//! Before Python 3.13, a daemon thread that returns to Python after shutdown is unwound where it is. Where our code
+//! returns, PyO3 blocks the thread instead; but from an iterator or a callback, which is Python code, the thread is unwound
+//! through our frames below, which aborts the process. So shutdown waits for a moment until all calls that run such code
+//! have returned, and lets none start.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -16,33 +16,33 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 
-/// How long Python waits at its end. An iterator that waits for something itself does not come back at all.
+/// How long shutdown waits. An iterator that is blocked itself never returns.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often it looks.
+/// How often it checks.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The thread in which Python ends.
+/// The thread that shuts Python down.
 static LAST: OnceLock<ThreadId> = OnceLock::new();
 
-/// The threads that are inside.
+/// The threads inside such a call.
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// How many calls of this thread are inside, one within the other.
+    /// The nesting depth of such calls in this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A call that calls Python's code, in the thread that began it, until it is dropped.
+/// A call that runs Python code, in the thread that started it, until dropped.
 #[derive(Debug)]
 pub struct Inside(PhantomData<*const ()>);
 
 impl Inside {
-    /// Begins, unless Python ends. Within another call it does not matter: that one will come back.
+    /// Starts, unless Python is shutting down. Nested calls always start: the outer one will return.
     pub fn enter() -> PyResult<Inside> {
         let depth = DEPTH.get();
         if depth == 0 {
-            // Counted first, so that either this thread sees the end, or the end sees this thread.
+            // Count first, so that either this thread sees the shutdown or the shutdown sees this thread.
             INSIDE.fetch_add(1, Ordering::SeqCst);
         }
         DEPTH.set(depth + 1);
@@ -60,7 +60,7 @@ impl Drop for Inside {
     }
 }
 
-/// `SystemExit`, which ends a thread without a word, if Python ends.
+/// Raises `SystemExit`, which ends a thread silently, if Python is shutting down.
 pub fn check() -> PyResult<()> {
     match LAST.get() {
         Some(last) if *last != thread::current().id() => Err(PySystemExit::new_err(())),
@@ -68,14 +68,14 @@ pub fn check() -> PyResult<()> {
     }
 }
 
-/// Has Python wait for us before it ends.
+/// Makes Python wait for us at shutdown.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let end = wrap_pyfunction!(end, module)?;
     let here = process::id();
     module.py().import("atexit")?.call_method1("register", (end, here)).map(drop)
 }
 
-/// Waits until no other thread is inside. A fork has none of those that were counted in the process it comes from.
+/// Waits until no other thread is inside. A forked process has none of the threads counted in its parent.
 #[pyfunction]
 fn end(py: Python<'_>, process: u32) {
     let this_thread = thread::current().id();

@@ -1,9 +1,9 @@
-//! The engine, as Python's module `skipstream._engine`.
+//! The extension module `skipstream._engine`.
 //!
-//! Only what is needed to cross the border between the two languages is here. What the engine does is in the crate
-//! `skipstream`, and the shape that people in Python expect is in the package's own files, which call this module.
+//! It only crosses the language boundary. The engine is the crate `skipstream`, and the public API is in the package's
+//! Python files, which call this module.
 //!
-//! Invariant: no call holds Python's lock while the engine works, and no panic leaves it: see `call`.
+//! Invariant: no call holds the GIL while the engine works, and no panic escapes: see `call`.
 
 mod call;
 mod embeddings;

@@ -1,4 +1,4 @@
-//! The settings of a trainer, checked.
+//! Checked settings of a trainer.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ use skipstream::{Config, Setting, SettingKind, SettingValues};
 
 use crate::error::to_python;
 
-/// Settings within their limits.
+/// Checked settings.
 #[pyclass(frozen, module = "skipstream._engine")]
 pub struct Settings {
     config: Config,
@@ -41,7 +41,7 @@ impl Settings {
                 }
                 None if name == "memory" => memory = Some(bytes(&value)?),
                 None if name == "init" => init = Some(value.extract::<PathBuf>()?),
-                None => return Err(PyTypeError::new_err(format!("there is no setting {name:?}"))),
+                None => return Err(PyTypeError::new_err(format!("unknown setting {name:?}"))),
             }
         }
         let values: SettingValues = serde_json::from_value(Value::Object(values))
@@ -58,7 +58,7 @@ impl Settings {
         Ok(Settings { config, memory, init })
     }
 
-    /// All settings with every choice spelled out, as JSON.
+    /// All settings, resolved, as JSON.
     fn resolved(&self, py: Python<'_>) -> PyResult<String> {
         let settings = self.config.clone().check().map_err(|error| to_python(py, error))?;
         Ok(serde_json::to_string(&settings.resolved()).expect("it is plain data"))
@@ -108,7 +108,7 @@ fn outside<T: Display>(name: &str, value: impl Display, range: &RangeInclusive<T
     PyValueError::new_err(message)
 }
 
-/// A whole number; nothing if it is negative or too large.
+/// An int; None if it is negative or too large.
 fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     if is_truth(value) {
         return Err(wrong_type(name, value, "an int"));
@@ -131,7 +131,7 @@ fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
         Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
             Err(wrong_type(name, value, "a number"))
         }
-        // A whole number that is too large for a float is too large for every setting.
+        // An int too large for a float is too large for every setting.
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Ok(f64::INFINITY),
         read => read,
     }
@@ -141,7 +141,7 @@ fn truth(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if is_truth(value) { value.is_truthy() } else { Err(wrong_type(name, value, "True or False")) }
 }
 
-/// Whether it is `True` or `False`, of Python or of NumPy.
+/// A bool of Python or NumPy.
 fn is_truth(value: &Bound<'_, PyAny>) -> bool {
     let kind = value.get_type();
     value.is_instance_of::<PyBool>()

@@ -286,7 +286,7 @@ def test_a_callback_is_told_how_it_goes_and_may_use_the_trainer(tmp_path: Path) 
         assert trainer.stats().words >= progress.words
         assert len(trainer.embeddings()) == progress.vocabulary
         trainer.save(tmp_path / "model")
-        with pytest.raises(RuntimeError, match="learning now"):
+        with pytest.raises(RuntimeError, match="is (already )?training"):
             trainer.train(SENTENCES)
 
     summary = trainer.train(SENTENCES * 10, callback=callback, interval=0)
@@ -311,7 +311,7 @@ def test_a_callback_within_passes_is_told_that_there_is_no_model_yet(strategy: s
     def callback(progress: Progress) -> None:
         nonlocal refused
         if progress.fraction != 1.0:
-            with pytest.raises(RuntimeError, match="only when it has come back"):
+            with pytest.raises(RuntimeError, match="only after training returns"):
                 trainer.save(tmp_path / "model")
             refused += 1
 
@@ -361,7 +361,7 @@ def test_a_callback_in_passes_is_called_while_the_trainer_works() -> None:
             busy.append(str(error))
 
     trainer.train(SENTENCES * 500, callback=callback, interval=0)
-    assert busy and "learning now" in busy[0]
+    assert busy and "is (already )?training" in busy[0]
 
 
 @pytest.mark.parametrize("interval", [-1, float("nan"), float("inf"), 1e300])

@@ -66,6 +66,6 @@ pub fn refuse_one_string(sentences: &Bound<'_, PyAny>) -> PyResult<()> {
     }
     let kind = sentences.get_type().name()?;
     Err(PyTypeError::new_err(format!(
-        "sentences is one {kind}; put it into a list, as in train([text]), or give its path to train_file"
+        "sentences is a {kind}; put it into a list, as in train([text]), or pass its path to train_file"
     )))
 }

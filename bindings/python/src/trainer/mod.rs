@@ -1,10 +1,10 @@
 //! The trainer.
 //!
-//! `turns.rs` lets one thread after the other use it, `run.rs` is a call of `train`, `watch.rs` looks on meanwhile, and
-//! `polite.rs` gives way where the text comes slowly.
+//! `turns.rs` lets one thread at a time use it, `run.rs` is a call of `train`, `watch.rs` its observer, and `polite.rs` ends
+//! batches early if the text arrives slowly.
 //!
-//! Invariant: who waits for a trainer does not hold Python's lock, and nobody has one without a turn. So a training
-//! that needs Python's lock, to take more text, always gets it.
+//! Invariant: a thread that waits for a trainer does not hold the GIL, and no thread uses a trainer without a turn. So a
+//! training that needs the GIL to read more text always gets it.
 
 mod polite;
 mod run;
@@ -34,34 +34,34 @@ use run::{Model, Origin, Told};
 use turns::Turns;
 use watch::Watch;
 
-/// What a thread is told that asks for a trainer while it feeds it, or in a signal's handler.
-const BUSY: &str = "this trainer is learning now, and asks for more text; call it from a callback, or from another \
-    thread. The handler of a signal should set a flag only, for a callback to see";
+/// The error for a thread that uses a trainer while feeding it, or in a signal handler.
+const BUSY: &str = "this trainer is training and waiting for more text; use it from a callback or from another \
+    thread. In a signal handler, set a flag and act on it in a callback";
 
-/// The same where even a callback cannot ask.
-const BUSY_IN_PASSES: &str = "this trainer is learning now, and with the strategies batch and word2vec it can be asked \
-    only when it has come back: what it has learned before the end of the last pass is no model yet. To end it, raise an \
-    error in a callback";
+/// The same for strategies where callbacks cannot use it either.
+const BUSY_IN_PASSES: &str = "this trainer is training, and with the strategies batch and word2vec it can be used \
+    only after training returns: there is no model before the end of the last pass. To end training, raise an \
+    exception in a callback";
 
-/// What a thread is told that asks for a training within a training.
-const TRAINS: &str = "this trainer is learning now; it cannot learn something else before it has come back";
+/// The error for a thread that starts a training within a training.
+const TRAINS: &str = "this trainer is already training in this thread; wait until that call returns";
 
-/// Texts whose means are taken in one turn.
+/// Texts per turn when computing means.
 const TEXTS_AT_ONCE: usize = 1_000;
 
 /// Learns from a stream.
 #[pyclass(frozen, module = "skipstream._engine")]
 pub struct Trainer {
     trainer: Mutex<skipstream::Trainer>,
-    /// What a thread is told that asks for it out of its turn.
+    /// The error for a thread that already has a turn.
     busy: &'static str,
-    /// Who may use it now.
+    /// Turns at using it.
     turns: Turns,
-    /// Who may train it, in several turns.
+    /// Turns at training it, each of several turns at using it.
     trainings: Turns,
 }
 
-/// How far a trainer has come, for Python.
+/// Training statistics, for Python.
 #[derive(Debug, Serialize)]
 struct Stats {
     words: u64,
@@ -142,12 +142,12 @@ impl Trainer {
         self.run(py, Origin::Files, &mut open, callback.as_ref(), interval)
     }
 
-    /// Waits until nobody trains.
+    /// Waits for running training to end.
     fn wait_for_training(&self, py: Python<'_>) -> PyResult<()> {
         self.trainings.wait(py, TRAINS).map(drop)
     }
 
-    /// Trains what waits for its replay.
+    /// Empties the replay buffer.
     #[pyo3(signature = (callback = None, interval = 1.0))]
     fn finish(&self, py: Python<'_>, callback: Option<Py<PyAny>>, interval: f64) -> PyResult<Told> {
         let _inside = Inside::enter()?;
@@ -174,7 +174,7 @@ impl Trainer {
         }
     }
 
-    /// The vectors as they are now, of the most frequent words alone if so many are asked for.
+    /// The current vectors, optionally of the most frequent words only.
     #[pyo3(signature = (vectors = "sum", top = None))]
     fn embeddings(&self, py: Python<'_>, vectors: &str, top: Option<usize>) -> PyResult<Embeddings> {
         let top = top.unwrap_or(usize::MAX);
@@ -210,7 +210,7 @@ impl Trainer {
         PyArray1::from_vec(py, rows).reshape([words.len(), dimensions])
     }
 
-    /// For each text the mean of the vectors of its known words, one row each.
+    /// The mean word vector of each text, one row each.
     #[pyo3(signature = (texts, vectors = "sum"))]
     fn mean_vectors<'py>(
         &self,
@@ -223,7 +223,7 @@ impl Trainer {
         let (dimensions, options) = self
             .with(py, |trainer| Ok((trainer.settings().dimensions(), trainer.settings().text().clone())))?;
         let column = Column::of(texts)?;
-        // What lies in buffers gives out values of its own kinds when it is iterated.
+        // Iterating over a column of buffers gives values of its own types.
         let texts = match texts.getattr_opt("to_pylist")? {
             Some(to_list) if column == Column::Arrow => &to_list.call0()?,
             _ => texts,
@@ -231,7 +231,7 @@ impl Trainer {
         let mut items = Items::new(texts, column != Column::None)?;
         let mut rows: Vec<f32> = Vec::new();
         loop {
-            // Nothing else may hear of Ctrl-C here, as neither lists nor the engine run code of Python.
+            // Neither lists nor the engine run Python code, so check for Ctrl-C here.
             py.check_signals()?;
             let chunk = items.take_texts(py, TEXTS_AT_ONCE, &options)?;
             if chunk.is_empty() {
@@ -259,7 +259,7 @@ impl Trainer {
         }
     }
 
-    /// How often a word was seen, if it is known.
+    /// The count of a word, if it is known.
     fn count(&self, py: Python<'_>, word: &str) -> PyResult<Option<u64>> {
         self.with(py, |trainer| {
             let vocabulary = trainer.vocabulary();
@@ -267,23 +267,23 @@ impl Trainer {
         })
     }
 
-    /// Trains with so many threads from now on.
+    /// Sets the number of training threads.
     #[pyo3(signature = (threads))]
     fn set_threads(&self, py: Python<'_>, threads: Option<usize>) -> PyResult<()> {
         self.with(py, |trainer| trainer.set_threads(threads))
     }
 
-    /// Trains text that comes from now on so often again.
+    /// Sets the number of replays for new text.
     fn set_replays(&self, py: Python<'_>, replays: u32) -> PyResult<()> {
         self.with(py, |trainer| trainer.set_replays(replays))
     }
 
-    /// What is kept beside the model, by name.
+    /// Notes stored with the model, by name.
     fn notes(&self, py: Python<'_>) -> PyResult<BTreeMap<String, String>> {
         self.with(py, |trainer| Ok(trainer.notes().clone()))
     }
 
-    /// Keeps something beside the model.
+    /// Stores a note with the model.
     fn set_note(&self, py: Python<'_>, name: String, text: String) -> PyResult<()> {
         self.with(py, |trainer| {
             trainer.notes_mut().insert(name, text);
@@ -291,7 +291,7 @@ impl Trainer {
         })
     }
 
-    /// How far it has come, as JSON.
+    /// Training statistics, as JSON.
     fn stats(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |trainer| {
             let (now, settings, bound) = (trainer.progress(), trainer.settings(), trainer.memory_bound());
@@ -314,7 +314,7 @@ impl Trainer {
         })
     }
 
-    /// The settings in force, as JSON.
+    /// The resolved settings, as JSON.
     fn settings(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |trainer| {
             Ok(serde_json::to_string(&trainer.settings().resolved()).expect("it is plain data"))
@@ -344,7 +344,7 @@ impl Trainer {
         call(py, || work(&mut self.lock()))
     }
 
-    /// Only for who has a turn.
+    /// Requires a turn.
     fn lock(&self) -> MutexGuard<'_, skipstream::Trainer> {
         self.trainer.lock().unwrap_or_else(PoisonError::into_inner)
     }

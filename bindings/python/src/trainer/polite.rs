@@ -1,4 +1,4 @@
-//! Text that comes slowly must not keep others from the trainer.
+//! Slow text must not keep other threads from the trainer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,19 +10,19 @@ use skipstream::corpus::{Read, Sentence, Source};
 use super::turns::Turns;
 use crate::text::Shared;
 
-/// How long Python may take for the text of a batch while somebody waits for the trainer.
+/// How long Python may take for the text of a batch while another thread waits.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// A feed that ends a batch early where its text comes slowly and somebody waits for the trainer.
+/// A feed that ends a batch early if its text arrives slowly and another thread waits for the trainer.
 ///
-/// A batch of a live stream may take hours. Only for those who wait does a batch's border depend on time: where nobody
-/// does, the same text is the same model.
+/// A batch of a live stream may take hours. Batch boundaries depend on time only if a thread waits; otherwise the same
+/// text gives the same model.
 pub struct Polite<'a> {
     feed: Shared,
     turns: &'a Turns,
-    /// Whether another batch has begun.
+    /// Whether another batch has started.
     border: Arc<AtomicBool>,
-    /// How long the feed had waited for Python when the batch began.
+    /// How long the feed had waited for Python when the batch started.
     earlier: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! One call of `train`: learns, and rests when somebody else wants the trainer.
+//! One call of `train`: trains, and pauses when another thread wants the trainer.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::ending::Inside;
 use crate::error::to_python;
 use crate::text::{Feed, Shared, raised};
 
-/// What came of a training, for Python.
+/// The result of a training, for Python.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     words: u64,
@@ -37,7 +37,7 @@ pub struct Summary {
     nul_lines: u64,
     bad_records: u64,
     missing: u64,
-    /// JSON has no names that are not UTF-8, and a file may have one.
+    /// Not part of the JSON, because file names need not be UTF-8.
     #[serde(skip)]
     skipped_files: Vec<OsString>,
     #[serde(skip)]
@@ -47,29 +47,29 @@ pub struct Summary {
 /// A summary as JSON, the files that were skipped and those without words.
 pub type Told = (String, Vec<OsString>, Vec<OsString>);
 
-/// What has to be known of a model to open a text for it.
+/// What is needed of a model to open a text for it.
 pub struct Model {
     pub options: TextOptions,
-    /// What was learned before.
+    /// The sources learned before.
     pub ledger: Ledger,
     /// Whether the text is read several times.
     pub in_passes: bool,
 }
 
-/// Where a text comes from.
+/// The origin of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Files, which can be opened without being read.
+    /// Files, which can be opened without reading them.
     Files,
-    /// Python, where to look at it is to take it.
+    /// A Python iterable, which is consumed by looking at it.
     Sentences,
 }
 
-/// Makes the text, anew for each pass.
+/// Opens the text, once per pass.
 pub type Open<'a> = dyn FnMut(Python<'_>, &Model) -> PyResult<Box<dyn Feed>> + Send + 'a;
 
 impl Trainer {
-    /// Learns all of a text, or what was taken of it before an error or Ctrl-C; then that error comes back.
+    /// Learns a text. After an error or Ctrl-C, learns what was read until then and returns the error.
     pub(super) fn run(
         &self,
         py: Python<'_>,
@@ -81,7 +81,7 @@ impl Trainer {
         let _inside = Inside::enter()?;
         let _training = self.trainings.wait(py, TRAINS)?;
         let turn = self.turns.wait(py, self.busy)?;
-        // The turn is ours, so nobody who could wait for Python's lock has the trainer.
+        // We have the turn, so no thread that could wait for the GIL has the trainer.
         let (before, model) = {
             let trainer = self.lock();
             let (options, ledger) = (trainer.settings().text().clone(), trainer.ledger().clone());
@@ -104,7 +104,7 @@ impl Trainer {
             drop(turn);
             (feed, result)
         } else {
-            // Others need not wait for the first item.
+            // Other threads need not wait for the first item.
             drop(turn);
             let feed = Shared::new(open(py)?);
             let result = self.run_stream(py, &feed, &mut watch);
@@ -115,7 +115,7 @@ impl Trainer {
         };
         let result = feed.feed().take_error().map_or(result, Err);
         if in_passes && result.is_err() {
-            // Nothing was learned, so nothing is written down.
+            // Nothing was learned, so nothing is recorded.
             return result.map(|()| Told::default());
         }
         let turn = self.turns.wait_anyway(py, self.busy)?;
@@ -151,7 +151,7 @@ impl Trainer {
             let rested = call(py, || {
                 let mut trainer = self.lock();
                 let (outcome, recorded) = train_and_record(&mut trainer, feed, &mut polite, watch);
-                // A file that is gone cannot be written down; the rest is still worth learning.
+                // If a file is gone, its position cannot be recorded, but the rest is still worth learning.
                 put_off = put_off.take().or(recorded.err());
                 Ok((outcome?, trainer.progress()))
             });
@@ -170,7 +170,7 @@ impl Trainer {
             }
         };
         if result.is_err() {
-            // What was taken from Python would be lost otherwise.
+            // Text already taken from Python would be lost otherwise.
             feed.feed().stop();
             let _turn = self.turns.wait_anyway(py, self.busy)?;
             if feed.feed().files().is_none() {
@@ -180,7 +180,7 @@ impl Trainer {
         result
     }
 
-    /// Learns a corpus in passes. It is learned as a whole or not at all.
+    /// Learns a corpus in passes, all or nothing.
     fn run_passes(
         &self,
         py: Python<'_>,
@@ -214,7 +214,7 @@ impl Trainer {
     }
 }
 
-/// Learns until the next rest, and writes down in the same turn what was learned: who has the next one may save.
+/// Trains until the next pause, and records positions in the same turn: the next one may save.
 fn train_and_record(
     trainer: &mut skipstream::Trainer,
     feed: &Shared,
@@ -235,7 +235,7 @@ struct Passes {
 }
 
 impl Passes {
-    /// Begins another pass, if the last one was like those before it.
+    /// Starts another pass, if the last one had as many sentences as the first.
     fn begin(&mut self, opened: Option<PyResult<Box<dyn Feed>>>) -> skipstream::Result<Box<dyn Source>> {
         self.compare()?;
         match opened {
@@ -248,12 +248,12 @@ impl Passes {
                 self.error = Some(error);
                 Err(raised())
             }
-            // The interpreter is about to end.
+            // The interpreter is shutting down.
             None => Err(raised()),
         }
     }
 
-    /// Whether the last pass was like those before it.
+    /// Checks that the last pass had as many sentences as the first.
     fn compare(&mut self) -> skipstream::Result<()> {
         let Some(feed) = &self.feed else { return Ok(()) };
         let read = feed.feed().report().sentences;
@@ -268,7 +268,7 @@ impl Passes {
     }
 }
 
-/// Forgets what was learned in part.
+/// Discards partial training.
 fn start_anew(trainer: &mut skipstream::Trainer) -> skipstream::Result<()> {
     let config = Config { threads: Some(trainer.settings().threads()), ..trainer.settings().resolved() };
     let notes = std::mem::take(trainer.notes_mut());
@@ -307,7 +307,7 @@ impl Summary {
         }
     }
 
-    /// Without what only some texts have.
+    /// Without the fields that only some texts have.
     pub fn of_text(
         before: &Progress,
         now: &Progress,
@@ -341,14 +341,14 @@ impl Summary {
         }
     }
 
-    /// As Python takes it.
+    /// As the tuple that Python expects.
     pub fn tell(self) -> Told {
         let figures = serde_json::to_string(&self).expect("it is nothing but numbers");
         (figures, self.skipped_files, self.files_without_words)
     }
 }
 
-/// JSON has no other numbers. A loss that is none says that training has diverged; it cannot be saved then.
+/// JSON has only finite numbers. A loss that is not finite means that training diverged.
 pub fn finite(loss: f64) -> f64 {
     if loss.is_finite() { loss } else { f64::MAX }
 }

@@ -1,4 +1,4 @@
-//! Who may use a trainer now.
+//! A fair queue for the use of a trainer.
 
 use std::collections::VecDeque;
 use std::process;
@@ -12,17 +12,17 @@ use pyo3::prelude::*;
 
 use crate::ending;
 
-/// How long to wait before we look whether Ctrl-C was pressed.
+/// How often a waiting thread checks for Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A queue of threads, first come, first served.
 ///
-/// A plain mutex would not do: the thread that trains gives it back at each rest and would mostly be the first to have
-/// it again. Who waits here does so without Python's lock and hears Ctrl-C, and a thread that is let in already is told
-/// so instead of waiting for itself.
+/// A plain mutex would not do: the training thread releases it at each pause and would usually be the first to get it
+/// back. Threads wait here without the GIL and notice Ctrl-C, and a thread that already has a turn gets an error instead
+/// of a deadlock.
 #[derive(Debug)]
 pub struct Turns {
-    /// The process whose threads these are.
+    /// The process of these threads.
     process: AtomicU32,
     state: Mutex<State>,
     changed: Condvar,
@@ -46,17 +46,17 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Waits for a turn. `busy` is what this thread is told if it has one already.
+    /// Waits for a turn. `busy` is the error if this thread already has one.
     pub fn wait(&self, py: Python<'_>, busy: &'static str) -> PyResult<Turn<'_>> {
         self.wait_and(py, busy, || py.check_signals())
     }
 
-    /// Waits for a turn and hears no signals: to bring to its end what was begun.
+    /// Waits for a turn without handling signals, to finish what was started.
     pub fn wait_anyway(&self, py: Python<'_>, busy: &'static str) -> PyResult<Turn<'_>> {
         self.wait_and(py, busy, || Ok(()))
     }
 
-    /// Waits for a turn, and listens now and then.
+    /// Waits for a turn, and calls `listen` now and then.
     fn wait_and(
         &self,
         py: Python<'_>,
@@ -71,7 +71,7 @@ impl Turns {
             if let Some(turn) = py.detach(|| self.wait_for(ticket)) {
                 return Ok(turn);
             }
-            // A handler may ask for a turn as well, in this thread: it must not stand behind the one that it interrupts.
+            // A signal handler may ask for a turn in this same thread: it must not queue after the one it interrupts.
             self.leave_queue(ticket);
             ending::check()?;
             listen()?;
@@ -79,12 +79,12 @@ impl Turns {
         }
     }
 
-    /// Whether somebody waits.
+    /// Whether a thread is waiting.
     pub fn is_wanted(&self) -> bool {
         !self.state().waiting.is_empty()
     }
 
-    /// A turn at once, or a place in the queue.
+    /// A turn, or a ticket in the queue.
     fn take_or_queue(&self, busy: &'static str) -> PyResult<Result<Turn<'_>, u64>> {
         self.take_over()?;
         let this_thread = thread::current().id();
@@ -102,14 +102,14 @@ impl Turns {
         Ok(Err(ticket))
     }
 
-    /// Takes over after a fork, which copies what a trainer has in memory, and none of the other threads. One that was
-    /// working has left it as it stood, and its turn would never end.
+    /// Takes over after a fork, which copies the trainer's memory but not the other threads. A thread that had a turn left
+    /// the trainer in the middle of its work, and its turn would never end.
     fn take_over(&self) -> PyResult<()> {
         let here = process::id();
         if self.process.load(Ordering::Acquire) == here {
             return Ok(());
         }
-        // A thread that is gone may have held the lock.
+        // A lost thread may have held the lock.
         let Ok(mut state) = self.state.try_lock() else { return Err(forked()) };
         if self.process.load(Ordering::Acquire) != here {
             if state.holder.is_some() {
@@ -126,7 +126,7 @@ impl Turns {
         self.changed.notify_all();
     }
 
-    /// Takes the old place again, before all who came later.
+    /// Takes the old place in the queue again.
     fn return_to_queue(&self, ticket: u64) {
         let mut state = self.state();
         let place = state.waiting.partition_point(|&other| other < ticket);
@@ -153,7 +153,7 @@ impl Turns {
 fn forked() -> PyErr {
     PyRuntimeError::new_err(
         "this process was forked while the trainer was in use, so it cannot be used here; save it and load it in the \
-         new process, or start that one with multiprocessing's method spawn",
+         new process, or use multiprocessing's start method \"spawn\"",
     )
 }
 

@@ -1,4 +1,4 @@
-//! Looks on while a trainer learns, and says when it should rest.
+//! The observer of a training.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use skipstream::{Observer, Progress};
 use super::turns::Turns;
 use crate::ending;
 
-/// How often to look whether Ctrl-C was pressed.
+/// How often to check for Ctrl-C.
 const SIGNALS_EVERY: Duration = Duration::from_millis(50);
 
-/// How training went since the last time, and how far it is.
+/// Progress since the last report, and in total.
 #[derive(Debug, Serialize)]
 pub struct Figures {
     words: u64,
@@ -27,14 +27,14 @@ pub struct Figures {
     fraction: Option<f64>,
 }
 
-/// Asks for a rest when somebody else wants the trainer, when the interval is over, or when Python has a signal.
+/// Asks training to pause when another thread wants the trainer, a callback is due, or a signal arrived.
 pub struct Watch<'a> {
     turns: &'a Turns,
     callback: Option<&'a Py<PyAny>>,
     interval: Duration,
     began: Instant,
     first: Progress,
-    /// The beginning of the interval.
+    /// Start of the interval.
     since: Instant,
     earlier: Progress,
     signals: Instant,
@@ -59,27 +59,27 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What is set whenever a batch is complete and another one is to be read.
+    /// Set whenever a batch is complete and the next one is about to be read.
     pub fn border(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.border)
     }
 
-    /// What a signal or the callback raised.
+    /// The error raised by a signal handler or the callback.
     pub fn take_error(&mut self) -> Option<PyErr> {
         self.error.take()
     }
 
-    /// How long it has taken so far.
+    /// Time since the start.
     pub fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// Tells the callback how it goes, if the interval is over.
+    /// Calls the callback if the interval is over.
     pub fn tell_if_due(&mut self, py: Python<'_>, now: &Progress, fraction: Option<f64>) -> PyResult<()> {
         if self.is_due() { self.tell(py, now, fraction) } else { Ok(()) }
     }
 
-    /// Tells the callback how it goes.
+    /// Calls the callback.
     pub fn tell(&mut self, py: Python<'_>, now: &Progress, fraction: Option<f64>) -> PyResult<()> {
         let Some(callback) = self.callback else { return Ok(()) };
         let trained = now.totals.since(&self.earlier.totals);
@@ -103,7 +103,7 @@ impl<'a> Watch<'a> {
         self.callback.is_some() && self.since.elapsed() >= self.interval
     }
 
-    /// Whether Python ends, or a signal came whose handler raised an error. Only the main thread hears of signals.
+    /// Whether Python is shutting down or a signal handler raised an error. Only the main thread handles signals.
     fn is_interrupted(&mut self) -> bool {
         if self.error.is_none() {
             self.error = ending::check().err();
@@ -127,10 +127,10 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// The same for passes over a corpus, which cannot rest: the callback is called while the trainer works.
+/// The same for passes over a corpus, which cannot pause: the callback is called during training.
 pub struct PassWatch<'a, 'b> {
     pub watch: &'b mut Watch<'a>,
-    /// How far the text of this pass was read.
+    /// The fraction of this pass that was read.
     pub fraction: &'b dyn Fn() -> Option<f64>,
 }
 
