@@ -30,10 +30,12 @@ impl Environment {
         Ok(environment)
     }
 
+    /// Whether the environment was created.
     pub fn exists(&self) -> bool {
         self.program("python").exists()
     }
 
+    /// Installs a package unless it is installed.
     pub fn install(&self, package: &str) -> Result<()> {
         let mut show = self.pip("show");
         show.arg(package).stdout(Stdio::null()).stderr(Stdio::null());
@@ -59,12 +61,14 @@ impl Environment {
         run_with_retries(self.pip("install").args(["--quiet", "--force-reinstall"]).arg(folder))
     }
 
+    /// A pip command.
     pub fn pip(&self, verb: &str) -> Command {
         let mut command = Command::new(self.program("python"));
         command.args(["-m", "pip", verb, "--disable-pip-version-check"]);
         command
     }
 
+    /// The path of a program in the environment.
     pub fn program(&self, name: &str) -> PathBuf {
         self.folder.join("bin").join(name)
     }

@@ -36,6 +36,7 @@ pub fn is_compressed(path: &Path) -> Result<bool> {
     Ok(start.starts_with(GZIP) || start.starts_with(ZSTD))
 }
 
+/// Calls a function with each line.
 pub fn each_line(mut text: impl BufRead, mut line: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut bytes = Vec::new();
     while text.read_until(b'\n', &mut bytes)? > 0 {
@@ -83,6 +84,7 @@ impl TextWriter {
         Ok(Self { path: path.into(), file: BufWriter::new(file), words_in_line: 0, n_words: 0 })
     }
 
+    /// Writes a word.
     pub fn word(&mut self, word: &[u8]) -> io::Result<()> {
         if self.words_in_line == WORDS_A_LINE {
             self.end_line()?;
