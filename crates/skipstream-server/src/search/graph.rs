@@ -229,7 +229,7 @@ mod tests {
         let time = jiff::Timestamp::UNIX_EPOCH;
         let published = Arc::new(of_embeddings(time, 1, embeddings, time));
         let graph = Graph::new(&published, || true).unwrap().unwrap();
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         for number in 0..500 {
             let row = number * 7_919 % published.embeddings.len();
             graph.answer(&published, &Query::neighbors(row, 10)).unwrap();

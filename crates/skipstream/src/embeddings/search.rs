@@ -105,13 +105,8 @@ impl<'a> Pass<'a> {
         embeddings: &'a Embeddings,
         queries: &mut std::iter::Peekable<impl Iterator<Item = Query<'query>>>,
     ) -> Pass<'a> {
-        let mut pass = Pass {
-            embeddings,
-            cues: Vec::new(),
-            queries: Vec::new(),
-            checks: Vec::new(),
-            rows: usize::MAX..0,
-        };
+        let mut pass =
+            Pass { embeddings, cues: Vec::new(), queries: Vec::new(), checks: Vec::new(), rows: 0..0 };
         let mut cues_of_rows = HashMap::new();
         loop {
             let fits = |query: &Query<'_>| {
@@ -136,7 +131,10 @@ impl<'a> Pass<'a> {
             let negative = query.negative.into_iter().map(&mut cue).collect();
             let end = query.rows.end.min(embeddings.len());
             let rows = query.rows.start.min(end)..end;
-            pass.rows = pass.rows.start.min(rows.start)..pass.rows.end.max(rows.end);
+            pass.rows = match pass.queries.is_empty() {
+                true => rows.clone(),
+                false => pass.rows.start.min(rows.start)..pass.rows.end.max(rows.end),
+            };
             let Query { combine, n, exclude, .. } = query;
             let query = CuedQuery { positive, negative, combine, n: n.min(rows.len()), rows, exclude };
             pass.checks.push(query.check());
