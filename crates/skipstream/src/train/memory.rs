@@ -45,7 +45,7 @@ impl MemoryBound {
             Some(AdaGrad::Dimension) => row,
             None => 0,
         };
-        // An alias table has 8 bytes a word, and as much again or twice for building it; a slot of the adaptive
+        // An alias table has 8 bytes per word, and up to twice as many for building it; a slot of the adaptive
         // table has 8 bytes, and a word 16.
         let (noise, replay, batches, saved) = match settings.strategy() {
             Strategy::MiniBatch(options) => {
