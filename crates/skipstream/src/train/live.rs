@@ -94,7 +94,7 @@ mod tests {
         let trainer = trainer();
         let mut mean = vec![1.0; 7];
         let mean_of = |text: &str, mean: &mut [f32]| {
-            let mut lines = Lines::new(text.as_bytes(), "text", &trainer.settings().text()).unwrap();
+            let mut lines = Lines::new(text.as_bytes(), "text", trainer.settings().text()).unwrap();
             trainer.mean_vector(&mut lines, Vectors::Sum, mean).unwrap()
         };
         assert_eq!(mean_of("tea cocoa\nmilk tea", &mut mean), 3);
