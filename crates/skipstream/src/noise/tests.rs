@@ -3,7 +3,7 @@ use crate::random::Random;
 use crate::vocabulary::{Observed, Vocabulary, WordId};
 
 const DRAWS: usize = 200_000;
-/// Tables from which one word each is drawn: enough to notice an exponent of 0.7 in place of 0.75.
+/// Tables from which one word each is drawn: enough to notice an exponent that is 7 % too small.
 const TABLES: u64 = 10_000;
 
 /// Pearson's statistic of `seen` against shares ∝ `weights`, and its degrees of freedom.
