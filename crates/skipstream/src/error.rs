@@ -123,6 +123,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// A setting that is out of range.
+    pub(crate) fn setting(field: &'static str, value: impl ToString, limit: impl Into<String>) -> Error {
+        Error::Setting { field, value: value.to_string(), limit: limit.into() }
+    }
+
     /// An I/O error with the file where it happened.
     pub(crate) fn io(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
         move |source| Error::Io { path: path.as_ref().to_owned(), source }

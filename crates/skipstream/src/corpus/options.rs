@@ -88,11 +88,8 @@ impl TextOptions {
         }
         let most_words = MAX_SENTENCE_BYTES / self.max_token_bytes;
         if self.max_sentence_words > most_words {
-            return Err(Error::Setting {
-                field: "max_sentence_words",
-                value: self.max_sentence_words.to_string(),
-                limit: format!("at most {most_words} where max_token_bytes is {}", self.max_token_bytes),
-            });
+            let limit = format!("at most {most_words} where max_token_bytes is {}", self.max_token_bytes);
+            return Err(Error::setting("max_sentence_words", self.max_sentence_words, limit));
         }
         Ok(())
     }

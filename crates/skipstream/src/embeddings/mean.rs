@@ -1,5 +1,7 @@
 //! The weighted mean of words and vectors.
 
+use std::borrow::Cow;
+
 use super::{Embeddings, Term};
 use crate::{Error, Result};
 
@@ -32,42 +34,30 @@ impl Embeddings {
         let mut sums = vec![0.0; self.dimensions()];
         let mut total = 0.0;
         for (term, weight) in terms {
-            let weight = *weight;
             if !weight.is_finite() {
-                return Err(Error::Setting {
-                    field: "weight",
-                    value: weight.to_string(),
-                    limit: "a finite number".to_owned(),
-                });
+                return Err(Error::setting("weight", weight, "a finite number"));
             }
-            self.add(&mut sums, term, weight, lengths)?;
+            let (vector, scale) = match term {
+                Term::Vector(vector) => {
+                    self.check_vector(vector)?;
+                    (Cow::Borrowed(&vector[..]), 1.0)
+                }
+                &Term::Row(row) => {
+                    let scale = match lengths {
+                        Lengths::One => f64::from(self.inverse_norm(row)),
+                        Lengths::Own => 1.0,
+                    };
+                    (self.checked_vector(row)?, scale)
+                }
+            };
+            let factor = weight * scale;
+            sums.iter_mut().zip(&*vector).for_each(|(sum, &value)| *sum += factor * f64::from(value));
             total += weight.abs();
         }
         let divisor = if total == 0.0 { 1.0 } else { total };
         let mean: Vec<f32> = sums.into_iter().map(|sum| (sum / divisor) as f32).collect();
         self.check_vector(&mean)?;
         Ok(mean)
-    }
-
-    fn add(&self, sums: &mut [f64], term: &Term<'_>, weight: f64, lengths: Lengths) -> Result<()> {
-        let mut add = |vector: &[f32], weight: f64| {
-            sums.iter_mut().zip(vector).for_each(|(sum, &value)| *sum += weight * f64::from(value));
-        };
-        match term {
-            Term::Vector(vector) => {
-                self.check_vector(vector)?;
-                add(vector, weight);
-            }
-            &Term::Row(row) => {
-                let vector = self.checked_vector(row)?;
-                let scale = match lengths {
-                    Lengths::One => f64::from(self.inverse_norm(row)),
-                    Lengths::Own => 1.0,
-                };
-                add(&vector, weight * scale);
-            }
-        }
-        Ok(())
     }
 }
 

@@ -104,8 +104,7 @@ impl Embeddings {
         counts: Vec<u64>,
         vectors: Vec<f32>,
     ) -> Result<Embeddings> {
-        let table = Table::sorted(dimensions, words, counts, vectors)?;
-        Ok(Embeddings { len: table.words.len(), table: Arc::new(table), origin: None, has_counts: true })
+        Ok(Embeddings::of(Table::sorted(dimensions, words, counts, vectors)?))
     }
 
     /// Embeddings whose vectors are not checked. `None` if the rows are not sorted.
@@ -118,12 +117,11 @@ impl Embeddings {
         rows: Rows,
     ) -> Option<Embeddings> {
         let table = Table { dimensions, words, counts, rows };
-        table.is_sorted().then(|| Embeddings {
-            len: table.words.len(),
-            table: Arc::new(table),
-            origin: None,
-            has_counts: true,
-        })
+        table.is_sorted().then(|| Embeddings::of(table))
+    }
+
+    fn of(table: Table) -> Embeddings {
+        Embeddings { len: table.words.len(), table: Arc::new(table), origin: None, has_counts: true }
     }
 
     /// The maximum number of bytes that creating embeddings from sorted words takes.

@@ -20,11 +20,7 @@ impl Embeddings {
     /// ```
     pub fn odd_one_out(&self, words: &[&str]) -> Result<Vec<Neighbor<'_>>> {
         if words.len() < 3 {
-            return Err(Error::Setting {
-                field: "the number of words",
-                value: words.len().to_string(),
-                limit: "at least 3".to_owned(),
-            });
+            return Err(Error::setting("the number of words", words.len(), "at least 3"));
         }
         let rows = words.iter().map(|word| self.row_of(word)).collect::<Result<Vec<usize>>>()?;
         let units: Vec<Vec<f32>> = rows.iter().map(|&row| self.unit_vector(row)).collect();

@@ -7,12 +7,7 @@ impl Embeddings {
     /// The words with at least this count. The memory is shared.
     pub fn with_min_count(&self, count: u64) -> Embeddings {
         // Rows are sorted by count.
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.count(middle) >= count { low = middle + 1 } else { high = middle }
-        }
-        self.top(low)
+        self.top(self.table.counts.partition_point(|&own| own >= count))
     }
 
     /// A copy of some rows, with their counts. It is an error if a row occurs twice.
@@ -21,9 +16,7 @@ impl Embeddings {
     /// If a row does not exist.
     pub fn select(&self, rows: &[usize]) -> Result<Embeddings> {
         let vectors = rows.iter().flat_map(|&row| self.vector_at(row).into_owned()).collect();
-        let words = rows.iter().map(|&row| (self.word(row), self.count(row)));
-        let copy = Embeddings::new(self.dimensions(), words, vectors)?;
-        Ok(Embeddings { has_counts: self.has_counts, ..copy.with_origin(self.origin().cloned()) })
+        self.copy(rows.iter().copied(), vectors)
     }
 
     /// A copy with other counts, sorted by them. It is an error if a word has no count.
@@ -34,7 +27,7 @@ impl Embeddings {
         };
         let words = self.words().map(counted).collect::<Result<Vec<(&str, u64)>>>()?;
         let copy = Embeddings::new(self.dimensions(), words, self.matrix().into_owned())?;
-        Ok(copy.with_origin(self.origin().cloned()))
+        Ok(Embeddings { origin: self.origin.clone(), ..copy })
     }
 
     /// A copy with vectors of length 1; zero vectors stay zero.
@@ -47,9 +40,14 @@ impl Embeddings {
             let divisor = if norm == 0.0 { 1.0 } else { norm };
             vectors.extend(vector.iter().map(|&value| (f64::from(value) / divisor) as f32));
         }
-        let words = self.words().enumerate().map(|(row, word)| (word, self.count(row)));
+        self.copy(0..self.len(), vectors)
+    }
+
+    /// The words of some rows with their counts, and other vectors.
+    fn copy(&self, rows: impl Iterator<Item = usize>, vectors: Vec<f32>) -> Result<Embeddings> {
+        let words = rows.map(|row| (self.word(row), self.count(row)));
         let copy = Embeddings::new(self.dimensions(), words, vectors)?;
-        Ok(Embeddings { has_counts: self.has_counts, ..copy.with_origin(self.origin().cloned()) })
+        Ok(Embeddings { has_counts: self.has_counts, origin: self.origin.clone(), ..copy })
     }
 }
 

@@ -229,11 +229,7 @@ impl Embeddings {
         if let Combine::Multiply { epsilon } = query.combine
             && !(MIN_EPSILON..=1.0).contains(&epsilon)
         {
-            return Err(Error::Setting {
-                field: "epsilon",
-                value: epsilon.to_string(),
-                limit: format!("from {MIN_EPSILON:e} to 1"),
-            });
+            return Err(Error::setting("epsilon", epsilon, format!("from {MIN_EPSILON:e} to 1")));
         }
         query.positive.iter().chain(&query.negative).try_for_each(|term| match term {
             Term::Row(row) => self.check_row(*row),

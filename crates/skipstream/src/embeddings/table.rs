@@ -44,11 +44,7 @@ impl Table {
 
 fn check(dimensions: usize, words: &WordList, values: &[f32]) -> Result<()> {
     if dimensions == 0 {
-        return Err(Error::Setting {
-            field: "dimensions",
-            value: "0".to_owned(),
-            limit: "at least 1".to_owned(),
-        });
+        return Err(Error::setting("dimensions", 0, "at least 1"));
     }
     if words.len().checked_mul(dimensions) != Some(values.len()) {
         let (words, values) = (words.len(), values.len());

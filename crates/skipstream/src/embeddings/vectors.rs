@@ -38,11 +38,7 @@ impl FromStr for Vectors {
             "target" => Ok(Vectors::Target),
             "context" => Ok(Vectors::Context),
             "sum" => Ok(Vectors::Sum),
-            _ => Err(Error::Setting {
-                field: "vectors",
-                value: format!("`{name}`"),
-                limit: "target, context or sum".to_owned(),
-            }),
+            _ => Err(Error::setting("vectors", format!("`{name}`"), "target, context or sum")),
         }
     }
 }

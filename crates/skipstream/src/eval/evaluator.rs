@@ -50,9 +50,6 @@ impl Score {
     }
 }
 
-/// Called with the finished share.
-type Progress<'a> = &'a (dyn Fn(f64) + Sync);
-
 /// Which rules answered a question correctly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -67,11 +64,7 @@ impl Evaluator {
     /// Prepares vectors, without copying them.
     pub fn new(embeddings: &Embeddings, options: EvalOptions) -> Result<Evaluator> {
         if options.threads == Some(0) {
-            return Err(Error::Setting {
-                field: "threads",
-                value: "0".to_owned(),
-                limit: "at least 1".to_owned(),
-            });
+            return Err(Error::setting("threads", 0, "at least 1"));
         }
         let embeddings = embeddings.top(options.restrict.unwrap_or(usize::MAX));
         let lexicon = Lexicon::new(&embeddings, options.case);
@@ -163,7 +156,11 @@ impl Evaluator {
     }
 
     /// Which rules answer each question correctly; `None` for unused questions.
-    fn solve_rows(&self, rows: &[Option<[usize; 4]>], progress: Progress<'_>) -> Vec<Option<Solved>> {
+    fn solve_rows(
+        &self,
+        rows: &[Option<[usize; 4]>],
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Vec<Option<Solved>> {
         let questions: Vec<[usize; 4]> = rows.iter().flatten().copied().collect();
         let queries = (0..2 * questions.len()).map(|number| {
             let [a, b, c, _] = questions[number / 2];

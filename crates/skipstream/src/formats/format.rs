@@ -96,11 +96,9 @@ impl FromStr for Format {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Format> {
-        Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| Error::Setting {
-            field: "format",
-            value: format!("`{name}`"),
-            limit: Format::ALL.map(Format::name).join(", "),
-        })
+        let found = Format::ALL.into_iter().find(|format| format.name() == name);
+        let names = || Format::ALL.map(Format::name).join(", ");
+        found.ok_or_else(|| Error::setting("format", format!("`{name}`"), names()))
     }
 }
 

@@ -33,12 +33,8 @@ impl Initial {
         if self.vectors.len() <= most {
             return Ok(self);
         }
-        let rows = 0..most;
-        let mut values = Vec::with_capacity(most * self.vectors.dimensions());
-        rows.clone().for_each(|row| values.extend_from_slice(&self.vectors.vector_at(row)));
-        let words = rows.map(|row| (self.vectors.word(row), self.vectors.count(row)));
-        let vectors = Embeddings::new(self.vectors.dimensions(), words, values)?;
-        Ok(Initial { vectors, source: self.source })
+        let rows: Vec<usize> = (0..most).collect();
+        Ok(Initial { vectors: self.vectors.select(&rows)?, source: self.source })
     }
 
     /// The row of a word among the vectors.

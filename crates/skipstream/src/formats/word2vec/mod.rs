@@ -77,11 +77,8 @@ fn write<Writer: Write>(
 /// Rejects words that word2vec files cannot represent.
 fn check_words(embeddings: &Embeddings, prefix: &str, name: &Path) -> Result<()> {
     if !prefix.is_empty() && !is_writable(prefix) {
-        return Err(Error::Setting {
-            field: "prefix",
-            value: format!("`{}`", prefix.escape_debug()),
-            limit: "without white space".to_owned(),
-        });
+        let value = format!("`{}`", prefix.escape_debug());
+        return Err(Error::setting("prefix", value, "without white space"));
     }
     if let Some(word) = embeddings.words().find(|word| !is_writable(word)) {
         return Err(Error::format(name, FormatError::Word { word: word.to_owned() }));
