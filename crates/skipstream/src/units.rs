@@ -63,7 +63,7 @@ pub fn count(text: &str) -> Option<u64> {
     scaled(number, unit, 1000)
 }
 
-/// The number, and what stands behind it.
+/// The number, and the unit after it.
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end =
@@ -72,7 +72,7 @@ fn split(text: &str) -> (&str, &str) {
     (number, unit.trim_start())
 }
 
-/// The number times the power of the base that the unit stands for; nothing where it is no whole number above 0.
+/// The number times the power of the base that the unit stands for; `None` unless it is a whole number above 0.
 fn scaled(number: &str, unit: &str, base: u64) -> Option<u64> {
     let power = match unit {
         "" => 0,

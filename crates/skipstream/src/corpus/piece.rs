@@ -54,20 +54,16 @@ pub(super) struct Piece {
     scanned: usize,
     /// Whether bytes of the open token were dropped because it is too long.
     oversized: bool,
-    long_tokens: u64,
     /// The difference between an index in `bytes`, after the finished tokens, and its stream offset.
     origin: u64,
-    /// The stream offset of the first invalid byte among those that were dropped or moved.
-    first_invalid: Option<u64>,
-    /// The stream offset of the first NUL.
-    first_nul: Option<u64>,
-    /// The stream offset of the first token that was left out.
-    first_long: Option<u64>,
+    /// Until the end, invalid bytes are found only among those that were dropped or moved.
+    found: Finished,
     /// The length of `bytes` at which to compact again.
     compact_at: usize,
 }
 
 /// What was found in a piece.
+#[derive(Default)]
 pub(super) struct Finished {
     /// The number of tokens that were left out.
     pub(super) long_tokens: u64,
@@ -94,11 +90,8 @@ impl Piece {
             token: 0,
             scanned: 0,
             oversized: false,
-            long_tokens: 0,
             origin,
-            first_invalid: None,
-            first_nul: None,
-            first_long: None,
+            found: Finished::default(),
             compact_at: COMPACT_BYTES,
         }
     }
@@ -126,7 +119,7 @@ impl Piece {
                 let width = match separator(&self.bytes[place..]) {
                     Separator::Of(width) => width,
                     Separator::Nul => {
-                        self.first_nul.get_or_insert(self.origin + place as u64);
+                        self.found.first_nul.get_or_insert(self.origin + place as u64);
                         1
                     }
                     Separator::Undecided if !last => return self.pause(place),
@@ -171,12 +164,7 @@ impl Piece {
 
     /// Completes the sentence. Invalid bytes are replaced by U+FFFD.
     pub(super) fn finish(self, sentence: &mut Sentence) -> Finished {
-        let mut finished = Finished {
-            long_tokens: self.long_tokens,
-            first_long: self.first_long,
-            first_invalid: self.first_invalid,
-            first_nul: self.first_nul,
-        };
+        let mut finished = self.found;
         let bytes = match String::from_utf8(self.bytes) {
             Ok(text) if finished.first_invalid.is_none() => {
                 sentence.text = text;
@@ -222,7 +210,7 @@ impl Piece {
             LongRun::Cut => self.cut_run(end, RunEnd::Known),
             LongRun::LeaveOut => {
                 self.note_long();
-                self.long_tokens += 1;
+                self.found.long_tokens += 1;
                 self.oversized = false;
                 Capacity::Left
             }
@@ -232,7 +220,7 @@ impl Piece {
     /// Notes where the first token starts that is too long.
     fn note_long(&mut self) {
         if !self.oversized {
-            self.first_long.get_or_insert(self.origin + self.token as u64);
+            self.found.first_long.get_or_insert(self.origin + self.token as u64);
         }
     }
 
@@ -260,7 +248,7 @@ impl Piece {
             };
             match cut {
                 Some(cut) if self.oversized => {
-                    self.long_tokens += 1;
+                    self.found.long_tokens += 1;
                     self.oversized = false;
                     self.token += cut;
                 }
@@ -294,13 +282,13 @@ impl Piece {
                 keep = self.scanned;
             }
         }
-        if self.first_invalid.is_none()
+        if self.found.first_invalid.is_none()
             && let Err(error) = std::str::from_utf8(&self.bytes[..keep])
         {
             match error.error_len() {
                 // The next bytes may complete the character.
                 None if keep > self.token => keep = error.valid_up_to(),
-                _ => self.first_invalid = Some(self.origin + error.valid_up_to() as u64),
+                _ => self.found.first_invalid = Some(self.origin + error.valid_up_to() as u64),
             }
         }
         let mut end_of_kept = 0;

@@ -7,7 +7,6 @@ mod cosine;
 mod error;
 mod mean;
 mod odd_one_out;
-mod origin;
 mod parts;
 mod projection;
 mod query;
@@ -25,7 +24,6 @@ use std::sync::Arc;
 pub use cosine::cosines;
 pub use error::VectorsError;
 pub use mean::Lengths;
-pub use origin::Origin;
 pub use projection::Projection;
 #[cfg(feature = "eval")]
 pub(crate) use query::EPSILON;
@@ -33,7 +31,7 @@ pub use query::{AnalogyRule, Combine, Neighbor, Query, Term};
 pub(crate) use rows::Rows;
 #[cfg(feature = "eval")]
 pub(crate) use search::find_best;
-pub use vectors::Vectors;
+pub use vectors::{Origin, Vectors};
 pub(crate) use words::WordList;
 
 use table::Table;

@@ -1,4 +1,4 @@
-//! Which of a model's vectors to use.
+//! Which of a model's vectors to use, and where vectors came from.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,6 +18,17 @@ pub enum Vectors {
     /// Target plus context, which the paper evaluates.
     #[default]
     Sum,
+}
+
+/// Where vectors came from. It is saved with them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The name of the file, without its folder.
+    pub source: String,
+    /// The file's format: `skipstream`, `word2vec-text` and so on.
+    pub format: String,
+    /// Which of a model's vectors these are, if the file had several kinds.
+    pub vectors: Option<Vectors>,
 }
 
 impl fmt::Display for Vectors {

@@ -8,13 +8,11 @@ use super::error::FormatError;
 use super::rows::fields;
 use super::{Format, finalfusion, npy, projector, yskip};
 use crate::bytes::{Compression, read_error, read_magic};
+use crate::snapshot::MAX_HEADER_BYTES;
 use crate::{Error, Result};
 
 /// The number of bytes to look at.
 const SAMPLE_BYTES: u64 = 64 << 10;
-
-/// The maximum length of a safetensors header, by that format's definition.
-const MAX_SAFETENSORS_HEADER: u64 = 100_000_000;
 
 /// Recognizes the format of a file or folder by its content; the file may be compressed.
 pub fn recognize(path: impl AsRef<Path>) -> Result<Format> {
@@ -59,9 +57,7 @@ impl Opened {
 /// The format of a file that begins with these bytes.
 fn format_of(sample: &[u8]) -> std::result::Result<Format, FormatError> {
     let is_safetensors = match sample.split_first_chunk::<8>() {
-        Some((length, rest)) => {
-            u64::from_le_bytes(*length) <= MAX_SAFETENSORS_HEADER && rest.starts_with(b"{")
-        }
+        Some((length, rest)) => u64::from_le_bytes(*length) <= MAX_HEADER_BYTES && rest.starts_with(b"{"),
         None => false,
     };
     match sample {

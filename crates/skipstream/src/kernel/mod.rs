@@ -1,6 +1,6 @@
 //! Pairs and negatives → changed rows; and rows → cosines.
 //!
-//! `scalar.rs` derives the update. `pair.rs`, `group/` and `compare.rs` are written once, for sixteen lanes, and compiled
+//! `tests/scalar.rs` derives the update. `pair.rs`, `group/` and `compare.rs` are written once, for sixteen lanes, and compiled
 //! for each instruction set; [`Kernel::best`] chooses at run time. All sets give the same bits.
 //!
 //! Invariant: apart from the mapping of files (`bytes/map.rs`), `unsafe` lives in this folder only: in `x86.rs`, `arm.rs`
@@ -14,8 +14,6 @@ mod group;
 mod instructions;
 mod pair;
 mod portable;
-#[cfg(test)]
-mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 

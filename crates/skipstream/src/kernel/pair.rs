@@ -1,4 +1,4 @@
-//! One pair and its negatives, exactly: `scalar.rs` sixteen floats at a time.
+//! One pair and its negatives, exactly: `tests/scalar.rs` sixteen floats at a time.
 
 use super::functions::{logarithm, logistic};
 use super::instructions::Instructions;

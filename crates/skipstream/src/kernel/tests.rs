@@ -1,5 +1,7 @@
 //! Kernels against the scalar definition, against each other, and gradients against finite differences.
 
+mod scalar;
+
 use super::*;
 use crate::parameters::LANES;
 use crate::random::Random;

@@ -2,7 +2,7 @@
 //!
 //! Two samplers, both exact:
 //! - [`AdaptiveTable`]: the paper's reservoir, which follows the stream word by word (`incremental`).
-//!   `PlainTable` is its definition, Algorithm 3 word for word, too slow for anything but tests.
+//!   `tests/plain.rs` is its definition, Algorithm 3 word for word.
 //! - [`AliasTable`]: built from the counts, then O(1) per draw (`mini-batch`: for each block and batch; `batch` and
 //!   `word2vec`: once). An adaptive table for every block would cost 12 ns per token and megabytes of state; building the
 //!   alias tables costs 1 ns per token and no state.
@@ -11,14 +11,10 @@
 
 mod adaptive;
 mod alias;
-#[cfg(test)]
-mod plain;
 
 pub use adaptive::AdaptiveTable;
 pub(crate) use adaptive::SavedTable;
 pub use alias::AliasTable;
-#[cfg(test)]
-pub use plain::PlainTable;
 
 /// count ^ exponent.
 ///

@@ -1,3 +1,7 @@
+mod plain;
+
+use plain::PlainTable;
+
 use super::*;
 use crate::random::Random;
 use crate::vocabulary::{Observed, Vocabulary, WordId};

@@ -14,8 +14,8 @@ use super::tensor::Value;
 use crate::bytes::MappedFloats;
 use crate::error::{Error, Result};
 
-/// The maximum length of a header, as in the safetensors library.
-const MAX_HEADER_BYTES: u64 = 100_000_000;
+/// The maximum length of a header, by the definition of safetensors.
+pub(crate) const MAX_HEADER_BYTES: u64 = 100_000_000;
 
 /// The names of the tensors that hold words with counts and one vector each.
 #[derive(Clone, Copy)]

@@ -53,6 +53,7 @@ mod vectors;
 mod write;
 
 pub use error::ModelFileError;
+pub(crate) use file::MAX_HEADER_BYTES;
 pub use inspect::{
     Checksum, FileKind, Inspection, Noise, TensorReport, TrainingState, WordEntry, inspect, kind, words,
 };

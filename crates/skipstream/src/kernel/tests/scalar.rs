@@ -11,7 +11,7 @@
 //! at the end with the sum of its gradients. AdaGrad (Duchi et al. 2011): G += g², step η g / √G, for each
 //! dimension; by row, G grows by the mean of g² over the dimensions.
 
-use super::{Optimizer, State};
+use super::super::{Optimizer, State};
 
 /// Trains a target with one context (label 1) or one negative (label 0): updates the context's row, adds to the
 /// target's gradient, and returns the loss.

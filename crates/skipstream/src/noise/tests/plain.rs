@@ -13,7 +13,7 @@
 //!
 //! F copies are F rounded up or down at random, so that F is their expectation.
 
-use super::increment;
+use super::super::increment;
 use crate::random::Random;
 
 /// The adaptive unigram table as the paper defines it: every word visits every slot.
