@@ -123,7 +123,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// A setting that is out of range.
     pub(crate) fn setting(field: &'static str, value: impl ToString, limit: impl Into<String>) -> Error {
         Error::Setting { field, value: value.to_string(), limit: limit.into() }
     }
@@ -133,22 +132,18 @@ impl Error {
         move |source| Error::Io { path: path.as_ref().to_owned(), source }
     }
 
-    /// A text that cannot be read.
     pub(crate) fn text(path: impl AsRef<Path>, cause: TextError) -> Error {
         Error::Text { path: path.as_ref().to_owned(), cause }
     }
 
-    /// A model file that cannot be used.
     pub(crate) fn model_file(path: impl AsRef<Path>, cause: ModelFileError) -> Error {
         Error::ModelFile { path: path.as_ref().to_owned(), cause }
     }
 
-    /// A vectors file of another program that cannot be used.
     pub(crate) fn format(path: impl AsRef<Path>, cause: FormatError) -> Error {
         Error::Format { path: path.as_ref().to_owned(), cause }
     }
 
-    /// A failed reservation of memory.
     pub(crate) fn out_of_memory(what: impl Into<String>, bytes: usize) -> Error {
         Error::OutOfMemory { what: what.into(), bytes: bytes as u64 }
     }

@@ -64,7 +64,6 @@ pub struct Files {
     layout: Layout,
     /// Everything to read, in order.
     parts: Vec<Part>,
-    /// The current one.
     turn: usize,
     stream: Option<TextStream>,
     skipped: Vec<PathBuf>,
@@ -89,14 +88,12 @@ struct Part {
     is_recorded: bool,
 }
 
-/// The reader of a pipe.
 enum Pipe {
     /// Bytes that may be compressed.
     Bytes(Box<dyn io::Read + Send>),
     Text(Box<dyn io::Read + Send>),
 }
 
-/// How far a part was read.
 #[derive(Clone, Copy, Default)]
 struct Reached {
     position: Position,
@@ -223,7 +220,6 @@ impl Files {
         result
     }
 
-    /// Reads from the current part.
     fn read_part(&mut self, sentence: &mut Sentence) -> Result<Read> {
         let part = &mut self.parts[self.turn];
         let stream = match &mut self.stream {

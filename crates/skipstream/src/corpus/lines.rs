@@ -61,7 +61,6 @@ pub struct Lines<R> {
     report: TextReport,
 }
 
-/// The state of the current line.
 #[derive(Debug, Default)]
 struct Line {
     /// From 1.
@@ -72,19 +71,11 @@ struct Line {
     nul: bool,
 }
 
-/// Why a piece ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Cut,
     Line,
     Stream,
-}
-
-/// What the policy for invalid UTF-8 says about a piece.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Kept,
-    Refused,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -175,10 +166,10 @@ impl<R: BufRead> Lines<R> {
             if is_ended {
                 return Ok(Read::End);
             }
-            let verdict = self.read_piece(&mut words.runs)?;
+            let is_kept = self.read_piece(&mut words.runs)?;
             words.restart();
             is_ended = self.piece_end == End::Stream;
-            if verdict == Verdict::Refused && !sentence.is_empty() {
+            if !is_kept && !sentence.is_empty() {
                 // No window reaches across text that is left out.
                 self.position = self.after_piece();
                 return Ok(Read::Sentence);
@@ -204,8 +195,8 @@ impl<R: BufRead> Lines<R> {
         Location { path: self.name.clone(), line, offset }
     }
 
-    /// Reads one piece. It may have no tokens, or be rejected by the policy for invalid UTF-8.
-    fn read_piece(&mut self, sentence: &mut Sentence) -> Result<Verdict> {
+    /// Reads one piece, which may have no tokens. False if the policy for invalid UTF-8 leaves it out.
+    fn read_piece(&mut self, sentence: &mut Sentence) -> Result<bool> {
         sentence.clear();
         self.piece_start = self.after_piece();
         if self.piece_end != End::Cut {
@@ -252,7 +243,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Counts a piece, then applies the policy for invalid UTF-8.
-    fn admit(&mut self, sentence: &mut Sentence, finished: &Finished) -> Result<Verdict> {
+    fn admit(&mut self, sentence: &mut Sentence, finished: &Finished) -> Result<bool> {
         self.report.long_tokens += finished.long_tokens;
         if let Some(offset) = finished.first_long
             && self.report.first.long_token.is_none()
@@ -279,10 +270,10 @@ impl<R: BufRead> Lines<R> {
             self.report.lines += u64::from(self.line.begun);
         }
         match (finished.first_invalid, self.options.invalid_utf8) {
-            (None, _) | (_, InvalidUtf8::Replace) => Ok(Verdict::Kept),
+            (None, _) | (_, InvalidUtf8::Replace) => Ok(true),
             (Some(_), InvalidUtf8::Skip) => {
                 sentence.clear();
-                Ok(Verdict::Refused)
+                Ok(false)
             }
             (Some(offset), InvalidUtf8::Error) => {
                 let Location { path, line, offset } = self.place(offset);

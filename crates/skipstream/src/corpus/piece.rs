@@ -62,7 +62,6 @@ pub(super) struct Piece {
     compact_at: usize,
 }
 
-/// What was found in a piece.
 #[derive(Default)]
 pub(super) struct Finished {
     /// The number of tokens that were left out.

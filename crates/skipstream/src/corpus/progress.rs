@@ -50,7 +50,6 @@ impl RawProgress {
     }
 }
 
-/// Counts the bytes that are read.
 pub(super) struct Counted<R> {
     inner: R,
     read: Arc<AtomicU64>,

@@ -11,7 +11,6 @@ use super::sentence::Sentence;
 #[derive(Debug)]
 pub(super) struct WordSplitter {
     options: TextOptions,
-    /// The runs.
     pub(super) runs: Sentence,
     /// Whether all of them are ASCII, and were lowercased together if requested.
     is_ascii: bool,

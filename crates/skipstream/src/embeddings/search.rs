@@ -143,7 +143,6 @@ impl<'a> Pass<'a> {
         pass
     }
 
-    /// The best rows of each query.
     fn run(&self, kernel: Kernel, threads: usize, progress: &(dyn Fn(f64) + Sync)) -> Vec<Best> {
         let work_per_row = self.embeddings.dimensions() * self.cues.len() + self.queries.len();
         let rows_per_share = (WORK_PER_SHARE / work_per_row).max(1).next_multiple_of(BLOCK);

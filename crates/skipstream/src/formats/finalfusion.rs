@@ -1,7 +1,7 @@
 //! The format of finalfusion: a header, then chunks for words, vectors and norms.
 //!
-//! finalfusion keeps vectors at unit length, with their norms beside them. A value therefore comes back as a product of
-//! two rounded numbers: within 2⁻²² of it, relatively. There are no counts.
+//! finalfusion keeps vectors at unit length, with their norms beside them. A value is therefore read as the product of
+//! two rounded numbers, with a relative error of at most 2⁻²². There are no counts.
 //!
 //! All numbers are little-endian. The header is `FiFu`, the version (0), the number of chunks and their identifiers. A
 //! chunk is its identifier, its length in bytes and its data.

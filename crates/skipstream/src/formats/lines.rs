@@ -88,7 +88,6 @@ impl Line<'_> {
         text.parse().map_err(|_| self.error(Defect::Count { text: text.to_owned() }))
     }
 
-    /// A defect in this line.
     pub(crate) fn error(&self, defect: Defect) -> Error {
         Error::format(self.name, FormatError::At { place: FilePlace::Line(self.number), defect })
     }

@@ -28,7 +28,6 @@ pub(super) fn words_path(array: &Path) -> PathBuf {
     array.with_extension("words.tsv")
 }
 
-/// Writes the array.
 pub(super) fn write_array(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
     let (rows, columns) = (embeddings.len(), embeddings.dimensions());
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
@@ -48,7 +47,6 @@ pub(super) fn write_array(embeddings: &Embeddings, mut writer: impl Write, name:
     write_all().map_err(Error::io(name))
 }
 
-/// Writes the list of words.
 pub(super) fn write_words(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
     tsv::check_words(embeddings, name)?;
     tsv::write_words(embeddings, &mut writer).map_err(Error::io(name))

@@ -48,7 +48,6 @@ impl Opened {
         format_of(&self.sample).map_err(|cause| Error::format(path, cause))
     }
 
-    /// The whole file.
     pub(super) fn into_reader(self) -> impl BufRead {
         Cursor::new(self.sample).chain(self.rest)
     }

@@ -18,7 +18,6 @@ pub(super) const MAX_VALUE_BYTES: usize = 64;
 /// Something read, or its defect: the caller knows the place and adds it.
 pub(super) type Checked<T> = std::result::Result<T, Defect>;
 
-/// The rows that were read so far.
 pub(super) struct Rows {
     dimensions: usize,
     words: WordList,
@@ -27,7 +26,6 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// No rows yet.
     pub(super) fn new(dimensions: usize) -> Checked<Rows> {
         if !(1..=MAX_DIMENSIONS).contains(&dimensions) {
             return Err(Defect::Dimensions { found: dimensions });
@@ -39,7 +37,6 @@ impl Rows {
         self.dimensions
     }
 
-    /// The number of words.
     pub(super) fn len(&self) -> usize {
         self.words.len()
     }

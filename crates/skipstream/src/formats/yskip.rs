@@ -26,7 +26,6 @@ pub(super) fn is_first_line(line: &str) -> bool {
         })
 }
 
-/// Reads the requested vectors.
 pub(super) fn read(reader: impl BufRead, name: &Path, vectors: Vectors) -> Result<Embeddings> {
     let mut lines = Lines::new(reader, name, MAX_LINE_BYTES);
     let first = lines.next()?.ok_or_else(|| Error::format(name, FormatError::Empty))?;

@@ -88,7 +88,6 @@ fn first<I: Instructions>(i: I, vector: I::Vector) -> f32 {
     lanes[0]
 }
 
-/// Prefetches a row.
 #[inline(always)]
 pub(super) fn prefetch_row<I: Instructions>(i: I, row: &[Lanes]) {
     for lanes in row {

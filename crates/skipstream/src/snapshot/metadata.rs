@@ -23,7 +23,6 @@ const COUNTS: [&str; 5] = ["batches", "ledger", "slots", "totals", "vocabulary"]
 /// BLAKE3 of each tensor, in hexadecimal.
 pub(super) type Checksums = BTreeMap<String, String>;
 
-/// The metadata of a file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Metadata {
     pub version: u32,
@@ -41,7 +40,6 @@ pub(super) enum Contents {
     Vectors(VectorsMetadata),
 }
 
-/// The metadata of a training state.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct TrainingMetadata {
     pub config: Config,
@@ -64,7 +62,6 @@ pub(super) struct TrainingMetadata {
     pub noise_totals: Option<[f64; 2]>,
 }
 
-/// The metadata of a vectors file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct VectorsMetadata {
     /// Where the vectors came from, if that is known.

@@ -62,10 +62,8 @@ pub use norms::{Band, Norms};
 /// The format's version. A reader rejects others.
 const VERSION: u32 = 1;
 
-/// The one key of the metadata.
 const METADATA_KEY: &str = "skipstream";
 
-/// The program that writes the files.
 const PROGRAM: &str = concat!("skipstream ", env!("CARGO_PKG_VERSION"));
 
 #[cfg(test)]

@@ -22,7 +22,6 @@ pub(super) struct TensorSpec {
     pub meaning: &'static str,
 }
 
-/// A size.
 #[derive(Clone, Copy)]
 pub(super) enum Dim {
     /// The number of words, n.

@@ -71,7 +71,6 @@ fn header(tensors: &[Named<'_>], contents: Contents) -> io::Result<Vec<u8>> {
     Ok(header)
 }
 
-/// A tensor to write.
 pub(super) struct Tensor<'a> {
     dtype: Dtype,
     shape: Vec<usize>,

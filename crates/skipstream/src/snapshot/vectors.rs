@@ -9,7 +9,6 @@ use super::tensor::{Named, Tensor, word_tensors, write_file};
 use crate::embeddings::{Embeddings, Origin, Rows, Vectors, WordList};
 use crate::error::{Error, Result};
 
-/// The tensors of a vectors file.
 pub(super) const VECTORS: VectorsNames =
     VectorsNames { words: "words", ends: "word_ends", counts: "counts", vectors: "vectors" };
 

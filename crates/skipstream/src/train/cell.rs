@@ -30,14 +30,12 @@ pub(super) struct Worker {
     scratch: GroupScratch,
 }
 
-/// What was trained.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trained {
     pub pairs: u64,
     pub loss: f64,
 }
 
-/// Settings of all cells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CellSettings {
     pub kernel: Kernel,

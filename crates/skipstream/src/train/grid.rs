@@ -17,7 +17,6 @@ use crate::noise::AliasTable;
 use crate::parameters::{Layout, Parameters};
 use crate::random::{Purpose, Random};
 
-/// Trains batches.
 #[derive(Debug)]
 pub(super) struct Grid {
     settings: CellSettings,

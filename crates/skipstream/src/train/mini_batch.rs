@@ -24,7 +24,6 @@ use crate::pairs::{PairSampler, Reach};
 use crate::random::{Purpose, Random};
 use crate::vocabulary::{Observed, Vocabulary, WordId};
 
-/// The state of the strategy.
 #[derive(Debug)]
 pub(crate) struct MiniBatch {
     /// Line 2.
@@ -54,7 +53,6 @@ pub(super) struct Batch {
     pub replayed: u64,
 }
 
-/// Makes batches.
 #[derive(Debug)]
 pub(super) struct Intake {
     seed: u64,

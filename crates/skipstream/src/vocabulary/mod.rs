@@ -97,7 +97,6 @@ struct Link {
     id: WordId,
 }
 
-/// A slot.
 #[derive(Clone, Debug)]
 struct Entry {
     /// Misra–Gries' counter; 0 if the slot is free.

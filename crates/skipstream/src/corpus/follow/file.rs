@@ -29,7 +29,6 @@ pub(super) struct FollowedFile {
     closed_report: TextReport,
 }
 
-/// A file that is being read.
 struct Open {
     file: Growing,
     identity: Identity,
@@ -41,7 +40,6 @@ struct Open {
     recorded: Option<Position>,
 }
 
-/// A file that was read to its end.
 struct Closed {
     canonical: PathBuf,
     /// The file and how far it was read, if it still has that path, as one to which a link has led.

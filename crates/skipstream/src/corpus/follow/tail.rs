@@ -231,7 +231,6 @@ impl Tail {
     }
 }
 
-/// A file that was opened.
 pub(super) struct Opened {
     /// The name it has now.
     pub name: PathBuf,

@@ -22,7 +22,6 @@ pub(super) struct JsonLines {
     line: Vec<u8>,
 }
 
-/// How a line ended.
 #[derive(PartialEq, Eq)]
 enum Ending {
     Newline,
@@ -134,7 +133,6 @@ fn without_line(error: &serde_json::Error) -> String {
     message.replace(&format!(" at line {} column", error.line()), " at column")
 }
 
-/// What was found of the field.
 enum Found {
     Nothing,
     Text,

@@ -71,7 +71,6 @@ impl Column {
         Ok(column)
     }
 
-    /// Skips rows.
     fn skip(&mut self, rows: u64) -> Result<()> {
         while self.row < rows {
             let Some(group) = self.file.metadata().row_groups().get(self.next_group) else {

@@ -33,7 +33,6 @@ pub struct Word2vecOptions<'a> {
     pub prefix: &'a str,
 }
 
-/// The first line.
 #[derive(Clone, Copy)]
 struct Header {
     words: usize,

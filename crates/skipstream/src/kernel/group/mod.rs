@@ -58,7 +58,6 @@ impl Group {
     }
 }
 
-/// The settings of a group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupSettings {
     pub dimensions: usize,

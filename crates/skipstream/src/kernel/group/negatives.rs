@@ -152,7 +152,6 @@ pub(super) fn target_gradients<I: Instructions>(
     }
 }
 
-/// Updates the negatives.
 #[inline(always)]
 pub(super) fn update<I: Instructions>(
     i: I,
