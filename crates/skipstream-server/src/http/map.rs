@@ -9,7 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::ApiError;
 use super::answer::{Answer, Json, compute, row_of};
 use super::extract::{Number, Parameters, Word};
-use crate::map::{MapPoint, MapRequest, Maps, Method};
+use crate::map::{MapRequest, Method};
 use crate::service::Service;
 
 // An alias, because utoipa's macro does not accept const parameters.
@@ -71,7 +71,7 @@ pub async fn draw(
     Parameters(Query { n, around, method }): Parameters<Query>,
 ) -> Result<Json<Answer<WordMap>>, ApiError> {
     let n = n.map_or(300, Words::get);
-    let most = Maps::max_words(method);
+    let most = method.max_words();
     if n > most {
         return Err(ApiError::bad_request(format!("n is {n}; with this method it must be from 1 to {most}")));
     }
@@ -79,14 +79,14 @@ pub async fn draw(
         let published = service.published();
         let around = around.map(|word| row_of(&published, &word)).transpose()?;
         let map = service.maps.map(&published, MapRequest { n, around, method })?;
-        let point = |&MapPoint { row, x, y }: &MapPoint| Point {
+        let point = |&(row, [x, y]): &(usize, [f64; 2])| Point {
             word: published.embeddings.word(row).to_owned(),
             x,
             y,
             count: published.embeddings.count(row),
             rank: row + 1,
         };
-        let points = map.points.iter().map(point).collect();
+        let points = map.iter().map(point).collect();
         Ok(Answer::new(&published, WordMap { method, points }))
     })
     .await

@@ -1,4 +1,4 @@
-//! Maps of words, and a cache of the last ones.
+//! Words on a plane, and a cache of the last maps.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -24,83 +24,61 @@ pub enum Method {
     Tsne,
 }
 
+impl Method {
+    pub fn max_words(self) -> usize {
+        match self {
+            Method::Pca => 2_000,
+            Method::Tsne => 500,
+        }
+    }
+}
+
 /// Which words a map shows, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapRequest {
-    /// The number of words: the most frequent ones, or the nearest to a row.
+    /// The number of words: the most frequent ones, or the nearest to `around`.
     pub n: usize,
-    /// The row, which the map shows as well.
+    /// A row, which the map shows as well.
     pub around: Option<usize>,
-    /// The projection.
     pub method: Method,
 }
 
-/// A map.
-#[derive(Debug, PartialEq)]
-pub struct Map {
-    /// The words: the most frequent first, or the word at the center and then the nearest.
-    pub points: Vec<MapPoint>,
-}
-
-/// A word on a map.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MapPoint {
-    /// Its row.
-    pub row: usize,
-    /// From -1 to 1.
-    pub x: f64,
-    /// From -1 to 1.
-    pub y: f64,
-}
+/// Rows with their coordinates, from -1 to 1: the most frequent word first, or `around` and then the nearest.
+pub type Map = Vec<(usize, [f64; 2])>;
 
 /// Computes maps, and caches the last ones while their version is published.
 #[derive(Debug, Default)]
 pub struct Maps {
     /// Locked while a map is computed: it takes up to a second of a core, and other requests may be for the same map.
-    cached: Mutex<VecDeque<CachedMap>>,
-}
-
-#[derive(Debug)]
-struct CachedMap {
-    published: Weak<Published>,
-    request: MapRequest,
-    map: Arc<Map>,
+    cached: Mutex<VecDeque<(Weak<Published>, MapRequest, Arc<Map>)>>,
 }
 
 impl Maps {
-    /// The maximum number of words on a map.
-    pub fn max_words(method: Method) -> usize {
-        match method {
-            Method::Pca => 2_000,
-            Method::Tsne => 500,
-        }
-    }
-
     /// A map of a published version.
     ///
     /// # Panics
     /// If the row does not exist.
     pub fn map(&self, published: &Arc<Published>, request: MapRequest) -> Result<Arc<Map>> {
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        cached.retain(|cached| cached.published.strong_count() > 0);
-        let is_it = |cached: &&CachedMap| {
-            std::ptr::eq(cached.published.as_ptr(), Arc::as_ptr(published)) && cached.request == request
-        };
-        if let Some(known) = cached.iter().find(is_it) {
-            return Ok(known.map.clone());
+        cached.retain(|(version, ..)| version.strong_count() > 0);
+        let known = cached.iter().find(|(version, of, _)| {
+            std::ptr::eq(version.as_ptr(), Arc::as_ptr(published)) && *of == request
+        });
+        if let Some((_, _, map)) = known {
+            return Ok(map.clone());
         }
         let map = Arc::new(compute(published, request)?);
         if cached.len() == MAX_CACHED {
             cached.pop_front();
         }
-        cached.push_back(CachedMap { published: Arc::downgrade(published), request, map: map.clone() });
+        cached.push_back((Arc::downgrade(published), request, map.clone()));
         Ok(map)
     }
 }
 
 fn compute(published: &Published, MapRequest { n, around, method }: MapRequest) -> Result<Map> {
     let embeddings = &published.embeddings;
-    let n = n.min(Maps::max_words(method)).min(embeddings.len());
+    let n = n.min(method.max_words()).min(embeddings.len());
     let rows: Vec<usize> = match around {
         None => (0..n).collect(),
         Some(row) => {
@@ -115,8 +93,7 @@ fn compute(published: &Published, MapRequest { n, around, method }: MapRequest) 
     let points = embeddings.project(&rows, projection);
     let largest = points.iter().flatten().fold(0.0f64, |largest, value| largest.max(value.abs()));
     let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
-    let point = |(row, [x, y]): (usize, [f64; 2])| MapPoint { row, x: x * scale, y: y * scale };
-    Ok(Map { points: rows.into_iter().zip(points).map(point).collect() })
+    Ok(rows.into_iter().zip(points).map(|(row, point)| (row, point.map(|value| value * scale))).collect())
 }
 
 #[cfg(test)]
@@ -134,14 +111,14 @@ mod tests {
         let maps = Maps::default();
         for method in [Method::Pca, Method::Tsne] {
             let map = maps.map(&published, request(10, None, method)).unwrap();
-            assert!(map.points.iter().map(|point| point.row).eq(0..10));
+            assert!(map.iter().map(|point| point.0).eq(0..10));
             let map = maps.map(&published, request(4, Some(7), method)).unwrap();
-            let rows: Vec<usize> = map.points.iter().map(|point| point.row).collect();
+            let rows: Vec<usize> = map.iter().map(|point| point.0).collect();
             let nearest = published.embeddings.neighbors(published.embeddings.word(7), 4).unwrap();
             let words: Vec<&str> = rows.iter().map(|&row| published.embeddings.word(row)).collect();
             assert_eq!(rows[0], 7);
             assert!(words[1..].iter().copied().eq(nearest.iter().map(|neighbor| neighbor.word)));
-            let values = map.points.iter().flat_map(|point| [point.x, point.y]);
+            let values = map.iter().flat_map(|point| point.1);
             let largest = values.fold(0.0f64, |largest, value| largest.max(value.abs()));
             assert!((largest - 1.0).abs() < 1e-12);
         }
@@ -167,8 +144,8 @@ mod tests {
             let published = published(n_words, 3);
             for method in [Method::Pca, Method::Tsne] {
                 let map = maps.map(&published, request(100, None, method)).unwrap();
-                assert_eq!(map.points.len(), n_words);
-                assert!(map.points.iter().all(|point| point.x.is_finite() && point.y.is_finite()));
+                assert_eq!(map.len(), n_words);
+                assert!(map.iter().flat_map(|point| point.1).all(f64::is_finite));
             }
         }
     }
