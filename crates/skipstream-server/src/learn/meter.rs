@@ -30,21 +30,19 @@ pub struct Meter {
 struct Entry {
     time: Instant,
     tokens: u64,
-    pairs: u64,
-    loss: f64,
+    trained: Totals,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Point {
     words: u64,
-    pairs: u64,
-    loss: f64,
+    trained: Totals,
 }
 
 impl Meter {
     /// Starts with what was learned before.
     pub fn new(progress: Progress, now: Instant) -> Meter {
-        let entry = Entry { time: now, tokens: progress.tokens, pairs: 0, loss: 0.0 };
+        let entry = Entry { time: now, tokens: progress.tokens, trained: Totals::default() };
         Meter {
             progress,
             recent: VecDeque::from([entry]),
@@ -61,7 +59,7 @@ impl Meter {
         let trained = self.count(progress, before, now);
         if trained.pairs > 0 {
             self.has_batches = true;
-            self.draw(Point { words: progress.tokens, pairs: trained.pairs, loss: trained.loss });
+            self.draw(Point { words: progress.tokens, trained });
         }
     }
 
@@ -70,7 +68,7 @@ impl Meter {
     pub fn note_fork(&mut self, progress: &Progress, before: &Totals, now: Instant) {
         let trained = self.count(progress, before, now);
         if trained.pairs > 0 && !self.has_batches {
-            self.draw(Point { words: progress.tokens, pairs: trained.pairs, loss: trained.loss });
+            self.draw(Point { words: progress.tokens, trained });
         }
     }
 
@@ -80,8 +78,7 @@ impl Meter {
         if progress.tokens >= self.progress.tokens {
             self.progress = *progress;
         }
-        let tokens = self.progress.tokens;
-        self.recent.push_back(Entry { time: now, tokens, pairs: trained.pairs, loss: trained.loss });
+        self.recent.push_back(Entry { time: now, tokens: self.progress.tokens, trained });
         self.forget(now);
         trained
     }
@@ -103,17 +100,13 @@ impl Meter {
     /// The mean loss per pair over the last few seconds, if any was trained.
     pub fn loss(&self) -> Option<f64> {
         // The first entry was trained before the window.
-        let (pairs, loss) = self
-            .recent
-            .iter()
-            .skip(1)
-            .fold((0, 0.0), |(pairs, loss), entry| (pairs + entry.pairs, loss + entry.loss));
-        (pairs > 0).then(|| loss / pairs as f64)
+        let trained = sum(self.recent.iter().skip(1).map(|entry| entry.trained));
+        (trained.pairs > 0).then(|| trained.mean_loss())
     }
 
     /// The loss curve.
     pub fn losses(&self) -> VecDeque<LossPoint> {
-        let point = |point: &Point| LossPoint { words: point.words, loss: point.loss / point.pairs as f64 };
+        let point = |point: &Point| LossPoint { words: point.words, loss: point.trained.mean_loss() };
         self.curve.iter().map(point).collect()
     }
 
@@ -137,11 +130,7 @@ impl Meter {
             // A fork has trained this text before.
             Some(last) if point.words <= last.words => {}
             Some(last) if last.words - before < self.step => {
-                *last = Point {
-                    words: point.words,
-                    pairs: last.pairs + point.pairs,
-                    loss: last.loss + point.loss,
-                };
+                *last = Point { words: point.words, trained: sum([last.trained, point.trained]) };
             }
             _ => self.curve.push_back(point),
         }
@@ -157,13 +146,20 @@ impl Meter {
             .chunks(2)
             .map(|pair| Point {
                 words: pair[pair.len() - 1].words,
-                pairs: pair.iter().map(|point| point.pairs).sum(),
-                loss: pair.iter().map(|point| point.loss).sum(),
+                trained: sum(pair.iter().map(|point| point.trained)),
             })
             .collect();
         let words = self.curve.back().map_or(0, |point| point.words);
         self.step = (words / self.curve.len().max(1) as u64).max(1);
     }
+}
+
+fn sum(parts: impl IntoIterator<Item = Totals>) -> Totals {
+    parts.into_iter().fold(Totals::default(), |sum, part| Totals {
+        pairs: sum.pairs + part.pairs,
+        loss: sum.loss + part.loss,
+        replayed: sum.replayed + part.replayed,
+    })
 }
 
 #[cfg(test)]
