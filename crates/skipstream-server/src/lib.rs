@@ -5,57 +5,42 @@
 //! Queries read the last published version (`search`, `http`) and never wait for training. Snapshots of published versions
 //! show what changed over time (`change`), and events report what happens (`events`).
 //!
-//! # Modules, in reading order
-//!
-//! | module | purpose |
-//! |---|---|
-//! | [`settings`], `error` | the settings; what can go wrong |
-//! | [`auth`] | tokens and roles |
-//! | [`log`] | numbers lines and stores them on disk |
-//! | [`published`], [`status`] | a published version of the vectors; the state of training |
-//! | [`events`] | server-sent events |
-//! | [`change`] | snapshots; words that moved, appeared or became more frequent |
-//! | [`map`] | words in two dimensions |
-//! | [`search`] | neighbor queries |
-//! | [`service`] | state that all parts share |
-//! | [`learn`] | trains the model and writes checkpoints |
-//! | [`sources`] | followed files and commands |
-//! | [`metrics`] | Prometheus metrics |
-//! | [`http`] | routes |
-//! | `page` | the web page |
-//! | [`server`] | startup and shutdown |
+//! The modules below are in reading order.
 
-pub mod error;
-pub mod settings;
+mod auth;
+mod error;
+mod settings;
+mod threads;
 
-pub mod auth;
-
-pub mod log;
-
-pub mod published;
-pub mod status;
-
+mod log;
+mod published;
 mod requests;
+mod status;
 
-pub mod events;
+mod events;
 
-pub mod change;
-pub mod map;
-pub mod search;
+mod change;
+mod map;
+mod search;
 
-pub mod service;
+mod service;
 
-pub mod learn;
-pub mod sources;
+mod learn;
+mod sources;
 
-pub mod metrics;
+mod metrics;
 
-pub mod http;
+mod http;
 mod page;
 
-pub mod server;
+mod server;
 
+pub use auth::check;
 pub use error::{Error, Result};
-pub use server::Server;
+pub use http::router;
+pub use learn::memory_bound;
+pub use log::Log;
+pub use published::{Published, Seen};
+pub use server::{Server, Stopper};
 pub use service::Service;
-pub use settings::ServeSettings;
+pub use settings::{Index, ServeSettings};

@@ -13,8 +13,6 @@ pub type Seq = u64;
 /// A published version of the model.
 #[derive(Debug)]
 pub struct Published {
-    /// Its number since the service started, from 0.
-    pub number: u64,
     /// The last line that it has learned.
     pub seq: Seq,
     /// When it was published.
@@ -64,7 +62,6 @@ pub struct Seen {
 impl Published {
     /// The version after a line.
     pub fn new(
-        number: u64,
         seq: Seq,
         time: Timestamp,
         embeddings: Embeddings,
@@ -72,7 +69,7 @@ impl Published {
         progress: Progress,
     ) -> Published {
         assert_eq!(embeddings.len(), seen.len(), "every word has times");
-        Published { number, seq, time, embeddings, seen, progress, by_word: OnceLock::new() }
+        Published { seq, time, embeddings, seen, progress, by_word: OnceLock::new() }
     }
 
     /// The words that start with a prefix, the most frequent first, at most `n`.

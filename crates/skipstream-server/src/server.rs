@@ -8,6 +8,7 @@ mod connections;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -15,14 +16,14 @@ use skipstream::{Config, Trainer};
 use tokio::sync::watch;
 
 use crate::auth;
-use crate::change::Monitor;
+use crate::change;
 use crate::http;
-use crate::learn::{Learner, MemoryBound, Model};
+use crate::learn::{Learner, Model, memory_bound};
 use crate::log::Log;
 use crate::search;
 use crate::service::Service;
 use crate::settings::ServeSettings;
-use crate::sources::Sources;
+use crate::sources;
 use connections::Connections;
 pub(crate) use connections::Limits;
 
@@ -31,9 +32,8 @@ pub(crate) use connections::Limits;
 pub struct Server {
     service: Arc<Service>,
     learner: Learner,
-    monitor: Monitor,
-    sources: Sources,
-    memory_bound: MemoryBound,
+    /// The monitor, the indexer and the sources.
+    threads: Vec<JoinHandle<()>>,
     listener: TcpListener,
     stop: watch::Sender<bool>,
 }
@@ -71,21 +71,23 @@ impl Server {
         } else {
             Model::create(&settings.data, Trainer::new(config()?)?, &log)?
         };
-        let memory_bound = MemoryBound::new(model.trainer(), &settings);
+        let config = model.trainer().settings();
+        let memory_bound = memory_bound(config, model.trainer().memory_bound(), &settings);
         let first = model.published(settings.vectors)?;
-        let service = Service::new(settings, log, first);
-        service.describe(&model.trainer().settings().resolved(), memory_bound.total());
+        let service = Service::new(settings, log, first, config.resolved(), memory_bound);
         // Before the learner, so that it sees every published version.
-        let monitor = Monitor::start(service.clone())?;
+        let mut threads = vec![change::start_monitor(service.clone())?];
+        #[cfg(feature = "usearch")]
+        threads.extend(search::start_indexer(service.clone())?);
         let learner = Learner::start(service.clone(), model)?;
-        let sources = Sources::start(&service)?;
+        threads.extend(sources::start(&service)?);
         let stop = watch::Sender::new(false);
-        Ok(Server { service, learner, monitor, sources, memory_bound, listener, stop })
+        Ok(Server { service, learner, threads, listener, stop })
     }
 
-    /// Upper bound of its memory.
-    pub fn memory_bound(&self) -> MemoryBound {
-        self.memory_bound
+    /// Upper bound of its memory in bytes.
+    pub fn memory_bound(&self) -> u64 {
+        self.service.memory_bound
     }
 
     /// The address it listens on.
@@ -100,7 +102,7 @@ impl Server {
 
     /// Serves requests until it is stopped.
     pub fn run(self) -> Result<()> {
-        let Server { service, learner, monitor, sources, listener, stop, .. } = self;
+        let Server { service, learner, threads, listener, stop } = self;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let answered = runtime.block_on(async {
             listener.set_nonblocking(true)?;
@@ -115,9 +117,11 @@ impl Server {
         });
         service.stop();
         runtime.shutdown_timeout(Duration::from_secs(1));
-        sources.join();
+        for thread in threads {
+            // A panic there has already been printed.
+            let _ = thread.join();
+        }
         let saved = learner.join();
-        monitor.join();
         answered.context("cannot serve requests")?;
         Ok(saved?)
     }

@@ -1,7 +1,7 @@
 //! State that all parts of the service share.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use skipstream::Config;
@@ -41,15 +41,22 @@ pub struct Service {
     pub status: ArcSwap<Status>,
     /// Requests to the learner.
     pub(crate) requests: LearnerRequests,
-    model: OnceLock<(Config, u64)>,
+    pub(crate) model: Config,
+    pub(crate) memory_bound: u64,
     published: ArcSwap<Published>,
     publications: watch::Sender<Arc<Published>>,
     stopping: AtomicBool,
 }
 
 impl Service {
-    /// A service that starts with a published version.
-    pub fn new(settings: ServeSettings, log: Log, first: Published) -> Arc<Service> {
+    /// A service that starts with a published version of a model with these settings.
+    pub fn new(
+        settings: ServeSettings,
+        log: Log,
+        first: Published,
+        model: Config,
+        memory_bound: u64,
+    ) -> Arc<Service> {
         let first = Arc::new(first);
         let snapshots = SnapshotStore::open(&settings.data);
         let watch = WatchList::open(&settings.data, &settings.watch);
@@ -64,30 +71,12 @@ impl Service {
             events: Events::default(),
             status: ArcSwap::default(),
             requests: LearnerRequests::default(),
-            model: OnceLock::new(),
+            model,
+            memory_bound,
             published: ArcSwap::from(first.clone()),
             publications: watch::Sender::new(first),
             stopping: AtomicBool::new(false),
         })
-    }
-
-    /// Sets the settings of the model and the memory bound of the service.
-    ///
-    /// # Panics
-    /// If called twice.
-    pub fn describe(&self, model: &Config, memory_bound: u64) {
-        let first_time = self.model.set((model.clone(), memory_bound)).is_ok();
-        assert!(first_time, "the model never changes");
-    }
-
-    /// The settings of the model; `None` before [`Service::describe`].
-    pub fn model(&self) -> Option<&Config> {
-        self.model.get().map(|(model, _)| model)
-    }
-
-    /// Memory bound of the service in bytes; `None` before [`Service::describe`].
-    pub fn memory_bound(&self) -> Option<u64> {
-        self.model.get().map(|&(_, bytes)| bytes)
     }
 
     /// The current version, which queries read.

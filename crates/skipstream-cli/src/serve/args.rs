@@ -9,8 +9,7 @@ use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use skipstream::Bytes;
 use skipstream::Vectors;
-use skipstream_server::ServeSettings;
-use skipstream_server::settings::Index;
+use skipstream_server::{Index, ServeSettings};
 
 use crate::args::one_of;
 use crate::settings::SettingArgs;

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use indicatif::DecimalBytes;
+use skipstream::train::MemoryBound;
 use skipstream::{Config, Trainer};
-use skipstream_server::Server;
-use skipstream_server::learn::MemoryBound;
+use skipstream_server::{Server, memory_bound};
 use tracing::info;
 
 use crate::Ending;
@@ -27,10 +27,15 @@ pub fn run(args: ServeArgs) -> Result<Ending> {
     let requested = RequestedSettings::new(args.settings, file);
     let settings = service.settings(args.data);
 
-    let bound = |config: &Config| Ok(MemoryBound::of_new(&config.clone().check()?, &settings).total());
+    let bound = |config: &Config| {
+        let config = config.clone().check()?;
+        Ok(memory_bound(&config, MemoryBound::new(&config), &settings))
+    };
     let config = || requested.config_bounded(&bound);
-    let agree =
-        |trainer: &Trainer| requested.agree_with(trainer, MemoryBound::new(trainer, &settings).total());
+    let agree = |trainer: &Trainer| {
+        let bound = memory_bound(trainer.settings(), trainer.memory_bound(), &settings);
+        requested.agree_with(trainer, bound)
+    };
     let server = Server::open(settings.clone(), requested.threads, &config, &agree)?;
     let stopper = server.stopper();
     let was_asked = AtomicBool::new(false);
@@ -43,7 +48,7 @@ pub fn run(args: ServeArgs) -> Result<Ending> {
     })
     .context("cannot handle signals")?;
     let address = server.address()?;
-    let bound = DecimalBytes(server.memory_bound().total());
+    let bound = DecimalBytes(server.memory_bound());
     info!("listening on http://{address}/; send text to http://{address}/v1/text; memory limit {bound}");
     server.run()?;
     info!("stopped; the model is saved");

@@ -21,9 +21,9 @@ mod vocabulary;
 mod watch;
 
 pub use emerging::{Emerging, emerging};
-pub use history::{HistoryPoint, Near, history};
-pub use monitor::Monitor;
-pub use movers::{Comparison, Movers};
+pub use history::{HistoryPoint, history};
+pub use monitor::start as start_monitor;
+pub use movers::Movers;
 pub use name::SnapshotName;
 pub use point_in_time::PointInTime;
 pub use store::{SnapshotInfo, SnapshotStore};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
@@ -17,6 +17,7 @@ use super::vocabulary::Known;
 use crate::error::{Error, Result};
 use crate::published::Published;
 use crate::service::Service;
+use crate::threads;
 
 /// Delay before a failed snapshot is retried.
 const RETRY_AFTER: SignedDuration = SignedDuration::from_secs(60);
@@ -28,13 +29,11 @@ const WATCH_SHARE: u32 = 50;
 /// Neighbors to report for a word that moved.
 const NEIGHBORS: usize = 10;
 
-/// A thread that reports changes of the vocabulary, saves snapshots on a schedule, and checks watched words.
-#[derive(Debug)]
-pub struct Monitor {
-    thread: JoinHandle<()>,
-    /// Builds the search graph of each published version.
-    #[cfg(feature = "usearch")]
-    indexer: Option<crate::search::Indexer>,
+/// Starts a thread that reports changes of the vocabulary, saves snapshots on a schedule, and checks watched words. It ends
+/// when the service stops.
+pub fn start(service: Arc<Service>) -> Result<JoinHandle<()>> {
+    let state = State::new(service);
+    threads::spawn_async("monitor", move || state.run())
 }
 
 /// The data of a `drift` event: a watched word moved.
@@ -51,33 +50,6 @@ struct DriftAlert {
     overlap: f64,
     neighbors_before: Vec<String>,
     neighbors_after: Vec<String>,
-}
-
-impl Monitor {
-    /// Starts the thread. It ends when the service stops.
-    pub fn start(service: Arc<Service>) -> Result<Monitor> {
-        let failed = |reason: std::io::Error| Error::Data {
-            path: service.settings.data.clone(),
-            reason: format!("cannot start the monitor thread: {reason}"),
-        };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failed)?;
-        let state = State::new(service.clone());
-        let thread = thread::Builder::new().name("monitor".to_owned());
-        let thread = thread.spawn(move || runtime.block_on(state.run())).map_err(failed)?;
-        Ok(Monitor {
-            thread,
-            #[cfg(feature = "usearch")]
-            indexer: crate::search::Indexer::start(service)?,
-        })
-    }
-
-    /// Waits for the thread to end, after [`Service::stop`].
-    pub fn join(self) {
-        // A panic has already been reported.
-        let _ = self.thread.join();
-        #[cfg(feature = "usearch")]
-        self.indexer.into_iter().for_each(crate::search::Indexer::join);
-    }
 }
 
 struct State {

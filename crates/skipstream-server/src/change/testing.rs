@@ -24,7 +24,7 @@ pub fn of_embeddings(time: Timestamp, seq: Seq, embeddings: Embeddings, first: T
     let seen = vec![Seen { first, last: time }; embeddings.len()];
     let tokens = (0..embeddings.len()).map(|row| embeddings.count(row)).sum();
     let progress = Progress { tokens, totals: Totals::default(), vocabulary: embeddings.len(), evictions: 0 };
-    Published::new(seq, seq, time, embeddings, seen, progress)
+    Published::new(seq, time, embeddings, seen, progress)
 }
 
 /// Four hundred words in two heaps. The word `turns` is in the first heap, or in the second; `seed` moves every word a little.

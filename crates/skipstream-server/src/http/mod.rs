@@ -35,7 +35,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use error::{ApiError, ErrorBody, ErrorDetail};
+pub use error::ApiError;
 
 use crate::metrics::Metrics;
 use crate::page;

@@ -23,11 +23,11 @@ pub struct Stats {
     uptime_seconds: f64,
     /// The loss curve, oldest point first
     losses: Vec<LossPoint>,
-    /// Maximum size of the vocabulary; null before the model is loaded
-    max_vocabulary: Option<usize>,
-    /// Settings of the model; null before it is loaded
-    #[schema(value_type = Option<Object>)]
-    settings: Option<skipstream::Config>,
+    /// Maximum size of the vocabulary
+    max_vocabulary: usize,
+    /// Settings of the model
+    #[schema(value_type = Object)]
+    settings: skipstream::Config,
     /// Memory
     memory: Memory,
 }
@@ -73,8 +73,8 @@ pub struct Queue {
 /// Memory of the process
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Memory {
-    /// Upper bound in bytes; null before the model is loaded
-    pub bound_bytes: Option<u64>,
+    /// Upper bound in bytes
+    pub bound_bytes: u64,
     /// Resident bytes; null if the system does not report them
     pub resident_bytes: Option<u64>,
 }
@@ -118,9 +118,9 @@ pub async fn stats(
         progress: Progress::now(&service),
         uptime_seconds: metrics.uptime().as_secs_f64(),
         losses: service.status.load().losses.iter().copied().collect(),
-        max_vocabulary: service.model().map(|model| model.max_vocabulary),
-        settings: service.model().cloned(),
-        memory: Memory { bound_bytes: service.memory_bound(), resident_bytes: resident_bytes() },
+        max_vocabulary: service.model.max_vocabulary,
+        settings: service.model.clone(),
+        memory: Memory { bound_bytes: service.memory_bound, resident_bytes: resident_bytes() },
     })
 }
 

@@ -33,12 +33,13 @@ mod tests;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-pub use memory::MemoryBound;
+pub use memory::memory_bound;
 pub use model::Model;
 
 use crate::error::{Error, Result};
 use crate::service::Service;
 use crate::status::Status;
+use crate::threads;
 use session::Session;
 
 /// The thread that learns.
@@ -51,21 +52,12 @@ impl Learner {
     /// Starts to learn the lines of the log, old and new.
     pub fn start(service: Arc<Service>, model: Model) -> Result<Learner> {
         let session = Session::new(service.clone(), model)?;
-        let thread = thread::Builder::new().name("learner".to_owned()).spawn(move || {
-            let _alarm = Alarm(session.service().clone());
+        let thread = threads::spawn("learner", move || {
+            let _alarm = Alarm(service);
             yield_to_others();
             session.run()
-        });
-        let thread = thread.map_err(|error| Error::Data {
-            path: service.settings.data.clone(),
-            reason: format!("cannot start the learning thread: {error}"),
         })?;
         Ok(Learner { thread })
-    }
-
-    /// Whether the thread has ended.
-    pub fn is_finished(&self) -> bool {
-        self.thread.is_finished()
     }
 
     /// Waits for the end of the thread, after [`Service::stop`]: the current batch is learned and the model is saved. If it

@@ -64,7 +64,7 @@ impl Model {
 
     /// The first published version of a service.
     pub fn published(&self, vectors: Vectors) -> Result<Published> {
-        publication(&self.trainer, &self.times, 0, self.position.learned(), vectors)
+        publication(&self.trainer, &self.times, self.position.learned(), vectors)
     }
 
     /// Saves the model with its position. Returns the last line that is in it.
@@ -108,7 +108,6 @@ impl Model {
 pub(super) fn publication(
     trainer: &Trainer,
     times: &WordTimes,
-    number: u64,
     seq: Seq,
     vectors: Vectors,
 ) -> Result<Published> {
@@ -120,7 +119,7 @@ pub(super) fn publication(
         Seen { first, last }
     };
     let seen: Vec<Seen> = embeddings.words().map(seen).collect();
-    Ok(Published::new(number, seq, Timestamp::now(), embeddings, seen, trainer.progress()))
+    Ok(Published::new(seq, Timestamp::now(), embeddings, seen, trainer.progress()))
 }
 
 fn check_strategy(trainer: &Trainer) -> Result<()> {

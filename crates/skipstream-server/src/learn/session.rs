@@ -39,8 +39,6 @@ pub struct Session {
     fork_cost: Duration,
     fork_end: Instant,
     meter: Meter,
-    /// The number of the last published version.
-    number: u64,
     published_at: Instant,
     /// When the next checkpoint is due.
     checkpoint_at: Instant,
@@ -70,7 +68,6 @@ impl Session {
         let seq = model.saved_line();
         let session = Session {
             meter: Meter::new(trainer.progress(), now),
-            number: 0,
             // Text that waits is published as soon as it is learned.
             published_at: now.checked_sub(service.settings.publish_every).unwrap_or(now),
             checkpoint_at: now + service.settings.checkpoint_every,
@@ -87,11 +84,6 @@ impl Session {
         };
         session.report(0.0);
         Ok(session)
-    }
-
-    /// The service.
-    pub fn service(&self) -> &Arc<Service> {
-        &self.service
     }
 
     /// Learns until the service stops, and saves the model. An error means that it could not be saved.
@@ -217,16 +209,15 @@ impl Session {
 
     /// The published version of the trainer.
     fn publish_base(&mut self, seq: Seq, published: &Published) -> Result<Published> {
-        self.number += 1;
         let Model { trainer, times, .. } = &mut self.model;
         if trainer.progress().tokens == published.progress.tokens {
             // Lines without words: only the number has changed.
             let Published { embeddings, seen, progress, .. } = published;
             let (embeddings, seen) = (embeddings.clone(), seen.clone());
-            return Ok(Published::new(self.number, seq, Timestamp::now(), embeddings, seen, *progress));
+            return Ok(Published::new(seq, Timestamp::now(), embeddings, seen, *progress));
         }
         times.resolve(trainer.vocabulary());
-        publication(trainer, times, self.number, seq, self.service.settings.vectors)
+        publication(trainer, times, seq, self.service.settings.vectors)
     }
 
     /// The published version of a fork that has also learned the rest of the text.
@@ -243,9 +234,7 @@ impl Session {
         let before = fork.progress().totals;
         fork.train_source(&mut Tail(self.queue.sentences()))?;
         self.meter.note_fork(&fork.progress(), &before, Instant::now());
-        self.number += 1;
-        let publication =
-            publication(fork, &self.model.times, self.number, seq, self.service.settings.vectors);
+        let publication = publication(fork, &self.model.times, seq, self.service.settings.vectors);
         self.fork_end = Instant::now();
         self.fork_cost = self.fork_end - start;
         publication

@@ -29,7 +29,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -46,6 +46,7 @@ pub use writer::SourcePosition;
 
 use crate::error::{Error, Result};
 use crate::published::Seq;
+use crate::threads;
 use key::{Earlier, KeyUpdate, OpenKeys};
 use shared::{Reservation, Shared};
 use store::Store;
@@ -90,11 +91,10 @@ impl Log {
         let contents = store.contents()?;
         let shared = Arc::new(Shared::new(contents, queue_bytes));
         let (requests, receiver) = mpsc::channel(REQUESTS);
-        let writer = thread::Builder::new().name("log".to_owned()).spawn({
+        let writer = threads::spawn("log", {
             let shared = shared.clone();
             move || writer::run(store, &shared, receiver)
-        });
-        let writer = writer.map_err(|error| data(format!("cannot start the log thread: {error}")))?;
+        })?;
         Ok(Log {
             path,
             first: contents.first,

@@ -38,7 +38,7 @@ fn numbered(lines: &[&str], first: Seq) -> Vec<(Seq, String)> {
 /// Waits for the log thread.
 fn wait_until(condition: impl Fn() -> bool) {
     while !condition() {
-        thread::yield_now();
+        std::thread::yield_now();
     }
 }
 

@@ -1,13 +1,14 @@
 //! The thread that builds graphs of published versions.
 
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::graph::{Graph, MIN_WORDS};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::service::Service;
 use crate::settings::Index;
+use crate::threads;
 
 /// The pause after building a graph, as a multiple of the time it took: building takes at most a fifth of a core, and newer
 /// words are compared exactly.
@@ -16,31 +17,12 @@ const REST_TIMES: u32 = 4;
 /// The minimum pause.
 const SHORTEST_REST: Duration = Duration::from_secs(10);
 
-/// The thread that builds graphs, one after the other.
-#[derive(Debug)]
-pub struct Indexer {
-    thread: JoinHandle<()>,
-}
-
-impl Indexer {
-    /// Starts the thread if the index is `hnsw`. It ends when the service stops.
-    pub fn start(service: Arc<Service>) -> Result<Option<Indexer>> {
-        if service.settings.index != Index::Hnsw {
-            return Ok(None);
-        }
-        let failed =
-            |error: std::io::Error| Error::Failed(format!("cannot start the indexer thread: {error}"));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failed)?;
-        let thread = thread::Builder::new().name("indexer".to_owned());
-        let thread = thread.spawn(move || runtime.block_on(run(&service))).map_err(failed)?;
-        Ok(Some(Indexer { thread }))
+/// Starts the thread if the index is `hnsw`. It ends when the service stops.
+pub fn start(service: Arc<Service>) -> Result<Option<JoinHandle<()>>> {
+    if service.settings.index != Index::Hnsw {
+        return Ok(None);
     }
-
-    /// Waits for its end, after [`Service::stop`].
-    pub fn join(self) {
-        // A panic there has already been printed.
-        let _ = self.thread.join();
-    }
+    threads::spawn_async("indexer", move || async move { run(&service).await }).map(Some)
 }
 
 async fn run(service: &Service) {

@@ -13,7 +13,7 @@ mod pending;
 mod queue;
 
 #[cfg(feature = "usearch")]
-pub use indexer::Indexer;
+pub use indexer::start as start_indexer;
 pub use queue::SearchQueue;
 
 use crate::error::Result;
@@ -52,6 +52,6 @@ pub(crate) mod testing {
         let embeddings = Embeddings::new(dimensions, words, values).unwrap();
         let seen = vec![Seen { first: Timestamp::UNIX_EPOCH, last: Timestamp::UNIX_EPOCH }; n_words];
         let progress = Trainer::new(Config::default()).unwrap().progress();
-        Arc::new(Published::new(1, 1, Timestamp::UNIX_EPOCH, embeddings, seen, progress))
+        Arc::new(Published::new(1, Timestamp::UNIX_EPOCH, embeddings, seen, progress))
     }
 }

@@ -1,7 +1,7 @@
 //! The queue of queries, and the thread that answers them.
 
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use skipstream::embeddings::Query;
 use tokio::sync::oneshot;
@@ -10,6 +10,7 @@ use super::Hit;
 use super::pending::{Group, Pass, Pending, Waiting};
 use crate::error::{Error, Result};
 use crate::published::Published;
+use crate::threads;
 
 /// The maximum queue depth: some seconds of work on a hundred thousand words.
 const MAX_WAITING: usize = 4_096;
@@ -50,10 +51,10 @@ impl SearchQueue {
                 }
             }
         };
-        let thread = thread::Builder::new().name("search".to_owned()).spawn(answering);
+        let thread = threads::spawn("search", answering);
         if let Err(error) = &thread {
             // The queue rejects queries then, and the rest of the service goes on.
-            tracing::error!(%error, "cannot start the search thread");
+            tracing::error!(%error, "neighbor queries are rejected");
             pending.close();
         }
         SearchQueue {

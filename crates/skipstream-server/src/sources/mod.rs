@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::log::{Chunk, SourcePosition};
 use crate::service::Service;
+use crate::threads;
 
 /// How long a source without new text waits before it looks again.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -25,45 +26,18 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How long a source waits after an error before it tries again.
 const LONG_PAUSE: Duration = Duration::from_secs(1);
 
-/// The threads that read the sources.
-#[derive(Debug)]
-pub struct Sources {
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl Sources {
-    /// Starts to read the files and commands of the settings. A file that cannot be read now is retried.
-    pub fn start(service: &Arc<Service>) -> Result<Sources> {
-        let mut sources = Sources { threads: Vec::new() };
-        for path in &service.settings.follow {
-            let follower = follow::Follower::new(service.clone(), path)?;
-            sources.spawn(service, move || follower.run())?;
-        }
-        for command in &service.settings.exec {
-            let (of_thread, command) = (service.clone(), command.clone());
-            sources.spawn(service, move || exec::run(&of_thread, &command))?;
-        }
-        Ok(sources)
-    }
-
-    /// Waits for the threads to end, after [`Service::stop`].
-    pub fn join(self) {
-        for thread in self.threads {
-            if thread.join().is_err() {
-                tracing::error!("the thread of a source panicked");
-            }
-        }
-    }
-
-    fn spawn(&mut self, service: &Service, run: impl FnOnce() + Send + 'static) -> Result<()> {
-        let thread = thread::Builder::new().name("source".to_owned()).spawn(run);
-        let thread = thread.map_err(|error| Error::Data {
-            path: service.settings.data.clone(),
-            reason: format!("cannot start a thread for a source: {error}"),
-        })?;
-        self.threads.push(thread);
-        Ok(())
-    }
+/// Starts a thread for each file and command of the settings. They end when the service stops. A file that cannot be read
+/// now is retried.
+pub fn start(service: &Arc<Service>) -> Result<Vec<JoinHandle<()>>> {
+    let files = service.settings.follow.iter().map(|path| {
+        let follower = follow::Follower::new(service.clone(), path)?;
+        threads::spawn("source", move || follower.run())
+    });
+    let commands = service.settings.exec.iter().map(|command| {
+        let (service, command) = (service.clone(), command.clone());
+        threads::spawn("source", move || exec::run(&service, &command))
+    });
+    files.chain(commands).collect()
 }
 
 /// Logs lines. Waits for space in the queue as long as it takes, unless the service stops.

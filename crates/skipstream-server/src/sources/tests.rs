@@ -15,12 +15,12 @@ use crate::settings::ServeSettings;
 /// A service that has sources and learns nothing.
 struct Running {
     service: Arc<Service>,
-    sources: Sources,
+    sources: Vec<JoinHandle<()>>,
 }
 
 fn start(settings: ServeSettings) -> Running {
     let service = service(settings);
-    let sources = Sources::start(&service).unwrap();
+    let sources = super::start(&service).unwrap();
     Running { service, sources }
 }
 
@@ -32,7 +32,7 @@ pub(super) fn service(settings: ServeSettings) -> Arc<Service> {
     let first_log = Log::open(model.path(), 1).unwrap();
     let first = Model::create(model.path(), trainer, &first_log).unwrap();
     let first = first.published(settings.vectors).unwrap();
-    Service::new(settings, log, first)
+    Service::new(settings, log, first, Config::default(), 0)
 }
 
 fn follow(data: &Path, file: &Path) -> Running {
@@ -55,7 +55,7 @@ impl Running {
 
     fn stop(self) {
         self.service.stop();
-        self.sources.join();
+        self.sources.into_iter().for_each(|source| source.join().unwrap());
     }
 }
 
@@ -166,7 +166,8 @@ fn what_is_no_file_is_refused() {
     let trainer = Trainer::new(Config { dimensions: 2, ..Config::default() }).unwrap();
     let model = Model::create(&settings.data, trainer, &log).unwrap();
     let first = model.published(settings.vectors).unwrap();
-    let message = Sources::start(&Service::new(settings, log, first)).unwrap_err().to_string();
+    let service = Service::new(settings, log, first, Config::default(), 0);
+    let message = super::start(&service).unwrap_err().to_string();
     assert!(message.ends_with("a directory cannot be followed"), "{message}");
 }
 

@@ -5,7 +5,7 @@ use axum::http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use skipstream::{Embeddings, Progress, Totals};
-use skipstream_server::published::{Published, Seen};
+use skipstream_server::{Published, Seen};
 
 use crate::client::{Answer, Client, request};
 
@@ -30,7 +30,7 @@ fn publish(client: &Client, seq: u64, words: &[(&str, u64, [f32; 2])]) {
     let seen = embeddings.words().map(|word| Seen { first: first(word), last: now }).collect();
     let tokens = words.iter().map(|word| word.1).sum();
     let progress = Progress { tokens, totals: Totals::default(), vocabulary: words.len(), evictions: 0 };
-    client.service.publish(Published::new(seq, seq, now, embeddings, seen, progress));
+    client.service.publish(Published::new(seq, now, embeddings, seen, progress));
 }
 
 #[tokio::test]

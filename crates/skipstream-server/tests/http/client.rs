@@ -8,11 +8,8 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use jiff::Timestamp;
 use serde_json::Value;
-use skipstream::{Embeddings, Progress, Totals};
-use skipstream_server::http::router;
-use skipstream_server::log::Log;
-use skipstream_server::published::{Published, Seen};
-use skipstream_server::{ServeSettings, Service};
+use skipstream::{Config, Embeddings, Progress, Totals};
+use skipstream_server::{Log, Published, Seen, ServeSettings, Service, router};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -62,7 +59,7 @@ fn published() -> Published {
     let seen = (0..embeddings.len()).map(seen).collect();
     let progress =
         Progress { tokens: 200, totals: Totals::default(), vocabulary: embeddings.len(), evictions: 3 };
-    Published::new(0, 7, time, embeddings, seen, progress)
+    Published::new(7, time, embeddings, seen, progress)
 }
 
 impl Client {
@@ -77,7 +74,7 @@ impl Client {
         let mut settings = ServeSettings { data: folder.path().to_owned(), ..ServeSettings::default() };
         change(&mut settings);
         let log = Log::open(folder.path(), settings.queue_bytes).unwrap();
-        let service = Service::new(settings, log, published());
+        let service = Service::new(settings, log, published(), Config::default(), 99);
         Client { router: router(service.clone()), service, _folder: folder }
     }
 

@@ -196,7 +196,7 @@ async fn no_token_and_no_word_is_logged() {
     }
     // A file that makes no sense is complained about without showing it.
     std::fs::write(client.service.settings.tokens.as_ref().unwrap(), format!("{ADMIN} admin\n")).unwrap();
-    assert!(skipstream_server::auth::check(&client.service.settings).is_err());
+    assert!(skipstream_server::check(&client.service.settings).is_err());
 
     let log = String::from_utf8(captured.0.lock().unwrap().clone()).unwrap();
     assert!(log.contains("route=\"/v1/words/{word}/neighbors\"") && log.contains("status=404"), "{log}");

@@ -11,7 +11,7 @@ use futures_util::{StreamExt, stream};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use skipstream::{Embeddings, Progress, Totals};
-use skipstream_server::published::{Published, Seen};
+use skipstream_server::{Published, Seen};
 
 use crate::client::{Answer, Client, request};
 
@@ -62,14 +62,8 @@ impl Client {
         let now = Timestamp::now();
         let embeddings = Embeddings::new(1, [("tea", 1)], vec![1.0]).unwrap();
         let progress = Progress { tokens: 1, totals: Totals::default(), vocabulary: 1, evictions: 0 };
-        self.service.publish(Published::new(
-            1,
-            seq,
-            now,
-            embeddings,
-            vec![Seen { first: now, last: now }],
-            progress,
-        ));
+        let seen = vec![Seen { first: now, last: now }];
+        self.service.publish(Published::new(seq, now, embeddings, seen, progress));
     }
 }
 

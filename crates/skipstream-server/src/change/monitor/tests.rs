@@ -20,7 +20,7 @@ fn service(folder: &TempDir, first: Published, watch: &[&str]) -> Arc<Service> {
         ..ServeSettings::default()
     };
     let log = Log::open(folder.path(), settings.queue_bytes).unwrap();
-    Service::new(settings, log, first)
+    Service::new(settings, log, first, skipstream::Config::default(), 0)
 }
 
 /// All events so far, as name and JSON.
@@ -156,13 +156,13 @@ async fn the_thread_reports_what_is_published_and_ends_with_the_service() {
     let folder = TempDir::new().unwrap();
     let service = service(&folder, published_at(time(0), 0, &[]), &[]);
     let mut listener = service.events.listen(None).unwrap();
-    let monitor = Monitor::start(service.clone()).unwrap();
+    let monitor = start(service.clone()).unwrap();
     service.publish(published_at(time(1), 1, &[("tea", 5, [1.0, 0.0])]));
     for expected in ["published", "arrived"] {
         let Some(Received::Event(event)) = listener.next().await else { panic!("an event was sent") };
         assert_eq!(event.name, expected);
     }
     service.stop();
-    monitor.join();
+    monitor.join().unwrap();
     assert_eq!(Arc::strong_count(&service), 1, "the thread is gone");
 }

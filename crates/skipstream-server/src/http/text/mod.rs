@@ -106,8 +106,7 @@ pub async fn send(
         return Err(Error::Stopping.into());
     }
     let (kind, is_gzip, key) = (kind(&headers)?, is_gzip(&headers)?, key(&headers)?);
-    let invalid_utf8 = service.model().map(|model| model.text.invalid_utf8).unwrap_or_default();
-    let decoder = Decoder::new(kind, is_gzip, invalid_utf8, &service.settings);
+    let decoder = Decoder::new(kind, is_gzip, service.model.text.invalid_utf8, &service.settings);
     let accepted = body::log(&service, decoder, body, key).await?;
     let seq = accepted.map_or_else(|| service.log.last(), |accepted| accepted.last);
     if wait == Until::Learned {
