@@ -33,7 +33,6 @@ impl Role {
         Role::ALL.into_iter().find(|role| role.name() == name)
     }
 
-    /// The name.
     pub fn name(self) -> &'static str {
         ["read", "write", "admin"][self as usize]
     }
@@ -89,7 +88,6 @@ const MIN_TOKEN_CHARACTERS: usize = 16;
 const MAX_TOKEN_CHARACTERS: usize = 1_000;
 
 impl Tokens {
-    /// The tokens of a file.
     pub fn read(path: &Path) -> Result<Tokens> {
         let error = |reason: String| Error::Setting(format!("tokens: {}: {reason}", path.display()));
         let text = fs::read(path).map_err(|reason| error(reason.to_string()))?;
@@ -166,7 +164,6 @@ impl TokenFile {
         file
     }
 
-    /// The current tokens.
     pub fn tokens(&self) -> Arc<Tokens> {
         self.reload();
         self.tokens.load_full()

@@ -1,7 +1,6 @@
 //! What can go wrong.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use rusqlite::{ErrorCode, ffi};
 
@@ -16,8 +15,6 @@ pub enum Error {
         waiting: u64,
         /// Capacity of the queue in bytes.
         limit: u64,
-        /// When to retry.
-        retry_after: Duration,
     },
     /// The disk is full. Queries still work.
     #[error("the disk is full")]
@@ -34,23 +31,14 @@ pub enum Error {
         reason: String,
     },
     /// Another request with the same key is in progress.
-    #[error("another request with the idempotency key `{key}` is in progress")]
-    KeyInUse {
-        /// The key.
-        key: String,
-    },
+    #[error("another request with the idempotency key `{0}` is in progress")]
+    KeyInUse(String),
     /// The key was used for different lines.
-    #[error("the idempotency key `{key}` was used before with different lines")]
-    KeyConflict {
-        /// The key.
-        key: String,
-    },
+    #[error("the idempotency key `{0}` was used before with different lines")]
+    KeyConflict(String),
     /// A snapshot with this name exists.
-    #[error("a snapshot named `{name}` already exists")]
-    NameTaken {
-        /// The name.
-        name: String,
-    },
+    #[error("a snapshot named `{0}` already exists")]
+    NameTaken(String),
     /// A bounded collection is full.
     #[error("there are already {limit} {what}, which is the limit")]
     TooMany {

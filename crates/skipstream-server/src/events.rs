@@ -42,12 +42,9 @@ pub struct EventId {
     number: u64,
 }
 
-/// An event.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// Its id.
     pub id: EventId,
-    /// Its type.
     pub name: &'static str,
     /// JSON.
     pub data: Arc<str>,
@@ -56,13 +53,11 @@ pub struct Event {
 /// What a listener receives.
 #[derive(Clone, Debug)]
 pub enum Received {
-    /// An event.
     Event(Event),
     /// The number of missed events; `None` if unknown, because the service was restarted.
     Missed(Option<u64>),
 }
 
-/// A listener.
 #[derive(Debug)]
 pub struct Listener {
     /// The number of the next event to receive.
@@ -84,7 +79,6 @@ impl Default for Events {
 }
 
 impl Events {
-    /// Sends an event.
     pub fn send(&self, name: &'static str, data: &impl Serialize) {
         let data: Arc<str> = match serde_json::to_string(data) {
             Ok(data) => data.into(),

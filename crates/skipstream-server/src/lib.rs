@@ -41,6 +41,6 @@ pub use http::router;
 pub use learn::memory_bound;
 pub use log::Log;
 pub use published::{Published, Seen};
-pub use server::{Server, Stopper};
+pub use server::Server;
 pub use service::Service;
 pub use settings::{Index, ServeSettings};

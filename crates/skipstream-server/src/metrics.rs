@@ -50,7 +50,6 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Time since the service started.
     pub fn uptime(&self) -> Duration {
         self.started.elapsed()
     }
@@ -63,7 +62,6 @@ impl Metrics {
         self.durations.get_or_create(&route).observe(duration.as_secs_f64());
     }
 
-    /// All metrics as text.
     pub fn text(&self, service: &Service) -> Result<String, fmt::Error> {
         let mut registry = Registry::with_prefix("skipstream");
         registry.register("http_requests", "Number of requests", self.requests.clone());

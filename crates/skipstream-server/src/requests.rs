@@ -37,7 +37,6 @@ impl LearnerRequests {
         after < through && self.lock().awaited.range(after + 1..=through).next().is_some()
     }
 
-    /// Requests a checkpoint.
     pub(crate) fn request_checkpoint(&self) -> Result<oneshot::Receiver<Result<Checkpoint>>> {
         let (answer, answered) = oneshot::channel();
         let mut open = self.lock();
@@ -48,7 +47,6 @@ impl LearnerRequests {
         Ok(answered)
     }
 
-    /// Whether a checkpoint was requested.
     pub(crate) fn is_checkpoint_requested(&self) -> bool {
         !self.lock().checkpoints.is_empty()
     }

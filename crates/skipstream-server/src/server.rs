@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use skipstream::{Config, Trainer};
-use tokio::sync::watch;
 
 use crate::auth;
 use crate::change;
@@ -35,18 +34,6 @@ pub struct Server {
     /// The monitor, the indexer and the sources.
     threads: Vec<JoinHandle<()>>,
     listener: TcpListener,
-    stop: watch::Sender<bool>,
-}
-
-/// Stops a service from any thread.
-#[derive(Clone, Debug)]
-pub struct Stopper(watch::Sender<bool>);
-
-impl Stopper {
-    /// Starts the shutdown.
-    pub fn stop(&self) {
-        self.0.send_replace(true);
-    }
 }
 
 impl Server {
@@ -81,8 +68,7 @@ impl Server {
         threads.extend(search::start_indexer(service.clone())?);
         let learner = Learner::start(service.clone(), model)?;
         threads.extend(sources::start(&service)?);
-        let stop = watch::Sender::new(false);
-        Ok(Server { service, learner, threads, listener, stop })
+        Ok(Server { service, learner, threads, listener })
     }
 
     /// Upper bound of its memory in bytes.
@@ -95,24 +81,26 @@ impl Server {
         Ok(self.listener.local_addr()?)
     }
 
-    /// A handle that stops it.
-    pub fn stopper(&self) -> Stopper {
-        Stopper(self.stop.clone())
+    /// A function that starts the shutdown, from any thread.
+    pub fn stopper(&self) -> impl Fn() + Send + use<> {
+        // Weak, because the log is closed when nothing holds the service any more.
+        let service = Arc::downgrade(&self.service);
+        move || {
+            if let Some(service) = service.upgrade() {
+                service.stop();
+            }
+        }
     }
 
     /// Serves requests until it is stopped.
     pub fn run(self) -> Result<()> {
-        let Server { service, learner, threads, listener, stop } = self;
+        let Server { service, learner, threads, listener } = self;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let answered = runtime.block_on(async {
             listener.set_nonblocking(true)?;
             let listener = tokio::net::TcpListener::from_std(listener)?;
             let serving = Connections::new(http::router(service.clone()), Limits::default());
-            let stopped = async {
-                stopped(stop.subscribe(), &service).await;
-                service.stop();
-            };
-            serving.serve(listener, stopped).await;
+            serving.serve(listener, service.events.closed()).await;
             anyhow::Ok(())
         });
         service.stop();
@@ -124,13 +112,5 @@ impl Server {
         let saved = learner.join();
         answered.context("cannot serve requests")?;
         Ok(saved?)
-    }
-}
-
-/// Returns when the stopper is used, or when the service stops by itself.
-async fn stopped(mut stop: watch::Receiver<bool>, service: &Service) {
-    tokio::select! {
-        _ = stop.wait_for(|stop| *stop) => {}
-        () = service.events.closed() => {}
     }
 }

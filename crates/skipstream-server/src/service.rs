@@ -101,7 +101,7 @@ impl Service {
     pub async fn learned(&self, seq: Seq) -> Arc<Published> {
         let mut publications = self.publications();
         let _waiting = self.requests.wait_for_line(seq);
-        self.log.wake();
+        self.log.wakeups().wake();
         let learned = publications.wait_for(|published| published.seq >= seq).await;
         learned.expect("the sender is a part of the service").clone()
     }
@@ -109,7 +109,7 @@ impl Service {
     /// Writes a checkpoint, at the latest after the current batch.
     pub async fn checkpoint(&self) -> Result<Checkpoint> {
         let answered = self.requests.request_checkpoint()?;
-        self.log.wake();
+        self.log.wakeups().wake();
         answered.await.map_err(|_| Error::Stopping)?
     }
 

@@ -5,7 +5,6 @@ use std::thread::{self, JoinHandle};
 
 use crate::error::{Error, Result};
 
-/// Starts a thread.
 pub fn spawn<T: Send + 'static>(
     name: &str,
     run: impl FnOnce() -> T + Send + 'static,

@@ -37,13 +37,13 @@ pub fn run(args: ServeArgs) -> Result<Ending> {
         requested.agree_with(trainer, bound)
     };
     let server = Server::open(settings.clone(), requested.threads, &config, &agree)?;
-    let stopper = server.stopper();
+    let stop = server.stopper();
     let was_asked = AtomicBool::new(false);
     ctrlc::set_handler(move || {
         if was_asked.swap(true, Ordering::SeqCst) {
             std::process::exit(Ending::Interrupted.code().into());
         }
-        stopper.stop();
+        stop();
         info!("stopping: finishing requests and saving the model");
     })
     .context("cannot handle signals")?;

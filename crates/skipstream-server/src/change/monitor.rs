@@ -122,7 +122,7 @@ impl State {
                 events.send("kept", &info);
             }
             // Two within a second: the first is enough.
-            Err(Error::NameTaken { .. }) => {}
+            Err(Error::NameTaken(_)) => {}
             Err(error) => {
                 let message = format!("cannot save a snapshot: {error}");
                 tracing::warn!("{message}");

@@ -23,9 +23,7 @@ const VALID_FACTOR: u32 = 20;
 /// A published version compared with a snapshot.
 #[derive(Debug)]
 pub struct Comparison {
-    /// The snapshot.
     pub old: SnapshotInfo,
-    /// The published version.
     pub new: PublishedInfo,
     /// What changed.
     pub drift: Drift,

@@ -19,7 +19,6 @@ const PATTERN: &str = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$";
 pub struct SnapshotName(String);
 
 impl SnapshotName {
-    /// Accepts a valid name.
     pub fn new(name: &str) -> Option<SnapshotName> {
         let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         let fits = (1..=64).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_good);
@@ -31,7 +30,6 @@ impl SnapshotName {
         SnapshotName(time.strftime("%Y-%m-%dT%H-%M-%SZ").to_string())
     }
 
-    /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -14,7 +14,6 @@ use super::store::{SnapshotInfo, SnapshotStore};
 /// A point in the past.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PointInTime {
-    /// A time.
     Time(Timestamp),
     /// A duration before now.
     Ago(SignedDuration),

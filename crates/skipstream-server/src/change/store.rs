@@ -50,7 +50,6 @@ struct Description {
     info: SnapshotInfo,
 }
 
-/// All snapshots.
 #[derive(Debug)]
 pub struct SnapshotStore {
     folder: PathBuf,
@@ -86,7 +85,6 @@ impl SnapshotStore {
         self.lock().iter().rfind(|info| !info.pinned && info.time <= until).cloned()
     }
 
-    /// The snapshot with this name.
     pub fn find(&self, name: &SnapshotName) -> Option<SnapshotInfo> {
         self.lock().iter().find(|info| info.name == *name).cloned()
     }
@@ -122,7 +120,7 @@ impl SnapshotStore {
         let name = name.unwrap_or_else(|| SnapshotName::of_time(published.time));
         // An unreadable snapshot is not listed, and must not be overwritten.
         if self.find(&name).is_some() || self.has_files(&name)? {
-            return Err(Error::NameTaken { name: name.to_string() });
+            return Err(Error::NameTaken(name.to_string()));
         }
         if pinned && self.lock().iter().filter(|info| info.pinned).count() >= MAX_PINNED {
             return Err(Error::TooMany { what: "named snapshots", limit: MAX_PINNED });
@@ -168,10 +166,7 @@ impl SnapshotStore {
         let failed = |source| skipstream::Error::Io { path: self.folder.clone(), source };
         fs::create_dir_all(&self.folder).map_err(failed)?;
         let description = Description { version: VERSION, info: info.clone() };
-        skipstream::unstable::replace(self.path(&info.name, "json"), |file| {
-            let written = serde_json::to_writer(&mut *file, &description).map_err(io::Error::from);
-            written.and_then(|()| file.write_all(b"\n")).map_err(failed)
-        })?;
+        write_json(&self.path(&info.name, "json"), &description)?;
         Ok(embeddings.save(self.path(&info.name, "safetensors"))?)
     }
 
@@ -239,6 +234,15 @@ fn read_folder(folder: &Path) -> io::Result<Vec<SnapshotInfo>> {
         }
     }
     Ok(infos)
+}
+
+/// Replaces a JSON file.
+pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    Ok(skipstream::unstable::replace(path, |file| {
+        let written = serde_json::to_writer(&mut *file, value).map_err(io::Error::from);
+        let written = written.and_then(|()| file.write_all(b"\n"));
+        written.map_err(|source| skipstream::Error::Io { path: path.to_owned(), source })
+    })?)
 }
 
 fn read_info(path: &Path) -> io::Result<SnapshotInfo> {

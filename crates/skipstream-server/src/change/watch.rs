@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::store::write_json;
 use crate::error::{Error, Result};
 
 /// Limit on watched words.
@@ -39,7 +40,6 @@ impl WatchList {
         self.lock().iter().cloned().collect()
     }
 
-    /// Adds a word.
     pub fn add(&self, word: &str) -> Result<()> {
         let mut words = self.lock();
         if words.contains(word) {
@@ -67,11 +67,7 @@ impl WatchList {
     }
 
     fn save(&self, words: &BTreeSet<String>) -> Result<()> {
-        let failed = |source| skipstream::Error::Io { path: self.path.clone(), source };
-        Ok(skipstream::unstable::replace(&self.path, |file| {
-            let written = serde_json::to_writer(&mut *file, words).map_err(io::Error::from);
-            written.and_then(|()| file.write_all(b"\n")).map_err(failed)
-        })?)
+        write_json(&self.path, words)
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {

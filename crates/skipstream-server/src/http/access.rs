@@ -21,7 +21,6 @@ use super::ApiError;
 use crate::auth::{Role, TokenFile};
 use crate::settings::ServeSettings;
 
-/// The access rules.
 #[derive(Debug)]
 pub struct Access {
     tokens: Option<TokenFile>,
@@ -45,7 +44,6 @@ impl Access {
         Access { tokens, origins: settings.cors_origins.clone(), routes }
     }
 
-    /// Whether the text is a token.
     pub fn is_token(&self, text: &str) -> bool {
         self.tokens.as_ref().is_some_and(|file| file.tokens().role(text.as_bytes()).is_some())
     }

@@ -46,7 +46,6 @@ pub struct Answer<T> {
 }
 
 impl<T> Answer<T> {
-    /// An answer from a published version.
     pub fn new(published: &Published, answer: T) -> Json<Answer<T>> {
         Json(Answer { snapshot: published.into(), answer })
     }
@@ -115,7 +114,6 @@ pub struct WordInfo {
 }
 
 impl WordInfo {
-    /// The word of a row.
     pub fn new(published: &Published, row: usize) -> WordInfo {
         let seen = published.seen[row];
         WordInfo {
@@ -149,7 +147,6 @@ impl NeighborInfo {
         NeighborInfo { word, similarity, count, rank, first_seen }
     }
 
-    /// Rows that were found.
     pub fn list(published: &Published, found: &[Hit]) -> Vec<NeighborInfo> {
         found.iter().map(|&(row, similarity)| NeighborInfo::new(published, row, similarity)).collect()
     }

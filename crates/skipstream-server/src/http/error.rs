@@ -13,9 +13,7 @@ use crate::published::Published;
 /// An error response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
-    /// The status.
     pub status: StatusCode,
-    /// The body.
     pub detail: Box<ErrorDetail>,
     /// Seconds in `Retry-After`.
     pub retry_after: Option<u64>,
@@ -52,7 +50,6 @@ impl ApiError {
         ApiError { status, detail: Box::new(detail), retry_after: None }
     }
 
-    /// An invalid request.
     pub fn bad_request(message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::BAD_REQUEST, "bad-request", message)
     }
@@ -65,9 +62,8 @@ impl ApiError {
         error
     }
 
-    /// Adds a `Retry-After` header.
     pub fn retry_after(self, seconds: u64) -> ApiError {
-        ApiError { retry_after: Some(seconds.max(1)), ..self }
+        ApiError { retry_after: Some(seconds), ..self }
     }
 
     /// An unexpected error. The details go to the log, since they may name files.
@@ -81,15 +77,14 @@ impl ApiError {
 impl From<Error> for ApiError {
     fn from(error: Error) -> ApiError {
         let (status, code, retry_after) = match &error {
-            Error::QueueFull { retry_after, .. } => {
-                (StatusCode::TOO_MANY_REQUESTS, "queue-full", Some(retry_after.as_secs()))
-            }
+            // About the time in which a few megabytes are learned.
+            Error::QueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "queue-full", Some(2)),
             Error::DiskFull => (StatusCode::INSUFFICIENT_STORAGE, "disk-full", None),
             Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "busy", Some(1)),
             Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping", Some(5)),
-            Error::KeyInUse { .. } => (StatusCode::CONFLICT, "key-in-use", Some(1)),
-            Error::KeyConflict { .. } => (StatusCode::CONFLICT, "key-conflict", None),
-            Error::NameTaken { .. } => (StatusCode::CONFLICT, "name-taken", None),
+            Error::KeyInUse(_) => (StatusCode::CONFLICT, "key-in-use", Some(1)),
+            Error::KeyConflict(_) => (StatusCode::CONFLICT, "key-conflict", None),
+            Error::NameTaken(_) => (StatusCode::CONFLICT, "name-taken", None),
             Error::TooMany { .. } => (StatusCode::CONFLICT, "too-many", None),
             Error::Engine(engine) => match engine_status(engine) {
                 Some((status, code)) => (status, code, None),
@@ -97,11 +92,7 @@ impl From<Error> for ApiError {
             },
             _ => return ApiError::internal(error),
         };
-        let answer = ApiError::new(status, code, error.to_string());
-        match retry_after {
-            Some(seconds) => answer.retry_after(seconds),
-            None => answer,
-        }
+        ApiError { retry_after, ..ApiError::new(status, code, error.to_string()) }
     }
 }
 

@@ -73,7 +73,6 @@ pub async fn listen(
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_EVERY)))
 }
 
-/// A client that listens.
 struct Client {
     service: Arc<Service>,
     access: Arc<Access>,

@@ -61,21 +61,17 @@ enum Kind {
 impl Kind {
     /// The format, the name of the file or folder to write, and the name and type of the download.
     fn describe(self) -> (Format, &'static str, &'static str, &'static str) {
-        let (format, file) = match self {
-            Kind::Word2vecText => (Format::Word2vecText, "vectors.txt"),
-            Kind::Word2vecBinary => (Format::Word2vecBinary, "vectors.bin"),
-            Kind::Safetensors => (Format::Safetensors, "vectors.safetensors"),
-            Kind::Npy => (Format::Npy, "vectors.npy"),
-            Kind::Finalfusion => (Format::Finalfusion, "vectors.fifu"),
-            Kind::Projector => (Format::Projector, "vectors"),
+        const BYTES: &str = "application/octet-stream";
+        const TAR: &str = "application/x-tar";
+        let (format, file, media_type) = match self {
+            Kind::Word2vecText => (Format::Word2vecText, "vectors.txt", "text/plain; charset=utf-8"),
+            Kind::Word2vecBinary => (Format::Word2vecBinary, "vectors.bin", BYTES),
+            Kind::Safetensors => (Format::Safetensors, "vectors.safetensors", BYTES),
+            Kind::Finalfusion => (Format::Finalfusion, "vectors.fifu", BYTES),
+            Kind::Npy => return (Format::Npy, "vectors.npy", "vectors-npy.tar", TAR),
+            Kind::Projector => return (Format::Projector, "vectors", "vectors-projector.tar", TAR),
         };
-        let (name, media_type) = match self {
-            Kind::Word2vecText => (file, "text/plain; charset=utf-8"),
-            Kind::Npy => ("vectors-npy.tar", "application/x-tar"),
-            Kind::Projector => ("vectors-projector.tar", "application/x-tar"),
-            _ => (file, "application/octet-stream"),
-        };
-        (format, file, name, media_type)
+        (format, file, file, media_type)
     }
 }
 

@@ -26,7 +26,6 @@ const DOWNLOAD: &str = "/v1/export";
 /// Routes without limits.
 const ALWAYS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
-/// The limits of a service.
 #[derive(Debug)]
 pub struct Limits {
     short: Limit,
@@ -44,7 +43,6 @@ struct Limit {
 }
 
 impl Limits {
-    /// The limits in the settings.
     pub fn new(settings: &ServeSettings) -> Limits {
         let limit = |most: usize| {
             let most = most.min(settings.max_requests);

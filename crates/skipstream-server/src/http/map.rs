@@ -12,7 +12,6 @@ use super::extract::{Number, Parameters, Word};
 use crate::map::{MapRequest, Method};
 use crate::service::Service;
 
-// An alias, because utoipa's macro does not accept const parameters.
 type Words = Number<1, 2000>;
 
 /// Which words to map

@@ -75,18 +75,8 @@ pub fn router(service: Arc<Service>) -> Router {
 /// The routes in the OpenAPI document.
 fn api() -> OpenApiRouter<Arc<Service>> {
     OpenApiRouter::with_openapi(Document::openapi())
-        .merge(texts())
-        .merge(queries())
-        .merge(changes())
-        .merge(operations())
-}
-
-fn texts() -> OpenApiRouter<Arc<Service>> {
-    OpenApiRouter::new().routes(routes!(text::send)).routes(routes!(text::wait::wait))
-}
-
-fn queries() -> OpenApiRouter<Arc<Service>> {
-    OpenApiRouter::new()
+        .routes(routes!(text::send))
+        .routes(routes!(text::wait::wait))
         .routes(routes!(query::words::complete))
         .routes(routes!(query::words::word))
         .routes(routes!(query::neighbors::of_word))
@@ -97,10 +87,6 @@ fn queries() -> OpenApiRouter<Arc<Service>> {
         .routes(routes!(query::vectors::one))
         .routes(routes!(query::vectors::many))
         .routes(routes!(map::draw))
-}
-
-fn changes() -> OpenApiRouter<Arc<Service>> {
-    OpenApiRouter::new()
         .routes(routes!(change::history::of_word))
         .routes(routes!(change::emerging::list))
         .routes(routes!(change::movers::list))
@@ -109,10 +95,6 @@ fn changes() -> OpenApiRouter<Arc<Service>> {
         .routes(routes!(change::watch::list))
         .routes(routes!(change::watch::add, change::watch::remove))
         .routes(routes!(events::listen))
-}
-
-fn operations() -> OpenApiRouter<Arc<Service>> {
-    OpenApiRouter::new()
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))

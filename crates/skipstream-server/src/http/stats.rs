@@ -80,7 +80,6 @@ pub struct Memory {
 }
 
 impl Progress {
-    /// The state now.
     pub fn now(service: &Service) -> Progress {
         let published = service.published();
         let status = service.status.load();

@@ -20,7 +20,6 @@ use crate::metrics::Metrics;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// State of the middleware.
 #[derive(Debug)]
 pub struct Trace {
     metrics: Arc<Metrics>,
@@ -30,7 +29,6 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Traces requests of a service.
     pub fn new(metrics: Arc<Metrics>, access: Arc<Access>) -> Trace {
         Trace { metrics, access, numbers: AtomicU64::new(0), start: RandomState::new() }
     }

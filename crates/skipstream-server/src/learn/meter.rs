@@ -13,7 +13,6 @@ const WINDOW: Duration = Duration::from_secs(5);
 /// The maximum number of points of the loss curve.
 const POINTS: usize = 300;
 
-/// Speed, loss and loss curve of learning.
 #[derive(Debug)]
 pub struct Meter {
     progress: Progress,
@@ -104,7 +103,6 @@ impl Meter {
         (trained.pairs > 0).then(|| trained.mean_loss())
     }
 
-    /// The loss curve.
     pub fn losses(&self) -> VecDeque<LossPoint> {
         let point = |point: &Point| LossPoint { words: point.words, loss: point.trained.mean_loss() };
         self.curve.iter().map(point).collect()

@@ -42,7 +42,6 @@ use crate::status::Status;
 use crate::threads;
 use session::Session;
 
-/// The thread that learns.
 #[derive(Debug)]
 pub struct Learner {
     thread: JoinHandle<Result<()>>,

@@ -23,12 +23,10 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model file of a data folder.
     pub fn path(folder: &Path) -> PathBuf {
         folder.join("model.safetensors")
     }
 
-    /// Whether a data folder has a model.
     pub fn exists(folder: &Path) -> bool {
         Model::path(folder).exists()
     }

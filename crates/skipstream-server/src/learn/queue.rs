@@ -61,7 +61,6 @@ impl Queue {
         Ok(true)
     }
 
-    /// Takes the next sentence.
     pub fn take(&mut self, sentence: &mut Sentence) -> bool {
         let Some(mut next) = self.sentences.pop_front() else { return false };
         self.words -= next.sentence.len() as u64;
@@ -72,7 +71,6 @@ impl Queue {
         true
     }
 
-    /// The sentences, in order.
     pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
         self.sentences.iter().map(|queued| &queued.sentence)
     }
@@ -87,7 +85,6 @@ impl Queue {
         self.end
     }
 
-    /// Whether no sentence is left.
     pub fn is_empty(&self) -> bool {
         self.sentences.is_empty()
     }

@@ -28,7 +28,6 @@ const CHECKPOINT_PAUSE: Duration = Duration::from_secs(10);
 /// The maximum number of marks in the word times: 16 MiB.
 const MARKS: usize = 1 << 20;
 
-/// The state of the learning thread.
 pub struct Session {
     service: Arc<Service>,
     model: Model,
@@ -50,7 +49,6 @@ pub struct Session {
 
 /// What to do after a step.
 enum Next {
-    /// Continue at once.
     Continue,
     /// Wait until then, or until the log has news.
     Wait(Instant),
@@ -89,13 +87,13 @@ impl Session {
     /// Learns until the service stops, and saves the model. An error means that it could not be saved.
     pub fn run(mut self) -> Result<()> {
         while !self.service.is_stopping() {
-            let wakeups = self.service.log.wakeups();
+            let seen = self.service.log.wakeups().count();
             match self.step() {
                 Ok(Next::Continue) => self.learning_problem = None,
                 Ok(Next::Wait(until)) => {
                     self.learning_problem = None;
                     self.report_if_due();
-                    self.service.log.wait(wakeups, until.saturating_duration_since(Instant::now()));
+                    self.wait(seen, until);
                 }
                 Err(error) => {
                     let is_over = is_diverged(&error);
@@ -306,7 +304,6 @@ impl Session {
         }
     }
 
-    /// Updates the status.
     fn report(&self, words_per_second: f64) {
         let problem = self.learning_problem.as_ref().or(self.saving_problem.as_ref());
         let status = Status {
@@ -328,9 +325,13 @@ impl Session {
     fn pause(&self) {
         let until = Instant::now() + PAUSE;
         while !self.service.is_stopping() && Instant::now() < until {
-            let wakeups = self.service.log.wakeups();
-            self.service.log.wait(wakeups, until.saturating_duration_since(Instant::now()));
+            self.wait(self.service.log.wakeups().count(), until);
         }
+    }
+
+    /// Waits for a wakeup after `seen`, or until then.
+    fn wait(&self, seen: u64, until: Instant) {
+        self.service.log.wakeups().wait(seen, until.saturating_duration_since(Instant::now()));
     }
 
     fn wait_for_stop(&self) {
@@ -343,7 +344,6 @@ impl Session {
     }
 }
 
-/// Adds the measurements.
 fn with_meter(status: Status, meter: &Meter) -> Status {
     Status { progress: Some(meter.progress()), loss: meter.loss(), losses: meter.losses(), ..status }
 }

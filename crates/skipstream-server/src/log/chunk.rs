@@ -29,7 +29,6 @@ impl Chunk {
         self.text.push(b'\n');
     }
 
-    /// The number of lines.
     pub fn lines(&self) -> usize {
         if self.times.is_empty() {
             self.text.iter().filter(|&&byte| byte == b'\n').count()
@@ -43,7 +42,6 @@ impl Chunk {
         self.text.len() + 16 * self.times.len()
     }
 
-    /// Whether it has no lines.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

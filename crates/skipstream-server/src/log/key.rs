@@ -1,7 +1,6 @@
 //! Idempotency keys: a request that is retried under the same key is logged once.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::published::Seq;
@@ -21,15 +20,8 @@ impl IdempotencyKey {
         is_key.then(|| IdempotencyKey(key.to_owned()))
     }
 
-    /// The key as sent.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for IdempotencyKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
     }
 }
 

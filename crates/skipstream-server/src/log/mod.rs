@@ -48,7 +48,7 @@ use crate::error::{Error, Result};
 use crate::published::Seq;
 use crate::threads;
 use key::{Earlier, KeyUpdate, OpenKeys};
-use shared::{Reservation, Shared};
+use shared::{Reservation, Shared, Wakeups};
 use store::Store;
 use writer::{Entry, Request};
 
@@ -162,7 +162,7 @@ impl Log {
     pub fn stop(&self) {
         self.shared.is_stopping.store(true, Ordering::Release);
         self.shared.space.notify_waiters();
-        self.wake();
+        self.wakeups().wake();
     }
 
     /// Records whether checkpoints work. While they fail, learned text stays on disk and new text is limited.
@@ -171,18 +171,8 @@ impl Log {
     }
 
     /// Wakes the learner.
-    pub fn wake(&self) {
-        self.shared.wakeups.wake();
-    }
-
-    /// Number of wakeups so far. Read it before looking for work.
-    pub fn wakeups(&self) -> u64 {
-        self.shared.wakeups.count()
-    }
-
-    /// Waits for a wakeup after `seen`, or until the timeout.
-    pub fn wait(&self, seen: u64, timeout: Duration) {
-        self.shared.wakeups.wait(seen, timeout);
+    pub(crate) fn wakeups(&self) -> &Wakeups {
+        &self.shared.wakeups
     }
 
     /// Accepts lines of a source together with its new position, and blocks until they are on disk. Fails if the queue is

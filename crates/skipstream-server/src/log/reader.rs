@@ -17,7 +17,6 @@ pub struct LogReader {
 }
 
 impl LogReader {
-    /// Reads from the line with this number.
     pub(super) fn new(store: Store, shared: Arc<Shared>, next: Seq) -> Result<LogReader> {
         let taken = shared.taken.load(Ordering::Relaxed);
         shared.release(store.bytes_between(taken, next)?);

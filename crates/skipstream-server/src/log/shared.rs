@@ -9,13 +9,8 @@ use tokio::sync::Notify;
 use super::store::Contents;
 use crate::error::{Error, Result};
 
-/// `Retry-After` of a full queue: about the time in which a few megabytes are learned.
-const RETRY_AFTER: Duration = Duration::from_secs(2);
-
-/// State that the log's threads share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// The last line on disk.
     pub last: AtomicU64,
     /// The last line that the learner has read.
     pub taken: AtomicU64,
@@ -27,7 +22,6 @@ pub(super) struct Shared {
     pub forget_through: AtomicU64,
     /// Capacity of the queue in bytes.
     limit: u64,
-    /// Wakes the learner.
     pub wakeups: Wakeups,
     /// Notified when space is released, or at shutdown.
     pub space: Notify,
@@ -68,7 +62,7 @@ impl Shared {
         };
         match self.waiting_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with) {
             Ok(_) => Ok(Reservation { shared: self, bytes }),
-            Err(waiting) => Err(Error::QueueFull { waiting, limit: self.limit, retry_after: RETRY_AFTER }),
+            Err(waiting) => Err(Error::QueueFull { waiting, limit: self.limit }),
         }
     }
 
@@ -99,13 +93,12 @@ impl Drop for Reservation<'_> {
 
 /// A condition variable with a counter, so that a thread that is busy misses no wakeup.
 #[derive(Debug, Default)]
-pub(super) struct Wakeups {
+pub(crate) struct Wakeups {
     count: Mutex<u64>,
     changed: Condvar,
 }
 
 impl Wakeups {
-    /// Wakes all waiting threads.
     pub fn wake(&self) {
         *self.lock() += 1;
         self.changed.notify_all();

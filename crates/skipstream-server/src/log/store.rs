@@ -66,7 +66,6 @@ pub(super) struct Store {
 pub struct Logged {
     /// The number of the first line.
     pub first: Seq,
-    /// When it arrived.
     pub arrived: Timestamp,
     /// The lines, with the times that were given.
     pub chunk: Chunk,
@@ -255,7 +254,6 @@ impl Store {
         Ok(true)
     }
 
-    /// What was logged under a key.
     pub fn key(&self, key: &IdempotencyKey) -> Result<Option<Earlier>> {
         let select = "SELECT first, last, lines, hash, complete FROM keys WHERE key = ?1";
         let mut statement = self.connection.prepare_cached(select)?;
@@ -298,7 +296,6 @@ impl Store {
         Ok(())
     }
 
-    /// The saved position of a source.
     pub fn source(&self, name: &str) -> Result<Option<String>> {
         let select = "SELECT position FROM sources WHERE name = ?1";
         Ok(self.connection.query_row(select, [name], |row| row.get(0)).optional()?)
@@ -323,7 +320,6 @@ impl Store {
         self.connection.pragma_update(None, "max_page_count", pages).unwrap();
     }
 
-    /// The value of a pragma.
     #[cfg(test)]
     pub fn number(&self, name: &str) -> u64 {
         self.connection.pragma_query_value(None, name, |row| row.get(0)).unwrap()

@@ -112,7 +112,7 @@ async fn a_full_queue_refuses_until_lines_are_taken() {
     assert_eq!(waiting.await.unwrap(), Some(Accepted { first: 2, last: 2, lines: 1 }));
     let mut upload = log.upload(None).await.unwrap();
     let full = upload.append(chunk(&["too much"]), Duration::from_millis(1)).await.unwrap_err();
-    assert!(matches!(full, Error::QueueFull { waiting: 6, limit: 10, .. }), "{full}");
+    assert!(matches!(full, Error::QueueFull { waiting: 6, limit: 10 }), "{full}");
 }
 
 #[tokio::test]
@@ -140,7 +140,7 @@ async fn times_of_lines_count_in_the_queue() {
     (0..5).for_each(|_| blank.push(b"", Timestamp::from_second(1).ok()));
     log.append(blank.clone()).await.unwrap();
     assert_eq!((log.waiting_bytes(), log.kept_bytes()), (85, 85));
-    assert!(matches!(log.append(blank.clone()).await, Err(Error::QueueFull { waiting: 85, limit: 100, .. })));
+    assert!(matches!(log.append(blank.clone()).await, Err(Error::QueueFull { waiting: 85, limit: 100 })));
     drop(log);
     let log = Log::open(folder.path(), 100).unwrap();
     assert_eq!(log.waiting_bytes(), 85);

@@ -44,7 +44,7 @@ impl<'log> Upload<'log> {
             None => (None, None),
             Some(key) => {
                 let claim = log.open_keys.claim(key.clone());
-                let claim = claim.ok_or_else(|| Error::KeyInUse { key: key.to_string() })?;
+                let claim = claim.ok_or_else(|| Error::KeyInUse(key.as_str().to_owned()))?;
                 (Some(claim), log.earlier(key).await?)
             }
         };
@@ -70,7 +70,6 @@ impl<'log> Upload<'log> {
         Ok(self.accepted)
     }
 
-    /// What was accepted so far.
     pub fn accepted(&self) -> Option<Accepted> {
         self.accepted
     }
@@ -131,8 +130,8 @@ impl<'log> Upload<'log> {
     }
 
     fn conflict(&self) -> Error {
-        let key = self.claim.as_ref().map(|claim| claim.key.to_string()).unwrap_or_default();
-        Error::KeyConflict { key }
+        let key = self.claim.as_ref().map_or("", |claim| claim.key.as_str());
+        Error::KeyConflict(key.to_owned())
     }
 }
 

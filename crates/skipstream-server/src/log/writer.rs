@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
+use tokio::sync::mpsc::error::TryRecvError::{Disconnected, Empty};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Chunk;
@@ -23,13 +24,17 @@ const GROUP_BYTES: usize = 8 << 20;
 const TIDY_CHUNKS: usize = 64;
 const TIDY_PAGES: u64 = 1_024;
 
-/// A request to the writer.
 #[derive(Debug)]
 pub(super) enum Request {
     /// Write lines. The answer, their numbers, is sent when they are on disk.
-    Append { entry: Entry, answer: oneshot::Sender<Result<Option<(Seq, Seq)>>> },
-    /// Look up a key.
-    Key { key: IdempotencyKey, answer: oneshot::Sender<Result<Option<Earlier>>> },
+    Append {
+        entry: Entry,
+        answer: oneshot::Sender<Result<Option<(Seq, Seq)>>>,
+    },
+    Key {
+        key: IdempotencyKey,
+        answer: oneshot::Sender<Result<Option<Earlier>>>,
+    },
     /// Check whether there is something to clean up.
     Tidy,
 }
@@ -47,7 +52,6 @@ pub(super) struct Entry {
 /// The position of a source after the lines that are logged with it.
 #[derive(Clone, Debug)]
 pub struct SourcePosition {
-    /// Name of the source.
     pub name: String,
     /// The position, in the source's own format.
     pub position: String,
@@ -58,17 +62,12 @@ pub(super) fn run(store: Store, shared: &Arc<Shared>, mut requests: mpsc::Receiv
     let mut writer = Writer { store, shared, forgotten: 0 };
     let mut untidy = true;
     loop {
-        let first = if untidy {
-            match requests.try_recv() {
-                Ok(request) => Some(request),
-                Err(mpsc::error::TryRecvError::Empty) => None,
-                Err(mpsc::error::TryRecvError::Disconnected) => return,
-            }
-        } else {
-            match requests.blocking_recv() {
-                Some(request) => Some(request),
-                None => return,
-            }
+        let received =
+            if untidy { requests.try_recv() } else { requests.blocking_recv().ok_or(Disconnected) };
+        let first = match received {
+            Ok(request) => Some(request),
+            Err(Empty) => None,
+            Err(Disconnected) => return,
         };
         let mut bytes = first.as_ref().map_or(0, Request::bytes);
         let mut group = Vec::from_iter(first);

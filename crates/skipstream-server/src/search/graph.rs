@@ -33,7 +33,6 @@ pub struct Graph {
     index: Index,
     /// The words, in the order of their keys.
     words: Vec<Box<str>>,
-    /// How long it took to build.
     pub(super) took: Duration,
     bridge: Mutex<Arc<Bridge>>,
 }

@@ -26,8 +26,8 @@ const FAST: usize = 64;
 /// Queries of one request.
 #[derive(Debug)]
 pub(super) struct Group {
-    published: Arc<Published>,
-    waiting: VecDeque<Waiting>,
+    pub published: Arc<Published>,
+    pub waiting: VecDeque<Waiting>,
 }
 
 /// A query, and where to send the answer.
@@ -62,16 +62,6 @@ struct Line {
     /// The arrival times of the last queries, at most [`FAST`] of them.
     arrivals: VecDeque<Instant>,
     closed: bool,
-}
-
-impl Group {
-    pub fn new(published: Arc<Published>) -> Group {
-        Group { published, waiting: VecDeque::new() }
-    }
-
-    pub fn push(&mut self, waiting: Waiting) {
-        self.waiting.push_back(waiting);
-    }
 }
 
 impl Pending {
@@ -127,6 +117,7 @@ impl Pending {
         self.changed.notify_all();
     }
 
+    #[cfg(test)]
     pub fn waiting(&self) -> usize {
         self.lock().waiting
     }
@@ -206,12 +197,12 @@ mod tests {
     type Replies = Vec<oneshot::Receiver<Vec<Hit>>>;
 
     fn group(published: &Arc<Published>, n_queries: usize) -> (Group, Replies) {
-        let mut group = Group::new(published.clone());
+        let mut group = Group { published: published.clone(), waiting: VecDeque::new() };
         let mut replies = Vec::new();
         for number in 0..n_queries {
             let (reply, replied) = oneshot::channel();
             // The number of neighbors identifies the query.
-            group.push(Waiting { query: Query::neighbors(0, number), reply });
+            group.waiting.push_back(Waiting { query: Query::neighbors(0, number), reply });
             replies.push(replied);
         }
         (group, replies)

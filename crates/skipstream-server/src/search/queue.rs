@@ -1,5 +1,6 @@
 //! The queue of queries, and the thread that answers them.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -74,15 +75,15 @@ impl SearchQueue {
         published: &Arc<Published>,
         queries: Vec<Query<'static>>,
     ) -> Result<Vec<Vec<Hit>>> {
-        let mut group = Group::new(published.clone());
+        let mut waiting = VecDeque::with_capacity(queries.len());
         let mut replies = Vec::with_capacity(queries.len());
         for query in queries {
             published.embeddings.check_query(&query)?;
             let (sender, reply) = oneshot::channel();
-            group.push(Waiting { query, reply: sender });
+            waiting.push_back(Waiting { query, reply: sender });
             replies.push(reply);
         }
-        self.pending.push(group)?;
+        self.pending.push(Group { published: published.clone(), waiting })?;
         let mut answers = Vec::with_capacity(replies.len());
         for reply in replies {
             answers.push(reply.await.map_err(|_| Error::Stopping)?);
@@ -94,11 +95,6 @@ impl SearchQueue {
     #[cfg(feature = "usearch")]
     pub(super) fn use_graph(&self, graph: super::graph::Graph) {
         self.graph.store(Some(Arc::new(graph)));
-    }
-
-    /// The queue depth.
-    pub fn waiting(&self) -> usize {
-        self.pending.waiting()
     }
 }
 

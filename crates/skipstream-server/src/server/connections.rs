@@ -27,7 +27,6 @@ use tokio::time::{sleep, timeout};
 /// Pause after the system could not accept a connection.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Limits on connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Maximum number of open connections; others wait in the system's backlog.
@@ -51,7 +50,6 @@ impl Default for Limits {
     }
 }
 
-/// Serves connections.
 pub(super) struct Connections {
     router: Router,
     limits: Limits,
@@ -62,7 +60,6 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// No connections yet.
     pub fn new(router: Router, limits: Limits) -> Connections {
         let permits = Arc::new(Semaphore::new(limits.connections));
         Connections { router, limits, permits, graceful: GracefulShutdown::new(), open: JoinSet::new() }

@@ -15,7 +15,6 @@ impl LineBuffer {
         LineBuffer { bytes: Vec::new(), max_line_bytes: max_line_bytes.max(1) }
     }
 
-    /// Adds bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
@@ -41,12 +40,10 @@ impl LineBuffer {
         (taken > 0).then(|| (self.chunk(taken), taken))
     }
 
-    /// The number of bytes in the buffer.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Drops the bytes in the buffer.
     pub fn clear(&mut self) {
         self.bytes.clear();
     }

@@ -13,7 +13,6 @@ use crate::http::answer::{Answer, Json, compute};
 use crate::http::extract::{Number, Parameters};
 use crate::service::Service;
 
-// Aliases, because utoipa's macro does not accept const parameters.
 type Words = Number<1, 1000>;
 type Occurrences = Number<1, 1_000_000_000>;
 

@@ -12,7 +12,6 @@ use crate::http::answer::{Answer, Json, compute};
 use crate::http::extract::{Number, Parameters, Path, Word};
 use crate::service::Service;
 
-// An alias, because utoipa's macro does not accept const parameters.
 type Neighbors = Number<1, 100>;
 
 /// Number of neighbors

@@ -15,7 +15,6 @@ use crate::http::extract::{Number, Parameters};
 use crate::published::PublishedInfo;
 use crate::service::Service;
 
-// An alias, because utoipa's macro does not accept const parameters.
 type Words = Number<1, 100>;
 
 /// Which words to list

@@ -1,4 +1,6 @@
 //! Values with limits, which are checked on deserialization and appear in the OpenAPI document.
+//!
+//! Routes give them names (`type Words = Number<1, 100>`), because utoipa's macros do not accept const parameters.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +17,6 @@ use utoipa::{PartialSchema, ToSchema};
 pub struct Number<const LEAST: u64, const MOST: u64>(u64);
 
 impl<const LEAST: u64, const MOST: u64> Number<LEAST, MOST> {
-    /// The number.
     pub fn get(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
@@ -75,12 +76,10 @@ impl Word {
     /// Maximum length in characters.
     pub const MAX_CHARACTERS: usize = 1_000;
 
-    /// The word.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The word.
     pub fn into_string(self) -> String {
         self.0
     }

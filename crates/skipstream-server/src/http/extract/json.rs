@@ -16,7 +16,6 @@ use crate::settings::{LONG_JSONS, MAX_JSON_BYTES, SHORT_JSON_BYTES};
 /// Long bodies take turns, to limit memory.
 static LONG: Semaphore = Semaphore::const_new(LONG_JSONS);
 
-/// A JSON request body.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
 

@@ -19,7 +19,6 @@ use crate::http::ApiError;
 
 type Error = serde::de::value::Error;
 
-/// Query parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameters<T>(pub T);
 

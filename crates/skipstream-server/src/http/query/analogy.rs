@@ -110,7 +110,6 @@ pub struct AnalogyQuestions {
     rule: Rule,
 }
 
-// An alias, because utoipa's macro does not accept const parameters.
 type Batch = List<Terms, 0, MAX_QUERIES>;
 
 /// An analogy: a is to b as c is to …
@@ -157,28 +156,18 @@ async fn solve(
         Rule::Add => AnalogyRule::Add,
         Rule::Multiply => AnalogyRule::Multiply,
     };
-    let rows: Vec<Result<[usize; 3], ApiError>> =
-        questions.iter().map(|terms| terms.rows(published)).collect();
+    let row = |word: &Word| Ok::<_, ApiError>(published.embeddings.row_of(word.as_str())?);
+    let rows = |terms: &Terms| Ok([row(&terms.a)?, row(&terms.b)?, row(&terms.c)?]);
+    let rows: Vec<Result<[usize; 3], ApiError>> = questions.iter().map(rows).collect();
     let query = |&rows: &[usize; 3]| published.embeddings.analogy_query(rows, n, rule);
     let queries = rows.iter().flatten().map(query).collect();
     let mut found = service.search.search(published, queries).await?.into_iter();
-    let answer = |(terms, rows): (Terms, Result<_, _>)| {
+    let answer = |(Terms { a, b, c }, rows): (Terms, Result<_, _>)| {
         rows.map(|_| {
             let found = found.next().expect("every query has an answer");
-            terms.answered(NeighborInfo::list(published, &found))
+            let [a, b, c] = [a, b, c].map(Word::into_string);
+            AnalogyAnswers { a, b, c, answers: NeighborInfo::list(published, &found) }
         })
     };
     Ok(questions.into_iter().zip(rows).map(answer).collect())
-}
-
-impl Terms {
-    fn rows(&self, published: &Published) -> Result<[usize; 3], ApiError> {
-        let row = |word: &Word| Ok::<_, ApiError>(published.embeddings.row_of(word.as_str())?);
-        Ok([row(&self.a)?, row(&self.b)?, row(&self.c)?])
-    }
-
-    fn answered(self, answers: Vec<NeighborInfo>) -> AnalogyAnswers {
-        let [a, b, c] = [self.a, self.b, self.c].map(Word::into_string);
-        AnalogyAnswers { a, b, c, answers }
-    }
 }

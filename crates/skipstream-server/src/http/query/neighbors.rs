@@ -56,7 +56,6 @@ pub async fn of_word(
     Ok(Answer::new(&published, Neighbors { word: word.into_string(), neighbors }))
 }
 
-// Aliases, because utoipa's macro does not accept const parameters.
 type Words = List<Word, 0, MAX_QUERIES>;
 type Vectors = List<Vec<f32>, 0, MAX_QUERIES>;
 

@@ -64,7 +64,6 @@ pub async fn one(
     answer(&service, work).await
 }
 
-// An alias, because utoipa's macro does not accept const parameters.
 type Batch = List<Words, 0, MAX_QUERIES>;
 
 /// A batch of lists of words

@@ -58,7 +58,6 @@ pub async fn one(
     answer(&service, work).await
 }
 
-// An alias, because utoipa's macro does not accept const parameters.
 type Batch = List<List<Word, 2, 2>, 0, MAX_QUERIES>;
 
 /// A batch of pairs

@@ -53,7 +53,6 @@ pub async fn one(
     .await
 }
 
-// An alias, because utoipa's macro does not accept const parameters.
 type Words = List<Word, 0, MAX_QUERIES>;
 
 /// A batch of words

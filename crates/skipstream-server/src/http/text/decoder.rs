@@ -23,7 +23,6 @@ pub struct Decoder {
     lines: Lines,
     /// Full chunks, and one that is not full.
     pub chunks: Vec<Chunk>,
-    /// Bytes received.
     received: u64,
     /// Bytes after decompression.
     decoded: u64,
@@ -31,7 +30,6 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder with the limits in the settings.
     pub fn new(kind: Kind, is_gzip: bool, invalid_utf8: InvalidUtf8, settings: &ServeSettings) -> Decoder {
         Decoder {
             kind,
@@ -50,7 +48,6 @@ impl Decoder {
         if self.gzip.is_some() { GZIP_STEP } else { usize::MAX }
     }
 
-    /// The number of the next line.
     pub fn line(&self) -> u64 {
         self.lines.number()
     }

@@ -18,7 +18,6 @@ pub struct Lines {
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Lines {
-    /// A new body with this limit on its lines.
     pub fn new(max_line_bytes: usize) -> Lines {
         Lines { begun: Vec::new(), lines: 0, max_line_bytes }
     }

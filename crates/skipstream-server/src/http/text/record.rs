@@ -15,7 +15,6 @@ pub type Line<'a> = (Cow<'a, [u8]>, Option<Timestamp>);
 /// The format of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Plain text.
     Plain,
     /// JSON objects with a text and optionally a time.
     Ndjson,
@@ -34,7 +33,6 @@ impl Kind {
         }
     }
 
-    /// Reads a line.
     pub fn read<'a>(
         self,
         number: u64,

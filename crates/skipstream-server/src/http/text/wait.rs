@@ -17,7 +17,6 @@ use crate::http::extract::{Number, Parameters, Path};
 use crate::published::Seq;
 use crate::service::Service;
 
-/// Maximum wait.
 pub(super) const LONGEST: Duration = Duration::from_secs(3600);
 
 /// Interval at which the shutdown is noticed.

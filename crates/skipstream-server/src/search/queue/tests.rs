@@ -41,7 +41,7 @@ async fn concurrent_queries_get_their_own_answers() {
     for task in tasks {
         task.await.unwrap();
     }
-    assert_eq!(queue.waiting(), 0);
+    assert_eq!(queue.pending.waiting(), 0);
 }
 
 #[tokio::test]
