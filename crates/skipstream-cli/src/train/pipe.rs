@@ -1,8 +1,6 @@
 //! Standard input whose reading can be interrupted.
 
 use std::io::{self, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -34,22 +32,12 @@ pub struct Pipe {
 }
 
 /// What a followed pipe needs to report that there is nothing now, which it does only after a whole line.
+#[derive(Default)]
 struct Following {
-    end: PipeEnd,
     /// The start of a line whose end has not arrived.
     held: Vec<u8>,
     /// Whether the start of a long line was passed on.
     is_within_line: bool,
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct PipeEnd(Arc<AtomicBool>);
-
-impl PipeEnd {
-    /// Whether everything was read.
-    pub fn is_reached(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
-    }
 }
 
 impl Pipe {
@@ -62,10 +50,9 @@ impl Pipe {
         Pipe { chunks, current: io::Cursor::default(), ended: false, stop, following: None }
     }
 
-    /// Starts to read by whole lines, and gives no bytes while there is nothing now.
-    pub fn followed(stop: Stop, end: PipeEnd) -> Pipe {
-        let following = Following { end, held: Vec::new(), is_within_line: false };
-        Pipe { following: Some(following), ..Pipe::stdin(stop) }
+    /// Starts to read by whole lines, and fails with `WouldBlock` while there is nothing now.
+    pub fn followed(stop: Stop) -> Pipe {
+        Pipe { following: Some(Following::default()), ..Pipe::stdin(stop) }
     }
 }
 
@@ -88,7 +75,7 @@ impl Read for Pipe {
                 Err(RecvTimeoutError::Timeout) => {
                     self.check_stop()?;
                     if self.following.as_ref().is_some_and(|following| !following.is_within_line) {
-                        return Ok(0);
+                        return Err(io::ErrorKind::WouldBlock.into());
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => {
@@ -98,7 +85,6 @@ impl Read for Pipe {
                     self.ended = true;
                     if let Some(following) = &mut self.following {
                         self.current = io::Cursor::new(std::mem::take(&mut following.held));
-                        following.end.0.store(true, Ordering::SeqCst);
                     }
                 }
             }
@@ -159,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_beginning_of_a_line_is_held_back_unless_it_is_long() {
-        let mut following = Following { end: PipeEnd::default(), held: Vec::new(), is_within_line: false };
+        let mut following = Following::default();
         let mut feed = |chunk: &[u8]| {
             let lines = following.whole_lines(chunk.to_vec());
             (lines, following.is_within_line)

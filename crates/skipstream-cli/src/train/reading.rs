@@ -10,30 +10,25 @@ use skipstream::{Result, Trainer};
 
 use super::job::{Job, Text};
 use super::model::in_passes;
-use super::pipe::{Pipe, PipeEnd, STDIN};
+use super::pipe::{Pipe, STDIN};
 use super::shared::Shared;
 use super::stop::Stop;
 
 /// The text of a training session.
 pub enum Reading {
     ToTheEnd(Shared),
-    Followed {
-        follow: Box<Follow>,
-        /// The end of standard input, if it is followed.
-        pipe_end: PipeEnd,
-    },
+    Followed(Box<Follow>),
 }
 
 impl Reading {
     /// Checks all texts before any of them is read.
     pub fn plan(job: &Job, trainer: &Trainer, stop: &Stop) -> anyhow::Result<Reading> {
-        let pipe_end = PipeEnd::default();
         let inputs = job.texts.iter().map(|text| match text {
             Text::File(path) => Input::from(path),
             Text::Stdin { skip_learned } => Input::Pipe {
                 name: STDIN.into(),
                 reader: match job.follow {
-                    true => Box::new(Pipe::followed(stop.clone(), pipe_end.clone())),
+                    true => Box::new(Pipe::followed(stop.clone())),
                     false => Box::new(Pipe::stdin(stop.clone())),
                 },
                 skip: if *skip_learned { trainer.ledger().last_pipe } else { Position::default() },
@@ -50,27 +45,15 @@ impl Reading {
                 "--follow: the strategy {strategy} reads all its text several times, and text that is followed has no end"
             );
         }
-        let follow = Box::new(Follow::plan(inputs, ledger, job.again, options, &job.layout)?);
-        Ok(Reading::Followed { follow, pipe_end })
-    }
-
-    /// Whether no more text can come: only a pipe is followed, and it has ended. It is an error if it has ended within the
-    /// text to skip.
-    pub fn is_over(&self) -> Result<bool> {
-        match self {
-            Reading::Followed { follow, pipe_end } if pipe_end.is_reached() => {
-                follow.end_pipes()?;
-                Ok(!follow.is_endless())
-            }
-            _ => Ok(false),
-        }
+        let follow = Follow::plan(inputs, ledger, job.again, options, &job.layout)?;
+        Ok(Reading::Followed(Box::new(follow)))
     }
 
     /// What happened to followed files since the last call.
     pub fn take_notes(&mut self) -> Vec<Note> {
         match self {
             Reading::ToTheEnd(_) => Vec::new(),
-            Reading::Followed { follow, .. } => follow.take_notes(),
+            Reading::Followed(follow) => follow.take_notes(),
         }
     }
 
@@ -78,14 +61,14 @@ impl Reading {
     pub fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()> {
         match self {
             Reading::ToTheEnd(files) => files.files().record_positions(ledger),
-            Reading::Followed { follow, .. } => follow.record_positions(ledger),
+            Reading::Followed(follow) => follow.record_positions(ledger),
         }
     }
 
     pub fn report(&self) -> TextReport {
         match self {
             Reading::ToTheEnd(files) => files.files().report(),
-            Reading::Followed { follow, .. } => follow.report(),
+            Reading::Followed(follow) => follow.report(),
         }
     }
 
@@ -93,7 +76,7 @@ impl Reading {
     pub fn skipped(&self) -> Vec<PathBuf> {
         match self {
             Reading::ToTheEnd(files) => files.files().skipped().to_vec(),
-            Reading::Followed { .. } => Vec::new(),
+            Reading::Followed(_) => Vec::new(),
         }
     }
 
@@ -101,7 +84,7 @@ impl Reading {
     pub fn without_words(&self) -> Vec<PathBuf> {
         match self {
             Reading::ToTheEnd(files) => files.files().without_words().map(Path::to_owned).collect(),
-            Reading::Followed { .. } => Vec::new(),
+            Reading::Followed(_) => Vec::new(),
         }
     }
 
@@ -109,7 +92,7 @@ impl Reading {
     pub fn progress(&self) -> FilesProgress {
         match self {
             Reading::ToTheEnd(files) => files.files().progress().clone(),
-            Reading::Followed { follow, .. } => follow.progress().clone(),
+            Reading::Followed(follow) => follow.progress().clone(),
         }
     }
 }
@@ -118,7 +101,7 @@ impl Source for Reading {
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         match self {
             Reading::ToTheEnd(files) => files.read(sentence),
-            Reading::Followed { follow, .. } => follow.read(sentence),
+            Reading::Followed(follow) => follow.read(sentence),
         }
     }
 }

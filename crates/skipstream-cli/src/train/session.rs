@@ -130,7 +130,7 @@ impl Session {
         let reason = match &self.text {
             Reading::ToTheEnd(files) if in_passes(&self.trainer) => self.train_in_passes(files.clone())?,
             Reading::ToTheEnd(_) => self.train_in_one_pass()?,
-            Reading::Followed { .. } => self.train_and_follow()?,
+            Reading::Followed(_) => self.train_and_follow()?,
         };
         if reason != StopReason::Paused && self.job.finish {
             return self.finish();
@@ -238,10 +238,10 @@ impl Session {
         loop {
             let reason = self.train_in_one_pass()?;
             self.tell_notes();
-            if reason == StopReason::Paused {
+            if reason != StopReason::Pending {
                 return Ok(reason);
             }
-            if self.text.is_over()? || patience.is_over(self.trainer.progress().tokens) {
+            if patience.is_over(self.trainer.progress().tokens) {
                 return Ok(StopReason::EndOfText);
             }
             self.do_chores()?;

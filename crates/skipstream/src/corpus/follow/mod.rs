@@ -45,7 +45,8 @@ const TURN_SENTENCES: usize = 1_000;
 
 /// Reads files and pipes that grow as one stream.
 ///
-/// Each file continues where the [`Ledger`] says. Where there is no text now, `read` gives [`Read::Pending`].
+/// Each file continues where the [`Ledger`] says. Where there is no text now, `read` gives [`Read::Pending`]. Files have
+/// no end: `read` gives [`Read::End`] only if all inputs are pipes that have ended.
 ///
 /// ```
 /// use skipstream::corpus::{Follow, Layout, Ledger, Read, Sentence, Source, TextOptions};
@@ -136,7 +137,8 @@ impl Follow {
     /// Decides where each file starts. A file that does not exist is waited for. Compressed files and tables cannot be
     /// followed. With `again`, every file is new text from its start. A file that is named twice is read once.
     ///
-    /// A pipe's reader gives no bytes (`Ok(0)`) when it has none now, and only after a whole line.
+    /// A pipe's reader may fail with [`WouldBlock`](std::io::ErrorKind::WouldBlock) when it has no bytes now, but only
+    /// after a whole line.
     pub fn plan(
         inputs: impl IntoIterator<Item = impl Into<Input>>,
         ledger: &Ledger,
@@ -165,16 +167,6 @@ impl Follow {
         }
         let progress = FilesProgress::new(files.len() + pipes.len(), None);
         Ok(Follow { files, pipes, turn: 0, given: 0, notes, progress })
-    }
-
-    /// Whether files are followed, which have no end.
-    pub fn is_endless(&self) -> bool {
-        !self.files.is_empty()
-    }
-
-    /// Declares the end of all pipes: an error if one ended before the position where it was to continue.
-    pub fn end_pipes(&self) -> Result<()> {
-        self.pipes.iter().try_for_each(FollowedPipe::end)
     }
 
     /// What happened since the last call.
@@ -229,14 +221,19 @@ impl Source for Follow {
         if self.given == TURN_SENTENCES {
             self.next_turn();
         }
+        let mut nothing = Read::End;
         for _ in 0..self.progress.files() {
-            if self.read_turn(sentence)?.is_sentence() {
-                self.given += 1;
-                return Ok(Read::Sentence);
+            match self.read_turn(sentence)? {
+                Read::Sentence => {
+                    self.given += 1;
+                    return Ok(Read::Sentence);
+                }
+                Read::Pending => nothing = Read::Pending,
+                Read::End => {}
             }
             self.next_turn();
         }
-        Ok(Read::Pending)
+        Ok(nothing)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::io::{self, Cursor, Read as _};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::bytes::{Compression, read_magic};
 use crate::corpus::error::TextError;
@@ -16,6 +18,7 @@ pub(super) struct FollowedPipe {
     options: TextOptions,
     layout: Layout,
     stage: Stage,
+    has_ended: Arc<AtomicBool>,
     /// How far it was read, or where reading is to start.
     position: Position,
     recorded: Position,
@@ -26,13 +29,32 @@ pub(super) struct FollowedPipe {
 /// The stages of opening a pipe. Each may take long, because the pipe may be silent.
 enum Stage {
     /// Its first bytes have not arrived.
-    Unknown(Box<dyn io::Read + Send>),
+    Unknown(Pauses),
     /// This number of bytes is still to skip.
     Skipping(Box<dyn io::Read + Send>, u64),
     /// It is read.
     Open(Box<TextStream>),
     /// An error occurred.
     Failed,
+}
+
+/// Bytes that end where there are none now, as those of a growing file do. `has_ended` tells whether more may come.
+struct Pauses {
+    reader: Box<dyn io::Read + Send>,
+    has_ended: Arc<AtomicBool>,
+}
+
+impl io::Read for Pauses {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.reader.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            Ok(0) if !buffer.is_empty() => {
+                self.has_ended.store(true, Ordering::Relaxed);
+                Ok(0)
+            }
+            other => other,
+        }
+    }
 }
 
 impl FollowedPipe {
@@ -44,28 +66,40 @@ impl FollowedPipe {
         options: &TextOptions,
         layout: &Layout,
     ) -> FollowedPipe {
+        let has_ended = Arc::default();
         FollowedPipe {
             name,
             options: options.clone(),
             layout: layout.clone(),
-            stage: Stage::Unknown(reader),
+            stage: Stage::Unknown(Pauses { reader, has_ended: Arc::clone(&has_ended) }),
+            has_ended,
             position: skip,
             recorded: skip,
             words: 0,
         }
     }
 
-    /// Reads the next sentence, if there is one now.
+    /// Reads the next sentence, if there is one now. It is an error if the pipe ends within the text to skip.
     pub fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         if !matches!(self.stage, Stage::Open(_)) {
             let stage = std::mem::replace(&mut self.stage, Stage::Failed);
             self.stage = self.next_stage(stage)?;
         }
-        let Stage::Open(stream) = &mut self.stage else { return Ok(Read::Pending) };
-        let is_sentence = stream.read(sentence)?.is_sentence();
-        self.words += sentence.len() as u64;
-        self.position = if is_sentence { stream.position() } else { stream.end() };
-        Ok(if is_sentence { Read::Sentence } else { Read::Pending })
+        if let Stage::Open(stream) = &mut self.stage {
+            let is_sentence = stream.read(sentence)?.is_sentence();
+            self.words += sentence.len() as u64;
+            self.position = if is_sentence { stream.position() } else { stream.end() };
+            if is_sentence {
+                return Ok(Read::Sentence);
+            }
+        }
+        match self.stage {
+            _ if !self.has_ended.load(Ordering::Relaxed) => Ok(Read::Pending),
+            Stage::Unknown(_) | Stage::Skipping(..) if self.position.offset > 0 => {
+                Err(too_short(&self.name, self.position))
+            }
+            _ => Ok(Read::End),
+        }
     }
 
     pub fn record_position(&mut self, ledger: &mut Ledger) {
@@ -74,16 +108,6 @@ impl FollowedPipe {
             ledger.record_piped(self.words, bytes, self.position);
             self.recorded = self.position;
             self.words = 0;
-        }
-    }
-
-    /// Declares the end, which is an error before the position where reading is to start.
-    pub fn end(&self) -> Result<()> {
-        match self.stage {
-            Stage::Unknown(_) | Stage::Skipping(..) if self.position.offset > 0 => {
-                Err(too_short(&self.name, self.position))
-            }
-            _ => Ok(()),
         }
     }
 

@@ -80,6 +80,9 @@ struct Silent(VecDeque<&'static str>);
 impl std::io::Read for Silent {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let Some(chunk) = self.0.pop_front() else { return Ok(0) };
+        if chunk.is_empty() {
+            return Err(std::io::ErrorKind::WouldBlock.into());
+        }
         let (now, later) = chunk.split_at(chunk.len().min(buffer.len()));
         buffer[..now.len()].copy_from_slice(now.as_bytes());
         if !later.is_empty() {
@@ -280,10 +283,10 @@ fn what_cannot_be_followed_is_an_error_at_once() {
 fn a_pipe_is_read_until_it_is_silent_and_goes_on() {
     let mut desk = Desk::with(&[]);
     let mut follow = desk.follow_pipe(vec!["one one\n", "", "two\n"]);
-    assert!(!follow.is_endless());
     assert_eq!(read(&mut follow), ["one one"]);
     follow.record_positions(&mut desk.ledger).unwrap();
     assert_eq!(read(&mut follow), ["two"]);
+    assert_eq!(follow.read(&mut Sentence::default()).unwrap(), Read::End);
     follow.record_positions(&mut desk.ledger).unwrap();
     assert_eq!((desk.ledger.piped_words, desk.ledger.last_pipe.offset), (3, 12));
 }
@@ -303,15 +306,26 @@ fn what_is_to_be_passed_over_may_come_after_silence_and_with_silence_in_it() {
     let mut follow =
         desk.follow_pipe_from(Position::at(16), vec!["", "one one\n", "", "two two\nthree\n", "", "four\n"]);
     for _ in 0..2 {
-        assert!(read(&mut follow).is_empty());
-        let error = follow.end_pipes().unwrap_err().to_string();
-        assert_eq!(error, "<stdin>: the text ends before byte 16, where reading was to continue");
+        assert_eq!(follow.read(&mut Sentence::default()).unwrap(), Read::Pending);
     }
     assert_eq!(read(&mut follow), ["three"]);
     assert_eq!(read(&mut follow), ["four"]);
-    follow.end_pipes().unwrap();
     follow.record_positions(&mut desk.ledger).unwrap();
     assert_eq!((desk.ledger.piped_bytes, desk.ledger.last_pipe.offset), (11, 27));
+}
+
+#[test]
+fn a_pipe_that_ends_within_what_is_to_be_passed_over_is_an_error() {
+    let desk = Desk::with(&[]);
+    for chunks in [vec![""], vec!["", "one one\n"], vec!["one one\n", "", "two\n", ""]] {
+        let silences = chunks.iter().filter(|chunk| chunk.is_empty()).count();
+        let mut follow = desk.follow_pipe_from(Position::at(16), chunks);
+        for _ in 0..silences {
+            assert_eq!(follow.read(&mut Sentence::default()).unwrap(), Read::Pending);
+        }
+        let error = follow.read(&mut Sentence::default()).unwrap_err().to_string();
+        assert_eq!(error, "<stdin>: the text ends before byte 16, where reading was to continue");
+    }
 }
 
 #[cfg(unix)]
