@@ -275,7 +275,7 @@ mod tests {
         let message = requested.config_bounded(&|_| Ok(2_000_000_000)).unwrap_err().to_string();
         assert_eq!(
             message,
-            "--memory is 1.00 GB; a service with these settings takes 2.00 GB even for two words"
+            "--memory is 1.00 GB; a service with these settings needs 2.00 GB even for two words"
         );
     }
 

@@ -9,21 +9,9 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skipstream");
 
-/// Settings that make a small model with many batches.
-pub const SMALL: [&str; 12] = [
-    "--dimensions",
-    "16",
-    "--max-vocabulary",
-    "300",
-    "--batch-words",
-    "4000",
-    "--replay-words",
-    "20000",
-    "--subsample",
-    "0",
-    "--threads",
-    "2",
-];
+const SMALL: [&str; 8] =
+    ["--dimensions", "16", "--max-vocabulary", "300", "--subsample", "0", "--threads", "2"];
+const MINI_BATCH: [&str; 4] = ["--batch-words", "4000", "--replay-words", "20000"];
 
 pub struct Desk {
     folder: TempDir,
@@ -121,7 +109,13 @@ pub fn assert_refused(answer: &Answer, parts: &[&str]) {
 
 /// The arguments that train a small model.
 pub fn train<'a>(model: &'a str, args: &[&'a str]) -> Vec<&'a str> {
-    [&["train", "--model", model], &SMALL[..], args].concat()
+    small(&["train", "--model", model], args)
+}
+
+/// A command with settings that make a small model, with many batches unless `args` choose a strategy.
+pub fn small<'a>(command: &[&'a str], args: &[&'a str]) -> Vec<&'a str> {
+    let batches = if args.contains(&"--strategy") { &[] } else { &MINI_BATCH[..] };
+    [command, &SMALL, batches, args].concat()
 }
 
 /// About `words` words in lines of ten. Each line is about food or about stars.

@@ -156,7 +156,7 @@ fn what_cannot_be_scored_is_refused_with_file_and_line() {
         ("short", "short: line 3: expected 4 words, found 3"),
         ("words", "words: line 2: the score is `low`; it must be a finite number"),
         ("latin", "latin: line 2: not valid UTF-8"),
-        ("long", "long: line 1: longer than 65536 bytes"),
+        ("long", "long: line 1: expected two words and a score, or four words"),
     ] {
         // The last file of a command is read before the first is scored.
         assert_refused(&desk.run(&["eval", "--model", "m", "pairs.csv", file]), &[message]);

@@ -35,7 +35,7 @@ fn nothing_a_folder_or_something_else() {
     std::fs::create_dir(desk.path("folder")).unwrap();
     desk.write("empty", "");
     assert_refused(&desk, "none", "No such file or directory");
-    assert_refused(&desk, "folder", "this is a folder");
+    assert_refused(&desk, "folder", "this folder has no vectors.tsv");
     assert_refused(&desk, "empty", "empty");
     desk.write("text", "to be or not to be\n");
     assert_refused(&desk, "text", "unknown format");
@@ -63,7 +63,7 @@ fn vectors_cannot_be_trained_further() {
     desk.run(&["export", "--model", "m", "--to", "safetensors", "v"]);
     let answer = desk.run(&["train", "--model", "v", "a.txt"]);
     assert_eq!(answer.code, Some(2));
-    assert!(answer.err.contains("v: these are vectors without the state of training"), "{answer:?}");
+    assert!(answer.err.contains("v: this file has vectors but no training state"), "{answer:?}");
     assert!(answer.err.contains("`train --init v`"), "{answer:?}");
 }
 
@@ -72,7 +72,7 @@ fn a_model_that_is_cut_in_half() {
     let desk = trained();
     let bytes = desk.bytes("m");
     desk.write("half", &bytes[..bytes.len() / 2]);
-    assert_refused(&desk, "half", "bytes and has");
+    assert_refused(&desk, "half", "its header describes");
 }
 
 #[test]

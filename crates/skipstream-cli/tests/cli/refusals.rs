@@ -10,7 +10,10 @@ fn settings_that_differ_from_the_model_s() {
     desk.write("a.txt", text(1_000, 1));
     desk.train("m", &["a.txt"]);
     let answer = desk.run(&["train", "--model", "m", "--window", "9", "--dimensions", "16", "a.txt"]);
-    assert_refused(&answer, &["m: --window is 9, the model's is 5;", "only threads and the text"]);
+    assert_refused(
+        &answer,
+        &["m: --window is 9, the model's is 5;", "settings are fixed once a model exists, except threads"],
+    );
     let answer = desk.run(&["train", "--model", "m", "--threads", "1", "a.txt"]);
     assert_eq!(answer.code, Some(0), "what was not typed is the model's");
 }

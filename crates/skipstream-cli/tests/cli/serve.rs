@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::desk::{Desk, SMALL, assert_refused, text};
+use crate::desk::{Desk, assert_refused, small, text};
 
 /// A service that is running.
 struct Serving {
@@ -17,7 +17,7 @@ struct Serving {
 
 /// The arguments that serve a small model on a free port.
 fn serve<'a>(args: &[&'a str]) -> Vec<&'a str> {
-    [&["serve", "--data", "data", "--listen", "127.0.0.1:0"], &SMALL[..], args].concat()
+    small(&["serve", "--data", "data", "--listen", "127.0.0.1:0"], args)
 }
 
 impl Serving {

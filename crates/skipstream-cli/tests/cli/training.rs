@@ -110,8 +110,9 @@ fn every_strategy_learns() {
     let desk = Desk::new();
     desk.write("a.txt", text(5_000, 1));
     desk.write("b.txt", text(1_000, 2));
-    for strategy in ["incremental", "batch", "word2vec"] {
-        let args = ["--strategy", strategy, "--table-size", "5000", "a.txt", "b.txt"];
+    let strategies = [("incremental", &["--table-size", "5000"][..]), ("batch", &[]), ("word2vec", &[])];
+    for (strategy, options) in strategies {
+        let args = [&["--strategy", strategy], options, &["a.txt", "b.txt"]].concat();
         let answer = desk.train(strategy, &args);
         assert!(answer.out.contains("learned   6,000 words"), "{answer:?}");
         let answer = desk.train(strategy, &args);
