@@ -60,8 +60,7 @@ def small(**given: Any) -> Trainer:
             "subsample": 0,
             "threads": 1,
             "max_vocabulary": 50,
-            "batch_words": 50,
-            "table_size": 1000,
+            **({"batch_words": 50} if given.get("strategy", "mini-batch") == "mini-batch" else {}),
             **given,
         }
     )

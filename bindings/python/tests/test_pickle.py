@@ -15,9 +15,8 @@ SENTENCES = [["tea", "with", "milk"], ["coffee", "with", "sugar"]] * 50
 
 
 def trained(**settings: Any) -> Trainer:
-    trainer = Trainer(
-        **{"dimensions": 8, "subsample": 0, "max_vocabulary": 1000, "batch_words": 100, **settings}
-    )
+    batches = {} if "strategy" in settings else {"batch_words": 100}
+    trainer = Trainer(**{"dimensions": 8, "subsample": 0, "max_vocabulary": 1000, **batches, **settings})
     trainer.train(SENTENCES)
     return trainer
 
@@ -30,7 +29,7 @@ def saved(trainer: Trainer, path: Path) -> bytes:
 @pytest.mark.parametrize("strategy", ["mini-batch", "incremental", "word2vec"])
 @pytest.mark.parametrize("protocol", [2, pickle.HIGHEST_PROTOCOL])
 def test_a_pickle_goes_on_as_if_nothing_had_been(strategy: str, protocol: int, tmp_path: Path) -> None:
-    trainer = trained(strategy=strategy, threads=2, table_size=1000)
+    trainer = trained(strategy=strategy, threads=2)
     other = pickle.loads(pickle.dumps(trainer, protocol))
     assert saved(other, tmp_path / "a") == saved(trainer, tmp_path / "b")
     assert other.get_params() == trainer.get_params()

@@ -16,9 +16,8 @@ SENTENCES = [[f"w{number % 50}" for number in range(start, start + 20)] for star
 
 
 def small(**settings: Any) -> Trainer:
-    return Trainer(
-        **{"dimensions": 32, "subsample": 0, "batch_words": 4000, "max_vocabulary": 1000, **settings}
-    )
+    batches = {"batch_words": 4000} if settings.get("strategy", "mini-batch") == "mini-batch" else {}
+    return Trainer(**{"dimensions": 32, "subsample": 0, "max_vocabulary": 1000, **batches, **settings})
 
 
 def saved(trainer: Trainer, path: Path) -> bytes:

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::{Initial, MemoryBound, MiniBatch, Observer, Progress, Sentences, StopReason, Totals};
 use crate::config::{Config, MiniBatchOptions, Setting, Settings, Strategy};
-use crate::corpus::{Ledger, Lines, Read, Sentence, Source, TokenLists};
+use crate::corpus::{Files, Follow, Input, Layout, Ledger, Lines, Read, Sentence, Source, TokenLists};
 use crate::embeddings::{Embeddings, Vectors};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -223,6 +223,19 @@ impl Trainer {
     /// A reader of lines with the text settings of this trainer; errors call it `name`.
     pub fn lines<R: BufRead>(&self, text: R, name: impl AsRef<Path>) -> Result<Lines<R>> {
         Lines::new(text, name, self.settings.text())
+    }
+
+    /// A reader of files as one stream, with the text settings of this trainer.
+    ///
+    /// Files that were learned before are skipped, and a file that has grown is continued, if the caller has recorded
+    /// positions in [`Trainer::ledger_mut`]. [`Files::plan`] has more options.
+    pub fn files(&self, paths: impl IntoIterator<Item = impl Into<Input>>) -> Result<Files> {
+        Files::plan(paths, &self.ledger, false, self.settings.text(), &Layout::Text)
+    }
+
+    /// [`Trainer::files`] for files that grow: at their end, training returns [`StopReason::Pending`].
+    pub fn follow(&self, paths: impl IntoIterator<Item = impl Into<Input>>) -> Result<Follow> {
+        Follow::plan(paths, &self.ledger, false, self.settings.text(), &Layout::Text)
     }
 
     /// A copy of the vectors as they are now: the sum of target and context.
