@@ -10,7 +10,7 @@ use pyo3::types::{PyBool, PyDict, PyString};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use skipstream::Bytes;
-use skipstream::train::Initial;
+use skipstream::train::{AnyTrainer, Initial};
 use skipstream::{Config, Setting, SettingKind, SettingValues};
 
 use crate::error::to_python;
@@ -72,17 +72,17 @@ impl Settings {
 
 impl Settings {
     /// A trainer with these settings.
-    pub fn trainer(&self) -> skipstream::Result<skipstream::Trainer> {
+    pub fn trainer(&self) -> skipstream::Result<AnyTrainer> {
         let config = self.config.clone();
         let Some(path) = &self.init else {
-            return skipstream::Trainer::new(config);
+            return AnyTrainer::new(config);
         };
         let initial = Initial::load(path)?;
         let config = match self.memory {
             Some(bytes) => config.within_memory(bytes.saturating_sub(initial.bytes()))?,
             None => config,
         };
-        skipstream::Trainer::starting_from(config, initial)
+        AnyTrainer::starting_from(config, initial)
     }
 }
 

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let path = folder.path().join(name);
         formats::save(&embeddings, format, &path)?;
         let bytes = std::fs::metadata(&path)?.len();
-        println!("{name}: {bytes} bytes, {} words", formats::load(&path)?.len());
+        println!("{name}: {bytes} bytes, {} words", formats::load(&path, Vectors::default())?.len());
     }
     Ok(())
 }

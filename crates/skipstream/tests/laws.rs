@@ -9,7 +9,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use skipstream::corpus::{Lines, Read, Sentence, Source};
-use skipstream::train::Initial;
+use skipstream::train::{Initial, MultiPass};
 use skipstream::{
     BatchOptions, Config, Embeddings, IncrementalOptions, MiniBatchOptions, Observer, Progress, Result,
     StopReason, Strategy as Method, Trainer, Vectors, WindowShape, Word2vecOptions,
@@ -333,23 +333,29 @@ fn other_seeds_give_other_models() {
 }
 
 #[test]
-fn strategies_with_passes_want_the_whole_corpus_and_an_empty_model() {
+fn passes_learn_one_corpus_and_a_trainer_learns_a_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
     let text = text(6, 100, 100);
     let batch = Method::Batch(BatchOptions { passes: 2, ..BatchOptions::default() });
     for strategy in [batch, Method::Word2vec(Word2vecOptions { passes: 2 })] {
         let config = Config { window_shape: WindowShape::Fixed, subsample: 0.0, ..small(strategy) };
-        let mut trainer = Trainer::new(config.clone()).unwrap();
-        assert!(trainer.train_source(&mut source(&text, &config)).is_err());
+        assert!(Trainer::new(config.clone()).is_err());
+        let mut passes = MultiPass::new(config.clone()).unwrap();
         let mut opened = 0;
         let mut open = || -> Result<Box<dyn Source>> {
             opened += 1;
             let owned: &'static [u8] = text.clone().into_bytes().leak();
             Ok(Box::new(Lines::new(owned, "text", &config.text)?))
         };
-        assert_eq!(trainer.train_passes(&mut open, &mut ()).unwrap(), StopReason::EndOfText);
-        assert!(trainer.train_passes(&mut open, &mut ()).is_err());
+        assert_eq!(passes.train(&mut open, &mut ()).unwrap(), StopReason::EndOfText);
+        assert!(passes.train(&mut open, &mut ()).is_err());
         assert_eq!(opened, 3, "one reading to count, two to train");
-        assert!(trainer.progress().totals.mean_loss() > 0.0);
+        assert!(passes.model().progress().totals.mean_loss() > 0.0);
+        passes.model().save(&path).unwrap();
+        assert!(bytes(MultiPass::load(&path).unwrap().model()) == bytes(passes.model()));
+        let error = Trainer::load(&path, None).unwrap_err();
+        assert!(error.to_string().ends_with("it cannot learn more text"), "{error}");
     }
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use skipstream::corpus::{Lines, Source};
+use skipstream::train::AnyTrainer;
 use skipstream::{Config, Embeddings, MiniBatchOptions, Result, Strategy, Trainer, Word2vecOptions};
 
 /// Sentences of ten words, each from one of the topics; every topic has 20 words of its own, and all share 20.
@@ -36,13 +37,24 @@ fn mini_batch(replays: u32) -> Strategy {
 }
 
 fn learn(trainer: &mut Trainer, text: &str) {
-    let options = trainer.settings().text().clone();
-    if trainer.settings().strategy().passes().is_some() {
-        let bytes: &'static [u8] = text.to_owned().into_bytes().leak();
-        let mut open = || -> Result<Box<dyn Source>> { Ok(Box::new(Lines::new(bytes, "text", &options)?)) };
-        trainer.train_passes(&mut open, &mut ()).unwrap();
-    } else {
-        trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &options).unwrap()).unwrap();
+    trainer.train_lines(text.as_bytes()).unwrap();
+}
+
+/// The vectors that a strategy learns from the text.
+fn learned(config: Config, text: &str) -> Embeddings {
+    let options = config.text.clone();
+    match AnyTrainer::new(config).unwrap() {
+        AnyTrainer::Stream(mut trainer) => {
+            learn(&mut trainer, text);
+            trainer.embeddings().unwrap()
+        }
+        AnyTrainer::Passes(mut passes) => {
+            let bytes: &'static [u8] = text.to_owned().into_bytes().leak();
+            let mut open =
+                || -> Result<Box<dyn Source>> { Ok(Box::new(Lines::new(bytes, "text", &options)?)) };
+            passes.train(&mut open, &mut ()).unwrap();
+            passes.model().embeddings().unwrap()
+        }
     }
 }
 
@@ -62,9 +74,7 @@ fn every_strategy_finds_planted_topics() {
     let text = topics(&names, 4_000, 1);
     let word2vec = Strategy::Word2vec(Word2vecOptions { passes: 5 });
     for strategy in [mini_batch(1), Strategy::incremental(), Strategy::batch(), word2vec] {
-        let mut trainer = Trainer::new(config(strategy)).unwrap();
-        learn(&mut trainer, &text);
-        let embeddings = trainer.embeddings().unwrap();
+        let embeddings = learned(config(strategy), &text);
         for name in names {
             let purity = purity(&embeddings, name);
             assert!(purity > 0.9, "{strategy:?}: {purity} of the neighbours in {name} are its own");

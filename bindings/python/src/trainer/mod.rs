@@ -21,7 +21,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use skipstream::corpus::Lines;
-use skipstream::train::MemoryBound;
+use skipstream::train::{AnyTrainer, MemoryBound};
 use skipstream::{StopReason, Vectors};
 
 use crate::call::call;
@@ -52,7 +52,7 @@ const TEXTS_AT_ONCE: usize = 1_000;
 /// Learns from a stream.
 #[pyclass(frozen, module = "skipstream._engine")]
 pub struct Trainer {
-    trainer: Mutex<skipstream::Trainer>,
+    trainer: Mutex<AnyTrainer>,
     /// The error for a thread that already has a turn.
     busy: &'static str,
     /// Turns at using it.
@@ -91,12 +91,12 @@ impl Trainer {
     #[staticmethod]
     #[pyo3(signature = (path, threads = None))]
     fn load(py: Python<'_>, path: PathBuf, threads: Option<usize>) -> PyResult<Trainer> {
-        call(py, || skipstream::Trainer::load(path, threads)).map(Trainer::from)
+        call(py, || AnyTrainer::load(path, threads)).map(Trainer::from)
     }
 
     /// Writes the whole state to a file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.with(py, |trainer| trainer.save(path))
+        self.with(py, |trainer| trainer.model().save(path))
     }
 
     /// Learns sentences: strings, or lists of tokens.
@@ -153,12 +153,15 @@ impl Trainer {
         let _inside = Inside::enter()?;
         let interval = checked_interval(interval)?;
         let _training = self.trainings.wait(py, TRAINS)?;
-        let before = self.with(py, |trainer| Ok(trainer.progress()))?;
+        let before = self.with(py, |trainer| Ok(trainer.model().progress()))?;
         let mut watch = Watch::new(&self.turns, callback.as_ref(), interval, before);
         loop {
             let (outcome, now, waiting) = self.with(py, |trainer| {
-                let outcome = trainer.finish_observed(&mut watch);
-                Ok((outcome, trainer.progress(), trainer.waiting()))
+                let outcome = match trainer {
+                    AnyTrainer::Stream(trainer) => trainer.finish_observed(&mut watch),
+                    AnyTrainer::Passes(_) => StopReason::EndOfText,
+                };
+                Ok((outcome, trainer.model().progress(), trainer.model().waiting()))
             })?;
             if let Some(error) = watch.take_error() {
                 return Err(error);
@@ -178,14 +181,14 @@ impl Trainer {
     #[pyo3(signature = (vectors = "sum", top = None))]
     fn embeddings(&self, py: Python<'_>, vectors: &str, top: Option<usize>) -> PyResult<Embeddings> {
         let top = top.unwrap_or(usize::MAX);
-        self.with(py, |trainer| trainer.top_embeddings(vectors.parse()?, top)).map(Embeddings::new)
+        self.with(py, |trainer| trainer.model().top_embeddings(vectors.parse()?, top)).map(Embeddings::new)
     }
 
     #[pyo3(signature = (word, vectors = "sum"))]
     fn vector<'py>(&self, py: Python<'py>, word: &str, vectors: &str) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let vector = self.with(py, |trainer| {
             let unknown = || skipstream::Error::UnknownWord { word: word.to_owned() };
-            trainer.vector(word, vectors.parse()?).ok_or_else(unknown)
+            trainer.model().vector(word, vectors.parse()?).ok_or_else(unknown)
         })?;
         Ok(PyArray1::from_vec(py, vector))
     }
@@ -199,11 +202,11 @@ impl Trainer {
         vectors: &str,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let (dimensions, rows) = self.with(py, |trainer| {
-            let (dimensions, vectors) = (trainer.settings().dimensions(), vectors.parse()?);
+            let (dimensions, vectors) = (trainer.model().settings().dimensions(), vectors.parse()?);
             let mut rows = Vec::with_capacity(words.len() * dimensions);
             for word in &words {
                 let unknown = || skipstream::Error::UnknownWord { word: word.clone() };
-                rows.extend(trainer.vector(word, vectors).ok_or_else(unknown)?);
+                rows.extend(trainer.model().vector(word, vectors).ok_or_else(unknown)?);
             }
             Ok((dimensions, rows))
         })?;
@@ -220,8 +223,9 @@ impl Trainer {
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let _inside = Inside::enter()?;
         let vectors: Vectors = vectors.parse().map_err(|error| to_python(py, error))?;
-        let (dimensions, options) = self
-            .with(py, |trainer| Ok((trainer.settings().dimensions(), trainer.settings().text().clone())))?;
+        let (dimensions, options) = self.with(py, |trainer| {
+            Ok((trainer.model().settings().dimensions(), trainer.model().settings().text().clone()))
+        })?;
         let column = Column::of(texts)?;
         // Iterating over a column of buffers gives values of its own types.
         let texts = match texts.getattr_opt("to_pylist")? {
@@ -246,10 +250,10 @@ impl Trainer {
                     match text {
                         Text::Lines(text) => {
                             let mut lines = Lines::new(&text[..], "texts", &options)?;
-                            trainer.mean_vector(&mut lines, vectors, mean)?;
+                            trainer.model().mean_vector(&mut lines, vectors, mean)?;
                         }
                         Text::Tokens(mut lists) => {
-                            trainer.mean_vector(&mut *lists, vectors, mean)?;
+                            trainer.model().mean_vector(&mut *lists, vectors, mean)?;
                         }
                         Text::Missing => {}
                     }
@@ -262,7 +266,7 @@ impl Trainer {
     /// The count of a word, if it is known.
     fn count(&self, py: Python<'_>, word: &str) -> PyResult<Option<u64>> {
         self.with(py, |trainer| {
-            let vocabulary = trainer.vocabulary();
+            let vocabulary = trainer.model().vocabulary();
             Ok(vocabulary.id(word).map(|id| vocabulary.count(id)))
         })
     }
@@ -275,18 +279,21 @@ impl Trainer {
 
     /// Sets the number of replays for new text.
     fn set_replays(&self, py: Python<'_>, replays: u32) -> PyResult<()> {
-        self.with(py, |trainer| trainer.set_replays(replays))
+        self.with(py, |trainer| match trainer {
+            AnyTrainer::Stream(trainer) => trainer.set_replays(replays),
+            AnyTrainer::Passes(_) => Err(skipstream::Error::Unsupported("passes have no replays".to_owned())),
+        })
     }
 
     /// Notes stored with the model, by name.
     fn notes(&self, py: Python<'_>) -> PyResult<BTreeMap<String, String>> {
-        self.with(py, |trainer| Ok(trainer.notes().clone()))
+        self.with(py, |trainer| Ok(trainer.model().notes().clone()))
     }
 
     /// Stores a note with the model.
     fn set_note(&self, py: Python<'_>, name: String, text: String) -> PyResult<()> {
         self.with(py, |trainer| {
-            trainer.notes_mut().insert(name, text);
+            trainer.set_note(name, text);
             Ok(())
         })
     }
@@ -294,7 +301,8 @@ impl Trainer {
     /// Training statistics, as JSON.
     fn stats(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |trainer| {
-            let (now, settings, bound) = (trainer.progress(), trainer.settings(), trainer.memory_bound());
+            let (now, settings, bound) =
+                (trainer.model().progress(), trainer.model().settings(), trainer.model().memory_bound());
             let stats = Stats {
                 words: now.tokens,
                 pairs: now.totals.pairs,
@@ -303,10 +311,10 @@ impl Trainer {
                 max_vocabulary: settings.max_vocabulary(),
                 evictions: now.evictions,
                 replayed: now.totals.replayed,
-                waiting: trainer.waiting(),
+                waiting: trainer.model().waiting(),
                 dimensions: settings.dimensions(),
                 threads: settings.threads(),
-                kernel: trainer.instruction_set(),
+                kernel: trainer.model().instruction_set(),
                 memory_bound: bound,
                 memory_bound_total: bound.total(),
             };
@@ -317,15 +325,15 @@ impl Trainer {
     /// The resolved settings, as JSON.
     fn settings(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |trainer| {
-            Ok(serde_json::to_string(&trainer.settings().resolved()).expect("it is plain data"))
+            Ok(serde_json::to_string(&trainer.model().settings().resolved()).expect("it is plain data"))
         })
     }
 }
 
-impl From<skipstream::Trainer> for Trainer {
-    fn from(trainer: skipstream::Trainer) -> Trainer {
+impl From<AnyTrainer> for Trainer {
+    fn from(trainer: AnyTrainer) -> Trainer {
         Trainer {
-            busy: if trainer.is_in_passes() { BUSY_IN_PASSES } else { BUSY },
+            busy: if matches!(trainer, AnyTrainer::Passes(_)) { BUSY_IN_PASSES } else { BUSY },
             trainer: Mutex::new(trainer),
             turns: Turns::default(),
             trainings: Turns::default(),
@@ -338,14 +346,14 @@ impl Trainer {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut skipstream::Trainer) -> skipstream::Result<T> + Send,
+        work: impl FnOnce(&mut AnyTrainer) -> skipstream::Result<T> + Send,
     ) -> PyResult<T> {
         let _turn = self.turns.wait(py, self.busy)?;
         call(py, || work(&mut self.lock()))
     }
 
     /// Requires a turn.
-    fn lock(&self) -> MutexGuard<'_, skipstream::Trainer> {
+    fn lock(&self) -> MutexGuard<'_, AnyTrainer> {
         self.trainer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,7 +8,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use skipstream::corpus::{Files, Ledger, Source, TextOptions, TextReport};
-use skipstream::{Config, Observer, Progress, StopReason};
+use skipstream::train::AnyTrainer;
+use skipstream::{Observer, Progress, StopReason};
 
 use super::polite::Polite;
 use super::watch::{PassWatch, Watch};
@@ -84,8 +85,10 @@ impl Trainer {
         // We have the turn, so no thread that could wait for the GIL has the trainer.
         let (before, model) = {
             let trainer = self.lock();
-            let (options, ledger) = (trainer.settings().text().clone(), trainer.ledger().clone());
-            (trainer.progress(), Model { options, ledger, in_passes: trainer.is_in_passes() })
+            let model = trainer.model();
+            let (options, ledger) = (model.settings().text().clone(), model.ledger().clone());
+            let in_passes = matches!(*trainer, AnyTrainer::Passes(_));
+            (model.progress(), Model { options, ledger, in_passes })
         };
         let in_passes = model.in_passes;
         let mut open = |py: Python<'_>| open(py, &model);
@@ -123,9 +126,9 @@ impl Trainer {
             let mut trainer = self.lock();
             let recorded = feed.feed().record_positions(trainer.ledger_mut());
             Ok((
-                trainer.progress(),
-                trainer.waiting(),
-                trainer.settings().strategy().passes().unwrap_or(1),
+                trainer.model().progress(),
+                trainer.model().waiting(),
+                trainer.model().settings().strategy().passes().unwrap_or(1),
                 recorded,
             ))
         });
@@ -153,7 +156,7 @@ impl Trainer {
                 let (outcome, recorded) = train_and_record(&mut trainer, feed, &mut polite, watch);
                 // If a file is gone, its position cannot be recorded, but the rest is still worth learning.
                 put_off = put_off.take().or(recorded.err());
-                Ok((outcome?, trainer.progress()))
+                Ok((outcome?, trainer.model().progress()))
             });
             drop(turn);
             let now = match rested {
@@ -190,19 +193,20 @@ impl Trainer {
         let mut passes = Passes::default();
         let trained = call(py, || {
             let mut trainer = self.lock();
-            let was_empty = trainer.progress().tokens == 0;
+            let AnyTrainer::Passes(trainer) = &mut *trainer else { unreachable!("a stream has one pass") };
+            let was_empty = trainer.model().progress().tokens == 0;
             let current = std::cell::RefCell::new(&mut passes);
             let fraction = || current.borrow().feed.as_ref()?.feed().fraction();
             let mut open = || -> skipstream::Result<Box<dyn Source>> {
                 let opened = Python::try_attach(&mut *open);
                 current.borrow_mut().begin(opened)
             };
-            let mut outcome = trainer.train_passes(&mut open, &mut PassWatch { watch, fraction: &fraction });
+            let mut outcome = trainer.train(&mut open, &mut PassWatch { watch, fraction: &fraction });
             if matches!(outcome, Ok(StopReason::EndOfText)) {
                 outcome = current.borrow_mut().compare().map(|()| StopReason::EndOfText);
             }
             if was_empty && !matches!(outcome, Ok(StopReason::EndOfText)) {
-                start_anew(&mut trainer)?;
+                trainer.reset()?;
             }
             outcome
         });
@@ -216,12 +220,13 @@ impl Trainer {
 
 /// Trains until the next pause, and records positions in the same turn: the next one may save.
 fn train_and_record(
-    trainer: &mut skipstream::Trainer,
+    trainer: &mut AnyTrainer,
     feed: &Shared,
     source: &mut dyn Source,
     observer: &mut dyn Observer,
 ) -> (skipstream::Result<StopReason>, skipstream::Result<()>) {
-    let outcome = trainer.train_observed(source, observer);
+    let AnyTrainer::Stream(stream) = trainer else { unreachable!("a corpus is learned in passes") };
+    let outcome = stream.train_observed(source, observer);
     let recorded = feed.feed().record_positions(trainer.ledger_mut());
     (outcome, recorded)
 }
@@ -266,18 +271,6 @@ impl Passes {
         )));
         Err(raised())
     }
-}
-
-/// Discards partial training.
-fn start_anew(trainer: &mut skipstream::Trainer) -> skipstream::Result<()> {
-    let config = Config { threads: Some(trainer.settings().threads()), ..trainer.settings().resolved() };
-    let notes = std::mem::take(trainer.notes_mut());
-    *trainer = match trainer.initial().cloned() {
-        Some(initial) => skipstream::Trainer::starting_from(config, initial)?,
-        None => skipstream::Trainer::new(config)?,
-    };
-    *trainer.notes_mut() = notes;
-    Ok(())
 }
 
 impl Summary {

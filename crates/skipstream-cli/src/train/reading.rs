@@ -9,7 +9,6 @@ use skipstream::corpus::{
 use skipstream::{Result, Trainer};
 
 use super::job::{Job, Text};
-use super::model::in_passes;
 use super::pipe::{Pipe, STDIN};
 use super::shared::Shared;
 use super::stop::Stop;
@@ -39,7 +38,7 @@ impl Reading {
             let files = Files::plan(inputs, ledger, job.again, options, &job.layout)?;
             return Ok(Reading::ToTheEnd(Shared::new(files)));
         }
-        if in_passes(trainer) {
+        if trainer.settings().strategy().passes().is_some() {
             let strategy = trainer.settings().strategy().name();
             bail!(
                 "--follow: the strategy {strategy} reads all its text several times, and text that is followed has no end"

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use skipstream::corpus::Ledger;
-use skipstream::{Error, Progress, StopReason, Trainer};
+use skipstream::train::AnyTrainer;
+use skipstream::{Error, Progress, StopReason};
 
 use super::evaluation::Evaluation;
 use super::every::Due;
@@ -13,7 +14,7 @@ use super::headline::Headline;
 use super::job::Job;
 use super::log::{Event, Log};
 use super::meter::Meter;
-use super::model::{self, in_passes};
+use super::model;
 use super::patience::Patience;
 use super::pipe::STDIN;
 use super::reading::Reading;
@@ -32,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub struct Session {
     job: Job,
     stop: Stop,
-    trainer: Trainer,
+    trainer: AnyTrainer,
     text: Reading,
     log: Log,
     watch: Watch,
@@ -61,10 +62,11 @@ impl Session {
         let lock = ModelLock::take(&job.model)?;
         let is_new = !job.model.try_exists().with_context(|| job.model.display().to_string())?;
         let trainer = if is_new { model::make(&job)? } else { model::load(&job)? };
-        let text = Reading::plan(&job, &trainer, &stop)?;
-        let before = Before { is_new, progress: trainer.progress(), ledger: trainer.ledger().clone() };
-        log.tell(&Event::Start(&Headline::new(&job.model, is_new, &trainer)));
-        let max_vocabulary = trainer.settings().max_vocabulary();
+        let text = Reading::plan(&job, trainer.model(), &stop)?;
+        let before =
+            Before { is_new, progress: trainer.model().progress(), ledger: trainer.model().ledger().clone() };
+        log.tell(&Event::Start(&Headline::new(&job.model, is_new, trainer.model())));
+        let max_vocabulary = trainer.model().settings().max_vocabulary();
         let evaluation = match &job.eval[..] {
             [] => None,
             files => Some(Evaluation::new(files, before.progress)?),
@@ -77,7 +79,7 @@ impl Session {
         let chores = [(Chore::Checkpoint, Some(job.checkpoint_every)), (Chore::Evaluation, job.eval_every)];
         let due = chores
             .into_iter()
-            .filter(|_| !in_passes(&trainer))
+            .filter(|_| matches!(trainer, AnyTrainer::Stream(_)))
             .filter_map(|(chore, every)| Some((chore, Due::new(every?, before.progress.tokens))));
         Ok(Session {
             watch: Watch::new(stop.clone(), log.clone(), meter, due.collect()),
@@ -107,7 +109,7 @@ impl Session {
             Ok(_) => Outcome::NothingNew,
         };
         let saved = match outcome {
-            _ if in_passes(&self.trainer) && outcome != Outcome::Complete => None,
+            _ if self.in_passes() && outcome != Outcome::Complete => None,
             Outcome::Complete => Some(self.save()),
             Outcome::NothingNew => None,
             Outcome::Interrupted | Outcome::Failed => {
@@ -128,7 +130,7 @@ impl Session {
 
     fn train(&mut self) -> Result<StopReason> {
         let reason = match &self.text {
-            Reading::ToTheEnd(files) if in_passes(&self.trainer) => self.train_in_passes(files.clone())?,
+            Reading::ToTheEnd(files) if self.in_passes() => self.train_in_passes(files.clone())?,
             Reading::ToTheEnd(_) => self.train_in_one_pass()?,
             Reading::Followed(_) => self.train_and_follow()?,
         };
@@ -149,7 +151,8 @@ impl Session {
     /// Empties the replay buffer, with checkpoints as in any training.
     fn finish(&mut self) -> Result<StopReason> {
         loop {
-            let reason = self.trainer.finish_observed(&mut self.watch);
+            let AnyTrainer::Stream(trainer) = &mut self.trainer else { return Ok(StopReason::EndOfText) };
+            let reason = trainer.finish_observed(&mut self.watch);
             if reason != StopReason::Paused || self.stop.is_asked() {
                 return Ok(reason);
             }
@@ -159,7 +162,7 @@ impl Session {
 
     /// Runs the tasks that are due, while training is paused.
     fn do_chores(&mut self) -> Result<()> {
-        let words = self.trainer.progress().tokens;
+        let words = self.trainer.model().progress().tokens;
         for chore in self.watch.take_due(words) {
             match chore {
                 Chore::Checkpoint => self.checkpoint()?,
@@ -171,7 +174,7 @@ impl Session {
 
     /// Saves the model if it has changed.
     fn checkpoint(&mut self) -> Result<()> {
-        let now = self.trainer.progress();
+        let now = self.trainer.model().progress();
         if now.tokens == self.saved.tokens && now.totals == self.saved.totals {
             return Ok(());
         }
@@ -181,7 +184,7 @@ impl Session {
             self.put_off(error);
         }
         self.save()?;
-        self.log.tell(&Event::Checkpoint { words_in_all: self.trainer.progress().tokens });
+        self.log.tell(&Event::Checkpoint { words_in_all: self.trainer.model().progress().tokens });
         Ok(())
     }
 
@@ -197,7 +200,7 @@ impl Session {
     /// Scores the model and prints the scores.
     fn evaluate(&mut self) -> Result<()> {
         let Some(evaluation) = &mut self.evaluation else { return Ok(()) };
-        if let Some(point) = evaluation.point(&self.trainer)? {
+        if let Some(point) = evaluation.point(self.trainer.model())? {
             self.log.tell(&Event::Eval(&point));
             let printed = if self.prints_scores { print_json(&point) } else { Ok(()) };
             if let Err(error) = printed {
@@ -219,7 +222,10 @@ impl Session {
 
     fn train_in_one_pass(&mut self) -> Result<StopReason> {
         loop {
-            let reason = match self.trainer.train_observed(&mut self.text, &mut self.watch) {
+            let AnyTrainer::Stream(trainer) = &mut self.trainer else {
+                unreachable!("a corpus is learned in passes");
+            };
+            let reason = match trainer.train_observed(&mut self.text, &mut self.watch) {
                 Err(error) if self.is_stopped_pipe(&error) => StopReason::Paused,
                 other => other?,
             };
@@ -241,7 +247,7 @@ impl Session {
             if reason != StopReason::Pending {
                 return Ok(reason);
             }
-            if patience.is_over(self.trainer.progress().tokens) {
+            if patience.is_over(self.trainer.model().progress().tokens) {
                 return Ok(StopReason::EndOfText);
             }
             self.do_chores()?;
@@ -267,7 +273,10 @@ impl Session {
             text.files().rewind()?;
             Ok(Box::new(text.clone()) as _)
         };
-        Ok(self.trainer.train_passes(&mut open, &mut self.watch)?)
+        let AnyTrainer::Passes(passes) = &mut self.trainer else {
+            unreachable!("a stream is learned in one pass")
+        };
+        Ok(passes.train(&mut open, &mut self.watch)?)
     }
 
     /// Whether the error only says that a silent standard input was abandoned after a signal.
@@ -284,25 +293,29 @@ impl Session {
     }
 
     fn save(&self) -> Result<()> {
-        let saved = self.trainer.save(&self.job.model);
+        let saved = self.trainer.model().save(&self.job.model);
         saved.context("cannot save the model")
+    }
+
+    fn in_passes(&self) -> bool {
+        matches!(self.trainer, AnyTrainer::Passes(_))
     }
 
     /// Whether the model is new and empty.
     fn is_void(&self) -> bool {
-        self.before.is_new && self.trainer.progress().tokens == 0
+        self.before.is_new && self.trainer.model().progress().tokens == 0
     }
 
     fn has_changed(&self) -> bool {
-        let (now, before) = (self.trainer.progress(), &self.before);
+        let (now, before) = (self.trainer.model().progress(), &self.before);
         now.tokens > before.progress.tokens
             || now.totals != before.progress.totals
-            || *self.trainer.ledger() != before.ledger
+            || *self.trainer.model().ledger() != before.ledger
     }
 
     fn summary(&self, outcome: Outcome, saved: bool) -> Summary {
-        let (now, before) = (self.trainer.progress(), &self.before.progress);
-        let settings = self.trainer.settings();
+        let (now, before) = (self.trainer.model().progress(), &self.before.progress);
+        let settings = self.trainer.model().settings();
         let trained = now.totals.since(&before.totals);
         let words = now.tokens - before.tokens;
         let passes = settings.strategy().passes().unwrap_or(1);
@@ -314,7 +327,7 @@ impl Session {
             words,
             words_in_all: now.tokens,
             replayed: trained.replayed,
-            waiting: self.trainer.waiting(),
+            waiting: self.trainer.model().waiting(),
             seconds,
             words_per_second: words as f64 * f64::from(passes) / seconds,
             loss: trained.mean_loss(),
@@ -329,7 +342,7 @@ impl Session {
     }
 
     fn how_to_resume(&self) -> &'static str {
-        if in_passes(&self.trainer) {
+        if self.in_passes() {
             "start again: this strategy cannot resume"
         } else if self.job.reads_stdin() && self.job.follow {
             "run the same command, with the text that follows"

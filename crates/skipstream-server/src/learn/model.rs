@@ -46,7 +46,6 @@ impl Model {
     }
 
     fn at(folder: &Path, trainer: Trainer, position: Position, log: &Log) -> Result<Model> {
-        check_strategy(&trainer)?;
         let times = trainer.word_times().cloned();
         let times =
             times.unwrap_or_else(|| WordTimes::at(Timestamp::now().as_microsecond(), trainer.vocabulary()));
@@ -118,16 +117,4 @@ pub(super) fn publication(
     };
     let seen: Vec<Seen> = embeddings.words().map(seen).collect();
     Ok(Published::new(seq, Timestamp::now(), embeddings, seen, trainer.progress()))
-}
-
-fn check_strategy(trainer: &Trainer) -> Result<()> {
-    if trainer.is_in_passes() {
-        return Err(skipstream::Error::Setting {
-            field: "strategy",
-            value: trainer.settings().strategy().name().to_string(),
-            limit: "mini-batch or incremental for a service, which reads its text once".to_owned(),
-        }
-        .into());
-    }
-    Ok(())
 }

@@ -455,10 +455,7 @@ fn strategies_that_read_their_text_several_times_are_refused() {
         let folder = TempDir::new().unwrap();
         let config = Config { strategy, ..Config::default() };
         let message = start_with(settings(folder.path()), &config).err().unwrap().to_string();
-        assert!(
-            message
-                .ends_with("it must be mini-batch or incremental for a service, which reads its text once")
-        );
+        assert!(message.ends_with("it must be mini-batch or incremental to learn a stream"));
         assert!(!Model::exists(folder.path()));
     }
 }

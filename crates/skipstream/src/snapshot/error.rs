@@ -125,6 +125,9 @@ pub enum ModelFileError {
     /// A vectors file cannot be trained further.
     #[error("this file has vectors but no training state, so it cannot be trained further")]
     OnlyVectors,
+    /// A model of the strategies `batch` and `word2vec` cannot be trained further.
+    #[error("this model was trained in passes, so it cannot learn more text")]
+    TrainedInPasses,
     /// A vectors file has no separate target and context vectors.
     #[error("this file has one kind of vectors only; it has no separate {vectors} vectors")]
     OneKind {

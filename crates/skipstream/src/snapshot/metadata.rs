@@ -56,9 +56,9 @@ pub(super) struct TrainingMetadata {
     pub word_times: bool,
     /// Batches trained (`mini-batch`).
     pub batches: u64,
-    /// The state of the random numbers (other strategies).
+    /// The state of the random numbers (`incremental`).
     pub random: Option<Random>,
-    /// The adaptive table's total weight, and the part of words that left (other strategies).
+    /// The adaptive table's total weight, and the part of words that left (`incremental`).
     pub noise_totals: Option<[f64; 2]>,
 }
 

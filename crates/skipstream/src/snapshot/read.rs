@@ -8,6 +8,7 @@ use super::metadata::{Contents, TrainingMetadata};
 use super::vectors::{INITIAL, VECTORS};
 use crate::config::{Config, MiniBatchOptions, Settings};
 use crate::error::{Error, Result};
+use crate::kernel::Kernel;
 use crate::noise::SavedTable;
 use crate::parameters::{Accumulators, LANES, Layout, Matrix, Side};
 use crate::train::{Initial, Method, ReplayBuffer, Segment, Trainer};
@@ -16,18 +17,23 @@ use crate::vocabulary::{SavedWord, Vocabulary, WordId, WordTimes};
 impl Trainer {
     /// Loads a saved state, to continue from there. `threads` is not a part of it.
     pub fn load(path: impl AsRef<Path>, threads: Option<usize>) -> Result<Trainer> {
-        let path = path.as_ref();
+        let trainer = Trainer::load_any(path.as_ref(), threads)?;
+        match trainer.method {
+            Method::Passes(_) => Err(Error::model_file(path.as_ref(), ModelFileError::TrainedInPasses)),
+            _ => Ok(trainer),
+        }
+    }
+
+    pub(crate) fn load_any(path: &Path, threads: Option<usize>) -> Result<Trainer> {
         let (mut file, metadata) = ModelFile::open(path)?;
         let Contents::Training(metadata) = metadata.contents else {
             return Err(Error::model_file(path, ModelFileError::OnlyVectors));
         };
         let config = Config { threads, ..metadata.config.clone() };
-        let mut trainer = match metadata.initial.clone() {
-            Some(source) => {
-                Trainer::starting_from(config, Initial { vectors: file.embeddings(INITIAL, None)?, source })?
-            }
-            None => Trainer::new(config)?,
-        };
+        let mut trainer = Trainer::of_any_strategy(config, Kernel::best())?;
+        if let Some(source) = metadata.initial.clone() {
+            trainer = trainer.with_initial(Initial { vectors: file.embeddings(INITIAL, None)?, source })?;
+        }
         let (vocabulary, ids) = file.vocabulary(&metadata, &trainer.settings)?;
         trainer.stream.vocabulary = vocabulary;
         trainer.stream.vocabulary.reserve()?;
@@ -61,6 +67,7 @@ impl Trainer {
                     .random
                     .ok_or_else(|| file.contradiction("the state of the random numbers is missing"))?;
             }
+            Method::Passes(_) => {}
         }
         Ok(trainer)
     }

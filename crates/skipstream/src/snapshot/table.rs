@@ -188,7 +188,7 @@ impl When {
                 in_training(|training| matches!(training.config.strategy, Strategy::MiniBatch(_)))
             }
             When::NoiseTable => {
-                in_training(|training| !matches!(training.config.strategy, Strategy::MiniBatch(_)))
+                in_training(|training| matches!(training.config.strategy, Strategy::Incremental(_)))
             }
             When::Initial => in_training(|training| training.initial.is_some()),
             When::WordTimes => in_training(|training| training.word_times),
@@ -209,7 +209,7 @@ mod tests {
             When::Rates(AdaGrad::Row) => "model file, rates by row",
             When::Rates(AdaGrad::Dimension) => "model file, rates by dimension",
             When::MiniBatch => "model file, `mini-batch`",
-            When::NoiseTable => "model file, other strategies",
+            When::NoiseTable => "model file, `incremental`",
             When::Initial => "model file, started from vectors",
             When::WordTimes => "model file, text with times",
         }

@@ -64,6 +64,7 @@ impl Trainer {
                 metadata.random = Some(method.random.clone());
                 metadata.noise_totals = Some(method.noise.totals());
             }
+            Method::Passes(_) => {}
         }
         metadata
     }
@@ -109,6 +110,7 @@ impl Trainer {
                 tensors.push(("noise_slots", Tensor::borrowed(slots)));
                 tensors.push(("noise_generations", Tensor::list(method.noise.generations().into_iter())));
             }
+            Method::Passes(_) => {}
         }
         tensors
     }

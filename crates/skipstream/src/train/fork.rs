@@ -25,7 +25,7 @@ impl Trainer {
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn fork(&self) -> Result<Trainer> {
-        let mut fork = Trainer::with_kernel(self.settings.config().clone(), self.kernel)?;
+        let mut fork = Trainer::of_any_strategy(self.settings.config().clone(), self.kernel)?;
         fork.catch_up_with(self);
         Ok(fork)
     }
@@ -49,6 +49,7 @@ impl Trainer {
                 method.restore(other.batches(), other.replay().clone());
             }
             (Method::Sentences(method), Method::Sentences(other)) => method.clone_from(other),
+            (Method::Passes(method), Method::Passes(other)) => method.clone_from(other),
             _ => unreachable!("the settings decide on the method, and they are the same"),
         }
         self.ledger = other.ledger.clone();

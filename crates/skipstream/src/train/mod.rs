@@ -1,6 +1,6 @@
 //! Sentences → learned rows: the strategies, and the [`Trainer`] that owns the stream's state.
 //!
-//! `sentences.rs` is the paper's Algorithm 1, and serves all strategies that train pair by pair.
+//! `sentences.rs` is the paper's Algorithm 1; `passes.rs` has the multi-pass methods that the paper compares with.
 //! `mini_batch.rs` is Algorithm 2, the default; `read_ahead.rs` has its loop, `replay.rs` the old text, and `grid.rs` trains
 //! a batch on all threads. `fresh.rs` resets the rows of new words, `initial.rs` has the vectors that words may start with,
 //! `live.rs` reads single vectors, and `fork.rs` copies a trainer.
@@ -13,8 +13,11 @@ mod initial;
 mod live;
 mod memory;
 mod mini_batch;
+mod pair_step;
+mod passes;
 mod read_ahead;
 mod replay;
+mod reports;
 mod runs;
 mod schedule;
 mod sentences;
@@ -23,6 +26,8 @@ mod trainer;
 pub use initial::{Initial, InitialSource};
 pub use memory::MemoryBound;
 pub(crate) use mini_batch::MiniBatch;
+pub(crate) use passes::Passes;
+pub use passes::{AnyTrainer, MultiPass};
 pub(crate) use replay::{ReplayBuffer, Segment};
 pub(crate) use sentences::Sentences;
 pub use trainer::Trainer;

@@ -6,7 +6,7 @@ use std::io::BufRead;
 use std::marker::PhantomData;
 use std::path::Path;
 
-use super::{Initial, MemoryBound, MiniBatch, Observer, Progress, Sentences, StopReason, Totals};
+use super::{Initial, MemoryBound, MiniBatch, Observer, Passes, Progress, Sentences, StopReason, Totals};
 use crate::config::{Config, MiniBatchOptions, Setting, Settings, Strategy};
 use crate::corpus::{Files, Follow, Input, Layout, Ledger, Lines, Read, Sentence, Source, TokenLists};
 use crate::embeddings::{Embeddings, Vectors};
@@ -64,10 +64,11 @@ impl Stream {
 pub(crate) enum Method {
     MiniBatch(Box<MiniBatch>),
     Sentences(Box<Sentences>),
+    Passes(Box<Passes>),
 }
 
 impl Trainer {
-    /// An empty model.
+    /// An empty model. The strategy must be `mini-batch` or `incremental`; [`MultiPass`](super::MultiPass) has the others.
     pub fn new(config: Config) -> Result<Trainer> {
         Trainer::with_kernel(config, Kernel::best())
     }
@@ -75,8 +76,11 @@ impl Trainer {
     /// An empty model whose words start with the given vectors, where they are among them: of the vectors, the most
     /// frequent `max_vocabulary` are held. Contexts start fresh.
     pub fn starting_from(config: Config, initial: Initial) -> Result<Trainer> {
-        let mut trainer = Trainer::new(config)?;
-        let (dimensions, max_vocabulary) = (trainer.settings.dimensions(), trainer.settings.max_vocabulary());
+        Trainer::new(config)?.with_initial(initial)
+    }
+
+    pub(crate) fn with_initial(mut self, initial: Initial) -> Result<Trainer> {
+        let (dimensions, max_vocabulary) = (self.settings.dimensions(), self.settings.max_vocabulary());
         if initial.vectors.dimensions() != dimensions {
             return Err(Error::Setting {
                 field: "dimensions",
@@ -84,13 +88,21 @@ impl Trainer {
                 limit: format!("{}, as in {}", initial.vectors.dimensions(), initial.source.file),
             });
         }
-        trainer.stream.initial = Some(initial.cut_to(max_vocabulary)?);
-        Ok(trainer)
+        self.stream.initial = Some(initial.cut_to(max_vocabulary)?);
+        Ok(self)
     }
 
     /// An empty model that is trained with the given instructions. The result is the same for all of them.
     #[doc(hidden)]
     pub fn with_kernel(config: Config, kernel: Kernel) -> Result<Trainer> {
+        if config.strategy.passes().is_some() {
+            let name = config.strategy.name();
+            return Err(Setting::named("strategy").error(name, "mini-batch or incremental to learn a stream"));
+        }
+        Trainer::of_any_strategy(config, kernel)
+    }
+
+    pub(crate) fn of_any_strategy(config: Config, kernel: Kernel) -> Result<Trainer> {
         let settings = config.check()?;
         let mut vocabulary = Vocabulary::new(settings.max_vocabulary(), settings.seed());
         vocabulary.reserve()?;
@@ -103,7 +115,12 @@ impl Trainer {
             },
             method: match settings.strategy() {
                 Strategy::MiniBatch(_) => Method::MiniBatch(Box::new(MiniBatch::new(&settings, kernel))),
-                _ => Method::Sentences(Box::new(Sentences::new(&settings, kernel))),
+                Strategy::Incremental(options) => {
+                    Method::Sentences(Box::new(Sentences::new(&settings, options, kernel)))
+                }
+                Strategy::Batch(_) | Strategy::Word2vec(_) => {
+                    Method::Passes(Box::new(Passes::new(&settings, kernel)))
+                }
             },
             ledger: Ledger::default(),
             notes: BTreeMap::new(),
@@ -146,36 +163,8 @@ impl Trainer {
     ) -> Result<StopReason> {
         match &mut self.method {
             Method::MiniBatch(method) => method.train(&mut self.stream, source, observer),
-            Method::Sentences(method) if matches!(self.settings.strategy(), Strategy::Incremental(_)) => {
-                method.train_incrementally(&mut self.stream, source, observer)
-            }
-            Method::Sentences(_) => Err(Error::Unsupported(
-                "the strategies batch and word2vec read the whole corpus several times: use train_passes"
-                    .to_owned(),
-            )),
-        }
-    }
-
-    /// Learns a whole corpus, which `open` opens again for each pass (strategies `batch` and `word2vec`).
-    pub fn train_passes(
-        &mut self,
-        open: &mut dyn FnMut() -> Result<Box<dyn Source>>,
-        observer: &mut dyn Observer,
-    ) -> Result<StopReason> {
-        let unsupported = |reason: &str| Err(Error::Unsupported(reason.to_owned()));
-        if !self.is_in_passes() {
-            return unsupported("passes are for the strategies batch and word2vec: use train");
-        }
-        if self.stream.vocabulary.tokens() > 0 {
-            return unsupported(
-                "the strategies batch and word2vec cannot learn more text: train again from scratch, or use mini-batch",
-            );
-        }
-        match &mut self.method {
-            Method::Sentences(method) => {
-                method.train_in_passes(&self.settings, &mut self.stream, open, observer)
-            }
-            Method::MiniBatch(_) => unreachable!("the strategy was checked above"),
+            Method::Sentences(method) => method.train(&mut self.stream, source, observer),
+            Method::Passes(_) => unreachable!("`MultiPass` shows its trainer for reading only"),
         }
     }
 
@@ -188,7 +177,7 @@ impl Trainer {
     pub fn finish_observed(&mut self, observer: &mut dyn Observer) -> StopReason {
         match &mut self.method {
             Method::MiniBatch(method) => method.finish(&self.settings, &mut self.stream, observer),
-            Method::Sentences(_) => StopReason::EndOfText,
+            Method::Sentences(_) | Method::Passes(_) => StopReason::EndOfText,
         }
     }
 
@@ -301,13 +290,8 @@ impl Trainer {
     pub fn waiting(&self) -> u64 {
         match &self.method {
             Method::MiniBatch(method) => method.replay().due() as u64,
-            Method::Sentences(_) => 0,
+            Method::Sentences(_) | Method::Passes(_) => 0,
         }
-    }
-
-    /// Whether the strategy reads its whole corpus several times, and then never learns again.
-    pub fn is_in_passes(&self) -> bool {
-        self.settings.strategy().passes().is_some()
     }
 
     /// How far training has come.
