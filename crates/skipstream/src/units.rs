@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A number of bytes: `2G` and `2GB` are 2·10⁹, `2Gi` and `2GiB` are 2·2³⁰.
 ///
 /// ```
-/// use skipstream::units::Bytes;
+/// use skipstream::Bytes;
 ///
 /// assert_eq!("2Gi".parse(), Ok(Bytes(2 << 30)));
 /// ```
@@ -32,7 +32,7 @@ impl FromStr for Bytes {
     }
 }
 
-/// A size in a file of settings.
+/// A size in a settings file: a number, or text with a unit.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Typed {
@@ -63,7 +63,7 @@ pub fn count(text: &str) -> Option<u64> {
     scaled(number, unit, 1000)
 }
 
-/// The number, and the unit after it.
+/// Splits a number from its unit.
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end =
@@ -72,7 +72,7 @@ fn split(text: &str) -> (&str, &str) {
     (number, unit.trim_start())
 }
 
-/// The number times the power of the base that the unit stands for; `None` unless it is a whole number above 0.
+/// The number times its unit, a power of the base. `None` unless it is a whole number above 0.
 fn scaled(number: &str, unit: &str, base: u64) -> Option<u64> {
     let power = match unit {
         "" => 0,
@@ -88,7 +88,7 @@ fn scaled(number: &str, unit: &str, base: u64) -> Option<u64> {
         Ok(whole) => whole.checked_mul(unit)?,
         Err(_) => {
             let value = number.parse::<f64>().ok()? * unit as f64;
-            // Beyond this, a float leaves whole numbers out.
+            // Above this, floats skip whole numbers.
             if !(0.0..9e15).contains(&value) {
                 return None;
             }

@@ -1,4 +1,4 @@
-//! The trainer: the stream's state, and the strategy that moves it.
+//! The trainer: the state of a stream, and the strategy that learns it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub(crate) struct Stream {
     pub vocabulary: Vocabulary,
     pub parameters: Parameters,
     pub totals: Totals,
-    /// Vectors with which words start.
+    /// The vectors that words start with.
     pub initial: Option<Initial>,
 }
 
@@ -73,8 +73,9 @@ impl Trainer {
         Trainer::with_kernel(config, Kernel::best())
     }
 
-    /// An empty model whose words start with the given vectors, where they are among them: of the vectors, the most
-    /// frequent `max_vocabulary` are held. Contexts start fresh.
+    /// An empty model whose words start with the given vectors, if they are among them. Contexts start at zero.
+    ///
+    /// The model keeps the vectors of the `max_vocabulary` most frequent words.
     pub fn starting_from(config: Config, initial: Initial) -> Result<Trainer> {
         Trainer::new(config)?.with_initial(initial)
     }
@@ -92,7 +93,7 @@ impl Trainer {
         Ok(self)
     }
 
-    /// An empty model that is trained with the given instructions. The result is the same for all of them.
+    /// An empty model that is trained with the given instruction set. The result is the same for all of them.
     #[doc(hidden)]
     pub fn with_kernel(config: Config, kernel: Kernel) -> Result<Trainer> {
         if config.strategy.passes().is_some() {
@@ -130,7 +131,7 @@ impl Trainer {
         })
     }
 
-    /// Learns lines of text: each line is a sentence, split into tokens as the settings say.
+    /// Learns lines of text. Each line is a sentence; the settings say how it is split into tokens.
     ///
     /// [`Trainer::lines`] with [`Trainer::train_source`] also reports lines that were cut or left out.
     pub fn train_lines(&mut self, text: impl BufRead) -> Result<StopReason> {
@@ -138,7 +139,7 @@ impl Trainer {
         self.train_source(&mut lines)
     }
 
-    /// Learns sentences that are split into tokens already. They are held to the limits of the settings.
+    /// Learns sentences that are already split into tokens. The limits of the settings apply to them too.
     pub fn train<T: AsRef<str>>(
         &mut self,
         sentences: impl IntoIterator<Item: AsRef<[T]>>,
@@ -148,7 +149,7 @@ impl Trainer {
         self.train_source(&mut source)
     }
 
-    /// Learns from a source until it has no more text. All text that was read is learned then.
+    /// Learns from a source until it has no more text. When this returns, all text that was read is learned.
     ///
     /// If the source fails, the text before the failure is learned, and the error is returned.
     pub fn train_source(&mut self, source: &mut dyn Source) -> Result<StopReason> {
@@ -168,7 +169,7 @@ impl Trainer {
         }
     }
 
-    /// Trains the text that still waits for its replay, for a last export.
+    /// Trains the text that still waits for its replay. Call it before a last export.
     pub fn finish(&mut self) {
         self.finish_observed(&mut ());
     }
@@ -181,10 +182,9 @@ impl Trainer {
         }
     }
 
-    /// Changes how often the text that comes from now on is trained again (strategy `mini-batch`).
+    /// Changes how often new text is replayed (strategy `mini-batch`).
     ///
-    /// No text may wait for its replay, so that all of it is trained as often as it was to be: [`Trainer::finish`]
-    /// sees to it.
+    /// No text may be waiting for its replay; call [`Trainer::finish`] first.
     pub fn set_replays(&mut self, replays: u32) -> Result<()> {
         let Method::MiniBatch(method) = &mut self.method else {
             let name = self.settings.strategy().name();
@@ -237,7 +237,7 @@ impl Trainer {
         self.top_embeddings(vectors, usize::MAX)
     }
 
-    /// A copy of the vectors of the `most` most frequent words.
+    /// A copy of the vectors of the most frequent words, at most `most`.
     pub fn top_embeddings(&self, vectors: Vectors, most: usize) -> Result<Embeddings> {
         let Stream { vocabulary, parameters, .. } = &self.stream;
         let rank = |id: &WordId| (Reverse(vocabulary.count(*id)), vocabulary.word(*id));
@@ -261,7 +261,7 @@ impl Trainer {
         Embeddings::new(self.settings.dimensions(), words, values)
     }
 
-    /// Trains with so many threads from now on, by default with all cores. The model does not depend on it.
+    /// Sets the number of threads; by default all cores. The model does not depend on it.
     pub fn set_threads(&mut self, threads: Option<usize>) -> Result<()> {
         self.settings = Config { threads, ..self.settings.config().clone() }.check()?;
         if let Method::MiniBatch(method) = &mut self.method {
@@ -286,7 +286,7 @@ impl Trainer {
         &self.stream.parameters
     }
 
-    /// Words of old text that wait for their replay, each as often as it is still to be trained.
+    /// Number of tokens that wait for their replay, counted once per replay.
     pub fn waiting(&self) -> u64 {
         match &self.method {
             Method::MiniBatch(method) => method.replay().due() as u64,
@@ -294,7 +294,7 @@ impl Trainer {
         }
     }
 
-    /// How far training has come.
+    /// The progress since the stream began.
     pub fn progress(&self) -> Progress {
         self.stream.progress()
     }
@@ -304,17 +304,17 @@ impl Trainer {
         &self.ledger
     }
 
-    /// The sources that were learned, to be brought up to date by who reads them.
+    /// The sources that were learned, for the reader to update.
     pub fn ledger_mut(&mut self) -> &mut Ledger {
         &mut self.ledger
     }
 
-    /// What a program wants to keep beside the model, by name. They are saved with it, and mean nothing to the engine.
+    /// Texts that a program keeps with the model, by name. They are saved with it; the engine does not use them.
     pub fn notes(&self) -> &BTreeMap<String, String> {
         &self.notes
     }
 
-    /// What a program wants to keep beside the model, to be changed.
+    /// The notes, for changes.
     pub fn notes_mut(&mut self) -> &mut BTreeMap<String, String> {
         &mut self.notes
     }
@@ -330,13 +330,13 @@ impl Trainer {
         self.word_times = Some(times);
     }
 
-    /// Bytes that are never passed, whatever the stream brings.
+    /// The memory bound, which holds for any stream.
     pub fn memory_bound(&self) -> MemoryBound {
         let initial = self.stream.initial.as_ref().map_or(0, Initial::bytes);
         MemoryBound { initial, ..MemoryBound::new(&self.settings) }
     }
 
-    /// The vectors with which words start, if there are any.
+    /// The vectors that words start with, if any.
     pub fn initial(&self) -> Option<&Initial> {
         self.stream.initial.as_ref()
     }
@@ -347,7 +347,7 @@ impl Trainer {
     }
 }
 
-/// A source of sentences that an iterator gives.
+/// The sentences of an iterator.
 struct TokenSource<I, T> {
     sentences: I,
     lists: TokenLists,
