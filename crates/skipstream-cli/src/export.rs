@@ -17,7 +17,7 @@ use crate::lock::ModelLock;
 use crate::model::ModelArgs;
 use crate::output::note;
 
-/// What was typed after `export`.
+/// The arguments of `export`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream export --model m.safetensors --to word2vec-text vectors.txt.gz\n  \
@@ -32,27 +32,26 @@ pub struct ExportArgs {
     pub model: ModelArgs,
     /// The format
     ///
-    /// word2vec-text and word2vec-binary are read by gensim, spaCy, fastText's tools and most others; they have no
-    /// counts. npy is a matrix for numpy, with words and counts in OUT's name with .words.tsv. finalfusion keeps vectors
-    /// at unit length and their norms, so that the last bit of values may change. projector makes a folder with
-    /// vectors.tsv and metadata.tsv for projector.tensorflow.org. safetensors is a model that can be queried and not
-    /// trained.
+    /// word2vec-text and word2vec-binary are read by gensim, spaCy, fastText and most other programs; they have no
+    /// counts. npy is a matrix for numpy, with words and counts in a .words.tsv file next to it. finalfusion stores unit
+    /// vectors and their norms, so the last bit of a value may change. projector is a folder with vectors.tsv and
+    /// metadata.tsv for projector.tensorflow.org. safetensors is a vectors file, for queries only.
     #[arg(long, value_name = "FORMAT", value_parser = one_of::<Format>(&[
         "word2vec-text", "word2vec-binary", "safetensors", "npy", "finalfusion", "projector",
     ]))]
     pub to: Format,
-    /// Only so many words, the most frequent ones
+    /// Number of words to export, the most frequent ones
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// Only words that were seen so often
+    /// Minimum count of a word
     #[arg(long, value_name = "N")]
     pub min_count: Option<u64>,
-    /// Give every vector the length 1
+    /// Scale every vector to length 1
     #[arg(long)]
     pub normalize: bool,
-    /// The file to write (for the projector, the folder); `-` is standard output
+    /// File to write (for the projector, a folder); `-` is standard output
     ///
-    /// word2vec files are compressed where the name ends in .gz, .zst, .bz2 or .xz.
+    /// word2vec files are compressed if the name ends in .gz, .zst, .bz2 or .xz.
     #[arg(value_name = "OUT")]
     pub out: PathBuf,
 }
@@ -63,7 +62,7 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
     if is_replaced {
         check_replaced(&args)?;
     }
-    // Held also while the vectors are read: nobody begins to train a model under this name meanwhile.
+    // Taken before the vectors are read, so that no other process starts to train a model under this name meanwhile.
     let _lock = match args.to {
         Format::Safetensors if is_replaced => Some(ModelLock::take(&args.out)?),
         _ => None,
@@ -90,18 +89,17 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
     Ok(Ending::Done)
 }
 
-/// Refuses to write over what the vectors are read from, and over models that can be trained: an export has no part of
-/// their state but the vectors.
+/// Refuses to overwrite the source of the vectors, and model files: an export has only the vectors of their state.
 fn check_replaced(args: &ExportArgs) -> Result<()> {
     let source = fs::canonicalize(&args.model.model).ok();
     for file in args.to.files(&args.out) {
         if source.is_some() && fs::canonicalize(&file).ok() == source {
-            bail!("{}: the vectors are read from this file; write them to another", file.display());
+            bail!("{}: the vectors are read from this file; write to another one", file.display());
         }
         if matches!(snapshot::kind(&file), Ok(FileKind::Training)) {
             bail!(
-                "{}: there is a model that can be trained, whose state would be lost; write to another file, or remove \
-                 this one first",
+                "{}: this is a model file, whose training state would be lost; write to another file, or remove this one \
+                 first",
                 file.display()
             );
         }
@@ -109,13 +107,13 @@ fn check_replaced(args: &ExportArgs) -> Result<()> {
     Ok(())
 }
 
-/// The files of vectors at a path, for people.
+/// The names of the files of vectors at a path.
 pub fn files(format: Format, path: &Path) -> String {
     let files: Vec<String> = format.files(path).iter().map(|file| file.display().to_string()).collect();
     files.join(" and ")
 }
 
-/// The words that were asked for, as they were asked for.
+/// The requested words and vectors.
 fn chosen(args: &ExportArgs, mut embeddings: Embeddings) -> Result<Embeddings> {
     if let Some(top) = args.top {
         embeddings = embeddings.top(top);
@@ -123,7 +121,7 @@ fn chosen(args: &ExportArgs, mut embeddings: Embeddings) -> Result<Embeddings> {
     if let Some(count) = args.min_count {
         if !embeddings.has_counts() {
             bail!(
-                "{}: these vectors have no counts for --min-count to choose by; --top chooses by the order of the file",
+                "{}: these vectors have no counts, so --min-count cannot select words; --top selects by the order of the file",
                 args.model.model.display()
             );
         }
@@ -132,7 +130,7 @@ fn chosen(args: &ExportArgs, mut embeddings: Embeddings) -> Result<Embeddings> {
     Ok(if args.normalize { embeddings.normalized()? } else { embeddings })
 }
 
-/// Whether there is a device or a pipe, which is written to and not replaced.
+/// Whether a path is a device or a pipe, which is written to and not replaced.
 fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }

@@ -15,47 +15,48 @@ use crate::export::files;
 use crate::lock::ModelLock;
 use crate::output::note;
 
-/// What was typed after `import`.
+/// The arguments of `import`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream import glove.txt.gz --model glove.safetensors\n  \
     skipstream import wiki.vec --top 200000 --model wiki.safetensors\n  \
     skipstream neighbors --model wiki.safetensors berlin\n\n\
-    Other commands read these files too, without an import: skipstream neighbors --model wiki.vec berlin")]
+    Other commands read these files directly as well: skipstream neighbors --model wiki.vec berlin")]
 pub struct ImportArgs {
-    /// The vectors: a file, which may be compressed, or a folder made for the projector
+    /// Vectors file, which may be compressed, or a folder of the embedding projector
     ///
-    /// These are read: word2vec's text and binary, fastText's .vec, GloVe's and yskip's text, .npy (with words in .words.tsv
-    /// beside it), finalfusion, and models of this program.
+    /// Supported are word2vec (text and binary), fastText .vec, GloVe, yskip text, .npy (with words in a .words.tsv next to
+    /// it), finalfusion, and skipstream models.
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The model to make
+    /// Vectors file to write
     #[arg(long, value_name = "PATH")]
     pub model: PathBuf,
-    /// The format, where it is not told from the content
+    /// Format of the input; by default it is recognized by the content
     #[arg(long, value_name = "FORMAT", value_parser = one_of::<Format>(&[
         "word2vec-text", "word2vec-binary", "safetensors", "npy", "finalfusion", "projector", "glove", "yskip",
     ]))]
     pub from: Option<Format>,
-    /// Which vectors to take, of formats that have more than one kind: of targets, of contexts, or their sum
+    /// Vectors to import, for formats with target and context vectors
     #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
     pub vectors: Vectors,
-    /// Only so many words, the most frequent ones (of files without counts, the first ones)
+    /// Number of words to import, the most frequent ones (in files without counts, the first ones)
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// Words that are not UTF-8, as word2vec leaves where it cuts long words: an error, U+FFFD for bad bytes, or left out
+    /// What to do with words that are not UTF-8, such as long words that word2vec has truncated: stop with an error, replace
+    /// invalid bytes by U+FFFD, or skip the word
     #[arg(long, value_name = "POLICY", default_value = "error", value_parser = one_of::<InvalidUtf8>(&["error", "replace", "skip"]))]
     pub invalid_utf8: InvalidUtf8,
-    /// Replace a model that is there
+    /// Replace an existing file
     #[arg(long)]
     pub force: bool,
 }
 
-/// Reads the vectors and makes the model.
+/// Reads the vectors and writes the vectors file.
 pub fn run(args: ImportArgs) -> Result<Ending> {
     let ImportArgs { input, model, .. } = &args;
     if model.exists() && !args.force {
-        bail!("{}: there is a file already; --force replaces it", model.display());
+        bail!("{}: the file exists; use --force to replace it", model.display());
     }
     let _lock = ModelLock::take(model)?;
     let mut options = LoadOptions::default();
@@ -72,6 +73,6 @@ pub fn run(args: ImportArgs) -> Result<Ending> {
         files(format, input),
         words(embeddings.len())
     ));
-    note(format_args!("{}: {} words; to query, not to train", model.display(), words(imported.len())));
+    note(format_args!("{}: {} words, for queries only", model.display(), words(imported.len())));
     Ok(Ending::Done)
 }

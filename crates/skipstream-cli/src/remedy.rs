@@ -5,6 +5,9 @@ use skipstream::corpus::{SourceChange, TextError};
 use skipstream::formats::{Defect, FormatError};
 use skipstream::snapshot::ModelFileError;
 
+/// The remedy for a damaged file.
+pub const RESTORE: &str = "restore it from a copy";
+
 /// The remedy to append to the message, if there is one.
 pub fn remedy(error: &Error) -> Option<String> {
     Some(match error {
@@ -37,6 +40,16 @@ pub fn remedy(error: &Error) -> Option<String> {
         }
         Error::ModelFile { cause: ModelFileError::OneKind { .. }, .. }
         | Error::Format { cause: FormatError::OneKind { .. }, .. } => "omit `--vectors`".to_owned(),
+        Error::ModelFile {
+            cause:
+                ModelFileError::TooShort { .. }
+                | ModelFileError::HeaderLength { .. }
+                | ModelFileError::Header { .. }
+                | ModelFileError::NoMetadata
+                | ModelFileError::Version { .. },
+            ..
+        } => return None,
+        Error::ModelFile { .. } => RESTORE.to_owned(),
         Error::Format { cause: FormatError::At { defect: Defect::WordNotUtf8, .. }, .. } => {
             "use `--invalid-utf8 replace` or `--invalid-utf8 skip`".to_owned()
         }

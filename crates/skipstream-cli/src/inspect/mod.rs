@@ -11,19 +11,20 @@ use skipstream::snapshot::{WordEntry, inspect, words};
 
 use crate::Ending;
 use crate::output::{print, print_json};
+use crate::remedy::RESTORE;
 
-/// What was typed after `inspect`.
+/// The arguments of `inspect`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream inspect --model m.safetensors\n  \
     skipstream inspect --model m.safetensors --words > words.tsv\n  \
     skipstream inspect --model m.safetensors --json")]
 pub struct InspectArgs {
-    /// The model's file
+    /// Model file or vectors file
     #[arg(long, value_name = "PATH")]
     pub model: PathBuf,
-    /// Print the vocabulary instead, the most frequent word first: word, count (where it is known) and (of a model
-    /// that can be trained) the counter that decides who stays, separated by tabs
+    /// Print the vocabulary instead, the most frequent word first: the word, its count (if known) and, for a model file,
+    /// the counter that decides which words stay, separated by tabs
     #[arg(long)]
     pub words: bool,
     /// Print JSON
@@ -31,7 +32,7 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
-/// Prints what the file holds. A damaged part is an error, after everything else was shown.
+/// Prints what the file contains. A damaged tensor is an error, after everything else was printed.
 pub fn run(args: InspectArgs) -> Result<Ending> {
     if args.words {
         let words = words(&args.model)?;
@@ -50,7 +51,7 @@ pub fn run(args: InspectArgs) -> Result<Ending> {
     }
     if !inspection.problems.is_empty() {
         let problems = inspection.problems.join("; ");
-        bail!("{}: the model is damaged: {problems}; go back to a copy of it", args.model.display());
+        bail!("{}: the model file is damaged: {problems}; {RESTORE}", args.model.display());
     }
     Ok(Ending::Done)
 }

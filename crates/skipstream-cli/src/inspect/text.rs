@@ -1,4 +1,4 @@
-//! What a model's file holds, as people read it.
+//! The contents of a model file as text.
 
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use skipstream::{MiniBatchOptions, Strategy};
 
 use crate::table::Table;
 
-/// Lines of facts, and tables of norms, sources and tensors.
+/// A list of facts, and tables of settings, sources, norms and tensors.
 pub fn text(inspection: &Inspection) -> String {
     let mut parts = vec![facts(inspection)];
     if let Some(training) = &inspection.training {
@@ -21,8 +21,8 @@ pub fn text(inspection: &Inspection) -> String {
 
 fn facts(inspection: &Inspection) -> String {
     let contents = match inspection.contents {
-        FileKind::Training => "a model that can go on learning",
-        FileKind::Vectors => "vectors to read",
+        FileKind::Training => "a model that can be trained further",
+        FileKind::Vectors => "vectors, for queries only",
     };
     let mut lines = vec![
         ("file", format!("{}, {}", inspection.path.display(), DecimalBytes(inspection.file_bytes))),
@@ -46,29 +46,29 @@ fn training_facts(training: &TrainingState, words: String) -> Vec<(&'static str,
     let totals = training.vocabulary;
     let exponent = training.settings.noise_exponent;
     let noise = match training.noise {
-        Noise::Counts => format!("count ^ {exponent}, taken anew for each batch"),
+        Noise::Counts => format!("count ^ {exponent}, updated for each batch"),
         Noise::AdaptiveTable { filled, table_size, weight, dead_weight } => format!(
-            "count ^ {exponent}, adaptive table with {} of {} slots filled; weight {weight:.0}, of which {dead_weight:.0} of \
-             words that left",
+            "count ^ {exponent}, adaptive table with {} of {} slots filled; weight {weight:.0}, {dead_weight:.0} of it from \
+             evicted words",
             count(filled as u64),
             count(table_size as u64)
         ),
     };
     let evictions = match totals.evictions {
-        0 => "none had to leave".to_owned(),
-        n => format!("{} had to leave", count(n)),
+        0 => "none evicted".to_owned(),
+        n => format!("{} evicted", count(n)),
     };
     let room = count(training.settings.max_vocabulary as u64);
     let mut lines = vec![
         ("learned", format!("{} words, {} pairs", count(totals.tokens), count(training.pairs))),
         ("loss", format!("{:.4}, the mean of all pairs so far", training.mean_loss)),
-        ("vocabulary", format!("{words}, room for {room}; {evictions}")),
+        ("vocabulary", format!("{words}, at most {room}; {evictions}")),
         ("noise", noise),
     ];
     if let Strategy::MiniBatch(MiniBatchOptions { replay_words, .. }) = training.settings.strategy {
         let (replayed, waiting) = (count(training.replayed), count(training.waiting as u64));
         let room = count(replay_words as u64);
-        lines.push(("replay", format!("{replayed} words trained again, {waiting} wait (room for {room})")));
+        lines.push(("replay", format!("{replayed} words trained again, {waiting} wait (at most {room})")));
     }
     if let Some(initial) = &training.initial {
         lines.push(("started from", format!("{} (BLAKE3 {})", initial.file, initial.fingerprint)));
@@ -76,7 +76,7 @@ fn training_facts(training: &TrainingState, words: String) -> Vec<(&'static str,
     lines
 }
 
-/// Every setting, under the name that it has in the library and in JSON.
+/// Every setting, under its name in the library and in JSON.
 fn settings(training: &TrainingState) -> String {
     let mut table = Table::new(["setting", "value"]);
     let mut add = |name: &str, value: &Value| {

@@ -103,7 +103,10 @@ fn words_cannot_be_chosen_by_counts_that_are_not_there() {
     assert_done(&desk.run(&["import", "v.txt", "--model", "m"]));
     for model in ["v.txt", "m"] {
         let export = ["export", "--model", model, "--min-count", "2", "--to", "word2vec-text", "-"];
-        assert_refused(&desk.run(&export), "these vectors have no counts for --min-count to choose by");
+        assert_refused(
+            &desk.run(&export),
+            "these vectors have no counts, so --min-count cannot select words",
+        );
     }
 }
 
@@ -132,7 +135,7 @@ fn import_takes_the_first_words_of_any_format() {
     desk.write("glove.txt", SMALL.split_once('\n').unwrap().1);
     let answer = desk.run(&["import", "glove.txt", "--model", "m", "--top", "2"]);
     assert_done(&answer);
-    assert_eq!(answer.err, "glove.txt: glove, 3 words of 2 dimensions\nm: 2 words; to query, not to train\n");
+    assert_eq!(answer.err, "glove.txt: glove, 3 words of 2 dimensions\nm: 2 words, for queries only\n");
     assert_eq!(as_text(&desk, "m"), "2 2\nberlin 1 0.5\nparis 0.5 -1\n");
     assert_eq!(desk.names(), ["glove.txt", "m"], "no lock is left");
 }
@@ -179,7 +182,7 @@ fn import_does_not_replace_a_file_unless_it_is_told_to() {
     let before = desk.bytes("m");
     assert_refused(
         &desk.run(&["import", "v.txt", "--model", "m"]),
-        "error: m: there is a file already; --force replaces it",
+        "error: m: the file exists; use --force to replace it",
     );
     assert!(desk.bytes("m") == before);
     assert_done(&desk.run(&["import", "v.txt", "--model", "m", "--force"]));
@@ -313,8 +316,8 @@ fn export_does_not_replace_what_it_reads_or_a_model_that_can_be_trained() {
     let before = [desk.bytes("m"), desk.bytes("other")];
     for format in ["safetensors", "word2vec-text", "npy"] {
         let export = |out| desk.run(&["export", "--model", "m", "--to", format, out]);
-        assert_refused(&export("./m"), "m: the vectors are read from this file; write them to another");
-        assert_refused(&export("other"), "error: other: there is a model that can be trained, whose state");
+        assert_refused(&export("./m"), "m: the vectors are read from this file; write to another one");
+        assert_refused(&export("other"), "error: other: this is a model file, whose training state");
     }
     let again = ["export", "--model", "v.txt", "--to", "word2vec-text", "v.txt"];
     assert_refused(&desk.run(&again), "v.txt: the vectors are read from this file");

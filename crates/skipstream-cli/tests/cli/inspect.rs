@@ -18,18 +18,18 @@ fn json(desk: &Desk, args: &[&str]) -> Value {
 }
 
 #[test]
-fn everything_is_told_to_people() {
+fn all_facts_are_printed_as_text() {
     let desk = trained(&[]);
     desk.run_with(text(1_000, 2), &["train", "--model", "m", "-"]);
     let answer = desk.run(&["inspect", "--model", "m"]);
     assert_eq!((answer.code, answer.err.as_str()), (Some(0), ""), "{answer:?}");
     for part in [
-        "contents    a model that can go on learning\n",
+        "contents    a model that can be trained further\n",
         "written by  skipstream 0.1.0, format version 1\n",
         "learned     6,000 words, ",
         "loss        ",
-        "16 dimensions, room for 300; ",
-        "noise       count ^ 0.75, taken anew for each batch\n",
+        "16 dimensions, at most 300; ",
+        "noise       count ^ 0.75, updated for each batch\n",
         " 0.2\n",
         "a.txt  5,000 ",
         "to its end",
@@ -43,7 +43,7 @@ fn everything_is_told_to_people() {
 }
 
 #[test]
-fn everything_is_told_to_programs() {
+fn all_facts_are_printed_as_json() {
     let desk = trained(&["--strategy", "incremental", "--table-size", "2000"]);
     let found = json(&desk, &[]);
     assert_eq!((&found["contents"], &found["dimensions"]), (&"training".into(), &16.into()));
@@ -80,7 +80,7 @@ fn a_damaged_part_is_named_and_the_rest_is_shown() {
     let answer = desk.run(&["inspect", "--model", "m"]);
     assert_refused(
         &answer,
-        &["m: the model is damaged: the checksum of `words` is wrong; go back to a copy of it"],
+        &["m: the model file is damaged: the checksum of `words` is wrong; restore it from a copy"],
     );
     assert!(answer.out.contains("WRONG") && answer.out.contains("learned     5,000 words"), "{answer:?}");
     let answer = desk.run(&["inspect", "--model", "m", "--json"]);
