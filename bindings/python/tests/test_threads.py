@@ -26,7 +26,7 @@ def saved(trainer: Trainer, path: Path) -> bytes:
 
 
 class Feed:
-    """Sentences without end, until it is told to stop."""
+    """Endless sentences, until stopped."""
 
     def __init__(self) -> None:
         self.stopped = threading.Event()

@@ -50,8 +50,10 @@ pub type Map = Vec<(usize, [f64; 2])>;
 #[derive(Debug, Default)]
 pub struct Maps {
     /// Locked while a map is computed: it takes up to a second of a core, and other requests may be for the same map.
-    cached: Mutex<VecDeque<(Weak<Published>, MapRequest, Arc<Map>)>>,
+    cached: Mutex<VecDeque<CachedMap>>,
 }
+
+type CachedMap = (Weak<Published>, MapRequest, Arc<Map>);
 
 impl Maps {
     /// A map of a published version.

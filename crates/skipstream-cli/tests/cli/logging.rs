@@ -1,4 +1,4 @@
-//! What is told on standard error, and to whom.
+//! The log on standard error.
 
 use serde_json::Value;
 

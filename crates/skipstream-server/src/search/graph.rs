@@ -106,8 +106,8 @@ impl Graph {
         let mut bridge = self.bridge.lock().unwrap_or_else(PoisonError::into_inner);
         if !std::ptr::eq(bridge.to.as_ptr(), Arc::as_ptr(published)) {
             let embeddings = &published.embeddings;
-            let row = |word: &Box<str>| embeddings.index_of(word).map(|row| row as u32);
-            let rows: Vec<Option<u32>> = self.words.iter().map(row).collect();
+            let row = |word: &str| embeddings.index_of(word).map(|row| row as u32);
+            let rows: Vec<Option<u32>> = self.words.iter().map(|word| row(word)).collect();
             let mut is_known = vec![false; embeddings.len()];
             rows.iter().flatten().for_each(|&row| is_known[row as usize] = true);
             let others = (0..embeddings.len()).filter(|&row| !is_known[row]).collect();
