@@ -112,7 +112,11 @@ def test_some_rows_are_searched(wv: Embeddings) -> None:
         ({"negative": [None]}, TypeError, r"negative\[0\] is None"),
         ({"positive": [("king", float("inf"))]}, ValueError, "weight is inf; it must be a finite number"),
         ({"positive": [("king", 10**400)]}, ValueError, "must be a finite number"),
-        ({"positive": np.ones(4)}, ValueError, "the query vector has 4 values; the embeddings have 3 dimensions"),
+        (
+            {"positive": np.ones(4)},
+            ValueError,
+            "the query vector has 4 values; the embeddings have 3 dimensions",
+        ),
         ({"positive": np.array([1, np.nan, 0])}, ValueError, "value 2 of the query vector is NaN"),
         ({"positive": np.ones((1, 1, 3))}, ValueError, "has 3 array dimensions"),
         ({"positive": b"king"}, TypeError, "positive is of the type bytes"),

@@ -127,7 +127,9 @@ def test_what_cannot_be_done_is_refused(wv: Embeddings, tmp_path: Path) -> None:
         wv.save(path, "hdf5")
     with pytest.raises(ValueError, match="glove can be read but not written"):
         wv.save(path, "glove")
-    with pytest.raises(ValueError, match="this file has one kind of vectors only; it has no separate target vectors"):
+    with pytest.raises(
+        ValueError, match="this file has one kind of vectors only; it has no separate target vectors"
+    ):
         skipstream.load(path, vectors="target")
     with pytest.raises(ValueError, match="vectors is `both`; it must be target, context or sum"):
         skipstream.load(path, vectors="both")

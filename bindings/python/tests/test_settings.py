@@ -36,7 +36,11 @@ def test_every_setting_of_the_engine_is_one_of_the_trainer() -> None:
         ("blocks", 3, "blocks is 3; it must be a power of two"),
         ("replays", -1, "replays is -1; it must be from 0 to 100"),
         ("passes", 2**40, f"passes is {2**40}; it must be from 1 to 10000"),
-        ("passes", 2, "passes is 2; it must be left out with the strategy mini-batch: it is for batch and word2vec"),
+        (
+            "passes",
+            2,
+            "passes is 2; it must be left out with the strategy mini-batch: it is for batch and word2vec",
+        ),
         ("seed", -1, f"seed is -1; it must be from 0 to {2**64 - 1}"),
         ("seed", 2**64, f"seed is {2**64}; it must be from 0 to {2**64 - 1}"),
         ("threads", 0, "threads is 0; it must be from 1 to 1000"),

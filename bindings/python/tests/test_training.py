@@ -286,7 +286,7 @@ def test_a_callback_is_told_how_it_goes_and_may_use_the_trainer(tmp_path: Path) 
         assert trainer.stats().words >= progress.words
         assert len(trainer.embeddings()) == progress.vocabulary
         trainer.save(tmp_path / "model")
-        with pytest.raises(RuntimeError, match="is (already )?training"):
+        with pytest.raises(RuntimeError, match=r"is (already )?training"):
             trainer.train(SENTENCES)
 
     summary = trainer.train(SENTENCES * 10, callback=callback, interval=0)

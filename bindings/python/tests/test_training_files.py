@@ -79,9 +79,7 @@ def test_records_need_a_field(tmp_path: Path) -> None:
     path = tmp_path / "news.jsonl"
     path.write_text('{"text": "tea with milk", "user": {"name": "Ada L"}}\n{"text": 5}\n')
     trainer = small()
-    with pytest.raises(
-        ValueError, match='the name suggests jsonl; pass format="jsonl"'
-    ):
+    with pytest.raises(ValueError, match='the name suggests jsonl; pass format="jsonl"'):
         trainer.train_file(path)
     with pytest.raises(ValueError, match='format="jsonl" needs field=NAME'):
         trainer.train_file(path, format="jsonl")
