@@ -64,6 +64,7 @@ impl Settings {
         Ok(serde_json::to_string(&settings.resolved()).expect("it is plain data"))
     }
 
+    /// The names of all settings.
     #[staticmethod]
     fn names() -> Vec<&'static str> {
         Setting::ALL.iter().map(|setting| setting.name).chain(["memory", "init"]).collect()

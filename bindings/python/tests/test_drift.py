@@ -44,7 +44,7 @@ def test_nothing_moved(old: Embeddings) -> None:
     assert drift.moved == [] and drift.typical_overlap == 1
     assert (
         repr(drift)
-        == "<skipstream.Drift: 300 → 300 words, 300 in both; 0 came, 0 left, 0 moved more than by chance>"
+        == "<skipstream.Drift: 300 → 300 words, 300 in both; 0 arrived, 0 left, 0 moved more than by chance>"
     )
 
 

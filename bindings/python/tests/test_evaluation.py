@@ -55,7 +55,7 @@ def test_the_values_are_those_of_scipy(tmp_path: Path) -> None:
 def test_pairs_without_a_correlation_are_not_a_number(wv: Embeddings, tmp_path: Path) -> None:
     result = wv.evaluate_word_pairs(write(tmp_path, "man woman 5\nman king 5\nman apple 5\n"))
     assert np.isnan(result.pearson).all() and np.isnan(result.spearman).all()
-    with pytest.raises(ValueError, match="no pair of which both words are known"):
+    with pytest.raises(ValueError, match="no pair has both words in the vocabulary"):
         wv.evaluate_word_pairs(write(tmp_path, "man pear 5\n"))
 
 
@@ -94,7 +94,7 @@ def test_what_is_no_test_set_is_refused(wv: Embeddings, tmp_path: Path) -> None:
     for evaluate, wrong, message in [
         (wv.evaluate_word_pairs, analogies, "expected word pairs, found analogies"),
         (wv.evaluate_word_analogies, pairs, "expected analogies, found word pairs"),
-        (wv.evaluate_word_pairs, "", "it is empty"),
+        (wv.evaluate_word_pairs, "", "the file has no word pairs and no analogies"),
         (wv.evaluate_word_pairs, pairs + "man woman\n", "line 2: expected two words and a score"),
         (wv.evaluate_word_analogies, analogies + "man king\n", "line 3: expected 4 words, found 2"),
     ]:

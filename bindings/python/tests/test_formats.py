@@ -93,7 +93,7 @@ def test_counts_come_from_the_vocabulary_file(wv: Embeddings, tmp_path: Path) ->
 @pytest.mark.parametrize("policy", ["replace", "skip"])
 def test_words_that_are_not_utf8(tmp_path: Path, policy: str) -> None:
     (tmp_path / "v.txt").write_bytes(b"2 1\na\xff 1\nb 2\n")
-    with pytest.raises(ValueError, match="line 2: a word is not UTF-8"):
+    with pytest.raises(ValueError, match="line 2: a word is not valid UTF-8"):
         Embeddings.load_word2vec_format(tmp_path / "v.txt")
     loaded = Embeddings.load_word2vec_format(tmp_path / "v.txt", unicode_errors=policy)
     assert loaded.index_to_key == (["a\ufffd", "b"] if policy == "replace" else ["b"])

@@ -115,7 +115,7 @@ def test_words_that_were_cut_within_a_letter() -> None:
         datapath("w2v_keyedvectors_load_test.modeldata"),
         datapath("w2v_keyedvectors_load_test.vocab"),
     )
-    with pytest.raises(ValueError, match="not UTF-8"):
+    with pytest.raises(ValueError, match="not valid UTF-8"):
         Embeddings.load_word2vec_format(model, fvocab=vocabulary, binary=False)
     replaced = Embeddings.load_word2vec_format(
         model, fvocab=vocabulary, binary=False, unicode_errors="replace"

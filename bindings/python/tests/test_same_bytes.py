@@ -52,10 +52,14 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def settings_of(strategy: str) -> dict[str, Any]:
     """The settings that the strategy has a use for."""
-    return {name: value for name, value in SETTINGS.items() if strategy == "mini-batch" or name != "batch_words"}
+    return {
+        name: value for name, value in SETTINGS.items() if strategy == "mini-batch" or name != "batch_words"
+    }
 
 
-def command(program: str, model: Path, *arguments: str, strategy: str = "mini-batch", stdin: bytes | None = None) -> bytes:
+def command(
+    program: str, model: Path, *arguments: str, strategy: str = "mini-batch", stdin: bytes | None = None
+) -> bytes:
     named = {**settings_of(strategy), "strategy": strategy}
     settings = [f"--{name.replace('_', '-')}={value}" for name, value in named.items()]
     subprocess.run(

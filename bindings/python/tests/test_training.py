@@ -361,7 +361,7 @@ def test_a_callback_in_passes_is_called_while_the_trainer_works() -> None:
             busy.append(str(error))
 
     trainer.train(SENTENCES * 500, callback=callback, interval=0)
-    assert busy and "is (already )?training" in busy[0]
+    assert busy and "this trainer is training" in busy[0]
 
 
 @pytest.mark.parametrize("interval", [-1, float("nan"), float("inf"), 1e300])

@@ -134,6 +134,7 @@ impl Embeddings {
         self.embeddings.dimensions()
     }
 
+    /// Whether the counts are known.
     #[getter]
     fn has_counts(&self) -> bool {
         self.embeddings.has_counts()
@@ -145,19 +146,23 @@ impl Embeddings {
         self.embeddings.is_mapped()
     }
 
+    /// The words, most frequent first.
     fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.embeddings.words())
     }
 
+    /// The count of each word.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let counts: Vec<i64> = (0..self.embeddings.len()).map(|row| self.count_at(row)).collect();
         frozen(counts.into_pyarray(py))
     }
 
+    /// The count of a word.
     fn count(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<i64> {
         Ok(slf.get().count_at(keys::row(slf, key)?))
     }
 
+    /// All vectors, without a copy if possible.
     fn vectors<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let this = slf.get();
         let values = match call(slf.py(), || Ok(this.made.get().is_none().then(|| this.embeddings.matrix())))?
@@ -169,10 +174,12 @@ impl Embeddings {
         arrays::view(slf, values, this.embeddings.dimensions())
     }
 
+    /// The row of a word.
     fn row(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<usize> {
         keys::row(slf, key)
     }
 
+    /// The rows of words.
     fn rows(slf: &Bound<'_, Self>, keys: &Bound<'_, PyList>) -> PyResult<Vec<usize>> {
         keys::rows(slf, keys)
     }
@@ -182,6 +189,7 @@ impl Embeddings {
         Keys(&self.embeddings).find(key)
     }
 
+    /// The vector of a word.
     #[pyo3(signature = (key, unit = false))]
     fn vector<'py>(
         slf: &Bound<'py, Self>,

@@ -184,6 +184,7 @@ impl Trainer {
         self.with(py, |trainer| trainer.model().top_embeddings(vectors.parse()?, top)).map(Embeddings::new)
     }
 
+    /// The vector of a word.
     #[pyo3(signature = (word, vectors = "sum"))]
     fn vector<'py>(&self, py: Python<'py>, word: &str, vectors: &str) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let vector = self.with(py, |trainer| {
