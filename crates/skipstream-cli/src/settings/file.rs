@@ -8,7 +8,6 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use skipstream::Bytes;
 use skipstream::SettingValues;
-use toml::de::ValueDeserializer;
 
 use super::SettingArgs;
 use crate::serve::ServiceArgs;
@@ -55,11 +54,21 @@ impl SettingsFile {
     }
 }
 
+/// The keys that are not settings of a model.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Others {
+    memory: Option<Bytes>,
+    serve: ServiceArgs,
+}
+
 fn parse_tables(text: &str) -> Result<(SettingArgs, ServiceArgs), toml::de::Error> {
+    // An error of a value has its line only if the value is part of a table.
+    let Others { memory, serve } = toml::from_str(text)?;
     let mut table = toml::de::DeTable::parse(text)?;
-    let mut take = |name| table.get_mut().remove(name).map(ValueDeserializer::from);
-    let memory = take("memory").map(Bytes::deserialize).transpose()?;
-    let serve = take("serve").map(ServiceArgs::deserialize).transpose()?.unwrap_or_default();
+    for name in ["memory", "serve"] {
+        table.get_mut().remove(name);
+    }
     let values = SettingValues::deserialize(toml::Deserializer::from(table))?;
     Ok((SettingArgs { values, memory }, serve))
 }

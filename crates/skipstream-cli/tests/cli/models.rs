@@ -84,7 +84,7 @@ fn a_header_that_lies_about_sizes() {
     // Another digit.
     bytes[at + shape.len()] ^= 1;
     desk.write("liar", &bytes);
-    assert_refused(&desk, "liar", "its header");
+    assert_refused(&desk, "liar", "invalid header");
 }
 
 #[test]
