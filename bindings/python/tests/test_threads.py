@@ -116,7 +116,7 @@ def test_a_generator_that_asks_its_own_trainer_is_told_and_nothing_hangs() -> No
             yield SENTENCES[0]
             ask()
 
-        with pytest.raises(RuntimeError, match="this trainer is (already )?training"):
+        with pytest.raises(RuntimeError, match=r"this trainer is (already )?training"):
             trainer.train(asking())
     assert trainer.stats().words == 6 * 20
 
