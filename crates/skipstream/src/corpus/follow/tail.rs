@@ -30,7 +30,7 @@ impl FilePosition {
     }
 }
 
-/// Follows one path and gives the bytes of whole lines. See [the rules](super#rules).
+/// Follows one path, like `tail -F`, and gives the bytes of whole lines.
 ///
 /// ```
 /// use skipstream::corpus::{Tail, TailEnd};
