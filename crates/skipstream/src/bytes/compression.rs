@@ -53,7 +53,7 @@ impl Compression {
     /// The format in which a file of this name is written, by its extension: `.gz`, `.zst`, `.bz2` or `.xz`.
     ///
     /// ```
-    /// use skipstream::bytes::Compression;
+    /// use skipstream::unstable::Compression;
     ///
     /// assert_eq!(Compression::by_name("vectors.txt.gz"), Compression::Gzip);
     /// assert_eq!(Compression::by_name("vectors.txt"), Compression::None);

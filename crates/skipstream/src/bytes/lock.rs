@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// An exclusive lock, until it is dropped or the process ends, however it ends.
 ///
 /// ```
-/// use skipstream::bytes::Lock;
+/// use skipstream::unstable::Lock;
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join(".model.lock");
