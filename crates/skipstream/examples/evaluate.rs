@@ -10,10 +10,9 @@ const PAIRS: &str = "tea\tcoffee\t8.5\nship\tboat\t9.0\ntea\tship\t0.5\ncoffee\t
 
 fn main() -> Result<()> {
     let mut trainer = Trainer::new(Config { dimensions: 20, subsample: 0.0, ..Config::default() })?;
-    for (first, second, place) in [("tea", "coffee", "cup"), ("ship", "boat", "harbor")] {
-        for word in [first, second] {
-            trainer.train_lines(format!("the {word} is in the {place}\n").repeat(500).as_bytes())?;
-        }
+    for (first, second, contexts) in [("tea", "coffee", "drink hot cup"), ("ship", "boat", "sail blue sea")] {
+        let sentences = format!("{first} {contexts}\n{second} {contexts}\n");
+        trainer.train_lines(sentences.repeat(500).as_bytes())?;
     }
 
     let set = TestSet::read(PAIRS.as_bytes(), Path::new("pairs"))?;
