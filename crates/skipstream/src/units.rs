@@ -58,6 +58,7 @@ impl From<Bytes> for u64 {
 }
 
 /// A count such as `10M`, `500k` or `1.5G`.
+#[cfg(feature = "unstable")]
 pub fn count(text: &str) -> Option<u64> {
     let (number, unit) = split(text);
     scaled(number, unit, 1000)

@@ -190,11 +190,13 @@ impl AdaptiveTable {
     }
 
     /// Number of filled slots.
+    #[cfg(feature = "unstable")]
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
     /// Whether nothing was added.
+    #[cfg(feature = "unstable")]
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
