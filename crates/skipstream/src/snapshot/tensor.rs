@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -57,7 +56,7 @@ fn header(tensors: &[Named<'_>], contents: Contents) -> io::Result<Vec<u8>> {
     let checksums = tensors.iter().map(|(name, tensor)| Ok(((*name).to_owned(), tensor.checksum()?)));
     let checksums = checksums.collect::<io::Result<Checksums>>()?;
     let metadata = serde_json::to_string(&Metadata::new(contents, checksums))?;
-    let metadata = HashMap::from([(METADATA_KEY.to_owned(), metadata)]);
+    let metadata = [(METADATA_KEY.to_owned(), metadata)].into_iter().collect();
     let mut end = 0;
     let infos = tensors.iter().map(|(name, tensor)| {
         let start = end;
