@@ -25,8 +25,7 @@ pub struct Options {
 
 /// The golden counts, in the folder of the workspace.
 const GOLDEN: &str = "crates/skipstream/benches/instructions.golden";
-/// What a stage may take beyond its golden count, in percent. Counts of the same code differ by less than 0.1 %, because
-/// addresses and the hash of the build move.
+/// What a stage may take beyond its golden count, in percent.
 const TOLERANCE: f64 = 2.0;
 
 /// The count of each benchmark.
