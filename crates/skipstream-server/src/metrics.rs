@@ -85,7 +85,7 @@ fn register(registry: &mut Registry, service: &Service, uptime: Duration) {
     let checkpoint = status.checkpoint.map_or(0, |checkpoint| checkpoint.seq);
     for (name, help, value) in [
         ("words_learned", "Number of tokens learned", progress.tokens),
-        ("evictions", "Number of words that had to leave the vocabulary", progress.evictions),
+        ("evictions", "Number of words evicted from the vocabulary", progress.evictions),
     ] {
         registry.register(name, help, ConstCounter::new(value));
     }

@@ -45,7 +45,7 @@ pub struct Progress {
     words: u64,
     /// Size of the vocabulary
     vocabulary: usize,
-    /// Number of words that had to leave the vocabulary
+    /// Number of words evicted from the vocabulary
     evictions: u64,
     /// Text that waits to be learned
     queue: Queue,
