@@ -3,7 +3,8 @@
 use std::env;
 use std::fs;
 use std::process::Command;
-use std::thread;
+
+use crate::parallel::n_cores;
 
 /// The date, the machine and the command, as a Markdown list.
 pub fn list() -> String {
@@ -13,8 +14,7 @@ pub fn list() -> String {
 
 /// The processor and the number of usable cores.
 pub fn machine() -> String {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    format!("{}, {cores} cores", processor())
+    format!("{}, {} cores", processor(), n_cores())
 }
 
 /// Today's date in UTC.

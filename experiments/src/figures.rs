@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use xtask::command::{root, run as run_command};
 use xtask::python::Environment;
 
-use crate::options::Options;
+use crate::options::{Options, name_of};
 use crate::record::{dated_results, results_folder, work_folder};
 use crate::{forgetting, pieces, quality, theorems, update_time};
 
@@ -63,7 +63,7 @@ pub fn run(figures: &Figures) -> Result<()> {
         if !figures.experiments.is_empty() && !figures.experiments.contains(&experiment) {
             continue;
         }
-        let name = experiment.name();
+        let name = name_of(&experiment);
         let start = Instant::now();
         eprintln!("{name} …");
         // If one experiment fails, the others are still worth having.
@@ -89,10 +89,6 @@ fn report(results: PathBuf) -> Result<()> {
 }
 
 impl Experiment {
-    fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-    }
-
     fn measure(self, options: &Options) -> Result<()> {
         match self {
             Self::Theorems => theorems::measure(options),

@@ -6,6 +6,8 @@
 
 mod options;
 
+mod parallel;
+
 mod circumstances;
 
 mod record;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 #[derive(Args, Clone, Debug)]
 pub struct Options {
@@ -16,4 +16,9 @@ pub struct Options {
     /// [default: experiments/results/DATE, or target/experiments/quick with --quick]
     #[arg(long, value_name = "DIR")]
     pub results: Option<PathBuf>,
+}
+
+/// The name of a choice on the command line.
+pub fn name_of(choice: &impl ValueEnum) -> String {
+    choice.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }

@@ -3,18 +3,15 @@
 use std::path::Path;
 
 use anyhow::Result;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use skipstream::Embeddings;
 use skipstream::eval::{EvalOptions, Evaluator, Score, TestSet};
-
-use crate::data::test_sets;
-use crate::record::name_of;
 
 /// Number of most frequent words that are scored, because programs differ in the rare words that they know.
 pub const N_FREQUENT: usize = 30_000;
 
 /// A test set of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Set {
     #[serde(rename = "WS353")]
     Ws353,
@@ -28,7 +25,7 @@ pub enum Set {
 }
 
 /// How a score is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Measure {
     /// Spearman's correlation with human judgement.
     Spearman,
@@ -40,7 +37,7 @@ pub enum Measure {
     CosMul,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SetScore {
     pub set: Set,
     pub measure: Measure,
@@ -54,19 +51,14 @@ pub struct SetScore {
 impl Set {
     pub const ALL: [Set; 5] = [Set::Ws353, Set::Men, Set::SimLex, Set::Msr, Set::Google];
 
-    /// The name in rows and tables.
-    pub fn name(self) -> String {
-        name_of(&self)
-    }
-
-    /// The name of the file in the folder of test sets.
+    /// The name of the file in a folder of test sets.
     pub fn file(self) -> &'static str {
         match self {
-            Self::Ws353 => test_sets::WS353,
-            Self::Men => test_sets::MEN,
-            Self::SimLex => test_sets::SIMLEX,
-            Self::Msr => test_sets::MSR,
-            Self::Google => test_sets::GOOGLE,
+            Self::Ws353 => "ws353.tsv",
+            Self::Men => "men.tsv",
+            Self::SimLex => "simlex999.tsv",
+            Self::Msr => "msr.txt",
+            Self::Google => "google.txt",
         }
     }
 
@@ -79,18 +71,8 @@ impl Set {
     }
 }
 
-/// Scores the [`N_FREQUENT`] most frequent words on sets in the folder `eval`, by every measure that applies.
-pub fn score(embeddings: &Embeddings, eval: &Path, sets: &[Set]) -> Result<Vec<SetScore>> {
-    score_among(N_FREQUENT, embeddings, eval, sets)
-}
-
-/// Scores the `n_words` most frequent words.
-pub fn score_among(
-    n_words: usize,
-    embeddings: &Embeddings,
-    eval: &Path,
-    sets: &[Set],
-) -> Result<Vec<SetScore>> {
+/// Scores the `n_words` most frequent words on sets in the folder `eval`, by every measure that applies.
+pub fn score(n_words: usize, embeddings: &Embeddings, eval: &Path, sets: &[Set]) -> Result<Vec<SetScore>> {
     let options = EvalOptions { restrict: Some(n_words), ..EvalOptions::default() };
     let evaluator = Evaluator::new(embeddings, options)?;
     let mut scores = Vec::new();
@@ -129,7 +111,7 @@ mod tests {
         let text = "4 3\nparis 1 0.2 0\nfrance 1 1.2 0\nrome 1 0.2 0.4\nitaly 1 1.2 0.4\n";
         fs::write(&path, text).unwrap();
         let embeddings = formats::load(&path, Vectors::default()).unwrap();
-        let scores = score(&embeddings, folder.path(), &[Set::Men, Set::Google]).unwrap();
+        let scores = score(N_FREQUENT, &embeddings, folder.path(), &[Set::Men, Set::Google]).unwrap();
         let score = |set, measure, used, total| SetScore { set, measure, score: Some(100.0), used, total };
         assert_eq!(
             scores,
@@ -147,7 +129,7 @@ mod tests {
         let path = folder.path().join("vectors.txt");
         fs::write(&path, "1 1\na 1\n").unwrap();
         let embeddings = formats::load(&path, Vectors::default()).unwrap();
-        let error = score(&embeddings, folder.path(), &[Set::Ws353]).unwrap_err();
+        let error = score(N_FREQUENT, &embeddings, folder.path(), &[Set::Ws353]).unwrap_err();
         assert!(error.to_string().contains("ws353.tsv"), "{error}");
     }
 }

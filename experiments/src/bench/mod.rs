@@ -6,8 +6,11 @@ mod peers;
 mod reading;
 mod serve;
 
-use anyhow::Result;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
 use clap::Subcommand;
+use xtask::wikipedia;
 
 /// Benchmarks. Their names are those of `cargo xtask bench`.
 #[derive(Subcommand)]
@@ -35,5 +38,15 @@ pub fn run(bench: &Bench) -> Result<()> {
         Bench::Reading(options) => reading::run(options),
         Bench::Serve(options) => serve::run(options),
         Bench::Questions(load) => serve::ask(load),
+    }
+}
+
+/// The text that was passed, or the one of the demo.
+fn text_or_demo(corpus: Option<&PathBuf>) -> Result<PathBuf> {
+    match corpus {
+        Some(corpus) => Ok(corpus.clone()),
+        None => {
+            wikipedia::prepare(Path::new("demo")).context("could not get a text; pass one with --corpus FILE")
+        }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -14,7 +15,7 @@ use skipstream::unstable::Random;
 use skipstream::{Config, Embeddings, MiniBatchOptions, Strategy, Trainer, Vectors};
 
 use crate::circumstances;
-use crate::peers::python::{OPEN, Python};
+use crate::peers::python;
 use xtask::command::target_folder;
 
 /// Number of queries after the first one.
@@ -50,8 +51,8 @@ pub fn run(options: &Options) -> Result<()> {
     ] {
         let rounds = (0..options.rounds).map(|_| measure(path, vectors, &questions));
         let rounds = rounds.collect::<Result<Vec<_>>>()?;
-        let fastest = rounds.into_iter().reduce(Times::fastest).context("there are rounds")?;
-        rows.push(Row { name: format!("skipstream, {name}"), bytes: file_bytes(path)?, times: fastest });
+        let fastest = rounds.into_iter().reduce(fastest).context("there are rounds")?;
+        rows.push((format!("skipstream, {name}"), file_bytes(path)?, fastest));
     }
     println!(
         "## Opening {} words of {} dimensions\n\n{}",
@@ -60,18 +61,21 @@ pub fn run(options: &Options) -> Result<()> {
         circumstances::list()
     );
     if !options.alone {
-        let python = Python::prepare(&folder)?;
-        python.install("gensim")?;
-        println!("- packages: {}", python.versions()?);
-        rows.push(measure_gensim(&python, &folder, &files.binary, options.rounds, &questions)?);
+        let python = python::with_gensim(&folder)?;
+        println!("- packages: {}", python::versions(&python)?);
+        let saved = folder.join("vectors.kv");
+        let mut gensim = python::script(&python.program("python"), "open_with_gensim.py");
+        gensim.arg(&files.binary).arg(&saved).arg(options.rounds.to_string()).args(&questions);
+        let times = printed_times(&mut gensim)?;
+        let bytes = file_bytes(&saved)? + file_bytes(&folder.join("vectors.kv.vectors.npy"))?;
+        rows.push(("gensim, mmap=\"r\"".into(), bytes, times));
     }
     println!("- fastest of {} rounds, files in the page cache", options.rounds);
     println!("- later: the median of {LATER} answers\n");
     println!("| what | file, MB | open, ms | read, MB | mapped, MB | first answer, ms | later, ms |");
     println!("|---|--:|--:|--:|--:|--:|--:|");
-    for Row { name, bytes, times } in rows {
-        let [megabytes, read, mapped] = [bytes, times.read, times.mapped].map(|bytes| bytes as f64 / 1e6);
-        let Times { open, first, later, .. } = times;
+    for (name, bytes, [open, read, mapped, first, later]) in rows {
+        let [megabytes, read, mapped] = [bytes, read, mapped].map(|bytes| bytes / 1e6);
         println!(
             "| {name} | {megabytes:.0} | {open:.1} | {read:.1} | {mapped:.1} | {first:.1} | {later:.1} |"
         );
@@ -143,49 +147,21 @@ fn questions(words: usize) -> Vec<String> {
     (0..=LATER).map(|_| word((random.uniform() * words as f64) as usize)).collect()
 }
 
-/// A row of the table.
-struct Row {
-    name: String,
-    /// Size of the file.
-    bytes: u64,
-    times: Times,
-}
+/// Milliseconds to open, bytes from read calls, bytes of the mapped file that were touched, and milliseconds to the first
+/// answer and to a later one.
+type Times = [f64; 5];
 
-/// Milliseconds and bytes.
-struct Times {
-    open: f64,
-    /// Bytes from read calls.
-    read: u64,
-    /// Bytes of the mapped file that were touched.
-    mapped: u64,
-    first: f64,
-    later: f64,
-}
-
-impl Times {
-    fn fastest(self, other: Times) -> Times {
-        Times {
-            open: self.open.min(other.open),
-            first: self.first.min(other.first),
-            later: self.later.min(other.later),
-            ..other
-        }
-    }
-
-    /// Parses the five numbers that a script prints.
-    fn parse(line: &str) -> Option<Times> {
-        let mut fields = line.split_whitespace();
-        let mut next = || fields.next()?.parse::<f64>().ok();
-        let [open, read, mapped, first, later] = [next()?, next()?, next()?, next()?, next()?];
-        Some(Times { open, read: read as u64, mapped: mapped as u64, first, later })
-    }
+/// The shortest times, and the bytes of the last round.
+fn fastest(one: Times, other: Times) -> Times {
+    let [open, _, _, first, later] = one;
+    [open.min(other[0]), other[1], other[2], first.min(other[3]), later.min(other[4])]
 }
 
 fn measure(path: &Path, vectors: Vectors, questions: &[String]) -> Result<Times> {
     let (read, mapped) = (bytes_read()?, bytes_mapped()?);
     let (open, embeddings) = milliseconds(|| Embeddings::open(path, vectors));
     let embeddings = embeddings?;
-    let (read, mapped) = (bytes_read()? - read, bytes_mapped()?.saturating_sub(mapped));
+    let (read, mapped) = (bytes_read()? - read, (bytes_mapped()? - mapped).max(0.0));
     let mut answers = Vec::new();
     for question in questions {
         let (time, neighbors) = milliseconds(|| embeddings.neighbors(question, 10));
@@ -194,26 +170,17 @@ fn measure(path: &Path, vectors: Vectors, questions: &[String]) -> Result<Times>
     }
     let first = answers.remove(0);
     answers.sort_by(f64::total_cmp);
-    Ok(Times { open, read, mapped, first, later: answers[answers.len() / 2] })
+    Ok([open, read, mapped, first, answers[answers.len() / 2]])
 }
 
-/// Measures gensim, which keeps the same vectors in its own format.
-fn measure_gensim(
-    python: &Python,
-    folder: &Path,
-    binary: &Path,
-    rounds: u32,
-    questions: &[String],
-) -> Result<Row> {
-    let saved = folder.join("vectors.kv");
-    let mut command = python.driver(OPEN);
-    command.arg(binary).arg(&saved).arg(rounds.to_string()).args(questions);
+/// Runs a script that prints its times.
+fn printed_times(command: &mut Command) -> Result<Times> {
     let output = command.output().context("could not start Python")?;
     ensure!(output.status.success(), "gensim: {}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout)?;
-    let times = Times::parse(&printed).with_context(|| format!("gensim printed {printed}"))?;
-    let bytes = file_bytes(&saved)? + file_bytes(&folder.join("vectors.kv.vectors.npy"))?;
-    Ok(Row { name: "gensim, mmap=\"r\"".to_owned(), bytes, times })
+    let times = printed.split_whitespace().map(|number| number.parse().ok()).collect::<Option<Vec<_>>>();
+    let times = times.and_then(|times| times.try_into().ok());
+    times.with_context(|| format!("gensim printed {printed}"))
 }
 
 fn milliseconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
@@ -222,21 +189,21 @@ fn milliseconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
     (start.elapsed().as_secs_f64() * 1e3, result)
 }
 
-fn file_bytes(path: &Path) -> Result<u64> {
-    Ok(fs::metadata(path).with_context(|| path.display().to_string())?.len())
+fn file_bytes(path: &Path) -> Result<f64> {
+    Ok(fs::metadata(path).with_context(|| path.display().to_string())?.len() as f64)
 }
 
 /// Bytes that this process has read with system calls, from disk or cache.
-fn bytes_read() -> Result<u64> {
+fn bytes_read() -> Result<f64> {
     number_in("/proc/self/io", "rchar:")
 }
 
 /// Bytes of mapped files that this process has touched.
-fn bytes_mapped() -> Result<u64> {
-    Ok(number_in("/proc/self/status", "RssFile:")? * 1024)
+fn bytes_mapped() -> Result<f64> {
+    Ok(number_in("/proc/self/status", "RssFile:")? * 1024.0)
 }
 
-fn number_in(path: &str, key: &str) -> Result<u64> {
+fn number_in(path: &str, key: &str) -> Result<f64> {
     let text = fs::read_to_string(path).context("this benchmark needs Linux")?;
     let value = text.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next());
     Ok(value.with_context(|| format!("{path} has no {key}"))?.parse()?)

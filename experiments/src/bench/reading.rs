@@ -12,10 +12,10 @@ use skipstream::Config;
 use skipstream::corpus::{self, Sentence, Source};
 use skipstream::vocabulary::Vocabulary;
 
+use super::text_or_demo;
 use crate::circumstances;
 use xtask::command::line;
 use xtask::text;
-use xtask::wikipedia;
 
 /// Arguments of `cargo xtask bench reading`.
 #[derive(Args)]
@@ -30,11 +30,7 @@ pub struct Options {
 
 /// Reads in turns and prints a table.
 pub fn run(options: &Options) -> Result<()> {
-    let text = match &options.corpus {
-        Some(corpus) => corpus.clone(),
-        None => wikipedia::prepare(Path::new("demo"))
-            .context("could not get a text; pass one with --corpus FILE")?,
-    };
+    let text = text_or_demo(options.corpus.as_ref())?;
     ensure!(!text::is_compressed(&text)?, "{} is compressed; `wc` cannot read it", text.display());
 
     // Warm the page cache for both.

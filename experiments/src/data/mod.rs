@@ -45,7 +45,7 @@ impl Data {
 
     /// The file of a text, compressed or not.
     pub fn corpus(&self, corpus: Corpus) -> Result<PathBuf> {
-        if let Some(path) = self.found(corpus.file()) {
+        if let Some(path) = self.found(&corpus.file()) {
             return Ok(path);
         }
         match corpus {
@@ -97,12 +97,10 @@ impl Corpus {
         }
     }
 
-    fn file(self) -> &'static str {
+    fn file(self) -> String {
         match self {
-            Self::Wiki2006 => "corpora/wiki-2006.txt.zst",
-            Self::Wiki2014 => "corpora/wiki-2014.txt.zst",
-            Self::WikiRecent => "corpora/wiki-recent.txt.zst",
-            Self::Sotu => "stream/sotu.tsv.gz",
+            Self::Sotu => "stream/sotu.tsv.gz".into(),
+            _ => format!("corpora/{}.txt.zst", self.name()),
         }
     }
 }

@@ -5,30 +5,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use super::registry::Wheel;
+use super::registry::unpacked_wheel;
 
-/// File names in a folder of test sets.
-pub const WS353: &str = "ws353.tsv";
-pub const MEN: &str = "men.tsv";
-pub const SIMLEX: &str = "simlex999.tsv";
-pub const MSR: &str = "msr.txt";
-pub const GOOGLE: &str = "google.txt";
-const FILES: [&str; 5] = [WS353, MEN, SIMLEX, MSR, GOOGLE];
-
-const WHEEL: Wheel = Wheel {
-    requirement: "svd2vec==0.3.3 --hash=sha256:c44a3939eaffdc1502abba4977282276dfd0c7b7712c62b1d10af354efded1fb\n",
-    file: "svd2vec-0.3.3-py3-none-any.whl",
-};
+const REQUIREMENT: &str =
+    "svd2vec==0.3.3 --hash=sha256:c44a3939eaffdc1502abba4977282276dfd0c7b7712c62b1d10af354efded1fb\n";
+const WHEEL: &str = "svd2vec-0.3.3-py3-none-any.whl";
 
 type Convert = fn(&str) -> Result<String>;
 
-/// Paths in the package, and conversions to our format.
-const MEMBERS: [(&str, Convert); 5] = [
-    ("similarities/wordsim353.txt", word_pairs),
-    ("similarities/men_dataset.txt", word_pairs),
-    ("similarities/simlex999.txt", word_pairs),
-    ("analogies/msr.txt", with_sections),
-    ("analogies/questions-words.txt", unchanged),
+/// Files in a folder of test sets, their paths in the package, and conversions to our format.
+const FILES: [(&str, &str, Convert); 5] = [
+    ("ws353.tsv", "similarities/wordsim353.txt", word_pairs),
+    ("men.tsv", "similarities/men_dataset.txt", word_pairs),
+    ("simlex999.tsv", "similarities/simlex999.txt", word_pairs),
+    ("msr.txt", "analogies/msr.txt", with_sections),
+    ("google.txt", "analogies/questions-words.txt", |set| Ok(set.into())),
 ];
 
 /// The package has all questions of MSR under one heading, in blocks in which kinds of questions alternate: the number
@@ -44,9 +35,9 @@ const TURNS: [(usize, &[(&str, usize)]); 4] = [
 pub fn prepare(folder: &Path) -> Result<PathBuf> {
     let eval = folder.join("eval");
     if !eval.exists() {
-        let datasets = WHEEL.unpack(&folder.join("download"))?.join("svd2vec/datasets");
+        let package = unpacked_wheel(REQUIREMENT, WHEEL, &folder.join("download"))?;
         let partial = folder.join("eval.partial");
-        convert(&datasets, &partial)?;
+        convert(&package.join("svd2vec/datasets"), &partial)?;
         fs::rename(&partial, &eval).with_context(|| format!("could not create {}", eval.display()))?;
     }
     Ok(eval)
@@ -54,12 +45,12 @@ pub fn prepare(folder: &Path) -> Result<PathBuf> {
 
 /// The test sets missing from a folder.
 pub fn missing(eval: &Path) -> Vec<&'static str> {
-    FILES.into_iter().filter(|file| !eval.join(file).exists()).collect()
+    FILES.map(|(file, ..)| file).into_iter().filter(|file| !eval.join(file).exists()).collect()
 }
 
 fn convert(datasets: &Path, eval: &Path) -> Result<()> {
     fs::create_dir_all(eval).with_context(|| format!("could not create {}", eval.display()))?;
-    for (file, (member, convert)) in FILES.iter().zip(MEMBERS) {
+    for (file, member, convert) in FILES {
         let from = datasets.join(member);
         let context = || format!("could not convert {}", from.display());
         let set = convert(&fs::read_to_string(&from).with_context(context)?).with_context(context)?;
@@ -72,10 +63,6 @@ fn convert(datasets: &Path, eval: &Path) -> Result<()> {
 /// The lines without comments.
 fn word_pairs(set: &str) -> Result<String> {
     Ok(set.lines().filter(|line| !line.starts_with('#')).flat_map(|line| [line, "\n"]).collect())
-}
-
-fn unchanged(set: &str) -> Result<String> {
-    Ok(set.into())
 }
 
 /// The questions of MSR under the headings of their kinds.
@@ -125,13 +112,13 @@ mod tests {
     #[test]
     fn all_five_sets_are_converted() {
         let folder = tempfile::tempdir().unwrap();
-        for (member, _) in MEMBERS {
+        for (_, member, _) in FILES {
             let path = folder.path().join(member);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "a b c d\n".repeat(8000)).unwrap();
         }
         let eval = folder.path().join("eval");
-        assert_eq!(missing(&eval), FILES);
+        assert_eq!(missing(&eval).len(), FILES.len());
         convert(folder.path(), &eval).unwrap();
         assert!(missing(&eval).is_empty());
     }

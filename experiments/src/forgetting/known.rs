@@ -59,21 +59,13 @@ impl Known {
         Ok(Embeddings::new(trainer.settings().dimensions(), words, values)?)
     }
 
-    /// The words of a test set that were known.
-    pub fn words_of(&self, set: &Path) -> Result<Vec<String>> {
+    /// The number of words of a test set that were known, and of those that were evicted since, even if they returned.
+    pub fn in_set(&self, set: &Path) -> Result<(usize, usize)> {
         let text = fs::read_to_string(set).with_context(|| format!("could not read {}", set.display()))?;
-        let known: HashSet<&str> = self.words.iter().map(|known| known.word.as_str()).collect();
         let lines = text.lines().filter(|line| !line.starts_with([':', '#']));
-        let fields = lines.flat_map(|line| line.split_ascii_whitespace().map(str::to_lowercase));
-        let words: HashSet<String> = fields.filter(|word| known.contains(word.as_str())).collect();
-        let mut words: Vec<String> = words.into_iter().collect();
-        words.sort();
-        Ok(words)
-    }
-
-    pub fn n_lost(&self, words: &[String]) -> usize {
-        let lost: HashSet<&str> =
-            self.words.iter().filter(|known| known.last.is_none()).map(|known| known.word.as_str()).collect();
-        words.iter().filter(|word| lost.contains(word.as_str())).count()
+        let fields = lines.flat_map(str::split_ascii_whitespace);
+        let in_set: HashSet<String> = fields.map(str::to_lowercase).collect();
+        let known = self.words.iter().filter(|known| in_set.contains(&known.word));
+        Ok((known.clone().count(), known.filter(|known| known.last.is_none()).count()))
     }
 }

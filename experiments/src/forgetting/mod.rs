@@ -20,13 +20,8 @@ use self::known::Known;
 use crate::data::{Corpus, Data};
 use crate::options::Options;
 use crate::portions::LinedText;
-use crate::record::{Record, Rows, work_folder};
+use crate::record::{self, Rows, work_folder};
 use crate::scores::{Measure, N_FREQUENT, Set, score};
-
-/// The name of the experiment and of its folder.
-pub const NAME: &str = "forgetting";
-
-const ROWS: &str = "forgetting.csv";
 
 /// The control: the text that follows the first part.
 const CONTROL: &str = "more of wiki-2006";
@@ -70,7 +65,7 @@ const QUICK: Scale = Scale {
 const MILLION: u64 = 1_000_000;
 
 /// A model and what streams into it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 struct Variant {
     text: String,
     max_vocabulary: usize,
@@ -92,15 +87,11 @@ struct Look {
     streamed_words: u64,
 }
 
-/// The score on one set after a number of streamed words.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-struct Row {
-    text: String,
-    max_vocabulary: usize,
-    replays: u32,
-    seed: u64,
+/// The score on one set at a look.
+#[derive(Serialize)]
+struct LookScore {
     first_words: u64,
-    replay_words: u64,
+    replay_words: usize,
     streamed_words: u64,
     set: Set,
     measure: Measure,
@@ -119,14 +110,14 @@ pub fn measure(options: &Options) -> Result<()> {
     let scale = if options.quick { QUICK } else { FULL };
     let data = Data::new(options)?;
     let eval = data.test_sets()?;
-    let first = data.plain_text(Corpus::Wiki2006, Some(scale.first_words + scale.streamed_words))?;
+    let first = data.plain_text(Corpus::Wiki2006, scale.first_words + scale.streamed_words)?;
     let mut sources = vec![first.source];
     let lined = LinedText::read(&first.path)?;
     let first_part = lined.batches(lined.all(), scale.first_words).swap_remove(0);
     let mut streams =
         vec![Stream { name: CONTROL.into(), lines: first_part.end..lined.all().end, text: lined }];
     for corpus in [Corpus::WikiRecent, Corpus::Sotu] {
-        match data.plain_text(corpus, Some(scale.streamed_words)) {
+        match data.plain_text(corpus, scale.streamed_words) {
             Ok(text) => {
                 let lined = LinedText::read(&text.path)?;
                 streams.push(Stream { name: corpus.name().into(), lines: lined.all(), text: lined });
@@ -139,30 +130,23 @@ pub fn measure(options: &Options) -> Result<()> {
         "scale": scale,
         "new_words_a_batch": NEW_WORDS,
         "n_frequent": N_FREQUENT,
-        "config": Variant { text: String::new(), max_vocabulary: Config::default().max_vocabulary, replays: 1, seed: 1 }.config(scale.replay_words),
+        "config": config(Config::default().max_vocabulary, 1, 1, scale.replay_words),
         "vectors": "sum",
     });
-    let record = Record::open(options, NAME, &settings, sources)?;
-    let mut rows: Rows<Row> = record.rows(ROWS)?;
+    let record = record::open(options, "forgetting", &settings, sources)?;
+    let mut rows: Rows<Variant> = Rows::open(record.join("forgetting.csv"))?;
     let model = work_folder()?.join("forgetting.model");
     for &seed in scale.seeds {
         for max_vocabulary in scale.max_vocabulary {
             for replays in [1, 0] {
-                let variant = |text: &str| Variant { text: text.into(), max_vocabulary, replays, seed };
-                let missing: Vec<&Stream> = streams
-                    .iter()
-                    .filter(|stream| {
-                        !is_complete(
-                            rows.rows(),
-                            &variant(&stream.name),
-                            &stream.looks(NEW_WORDS, scale.batches_a_look),
-                        )
-                    })
-                    .collect();
+                let variant =
+                    |stream: &Stream| Variant { text: stream.name.clone(), max_vocabulary, replays, seed };
+                let is_missing = |stream: &&Stream| !rows.contains(&variant(stream));
+                let missing: Vec<&Stream> = streams.iter().filter(is_missing).collect();
                 if missing.is_empty() {
                     continue;
                 }
-                let config = variant("").config(scale.replay_words);
+                let config = config(max_vocabulary, replays, seed, scale.replay_words);
                 let mut trainer = Trainer::new(config.clone())?;
                 let text = streams[0].text.lines(&(0..first_part.end));
                 trainer.train_source(&mut Lines::new(text, "first part", &config.text)?)?;
@@ -170,7 +154,9 @@ pub fn measure(options: &Options) -> Result<()> {
                 for stream in missing {
                     eprintln!("{}: vocabulary {max_vocabulary}, replays {replays}, seed {seed}", stream.name);
                     let looks = stream.looks(NEW_WORDS, scale.batches_a_look);
-                    stream_in(stream, &variant(&stream.name), &looks, &model, &eval, &mut rows)?;
+                    let scores = stream_in(stream, &looks, &model, scale.replay_words, &eval)?;
+                    let variant = variant(stream);
+                    rows.push(variant.clone(), scores.into_iter().map(|score| (&variant, score)))?;
                 }
             }
         }
@@ -181,25 +167,10 @@ pub fn measure(options: &Options) -> Result<()> {
     Ok(())
 }
 
-impl Variant {
-    fn config(&self, replay_words: usize) -> Config {
-        let batch_words = NEW_WORDS as usize * (1 + self.replays as usize);
-        let options =
-            MiniBatchOptions { replays: self.replays, batch_words, replay_words, ..Default::default() };
-        Config {
-            max_vocabulary: self.max_vocabulary,
-            strategy: Strategy::MiniBatch(options),
-            seed: self.seed,
-            ..Config::default()
-        }
-    }
-}
-
-impl Row {
-    fn variant(&self) -> Variant {
-        let Row { max_vocabulary, replays, seed, .. } = *self;
-        Variant { text: self.text.clone(), max_vocabulary, replays, seed }
-    }
+fn config(max_vocabulary: usize, replays: u32, seed: u64, replay_words: usize) -> Config {
+    let batch_words = NEW_WORDS as usize * (1 + replays as usize);
+    let options = MiniBatchOptions { replays, batch_words, replay_words, ..Default::default() };
+    Config { max_vocabulary, strategy: Strategy::MiniBatch(options), seed, ..Config::default() }
 }
 
 impl Stream {
@@ -223,53 +194,26 @@ impl Stream {
     }
 }
 
-/// Whether all looks of a variant have rows on all sets.
-fn is_complete(rows: &[Row], variant: &Variant, looks: &[Look]) -> bool {
-    looks.iter().all(|look| {
-        let of_look = |row: &&Row| row.streamed_words == look.streamed_words && row.variant() == *variant;
-        let found: Vec<Set> = rows.iter().filter(of_look).map(|row| row.set).collect();
-        SETS.iter().all(|set| found.contains(set))
-    })
-}
-
 /// Streams a text into a copy of the model, and scores it at each look.
 fn stream_in(
     stream: &Stream,
-    variant: &Variant,
     looks: &[Look],
     model: &Path,
+    replay_words: usize,
     eval: &Path,
-    rows: &mut Rows<Row>,
-) -> Result<()> {
+) -> Result<Vec<LookScore>> {
     let mut trainer = Trainer::load(model, None)?;
     let text_options = trainer.settings().text().clone();
-    let replay_words = match trainer.settings().strategy() {
-        Strategy::MiniBatch(options) => options.replay_words as u64,
-        _ => 0,
-    };
     let (first_words, before) = (trainer.progress().tokens, trainer.progress().evictions);
     let mut known = Known::of(trainer.vocabulary(), N_FREQUENT);
-    let test_words: Vec<_> =
-        SETS.iter().map(|set| known.words_of(&eval.join(set.file()))).collect::<Result<_>>()?;
+    let mut scores = Vec::new();
     for look in looks {
-        trainer.train_source(&mut Lines::new(
-            stream.text.lines(&look.lines),
-            &stream.name,
-            &text_options,
-        )?)?;
+        let text = stream.text.lines(&look.lines);
+        trainer.train_source(&mut Lines::new(text, &stream.name, &text_options)?)?;
         known.look_at(trainer.vocabulary());
-        let of_look = |row: &&Row| row.streamed_words == look.streamed_words && row.variant() == *variant;
-        let there: Vec<Set> = rows.rows().iter().filter(of_look).map(|row| row.set).collect();
-        for found in score(&known.embeddings(&trainer)?, eval, &SETS)? {
-            if there.contains(&found.set) {
-                continue;
-            }
-            let words = SETS.iter().position(|&set| set == found.set).map(|place| &test_words[place]);
-            rows.push(Row {
-                text: variant.text.clone(),
-                max_vocabulary: variant.max_vocabulary,
-                replays: variant.replays,
-                seed: variant.seed,
+        for found in score(N_FREQUENT, &known.embeddings(&trainer)?, eval, &SETS)? {
+            let (test_words, lost_words) = known.in_set(&eval.join(found.set.file()))?;
+            scores.push(LookScore {
                 first_words,
                 replay_words,
                 streamed_words: look.streamed_words,
@@ -277,13 +221,13 @@ fn stream_in(
                 measure: found.measure,
                 score: found.score,
                 used: found.used,
-                test_words: words.map_or(0, Vec::len),
-                lost_words: words.map_or(0, |words| known.n_lost(words)),
+                test_words,
+                lost_words,
                 evictions: trainer.progress().evictions - before,
-            })?;
+            });
         }
     }
-    Ok(())
+    Ok(scores)
 }
 
 #[cfg(test)]
@@ -307,9 +251,9 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_starts_before_the_stream_and_is_not_measured_twice() {
+    fn a_curve_starts_before_the_stream() {
         let folder = tempfile::tempdir().unwrap();
-        let (model, csv) = (folder.path().join("model"), folder.path().join("rows.csv"));
+        let model = folder.path().join("model");
         for set in SETS {
             let questions = if set == Set::Google { "a b c a\n" } else { "a\tb\t1\na\tc\t2\nb\tz\t3\n" };
             fs::write(folder.path().join(set.file()), questions).unwrap();
@@ -323,20 +267,14 @@ mod tests {
         // Two new words drive `c` out, and then `b` too.
         let text = LinedText::new(b"x y\na a\nx y x y\n".to_vec());
         let stream = Stream { name: "new".into(), lines: text.all(), text };
-        let variant = Variant { text: "new".into(), max_vocabulary: 3, replays: 1, seed: 1 };
         let looks = stream.looks(2, [1, 1]);
-        for _ in 0..2 {
-            let mut rows = Rows::open(csv.clone()).unwrap();
-            stream_in(&stream, &variant, &looks, &model, folder.path(), &mut rows).unwrap();
-            assert!(is_complete(rows.rows(), &variant, &looks));
-            assert!(!is_complete(rows.rows(), &Variant { seed: 2, ..variant.clone() }, &looks));
-            let men: Vec<&Row> = rows.rows().iter().filter(|row| row.set == Set::Men).collect();
-            let column = |of: fn(&Row) -> u64| men.iter().map(|row| of(row)).collect::<Vec<_>>();
-            assert_eq!(column(|row| row.streamed_words), [0, 2, 4, 8]);
-            assert_eq!(column(|row| row.first_words), [8; 4]);
-            assert_eq!(column(|row| row.test_words as u64), [3; 4], "z was never known");
-            assert_eq!(column(|row| row.lost_words as u64)[..3], [0, 1, 1]);
-            assert_eq!(column(|row| row.used as u64)[..3], [2, 1, 1]);
-        }
+        let scores = stream_in(&stream, &looks, &model, 0, folder.path()).unwrap();
+        let men: Vec<_> = scores.iter().filter(|score| score.set == Set::Men).collect();
+        let column = |of: fn(&LookScore) -> u64| men.iter().map(|score| of(score)).collect::<Vec<_>>();
+        assert_eq!(column(|score| score.streamed_words), [0, 2, 4, 8]);
+        assert_eq!(column(|score| score.first_words), [8; 4]);
+        assert_eq!(column(|score| score.test_words as u64), [3; 4], "z was never known");
+        assert_eq!(column(|score| score.lost_words as u64)[..3], [0, 1, 1]);
+        assert_eq!(column(|score| score.used as u64)[..3], [2, 1, 1]);
     }
 }

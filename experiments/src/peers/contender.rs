@@ -5,38 +5,48 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use serde_json::json;
 use skipstream::Vectors;
 
-use super::python::{FASTTEXT, GENSIM, Python, SKIPSTREAM};
+use super::python;
 use super::setting::Setting;
 use super::yskip;
+use crate::options::name_of;
 use xtask::command::run_logged;
 
 /// Minimum count, for the programs that count words before training.
 pub const MIN_COUNT: u64 = 5;
 
-/// A program that is ready to run.
-pub enum Contender {
+/// The default learning rate of word2vec.c and gensim, and one that is better for a single pass.
+pub const RATE: &str = "0.025";
+pub const FAST_RATE: &str = "0.1";
+
+/// A compared program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Program {
     /// Our command.
-    Skipstream { program: PathBuf, variant: Variant },
+    #[value(skip)]
+    Skipstream(Variant),
     /// Our Python package.
-    Package { python: Python, way: Way },
-    /// Mikolov's program. Its default rate, 0.025, is far from its best for a single pass.
-    Word2vec { program: PathBuf, rate: String, passes: u32 },
-    /// Intel's version of word2vec, with shared negatives.
-    Pword2vec { program: PathBuf, passes: u32 },
-    /// The paper's own program.
-    Yskip { program: PathBuf },
-    /// gensim, reading the file itself, which is its fastest way.
-    Gensim { python: Python, rate: String, passes: u32 },
-    /// fastText without subwords, which is the same model as the others.
-    Fasttext { python: Python, passes: u32 },
+    #[value(skip)]
+    Package(Way),
+    /// Mikolov's C program, from the Python package `word2vec`, which compiles it
+    Word2vec,
+    /// The Python package `gensim`, which reads the file itself: its fastest way
+    Gensim,
+    /// The Python package `fasttext` or `fasttext-wheel`, without subwords: the same model as the others
+    Fasttext,
+    /// Intel's pWord2Vec, with shared negatives, at the path in SKIPSTREAM_PEER_PWORD2VEC
+    Pword2vec,
+    /// The paper's own program, at the path in SKIPSTREAM_PEER_YSKIP
+    Yskip,
 }
 
 /// A variant of our command.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Variant {
     /// The default: mini-batches, each word replayed once
+    #[default]
     Default,
     /// The default, and at the end the remaining replays
     Finish,
@@ -51,7 +61,7 @@ pub enum Variant {
 }
 
 /// A way to feed text to our Python package.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Way {
     /// A generator of lists of words, split by Python: the common case
     Lists,
@@ -59,6 +69,17 @@ pub enum Way {
     Lines,
     /// The name of a file
     File,
+}
+
+/// A program that is ready to run.
+#[derive(Clone, Copy)]
+pub struct Contender<'a> {
+    pub program: Program,
+    /// The path of the program, or of the Python that runs it.
+    pub path: &'a Path,
+    /// Learning rate of word2vec.c and gensim.
+    pub rate: &'a str,
+    pub passes: u32,
 }
 
 /// One training run.
@@ -76,94 +97,138 @@ pub struct Job<'a> {
     pub keeps_contexts: bool,
 }
 
-impl Contender {
-    /// The name in tables and files.
-    pub fn name(&self) -> String {
-        let (name, passes) = match self {
-            Self::Skipstream { variant, .. } => (variant.name().into(), 1),
-            Self::Package { way, .. } => (format!("skipstream in Python, {}", way.name()), 1),
-            Self::Word2vec { rate, passes, .. } => (format!("word2vec.c rate {rate}"), *passes),
-            Self::Pword2vec { passes, .. } => ("pWord2Vec".into(), *passes),
-            Self::Yskip { .. } => ("yskip".into(), 1),
-            Self::Gensim { rate, passes, .. } => (format!("gensim rate {rate}"), *passes),
-            Self::Fasttext { passes, .. } => ("fastText".into(), *passes),
-        };
-        if passes == 1 { name } else { format!("{name} passes {passes}") }
+impl Program {
+    /// Whether this is skipstream.
+    pub fn is_ours(self) -> bool {
+        matches!(self, Self::Skipstream(_) | Self::Package(_))
     }
 
-    /// Whether this is skipstream.
-    pub fn is_ours(&self) -> bool {
-        matches!(self, Self::Skipstream { .. } | Self::Package { .. })
+    /// Whether it takes a seed. word2vec.c, pWord2Vec and fastText do not.
+    pub fn takes_seed(self) -> bool {
+        self.is_ours() || matches!(self, Self::Gensim | Self::Yskip)
+    }
+
+    /// Whether it can make several passes.
+    pub fn makes_passes(self) -> bool {
+        !self.is_ours() && self != Self::Yskip
+    }
+
+    /// Whether target plus context vectors, which the paper evaluates, are available.
+    pub fn has_contexts(self) -> bool {
+        !matches!(self, Self::Word2vec | Self::Pword2vec)
+    }
+}
+
+impl Contender<'_> {
+    /// The name in tables and files.
+    pub fn name(&self) -> String {
+        let name = match self.program {
+            Program::Skipstream(Variant::Default) => "skipstream".into(),
+            Program::Skipstream(variant) => format!("skipstream {}", name_of(&variant)),
+            Program::Package(way) => format!("skipstream in Python, {}", name_of(&way)),
+            Program::Word2vec => format!("word2vec.c rate {}", self.rate),
+            Program::Gensim => format!("gensim rate {}", self.rate),
+            Program::Fasttext => "fastText".into(),
+            Program::Pword2vec => "pWord2Vec".into(),
+            Program::Yskip => "yskip".into(),
+        };
+        if self.passes == 1 { name } else { format!("{name} passes {}", self.passes) }
     }
 
     /// The command that learns from the text and saves a model.
     pub fn train(&self, job: &Job) -> Command {
-        match self {
-            Self::Skipstream { program, variant } => skipstream(program, *variant, job),
-            Self::Package { python, way } => {
-                let mut command = python.train(SKIPSTREAM, 1, job);
-                option(&mut command, "--way", way.name());
+        let mut command = Command::new(self.path);
+        let values = job.setting.hyperparameters();
+        match self.program {
+            Program::Skipstream(variant) => {
+                command.arg("train").arg("--model").arg(job.output);
+                let names = ["--dimensions", "--window", "--negatives", "--subsample", "--threads"];
+                with_settings(&mut command, names, job);
                 option(&mut command, "--max-vocabulary", job.max_vocabulary);
-                command
+                option(&mut command, "--seed", job.seed);
+                command.args(variant.flags()).arg("--quiet").arg(job.text);
             }
-            Self::Word2vec { program, rate, passes } => {
-                let mut command = word2vec(program, *passes, job);
-                command.args(["-cbow", "0", "-hs", "0", "-alpha", rate]);
-                command
-            }
-            Self::Pword2vec { program, passes } => {
-                let mut command = word2vec(program, *passes, job);
-                // Its authors recommend as many inputs as a full window has.
-                option(&mut command, "-batch-size", 2 * job.setting.window() + 1);
-                command
-            }
-            Self::Yskip { program } => yskip_command(program, job),
-            Self::Gensim { python, rate, passes } => {
-                let mut command = python.train(GENSIM, *passes, job);
-                option(&mut command, "--rate", rate);
-                if job.keeps_contexts {
-                    option(&mut command, "--sum", with_contexts(job).display());
+            Program::Word2vec | Program::Pword2vec => {
+                command.arg("-train").arg(job.text).arg("-output").arg(job.output).args(["-binary", "1"]);
+                with_settings(&mut command, ["-size", "-window", "-negative", "-sample", "-threads"], job);
+                option(&mut command, "-min-count", MIN_COUNT);
+                option(&mut command, "-iter", self.passes);
+                if self.program == Program::Word2vec {
+                    command.args(["-cbow", "0", "-hs", "0", "-alpha", self.rate]);
+                } else {
+                    // Its authors recommend as many inputs as a full window has.
+                    option(&mut command, "-batch-size", 2 * values.window + 1);
                 }
-                command
             }
-            Self::Fasttext { python, passes } => python.train(FASTTEXT, *passes, job),
+            Program::Yskip => {
+                with_settings(&mut command, ["-d", "-w", "-n", "-s", "-t"], job);
+                option(&mut command, "-m", job.max_vocabulary);
+                option(&mut command, "-r", job.seed);
+                command.arg("-q").arg(job.text).arg(job.output);
+            }
+            Program::Package(_) | Program::Gensim | Program::Fasttext => {
+                let settings = json!({
+                    "dimensions": values.dimensions,
+                    "window": values.window,
+                    "negatives": values.negatives,
+                    "subsample": values.subsample,
+                    "rate": self.rate,
+                    "passes": self.passes,
+                    "threads": job.threads,
+                    "seed": job.seed,
+                    "max_vocabulary": job.max_vocabulary,
+                    "min_count": MIN_COUNT,
+                });
+                command = self.script("train");
+                command.arg(job.text).arg(job.output).arg(settings.to_string());
+                command.args(match self.program {
+                    Program::Package(way) => Some(name_of(&way).into()),
+                    Program::Gensim => job.keeps_contexts.then(|| with_contexts(job)),
+                    _ => None,
+                });
+            }
         }
+        command
     }
 
-    /// Whether it takes a seed. word2vec.c, pWord2Vec and fastText do not.
-    pub fn takes_seed(&self) -> bool {
-        self.is_ours() || matches!(self, Self::Gensim { .. } | Self::Yskip { .. })
-    }
-
-    /// Whether target plus context vectors, which the paper evaluates, are available.
-    pub fn has_contexts(&self) -> bool {
-        !matches!(self, Self::Word2vec { .. } | Self::Pword2vec { .. })
+    /// A command of the script that drives a Python package. A script named like its package would import itself.
+    fn script(&self, verb: &str) -> Command {
+        let script = match self.program {
+            Program::Gensim => "with_gensim.py",
+            Program::Fasttext => "with_fasttext.py",
+            _ => "with_skipstream.py",
+        };
+        let mut command = python::script(self.path, script);
+        command.arg(verb);
+        command
     }
 
     /// Writes the vectors of a saved model to a file.
     pub fn vectors(&self, job: &Job, vectors: Vectors) -> Result<PathBuf> {
         let path = job.output.with_extension("vectors");
-        let log = job.output.with_extension("vectors-log");
-        match (self, vectors) {
-            (Self::Skipstream { program, .. }, _) => {
-                let mut command = Command::new(program);
+        let mut command = match (self.program, vectors) {
+            (Program::Skipstream(_), _) => {
+                let mut command = Command::new(self.path);
                 command.arg("export").arg("--model").arg(job.output);
                 command.args(["--to", "word2vec-binary", "--vectors", &vectors.to_string()]).arg(&path);
-                run_logged(&mut command, &log)?;
+                command
             }
-            (Self::Yskip { .. }, Vectors::Sum) => yskip::convert(job.output, &path)?,
-            (Self::Package { python, .. }, _) => {
-                run_logged(&mut python.export(SKIPSTREAM, job.output, &path, vectors), &log)?;
+            (Program::Package(_), _) | (Program::Fasttext, Vectors::Target | Vectors::Sum) => {
+                let mut command = self.script("export");
+                command.arg(job.output).arg(&path).arg(vectors.to_string());
+                command
             }
-            (Self::Fasttext { python, .. }, Vectors::Target | Vectors::Sum) => {
-                run_logged(&mut python.export(FASTTEXT, job.output, &path, vectors), &log)?;
+            (Program::Yskip, Vectors::Sum) => {
+                yskip::convert(job.output, &path)?;
+                return Ok(path);
             }
-            (Self::Word2vec { .. } | Self::Pword2vec { .. } | Self::Gensim { .. }, Vectors::Target) => {
+            (Program::Word2vec | Program::Pword2vec | Program::Gensim, Vectors::Target) => {
                 return Ok(job.output.into());
             }
-            (Self::Gensim { .. }, Vectors::Sum) if job.keeps_contexts => return Ok(with_contexts(job)),
+            (Program::Gensim, Vectors::Sum) if job.keeps_contexts => return Ok(with_contexts(job)),
             _ => bail!("{} has no {} vectors", self.name(), vectors),
-        }
+        };
+        run_logged(&mut command, &job.output.with_extension("vectors-log"))?;
         Ok(path)
     }
 }
@@ -174,18 +239,6 @@ fn with_contexts(job: &Job) -> PathBuf {
 }
 
 impl Variant {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Default => "skipstream",
-            Self::Finish => "skipstream finish",
-            Self::NoReplays => "skipstream no-replays",
-            Self::Incremental => "skipstream incremental",
-            Self::Batch => "skipstream batch",
-            Self::Word2vec => "skipstream word2vec",
-        }
-    }
-
-    /// Its flags.
     fn flags(self) -> &'static [&'static str] {
         match self {
             Self::Default => &[],
@@ -198,57 +251,14 @@ impl Variant {
     }
 }
 
-impl Way {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Lists => "lists",
-            Self::Lines => "lines",
-            Self::File => "file",
-        }
-    }
-}
-
-fn skipstream(program: &Path, variant: Variant, job: &Job) -> Command {
-    let mut command = Command::new(program);
-    command.arg("train").arg("--model").arg(job.output);
-    option(&mut command, "--dimensions", job.setting.dimensions());
-    option(&mut command, "--window", job.setting.window());
-    option(&mut command, "--negatives", job.setting.negatives());
-    option(&mut command, "--subsample", job.setting.subsample());
-    option(&mut command, "--max-vocabulary", job.max_vocabulary);
-    option(&mut command, "--threads", job.threads);
-    option(&mut command, "--seed", job.seed);
-    command.args(variant.flags()).arg("--quiet").arg(job.text);
-    command
-}
-
-/// Arguments common to word2vec and its relatives.
-fn word2vec(program: &Path, passes: u32, job: &Job) -> Command {
-    let mut command = Command::new(program);
-    command.arg("-train").arg(job.text);
-    command.arg("-output").arg(job.output);
-    option(&mut command, "-binary", 1);
-    option(&mut command, "-size", job.setting.dimensions());
-    option(&mut command, "-window", job.setting.window());
-    option(&mut command, "-negative", job.setting.negatives());
-    option(&mut command, "-sample", job.setting.subsample());
-    option(&mut command, "-min-count", MIN_COUNT);
-    option(&mut command, "-iter", passes);
-    option(&mut command, "-threads", job.threads);
-    command
-}
-
-fn yskip_command(program: &Path, job: &Job) -> Command {
-    let mut command = Command::new(program);
-    option(&mut command, "-d", job.setting.dimensions());
-    option(&mut command, "-w", job.setting.window());
-    option(&mut command, "-n", job.setting.negatives());
-    option(&mut command, "-s", job.setting.subsample());
-    option(&mut command, "-m", job.max_vocabulary);
-    option(&mut command, "-t", job.threads);
-    option(&mut command, "-r", job.seed);
-    command.arg("-q").arg(job.text).arg(job.output);
-    command
+/// Appends the hyperparameters and the number of threads, with a program's names for them.
+fn with_settings(command: &mut Command, [size, window, negatives, subsample, threads]: [&str; 5], job: &Job) {
+    let values = job.setting.hyperparameters();
+    option(command, size, values.dimensions);
+    option(command, window, values.window);
+    option(command, negatives, values.negatives);
+    option(command, subsample, values.subsample);
+    option(command, threads, job.threads);
 }
 
 /// Appends a flag and its value.

@@ -3,7 +3,6 @@
 pub mod contender;
 pub mod installed;
 pub mod python;
-pub mod roster;
 pub mod setting;
 pub mod timed;
 mod yskip;

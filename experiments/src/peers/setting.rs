@@ -3,8 +3,10 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// Hyperparameters, the same for every program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
+use crate::options::name_of;
+
+/// The name of some hyperparameters, which are the same for every program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Setting {
     /// Common values: 100 dimensions, window 5, 5 negatives, subsampling at 1e-4
@@ -13,44 +15,25 @@ pub enum Setting {
     Paper,
 }
 
+#[derive(Serialize)]
+pub struct Hyperparameters {
+    pub dimensions: u32,
+    pub window: u32,
+    pub negatives: u32,
+    /// As it is typed.
+    pub subsample: &'static str,
+}
+
 impl Setting {
     /// The name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Small => "small",
-            Self::Paper => "paper",
-        }
+    pub fn name(self) -> String {
+        name_of(&self)
     }
 
-    /// Dimensions of a vector.
-    pub fn dimensions(self) -> u32 {
+    pub fn hyperparameters(self) -> Hyperparameters {
         match self {
-            Self::Small => 100,
-            Self::Paper => 400,
-        }
-    }
-
-    /// Maximum distance between a center and a context.
-    pub fn window(self) -> u32 {
-        match self {
-            Self::Small => 5,
-            Self::Paper => 10,
-        }
-    }
-
-    /// Noise words for each pair.
-    pub fn negatives(self) -> u32 {
-        match self {
-            Self::Small => 5,
-            Self::Paper => 10,
-        }
-    }
-
-    /// Relative frequency above which words are subsampled.
-    pub fn subsample(self) -> &'static str {
-        match self {
-            Self::Small => "1e-4",
-            Self::Paper => "1e-5",
+            Self::Small => Hyperparameters { dimensions: 100, window: 5, negatives: 5, subsample: "1e-4" },
+            Self::Paper => Hyperparameters { dimensions: 400, window: 10, negatives: 10, subsample: "1e-5" },
         }
     }
 }

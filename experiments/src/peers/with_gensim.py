@@ -1,40 +1,31 @@
-"""Trains gensim's skip-gram on a text file and saves the vectors in word2vec's binary format."""
+"""Trains gensim's skip-gram on a text file and saves the vectors in word2vec's binary format.
 
-import argparse
+Arguments: `train`, the text, the output, the settings as JSON, and optionally a file for target plus context.
+"""
+
+import json
+import sys
 
 from gensim.models import KeyedVectors, Word2Vec
 
-parser = argparse.ArgumentParser()
-parser.add_argument("verb", choices=["train"])
-parser.add_argument("text")
-parser.add_argument("output")
-parser.add_argument("--dimensions", type=int, required=True)
-parser.add_argument("--window", type=int, required=True)
-parser.add_argument("--negatives", type=int, required=True)
-parser.add_argument("--subsample", type=float, required=True)
-parser.add_argument("--rate", type=float, required=True)
-parser.add_argument("--passes", type=int, required=True)
-parser.add_argument("--threads", type=int, required=True)
-parser.add_argument("--seed", type=int, required=True)
-parser.add_argument("--sum", help="another file, for target plus context")
-options = parser.parse_args()
-
+_, text, output, settings, *sums_output = sys.argv[1:]
+settings = json.loads(settings)
 model = Word2Vec(
-    corpus_file=options.text,
+    corpus_file=text,
     sg=1,
     hs=0,
-    vector_size=options.dimensions,
-    window=options.window,
-    negative=options.negatives,
-    sample=options.subsample,
-    min_count=5,
-    alpha=options.rate,
-    epochs=options.passes,
-    workers=options.threads,
-    seed=options.seed,
+    vector_size=settings["dimensions"],
+    window=settings["window"],
+    negative=settings["negatives"],
+    sample=float(settings["subsample"]),
+    min_count=settings["min_count"],
+    alpha=float(settings["rate"]),
+    epochs=settings["passes"],
+    workers=settings["threads"],
+    seed=settings["seed"],
 )
-model.wv.save_word2vec_format(options.output, binary=True)
-if options.sum:
-    sums = KeyedVectors(options.dimensions)
+model.wv.save_word2vec_format(output, binary=True)
+for path in sums_output:
+    sums = KeyedVectors(settings["dimensions"])
     sums.add_vectors(model.wv.index_to_key, model.wv.vectors + model.syn1neg)
-    sums.save_word2vec_format(options.sum, binary=True)
+    sums.save_word2vec_format(path, binary=True)

@@ -1,57 +1,32 @@
-"""Trains skipstream from Python on a text file, in one of several ways, and saves the model."""
+"""Trains skipstream from Python on a text file, in one of several ways, and saves the model.
 
-import argparse
+Arguments: `train`, the text, the output, the settings as JSON, and `lists`, `lines` or `file`; or `export`, the model, the
+output and the vectors.
+"""
+
+import json
+import sys
 
 import skipstream
 
-
-def lists(path):
-    with open(path, encoding="utf-8") as text:
-        for line in text:
-            yield line.split()
+NAMES = ["dimensions", "window", "negatives", "max_vocabulary", "threads", "seed"]
 
 
-def lines(path):
-    with open(path, encoding="utf-8") as text:
-        yield from text
-
-
-parser = argparse.ArgumentParser()
-verbs = parser.add_subparsers(dest="verb", required=True)
-train = verbs.add_parser("train")
-train.add_argument("text")
-train.add_argument("output")
-train.add_argument("--dimensions", type=int, required=True)
-train.add_argument("--window", type=int, required=True)
-train.add_argument("--negatives", type=int, required=True)
-train.add_argument("--subsample", type=float, required=True)
-train.add_argument("--max-vocabulary", type=int, required=True)
-train.add_argument("--passes", type=int, choices=[1], required=True)
-train.add_argument("--threads", type=int, required=True)
-train.add_argument("--seed", type=int, required=True)
-train.add_argument("--way", choices=["lists", "lines", "file"], required=True)
-export = verbs.add_parser("export")
-export.add_argument("model")
-export.add_argument("output")
-export.add_argument("--vectors", required=True)
-options = parser.parse_args()
-
-if options.verb == "train":
-    trainer = skipstream.Trainer(
-        dimensions=options.dimensions,
-        window=options.window,
-        negatives=options.negatives,
-        subsample=options.subsample,
-        max_vocabulary=options.max_vocabulary,
-        threads=options.threads,
-        seed=options.seed,
-    )
-    if options.way == "lists":
-        trainer.train(lists(options.text))
-    elif options.way == "lines":
-        trainer.train(lines(options.text))
+def train(path, output, settings, way):
+    settings = json.loads(settings)
+    values = {name: settings[name] for name in NAMES}
+    trainer = skipstream.Trainer(subsample=float(settings["subsample"]), **values)
+    if way == "file":
+        trainer.train_file(path)
     else:
-        trainer.train_file(options.text)
-    trainer.save(options.output)
-else:
-    skipstream.load(options.model, options.vectors).save_word2vec_format(options.output, binary=True)
+        with open(path, encoding="utf-8") as text:
+            trainer.train((line.split() for line in text) if way == "lists" else (line for line in text))
+    trainer.save(output)
+
+
+def export(model, output, vectors):
+    skipstream.load(model, vectors).save_word2vec_format(output, binary=True)
+
+
+verb, *arguments = sys.argv[1:]
+{"train": train, "export": export}[verb](*arguments)

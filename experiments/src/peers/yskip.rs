@@ -1,41 +1,31 @@
 //! Converts yskip's models.
 
-use std::cmp::Reverse;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use skipstream::Embeddings;
+use skipstream::formats::{self, Format};
 
-/// Rarer words are dropped, as by the other programs.
-const MIN_COUNT: u64 = 5;
+use super::contender::MIN_COUNT;
 
 /// Converts a model (after a header, tab-separated lines of `word count target context`) to word2vec's text format:
-/// target plus context, which is what the paper evaluates, most frequent words first.
+/// target plus context, which is what the paper evaluates, most frequent words first. Rarer words are dropped, as by the
+/// other programs.
 pub fn convert(model: &Path, vectors: &Path) -> Result<()> {
     let bytes = fs::read(model)?;
     let text = String::from_utf8_lossy(&bytes);
-    let mut words = Vec::new();
+    let (mut words, mut values) = (Vec::new(), Vec::new());
     for (index, line) in text.lines().enumerate().skip(1) {
-        let word =
+        let (word, count, vector) =
             parse(line).with_context(|| format!("{}: line {} is not a word", model.display(), index + 1))?;
-        if word.1 >= MIN_COUNT {
-            words.push(word);
+        if count >= MIN_COUNT {
+            words.push((word, count));
+            values.extend(vector);
         }
     }
-    words.sort_by_key(|(_, count, _)| Reverse(*count));
-
-    let dimensions = words.first().map_or(0, |(_, _, vector)| vector.len());
-    let mut file = std::io::BufWriter::new(fs::File::create(vectors)?);
-    writeln!(file, "{} {dimensions}", words.len())?;
-    for (word, _, vector) in words {
-        write!(file, "{word}")?;
-        for value in vector {
-            write!(file, " {value}")?;
-        }
-        writeln!(file)?;
-    }
-    Ok(file.flush()?)
+    let embeddings = Embeddings::new(values.len() / words.len().max(1), words, values)?;
+    Ok(formats::save(&embeddings, Format::Word2vecText, vectors)?)
 }
 
 fn parse(line: &str) -> Option<(&str, u64, Vec<f32>)> {

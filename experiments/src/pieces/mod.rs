@@ -16,20 +16,15 @@ use skipstream::{Config, MiniBatchOptions, Strategy, StrategyName, Trainer};
 use crate::data::{Corpus, Data};
 use crate::options::Options;
 use crate::portions::{LinedText, evenly};
-use crate::record::{Record, Rows, work_folder};
-use crate::scores::{Measure, Set, SetScore, score};
+use crate::record::{self, Rows, work_folder};
+use crate::scores::{N_FREQUENT, Set, score};
 
-/// The name of the experiment and of its folder.
-pub const NAME: &str = "pieces";
-
-const ROWS: &str = "pieces.csv";
 const PIECES: [usize; 3] = [1, 10, 100];
 
 /// The size of the experiment.
 #[derive(Serialize)]
 struct Scale {
-    /// Words of the text; `None` for all.
-    n_words: Option<u64>,
+    n_words: u64,
     /// Far fewer than the default, so that the file is saved quickly hundreds of times, and so that words are evicted.
     max_vocabulary: usize,
     /// Few enough that there are more batches than pieces.
@@ -42,7 +37,7 @@ struct Scale {
 }
 
 const FULL: Scale = Scale {
-    n_words: Some(2_100_000),
+    n_words: 2_100_000,
     max_vocabulary: 20_000,
     batch_words: &[20_000],
     replay_words: 200_000,
@@ -50,7 +45,7 @@ const FULL: Scale = Scale {
     boundary_seeds: 1,
 };
 const QUICK: Scale = Scale {
-    n_words: Some(200_000),
+    n_words: 200_000,
     max_vocabulary: 10_000,
     batch_words: &[4_000],
     replay_words: 20_000,
@@ -71,7 +66,7 @@ pub enum Cut {
 }
 
 /// One way to learn the text.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 struct Plan {
     strategy: StrategyName,
     cut: Cut,
@@ -81,22 +76,12 @@ struct Plan {
     seed: u64,
 }
 
-/// The score of a model on one set, with the checksum of the model.
-#[derive(Serialize, Deserialize, Clone, Debug)]
-struct Row {
-    strategy: StrategyName,
-    cut: Cut,
-    batch_words: Option<usize>,
-    pieces: usize,
-    seed: u64,
+/// A model that learned the text.
+#[derive(Serialize)]
+struct Learned {
     words: u64,
     /// Of the whole model file: vectors, counts, AdaGrad's sums, noise, replay buffer.
     model_blake3: String,
-    set: Set,
-    measure: Measure,
-    score: Option<f64>,
-    used: usize,
-    total: usize,
 }
 
 /// Learns the text in each way and writes the rows.
@@ -105,46 +90,23 @@ pub fn measure(options: &Options) -> Result<()> {
     let data = Data::new(options)?;
     let eval = data.test_sets()?;
     let text = data.plain_text(Corpus::Wiki2006, scale.n_words)?;
-    let settings = json!({
-        "scale": scale,
-        "pieces": PIECES,
-        "config": scale.config(),
-        "vectors": "sum",
-    });
-    let record = Record::open(options, NAME, &settings, vec![text.source])?;
+    let config = scale.config();
+    let settings = json!({"scale": scale, "pieces": PIECES, "config": config, "vectors": "sum"});
+    let record = record::open(options, "pieces", &settings, vec![text.source])?;
     let text = LinedText::read(&text.path)?;
-    let mut rows: Rows<Row> = record.rows(ROWS)?;
+    let mut rows: Rows<Plan> = Rows::open(record.join("pieces.csv"))?;
     let model = work_folder()?.join("pieces.model");
     for plan in scale.plans() {
-        if rows.rows().iter().any(|row| row.plan() == plan) {
+        if rows.contains(&plan) {
             continue;
         }
-        let Some(pieces) = plan.pieces(&scale.config(), &text) else { continue };
-        eprintln!(
-            "{} in {} pieces, cut: {:?}, seed {}",
-            plan.strategy_name(),
-            plan.pieces,
-            plan.cut,
-            plan.seed
-        );
-        let trainer = train(&plan.config(&scale.config()), &text, &pieces, &model)?;
-        let model_blake3 = checksum(&model)?;
-        let scores = score(&trainer.embeddings()?, &eval, &Set::ALL)?;
-        let row = |found: SetScore| Row {
-            strategy: plan.strategy,
-            cut: plan.cut,
-            batch_words: plan.batch_words,
-            pieces: plan.pieces,
-            seed: plan.seed,
-            words: text.n_words(&text.all()),
-            model_blake3: model_blake3.clone(),
-            set: found.set,
-            measure: found.measure,
-            score: found.score,
-            used: found.used,
-            total: found.total,
-        };
-        rows.extend(scores.into_iter().map(row).collect())?;
+        let Some(pieces) = plan.pieces(&config, &text) else { continue };
+        let Plan { strategy, cut, pieces: n_pieces, seed, .. } = plan;
+        eprintln!("{} in {n_pieces} pieces, cut: {cut:?}, seed {seed}", strategy.as_str());
+        let trainer = train(&plan.config(&config), &text, &pieces, &model)?;
+        let learned = Learned { words: text.n_words(&text.all()), model_blake3: checksum(&model)? };
+        let scores = score(N_FREQUENT, &trainer.embeddings()?, &eval, &Set::ALL)?;
+        rows.push(plan, scores.into_iter().map(|score| (plan, &learned, score)))?;
     }
     if model.exists() {
         fs::remove_file(&model)?;
@@ -169,9 +131,9 @@ impl Scale {
                     let (strategy, cut) = (StrategyName::Incremental, Cut::Sentences);
                     plans.push(Plan { strategy, cut, batch_words: None, pieces, seed });
                 }
-                for batch_words in self.batch_words.iter().copied().map(Some) {
-                    let plan =
-                        |cut| Plan { strategy: StrategyName::MiniBatch, cut, batch_words, pieces, seed };
+                for &batch_words in self.batch_words {
+                    let (strategy, batch_words) = (StrategyName::MiniBatch, Some(batch_words));
+                    let plan = |cut| Plan { strategy, cut, batch_words, pieces, seed };
                     if boundaries {
                         plans.push(plan(Cut::Batches));
                     }
@@ -202,34 +164,19 @@ impl Plan {
         let lines = text.all();
         let settings = self.config(common).check().ok()?;
         let batches = text.batches(lines.clone(), settings.new_words_per_batch() as u64);
-        match self.cut {
-            Cut::Sentences => Some(evenly(lines.end, self.pieces)),
-            Cut::Batches if batches.len() < self.pieces => None,
-            Cut::Batches => {
-                let piece = |part: Range<usize>| batches[part.start].start..batches[part.end - 1].end;
-                Some(evenly(batches.len(), self.pieces).into_iter().map(piece).collect())
-            }
-            Cut::Anywhere => {
-                // Move a cut at the end of a batch by a line.
-                let moved = |cut: usize| {
-                    let at_batch = batches.iter().any(|batch| batch.end == cut);
-                    if at_batch && cut < lines.end { cut + 1 } else { cut }
-                };
-                let piece = |part: Range<usize>| moved(part.start)..moved(part.end);
-                Some(evenly(lines.end, self.pieces).into_iter().map(piece).collect())
-            }
-        }
-    }
-
-    fn strategy_name(&self) -> &'static str {
-        self.strategy.as_str()
-    }
-}
-
-impl Row {
-    fn plan(&self) -> Plan {
-        let Row { strategy, cut, batch_words, pieces, seed, .. } = *self;
-        Plan { strategy, cut, batch_words, pieces, seed }
+        let parts = evenly(if self.cut == Cut::Batches { batches.len() } else { lines.end }, self.pieces);
+        // Moves a cut at the end of a batch by a line.
+        let moved = |cut: usize| {
+            let at_batch = batches.iter().any(|batch| batch.end == cut);
+            if at_batch && cut < lines.end { cut + 1 } else { cut }
+        };
+        let piece = |part: Range<usize>| match self.cut {
+            Cut::Sentences => part,
+            Cut::Batches => batches[part.start].start..batches[part.end - 1].end,
+            Cut::Anywhere => moved(part.start)..moved(part.end),
+        };
+        let is_possible = self.cut != Cut::Batches || batches.len() >= self.pieces;
+        is_possible.then(|| parts.into_iter().map(piece).collect())
     }
 }
 
@@ -329,7 +276,7 @@ mod tests {
     #[test]
     fn words_are_replayed_and_have_to_leave() {
         for scale in [FULL, QUICK] {
-            let n_words = scale.n_words.unwrap() as usize;
+            let n_words = scale.n_words as usize;
             for plan in scale.plans() {
                 let config = plan.config(&scale.config());
                 assert!(10 * scale.replay_words <= n_words && 10 * config.max_vocabulary <= n_words);

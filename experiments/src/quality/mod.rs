@@ -8,29 +8,26 @@ mod method;
 mod plan;
 mod texts;
 
-use std::collections::VecDeque;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use skipstream::{Vectors, formats};
 
+use self::method::Method;
+use self::plan::Plan;
+use self::texts::SeededText;
 use crate::data::Data;
 use crate::options::Options;
+use crate::parallel::{in_parallel, n_cores};
 use crate::peers::contender::{Contender, Job};
 use crate::peers::installed::Installed;
 use crate::peers::setting::Setting;
-use crate::record::{Record, Rows, work_folder};
-use crate::scores::{Measure, Set, SetScore, score_among};
-pub use method::Method;
-use plan::Plan;
-use texts::Texts;
-use xtask::command::{build_skipstream, run_logged};
-
-const SCORES: &str = "scores.csv";
+use crate::record::{self, Rows, work_folder};
+use crate::scores::{Set, SetScore, score};
+use xtask::command::run_logged;
 
 /// Share of the words above the minimum count that every method with the whole vocabulary bound knows. A Misra–Gries
 /// summary is smaller than its bound after evictions, by a quarter at some points of the stream.
@@ -39,114 +36,96 @@ const SHARED: f64 = 0.6;
 /// Share that the methods with the smallest bound know, too.
 const FREQUENT: f64 = 0.3;
 
-/// One score of one cell.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Row {
-    pub setting: Setting,
-    pub method: Method,
-    pub seed: u32,
-    /// Vocabulary bound, if the method has one.
-    pub max_vocabulary: Option<u32>,
-    /// Number of words known in the end.
-    pub vocabulary: usize,
-    /// The scored words, the most frequent ones: as a share of those above the minimum count, and their number.
-    pub scored_share: f64,
-    pub scored_words: usize,
-    /// `target`, or the `sum` of target and context.
-    pub vectors: Vectors,
-    pub set: Set,
-    pub measure: Measure,
-    pub score: Option<f64>,
-    pub used: usize,
-    pub total: usize,
-}
-
 /// A method with a setting and a seed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Cell {
     setting: Setting,
-    method: Method,
+    method: String,
     seed: u32,
 }
 
-/// Trains and scores all cells that have no rows yet.
+/// The scored vectors of a cell.
+#[derive(Clone, Copy, Serialize)]
+struct Scored {
+    /// Vocabulary bound, if the method has one.
+    max_vocabulary: Option<u32>,
+    /// Number of words known in the end.
+    vocabulary: usize,
+    /// The scored words, the most frequent ones: as a share of those above the minimum count, and their number.
+    scored_share: f64,
+    scored_words: usize,
+    /// `target`, or the `sum` of target and context.
+    vectors: Vectors,
+}
+
+/// Trains and scores all cells that have no rows yet, one per core at a time. A failed cell is reported and skipped.
 pub fn measure(options: &Options) -> Result<()> {
     let plan = Plan::new(options.quick);
     let data = Data::new(options)?;
     let eval = data.test_sets()?;
-    let texts = Texts::prepare(&data, &plan)?;
-    let record = Record::open(options, "quality", &plan, texts.sources())?;
-    let rows = record.rows(SCORES)?;
-    let installed = Installed::prepare(build_skipstream()?, &work_folder()?);
-
-    let cells: VecDeque<Cell> = plan.cells().into_iter().filter(|cell| !is_done(&rows, cell)).collect();
-    let bench = Bench { texts, installed, eval, folder: work_folder()?.join("quality") };
+    let prepare = |planned| SeededText::prepare(&data, &plan, planned);
+    let texts = plan.settings.iter().map(prepare).collect::<Result<Vec<_>>>()?;
+    let sources = texts.iter().map(|text| text.text.source.clone()).collect();
+    let record = record::open(options, "quality", &plan, sources)?;
+    let rows: Rows<Cell> = Rows::open(record.join("scores.csv"))?;
+    let missing = |(setting, method, seed): &(Setting, &Method, u32)| {
+        !rows.contains(&Cell { setting: *setting, method: method.name.into(), seed: *seed })
+    };
+    let cells: Vec<_> = plan.cells().into_iter().filter(missing).collect();
+    let programs: Vec<_> = cells.iter().map(|(_, method, _)| method.program).collect();
+    let installed = Installed::prepare(None, &programs, &work_folder()?)?;
+    let bench = Bench { eval, folder: work_folder()?.join("quality") };
     fs::create_dir_all(&bench.folder)?;
-    bench.run(cells, rows)
+    let rows = Mutex::new(rows);
+    let done = in_parallel(n_cores(), cells.len(), |number| {
+        let (setting, method, seed) = cells[number];
+        let text = texts.iter().find(|text| text.setting == setting);
+        let Some((text, path)) = text.zip(installed.path(method.program)) else { return Ok(()) };
+        let Method { program, rate, passes, .. } = *method;
+        let contender = Contender { program, path, rate, passes };
+        let cell = Cell { setting, method: method.name.into(), seed };
+        let name = format!("{}, {}, seed {seed}", setting.name(), method.name);
+        match bench.score(&cell, method, &contender, text) {
+            Ok(scored) => {
+                eprintln!("{} of {}: {name}: {}", number + 1, cells.len(), summary(&scored));
+                let scored = scored.into_iter().map(|(scored, score)| (cell.clone(), scored, score));
+                rows.lock().unwrap_or_else(PoisonError::into_inner).push(cell.clone(), scored)
+            }
+            Err(error) => {
+                eprintln!("{name} failed: {error:#}");
+                Ok(())
+            }
+        }
+    });
+    done.into_iter().collect()
 }
 
-fn is_done(rows: &Rows<Row>, cell: &Cell) -> bool {
-    let is_of_cell =
-        |row: &Row| (row.setting, row.method, row.seed) == (cell.setting, cell.method, cell.seed);
-    rows.rows().iter().any(is_of_cell)
-}
-
-/// Everything that a cell needs.
+/// Where cells are trained and scored.
 struct Bench {
-    texts: Texts,
-    installed: Installed,
     eval: PathBuf,
     folder: PathBuf,
 }
 
 impl Bench {
-    /// Runs the cells, one per core at a time. A failed cell is reported and skipped.
-    fn run(&self, cells: VecDeque<Cell>, rows: Rows<Row>) -> Result<()> {
-        let n_cells = cells.len();
-        let queue = Mutex::new(cells);
-        let rows = Mutex::new(rows);
-        let unlocked = PoisonError::into_inner;
-        let work = || -> Result<()> {
-            loop {
-                let (cell, n_left) = {
-                    let mut queue = queue.lock().unwrap_or_else(unlocked);
-                    let Some(cell) = queue.pop_front() else { return Ok(()) };
-                    (cell, queue.len())
-                };
-                let Some(contender) = cell.method.contender(&self.installed) else { continue };
-                let name = format!("{}, {}, seed {}", cell.setting.name(), cell.method.name(), cell.seed);
-                match self.cell(&cell, &contender) {
-                    Ok(scored) => {
-                        eprintln!("{} of {n_cells}: {name}: {}", n_cells - n_left, summary(&scored));
-                        rows.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(scored)?;
-                    }
-                    Err(error) => eprintln!("{name} failed: {error:#}"),
-                }
-            }
-        };
-        let n_workers = thread::available_parallelism().map_or(1, usize::from);
-        thread::scope(|scope| {
-            let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
-            workers
-                .into_iter()
-                .try_for_each(|worker| worker.join().map_err(|_| anyhow!("a worker panicked"))?)
-        })
-    }
-
-    fn cell(&self, cell: &Cell, contender: &Contender) -> Result<Vec<Row>> {
-        let text = self.texts.of(cell.setting);
-        let max_vocabulary = cell.method.max_vocabulary(text.n_distinct, text.n_frequent);
-        let name = format!("{} {} {}", cell.setting.name(), cell.method.name(), cell.seed);
+    fn score(
+        &self,
+        cell: &Cell,
+        method: &Method,
+        contender: &Contender,
+        text: &SeededText,
+    ) -> Result<Vec<(Scored, SetScore)>> {
+        let max_vocabulary = method.max_vocabulary(text.n_distinct, text.n_frequent);
+        let name = format!("{} {} {}", cell.setting.name(), cell.method, cell.seed);
         let folder = self.folder.join(name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-"));
         // An existing model would be continued.
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
         }
         fs::create_dir_all(&folder)?;
-        let output = folder.join("trained.model");
+        let rotated = text.rotated(cell.seed);
         let job = Job {
-            text: if contender.takes_seed() { text.in_order() } else { text.rotated(cell.seed) },
-            output: &output,
+            text: if method.program.takes_seed() { &text.text.path } else { &rotated },
+            output: &folder.join("trained.model"),
             setting: cell.setting,
             threads: 1,
             seed: cell.seed,
@@ -157,31 +136,16 @@ impl Bench {
 
         let mut rows = Vec::new();
         let kinds: &[Vectors] =
-            if contender.has_contexts() { &[Vectors::Sum, Vectors::Target] } else { &[Vectors::Target] };
+            if method.program.has_contexts() { &[Vectors::Sum, Vectors::Target] } else { &[Vectors::Target] };
         for &vectors in kinds {
             let embeddings = formats::load(contender.vectors(&job, vectors)?, Vectors::default())
                 .with_context(|| format!("the vectors of {}", contender.name()))?;
             for scored_share in [SHARED, FREQUENT] {
-                let n_words = text.n_words(scored_share);
-                for SetScore { set, measure, score, used, total } in
-                    score_among(n_words, &embeddings, &self.eval, &Set::ALL)?
-                {
-                    rows.push(Row {
-                        setting: cell.setting,
-                        method: cell.method,
-                        seed: cell.seed,
-                        max_vocabulary,
-                        vocabulary: embeddings.len(),
-                        scored_share,
-                        scored_words: n_words,
-                        vectors,
-                        set,
-                        measure,
-                        score,
-                        used,
-                        total,
-                    });
-                }
+                let scored_words = text.n_words(scored_share);
+                let vocabulary = embeddings.len();
+                let scored = Scored { max_vocabulary, vocabulary, scored_share, scored_words, vectors };
+                let scores = score(scored_words, &embeddings, &self.eval, &Set::ALL)?;
+                rows.extend(scores.into_iter().map(|score| (scored, score)));
             }
         }
         fs::remove_dir_all(&folder)?;
@@ -189,17 +153,12 @@ impl Bench {
     }
 }
 
-/// The scores of a cell by the measures of the paper.
-fn summary(rows: &[Row]) -> String {
-    let is_first = |row: &&Row| {
-        row.vectors == rows[0].vectors
-            && row.scored_share == rows[0].scored_share
-            && row.measure == row.set.measure()
-    };
-    let first = rows.iter().filter(is_first);
-    let shown = first.map(|row| match row.score {
-        Some(score) => format!("{} {score:.1}", row.set.name()),
-        None => format!("{} –", row.set.name()),
+/// The first scores of a cell by the measures of the paper.
+fn summary(rows: &[(Scored, SetScore)]) -> String {
+    let scores = rows.iter().map(|(_, score)| score).filter(|score| score.measure == score.set.measure());
+    let shown = scores.take(Set::ALL.len()).map(|SetScore { set, score, .. }| match score {
+        Some(score) => format!("{set:?} {score:.1}"),
+        None => format!("{set:?} –"),
     });
     shown.collect::<Vec<_>>().join(", ")
 }

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Cell, FREQUENT, Method, SHARED};
+use super::method::{METHODS, Method};
+use super::{FREQUENT, SHARED};
 use crate::peers::contender::MIN_COUNT;
-use crate::peers::setting::Setting;
+use crate::peers::setting::{Hyperparameters, Setting};
 
 /// The whole experiment. It is written into the manifest.
 #[derive(Serialize)]
@@ -22,10 +23,8 @@ pub struct Plan {
 pub struct Planned {
     pub setting: Setting,
     pub n_words: u64,
-    dimensions: u32,
-    window: u32,
-    negatives: u32,
-    subsample: &'static str,
+    #[serde(flatten)]
+    hyperparameters: Hyperparameters,
     noise_exponent: f64,
 }
 
@@ -33,8 +32,14 @@ impl Plan {
     /// A third and a sixth of the text: five passes over all of it would take many hours.
     pub fn new(quick: bool) -> Self {
         let (small, paper) = if quick { (300_000, 100_000) } else { (4_192_000, 2_096_000) };
+        let settings = [(Setting::Small, small), (Setting::Paper, paper)].map(|(setting, n_words)| Planned {
+            setting,
+            n_words,
+            hyperparameters: setting.hyperparameters(),
+            noise_exponent: 0.75,
+        });
         Self {
-            settings: vec![Planned::new(Setting::Small, small), Planned::new(Setting::Paper, paper)],
+            settings: settings.into(),
             seeds: vec![1, 2, 3],
             min_count: MIN_COUNT,
             scored_shares: [SHARED, FREQUENT],
@@ -42,29 +47,17 @@ impl Plan {
     }
 
     /// Quick cells first, for all seeds, so that an interrupted run has something to show.
-    pub fn cells(&self) -> Vec<Cell> {
+    pub fn cells(&self) -> Vec<(Setting, &'static Method, u32)> {
         let mut cells = Vec::new();
         for &seed in &self.seeds {
             for planned in &self.settings {
-                cells.extend(Method::ALL.map(|method| Cell { setting: planned.setting, method, seed }));
+                cells.extend(METHODS.iter().map(|method| (planned.setting, method, seed)));
             }
         }
-        cells.sort_by_key(|cell| (cell.method.passes() > 1).then_some(cell.setting.dimensions()));
+        cells.sort_by_key(|(setting, method, _)| {
+            (method.passes > 1).then_some(setting.hyperparameters().dimensions)
+        });
         cells
-    }
-}
-
-impl Planned {
-    fn new(setting: Setting, n_words: u64) -> Self {
-        Self {
-            setting,
-            n_words,
-            dimensions: setting.dimensions(),
-            window: setting.window(),
-            negatives: setting.negatives(),
-            subsample: setting.subsample(),
-            noise_exponent: 0.75,
-        }
     }
 }
 
@@ -76,11 +69,13 @@ mod tests {
     fn every_cell_is_there_once_and_the_slow_ones_come_last() {
         let plan = Plan::new(false);
         let cells = plan.cells();
-        assert_eq!(cells.len(), 2 * 3 * Method::ALL.len());
-        for (place, cell) in cells.iter().enumerate() {
-            assert!(!cells[..place].contains(cell));
+        assert_eq!(cells.len(), 2 * 3 * METHODS.len());
+        let names: Vec<_> =
+            cells.iter().map(|(setting, method, seed)| (setting, method.name, seed)).collect();
+        for (place, name) in names.iter().enumerate() {
+            assert!(!names[..place].contains(name));
         }
-        assert!(cells[..78].iter().all(|cell| cell.method.passes() == 1));
-        assert!(cells[87..].iter().all(|cell| cell.setting == Setting::Paper));
+        assert!(cells[..78].iter().all(|(_, method, _)| method.passes == 1));
+        assert!(cells[87..].iter().all(|(setting, ..)| *setting == Setting::Paper));
     }
 }

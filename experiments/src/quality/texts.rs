@@ -1,66 +1,41 @@
-//! The texts, one per setting.
+//! The text of a setting.
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::plan::Plan;
+use super::plan::{Plan, Planned};
 use crate::data::{Corpus, Data, Text};
 use crate::peers::contender::MIN_COUNT;
 use crate::peers::setting::Setting;
-use crate::record::Source;
 use xtask::text::words;
-
-pub struct Texts {
-    texts: Vec<(Setting, SeededText)>,
-}
 
 /// A text, and a rotated copy for each seed.
 pub struct SeededText {
-    text: Text,
-    rotated: Vec<(u32, PathBuf)>,
+    pub setting: Setting,
+    pub text: Text,
     pub n_distinct: u32,
     /// Number of words above the minimum count.
     pub n_frequent: u32,
 }
 
-impl Texts {
-    /// Writes all texts.
-    pub fn prepare(data: &Data, plan: &Plan) -> Result<Self> {
-        let mut texts = Vec::new();
-        for planned in &plan.settings {
-            let text = data.plain_text(Corpus::Wiki2006, Some(planned.n_words))?;
-            texts.push((planned.setting, SeededText::prepare(text, &plan.seeds)?));
-        }
-        Ok(Self { texts })
-    }
-
-    pub fn sources(&self) -> Vec<Source> {
-        self.texts.iter().map(|(_, text)| text.text.source.clone()).collect()
-    }
-
-    pub fn of(&self, setting: Setting) -> &SeededText {
-        let found = self.texts.iter().find(|(other, _)| *other == setting);
-        &found.expect("the plan's settings were prepared").1
-    }
-}
-
 impl SeededText {
-    fn prepare(text: Text, seeds: &[u32]) -> Result<Self> {
+    /// Writes the text of a setting, and its copies.
+    pub fn prepare(data: &Data, plan: &Plan, planned: &Planned) -> Result<Self> {
+        let text = data.plain_text(Corpus::Wiki2006, planned.n_words)?;
         let content =
             fs::read(&text.path).with_context(|| format!("could not read {}", text.path.display()))?;
-        let lines: Vec<&[u8]> = content.split_inclusive(|&byte| byte == b'\n').collect();
-        let mut rotated = Vec::new();
-        for (place, &seed) in seeds.iter().enumerate() {
-            let path = text.path.with_extension(format!("seed-{seed}.txt"));
-            fs::write(&path, rotate(&lines, place * lines.len() / seeds.len()).concat())
-                .with_context(|| format!("could not write {}", path.display()))?;
-            rotated.push((seed, path));
-        }
         let (n_distinct, n_frequent) = count(&content);
-        Ok(Self { rotated, n_distinct, n_frequent, text })
+        let seeded = Self { setting: planned.setting, text, n_distinct, n_frequent };
+        let lines: Vec<&[u8]> = content.split_inclusive(|&byte| byte == b'\n').collect();
+        for (place, &seed) in plan.seeds.iter().enumerate() {
+            let path = seeded.rotated(seed);
+            fs::write(&path, rotate(&lines, place * lines.len() / plan.seeds.len()).concat())
+                .with_context(|| format!("could not write {}", path.display()))?;
+        }
+        Ok(seeded)
     }
 
     /// A share of the words above the minimum count.
@@ -68,15 +43,9 @@ impl SeededText {
         (share * f64::from(self.n_frequent)) as usize
     }
 
-    /// The text as it is, for programs that take a seed.
-    pub fn in_order(&self) -> &Path {
-        &self.text.path
-    }
-
     /// The text starting at another position for each seed, for programs that take no seed.
-    pub fn rotated(&self, seed: u32) -> &Path {
-        let found = self.rotated.iter().find(|(other, _)| *other == seed);
-        &found.expect("the plan's seeds were prepared").1
+    pub fn rotated(&self, seed: u32) -> PathBuf {
+        self.text.path.with_extension(format!("seed-{seed}.txt"))
     }
 }
 

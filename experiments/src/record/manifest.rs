@@ -11,8 +11,6 @@ use serde_json::Value;
 use crate::circumstances;
 use xtask::command::root;
 
-const NAME: &str = "manifest.json";
-
 /// Commit, settings, machine and sources of a run.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Manifest {
@@ -57,16 +55,13 @@ impl Manifest {
         }
     }
 
-    pub fn read(folder: &Path) -> Result<Self> {
-        let path = folder.join(NAME);
-        let context = || format!("could not read {}", path.display());
-        serde_json::from_str(&fs::read_to_string(&path).with_context(context)?).with_context(context)
-    }
-
     /// Writes the manifest, merged with that of the run that this one resumes.
     pub fn enter(mut self, folder: &Path) -> Result<()> {
-        if folder.join(NAME).exists() {
-            let earlier = Self::read(folder)?;
+        let path = folder.join("manifest.json");
+        if path.exists() {
+            let context = || format!("could not read {}", path.display());
+            let earlier: Self = serde_json::from_str(&fs::read_to_string(&path).with_context(context)?)
+                .with_context(context)?;
             ensure!(
                 earlier.settings == self.settings
                     && earlier.sources == self.sources
@@ -78,7 +73,6 @@ impl Manifest {
             self.commits = joined(earlier.commits, self.commits);
             self.dates = joined(earlier.dates, self.dates);
         }
-        let path = folder.join(NAME);
         let text = serde_json::to_string_pretty(&self)? + "\n";
         fs::write(&path, text).with_context(|| format!("could not write {}", path.display()))
     }
@@ -119,7 +113,8 @@ mod tests {
         let manifest = |seed: u32| Manifest::new("quality", false, json!({"seed": seed}), Vec::new());
         manifest(1).enter(folder.path()).unwrap();
         manifest(1).enter(folder.path()).unwrap();
-        let read = Manifest::read(folder.path()).unwrap();
+        let text = fs::read_to_string(folder.path().join("manifest.json")).unwrap();
+        let read: Manifest = serde_json::from_str(&text).unwrap();
         assert_eq!(read.commits.len(), 1);
         assert_eq!(read.commands, ["cargo xtask figures quality"]);
         let error = manifest(2).enter(folder.path()).unwrap_err();

@@ -7,45 +7,30 @@ mod manifest;
 mod rows;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-pub use manifest::{Manifest, Source};
+use manifest::Manifest;
+pub use manifest::Source;
 pub use rows::Rows;
 
 use crate::circumstances;
 use crate::options::Options;
 use xtask::command::{root, target_folder};
 
-/// The folder of one experiment within the results.
-pub struct Record {
-    folder: PathBuf,
-}
-
-impl Record {
-    /// Creates the folder of an experiment and its manifest, or resumes in an existing one with the same settings.
-    pub fn open(
-        options: &Options,
-        experiment: &str,
-        settings: &impl Serialize,
-        sources: Vec<Source>,
-    ) -> Result<Self> {
-        let folder = results_folder(options)?.join(experiment);
-        fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
-        Manifest::new(experiment, options.quick, serde_json::to_value(settings)?, sources).enter(&folder)?;
-        Ok(Self { folder })
-    }
-
-    /// The rows of a CSV file in the folder, including those of an earlier run.
-    pub fn rows<Row: Serialize + serde::de::DeserializeOwned>(&self, name: &str) -> Result<Rows<Row>> {
-        Rows::open(self.folder.join(name))
-    }
-
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
+/// Creates the folder of an experiment and its manifest, or resumes in an existing one with the same settings.
+pub fn open(
+    options: &Options,
+    experiment: &str,
+    settings: &impl Serialize,
+    sources: Vec<Source>,
+) -> Result<PathBuf> {
+    let folder = results_folder(options)?.join(experiment);
+    fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
+    Manifest::new(experiment, options.quick, serde_json::to_value(settings)?, sources).enter(&folder)?;
+    Ok(folder)
 }
 
 pub fn results_folder(options: &Options) -> Result<PathBuf> {
@@ -66,10 +51,4 @@ pub fn work_folder() -> Result<PathBuf> {
     let folder = target_folder()?.join("experiments");
     fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
     Ok(folder)
-}
-
-/// The name of an enum's variant in rows.
-pub fn name_of(variant: &impl Serialize) -> String {
-    let name = serde_json::to_value(variant).ok();
-    name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }

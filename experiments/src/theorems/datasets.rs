@@ -1,15 +1,12 @@
 //! Datasets of n words, and their differences.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-
 use serde::{Deserialize, Serialize};
 use skipstream::unstable::Random;
 
-use super::difference::{Batches, Differences, EXPONENTS, differences};
-use super::expansion::Expansion;
-use super::scores::Scores;
+use super::difference::{Batches, Differences, differences};
+use super::expansion::Theta;
 use super::vocabulary::{Pieces, ReducedText};
+use crate::parallel::in_parallel;
 
 /// How the words of a dataset are drawn.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,30 +61,14 @@ impl Population {
     pub fn differences(
         &self,
         sample: Sample,
-        scores: &Scores,
-        expansions: &[Expansion; EXPONENTS.len()],
+        theta: &Theta,
         batches: Batches,
         threads: usize,
     ) -> Vec<Differences> {
-        let next = AtomicUsize::new(0);
-        let worker = || {
-            let mut done = Vec::new();
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                if index >= sample.datasets {
-                    return done;
-                }
-                let mut random = sample.random(index);
-                let words = self.draw(sample.kind, sample.n, &mut random);
-                done.push((index, differences(scores, expansions, &words, batches)));
-            }
-        };
-        let mut all: Vec<_> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-            workers.into_iter().flat_map(|worker| worker.join().expect("a worker does not panic")).collect()
-        });
-        all.sort_by_key(|(index, _)| *index);
-        all.into_iter().map(|(_, differences)| differences).collect()
+        in_parallel(threads, sample.datasets, |index| {
+            let words = self.draw(sample.kind, sample.n, &mut sample.random(index));
+            differences(theta, &words, batches)
+        })
     }
 }
 
@@ -143,13 +124,11 @@ mod tests {
     #[test]
     fn threads_change_nothing() {
         let population = population();
-        let scores = Scores::random(7, 1);
-        let expansions =
-            EXPONENTS.map(|exponent| Expansion::new(&scores, &population.text.shares(), exponent));
-        let batches = Batches::new([1, 10, 100, 1000]);
+        let theta = Theta::random(7, 1, &population.text.shares());
+        let batches = [1, 10, 100, 1000];
         for kind in Kind::ALL {
             let sample = Sample { kind, n: 50, datasets: 20, seed: 3 };
-            let by = |threads| population.differences(sample, &scores, &expansions, batches, threads);
+            let by = |threads| population.differences(sample, &theta, batches, threads);
             assert_eq!(by(1), by(3));
         }
     }

@@ -10,10 +10,10 @@
 //! between. And the loop is compiled for AVX-512 and AVX2 as well as for the baseline. The order of the operations is
 //! the same in all of them, so the result has the same bits.
 //!
-//! The same pass computes the linear part of ΔL (see [`Expansion`]): (2ck/n) Σ_i Σ_v (Y_b(v) − Y_n(v)) h_v with
+//! The same pass computes the linear part of ΔL (see [`Expansion`](super::expansion::Expansion)): (2ck/n) Σ_i Σ_v (Y_b(v) − Y_n(v)) h_v with
 //! Y_i(v) = f_i(v)/i.
 
-use super::expansion::Expansion;
+use super::expansion::Theta;
 use super::scores::{LANES, Scores};
 
 /// The exponents of the noise.
@@ -25,9 +25,8 @@ pub const N_BATCHES: usize = 4;
 /// 2ck with c = 5 and k = 5.
 pub const PAIRS: f64 = 50.0;
 
-/// The sizes of the mini-batches, starting with one word; all others are multiples of the second.
-#[derive(Clone, Copy, Debug)]
-pub struct Batches(pub(super) [usize; N_BATCHES]);
+/// The sizes of the mini-batches: one word, which is the incremental case, and multiples of the second size.
+pub type Batches = [usize; N_BATCHES];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Difference {
@@ -38,60 +37,37 @@ pub struct Difference {
 /// The differences for each exponent and batch size.
 pub type Differences = [[Difference; N_BATCHES]; EXPONENTS.len()];
 
-impl Batches {
-    /// The incremental case and three sizes.
-    pub fn new(sizes: [usize; N_BATCHES]) -> Self {
-        assert!(sizes[0] == 1 && sizes[1..].iter().all(|size| size.is_multiple_of(sizes[1])));
-        Self(sizes)
-    }
-}
-
 /// The end of the batch of a position, counted from one.
 pub fn batch_end(position: usize, batch: usize, n: usize) -> usize {
     position.next_multiple_of(batch).min(n)
 }
 
 /// ΔL of a dataset and its linear part, for all exponents and batch sizes.
-pub fn differences(
-    scores: &Scores,
-    expansions: &[Expansion; EXPONENTS.len()],
-    words: &[u16],
-    batches: Batches,
-) -> Differences {
+pub fn differences(theta: &Theta, words: &[u16], batches: Batches) -> Differences {
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("fma") {
             // SAFETY: the processor supports these instructions.
-            return unsafe { with_avx512(scores, expansions, words, batches) };
+            return unsafe { with_avx512(theta, words, batches) };
         }
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             // SAFETY: the processor supports these instructions.
-            return unsafe { with_avx2(scores, expansions, words, batches) };
+            return unsafe { with_avx2(theta, words, batches) };
         }
     }
-    portable(scores, expansions, words, batches)
+    portable(theta, words, batches)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,fma")]
-fn with_avx512(
-    scores: &Scores,
-    expansions: &[Expansion; EXPONENTS.len()],
-    words: &[u16],
-    batches: Batches,
-) -> Differences {
-    portable(scores, expansions, words, batches)
+fn with_avx512(theta: &Theta, words: &[u16], batches: Batches) -> Differences {
+    portable(theta, words, batches)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn with_avx2(
-    scores: &Scores,
-    expansions: &[Expansion; EXPONENTS.len()],
-    words: &[u16],
-    batches: Batches,
-) -> Differences {
-    portable(scores, expansions, words, batches)
+fn with_avx2(theta: &Theta, words: &[u16], batches: Batches) -> Differences {
+    portable(theta, words, batches)
 }
 
 /// A row of scores to add, with its factor for each exponent.
@@ -115,12 +91,8 @@ struct Running {
 }
 
 #[inline(always)]
-fn portable(
-    scores: &Scores,
-    expansions: &[Expansion; EXPONENTS.len()],
-    words: &[u16],
-    batches: Batches,
-) -> Differences {
+fn portable(Theta { scores, expansions }: &Theta, words: &[u16], batches: Batches) -> Differences {
+    assert!(batches[0] == 1 && batches[1..].iter().all(|size| size.is_multiple_of(batches[1])));
     let n = words.len();
     let directions = [&expansions[0].direction[..], &expansions[1].direction[..]];
     let mut running = Running {
@@ -131,9 +103,9 @@ fn portable(
         directions: [0.0; EXPONENTS.len()],
     };
     let mut found = Differences::default();
-    let mut terms: Vec<Term> = Vec::with_capacity(batches.0[1]);
-    let mut merged: Vec<Term> = Vec::with_capacity(batches.0[1]);
-    for (block_index, block) in words.chunks(batches.0[1]).enumerate() {
+    let mut terms: Vec<Term> = Vec::with_capacity(batches[1]);
+    let mut merged: Vec<Term> = Vec::with_capacity(batches[1]);
+    for (block_index, block) in words.chunks(batches[1]).enumerate() {
         terms.clear();
         for &word in block {
             let term = running.count(word, directions);
@@ -153,8 +125,8 @@ fn portable(
         merge(&terms, &mut merged);
         running.add(scores, &merged);
 
-        let end = block_index * batches.0[1] + block.len();
-        for (place, &batch) in batches.0.iter().enumerate().skip(1) {
+        let end = block_index * batches[1] + block.len();
+        for (place, &batch) in batches.iter().enumerate().skip(1) {
             if end.is_multiple_of(batch) || end == n {
                 let start = (end - 1) / batch * batch;
                 let sums = running.sum_over(&words[start..end]);
@@ -256,13 +228,9 @@ mod tests {
     const SIZE: usize = 21;
 
     /// The definition: O(n · |V|) for each position.
-    fn by_definition(
-        scores: &Scores,
-        expansion: &Expansion,
-        words: &[u16],
-        batch: usize,
-        exponent: f64,
-    ) -> Difference {
+    fn by_definition(theta: &Theta, words: &[u16], batch: usize, place: usize) -> Difference {
+        let (scores, direction, exponent) =
+            (&theta.scores, &theta.expansions[place].direction, EXPONENTS[place]);
         let n = words.len();
         let shares = |n: usize, exponent: f64| {
             let mut shares = vec![0f64; scores.size()];
@@ -283,8 +251,7 @@ mod tests {
             let center = usize::from(words[position - 1]);
             for context in 0..scores.size() {
                 difference.whole += (noise[context] - last[context]) * scores.of(center, context);
-                difference.linear +=
-                    (unigrams[context] - last_unigrams[context]) * expansion.direction[context];
+                difference.linear += (unigrams[context] - last_unigrams[context]) * direction[context];
             }
         }
         difference.whole *= PAIRS / n as f64;
@@ -298,17 +265,16 @@ mod tests {
         let shares: Vec<f64> = (1..=SIZE).map(|rank| 1.0 / rank as f64).collect();
         let total: f64 = shares.iter().sum();
         let shares: Vec<f64> = shares.into_iter().map(|share| share / total).collect();
-        let scores = Scores::random(SIZE, 9);
-        let expansions = EXPONENTS.map(|exponent| Expansion::new(&scores, &shares, exponent));
+        let theta = Theta::random(SIZE, 9, &shares);
         for (n, sizes) in
             [(1, [1, 2, 4, 6]), (97, [1, 3, 9, 12]), (240, [1, 10, 20, 50]), (5, [1, 10, 20, 50])]
         {
             let words: Vec<u16> = (0..n).map(|_| random.below(SIZE).min(random.below(SIZE)) as u16).collect();
-            let found = differences(&scores, &expansions, &words, Batches::new(sizes));
-            assert_eq!(found, portable(&scores, &expansions, &words, Batches::new(sizes)));
+            let found = differences(&theta, &words, sizes);
+            assert_eq!(found, portable(&theta, &words, sizes));
             for (place, exponent) in EXPONENTS.into_iter().enumerate() {
                 for (found, batch) in found[place].into_iter().zip(sizes) {
-                    let expected = by_definition(&scores, &expansions[place], &words, batch, exponent);
+                    let expected = by_definition(&theta, &words, batch, place);
                     let where_ = format!("{n} words, exponent {exponent}, batches of {batch}");
                     assert!((found.whole - expected.whole).abs() < 1e-11, "{where_}: {found:?} {expected:?}");
                     assert!(

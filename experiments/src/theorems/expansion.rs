@@ -16,7 +16,23 @@
 //! F_{ab} = δ_{ab} (ψ̄_a − F) s_a (e − 1) / μ_a − (h_a s_b + s_a h_b). As g does not change when Y is multiplied by a
 //! number, Σ_{a,b} μ_a μ_b F_{ab} = 0, and ½ Σ_a μ_a F_{aa} is left.
 
+use super::difference::EXPONENTS;
 use super::scores::Scores;
+
+/// One θ: its scores, and their expansion for each exponent.
+pub struct Theta {
+    pub scores: Scores,
+    pub expansions: [Expansion; EXPONENTS.len()],
+}
+
+impl Theta {
+    /// Random scores of words with the shares μ.
+    pub fn random(size: usize, seed: u64, shares: &[f64]) -> Self {
+        let scores = Scores::random(size, seed);
+        let expansions = EXPONENTS.map(|exponent| Expansion::new(&scores, shares, exponent));
+        Self { scores, expansions }
+    }
+}
 
 pub struct Expansion {
     pub direction: Vec<f64>,

@@ -88,19 +88,17 @@ pub mod enumeration {
 
     use super::super::difference::{Batches, Difference, Differences, differences};
     use super::*;
-    use crate::theorems::difference::EXPONENTS;
-    use crate::theorems::scores::Scores;
+    use crate::theorems::expansion::Theta;
 
     /// The expectations of ΔL, its linear part and ΔL², for each exponent and batch size.
     pub fn expectations(
-        scores: &Scores,
-        expansions: &[Expansion; EXPONENTS.len()],
+        theta: &Theta,
         batches: Batches,
         datasets: impl Iterator<Item = (Vec<u16>, f64)>,
     ) -> [[Expected; 4]; 2] {
         let mut sums = [[Expected { first: 0.0, linear: 0.0, second: 0.0 }; 4]; 2];
         for (words, probability) in datasets {
-            let found: Differences = differences(scores, expansions, &words, batches);
+            let found: Differences = differences(theta, &words, batches);
             for (sums, found) in sums.iter_mut().zip(found) {
                 for (sum, Difference { whole, linear }) in sums.iter_mut().zip(found) {
                     sum.first += probability * whole;
@@ -126,20 +124,17 @@ pub mod enumeration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::theorems::difference::{Batches, EXPONENTS};
-    use crate::theorems::scores::Scores;
+    use crate::theorems::expansion::Theta;
 
     #[test]
     fn theory_is_the_average_over_all_datasets() {
-        let scores = Scores::random(3, 2);
         let shares = [0.5, 0.3, 0.2];
-        let expansions = EXPONENTS.map(|exponent| Expansion::new(&scores, &shares, exponent));
-        let batches = Batches::new([1, 2, 4, 6]);
+        let theta = Theta::random(3, 2, &shares);
+        let batches = [1, 2, 4, 6];
         for n in [1, 2, 3, 5, 6, 7] {
-            let found =
-                enumeration::expectations(&scores, &expansions, batches, enumeration::sequences(&shares, n));
-            for (place, batch) in batches.0.into_iter().enumerate() {
-                let theory = expected(&expansions[0], n, batch);
+            let found = enumeration::expectations(&theta, batches, enumeration::sequences(&shares, n));
+            for (place, batch) in batches.into_iter().enumerate() {
+                let theory = expected(&theta.expansions[0], n, batch);
                 let found_one = found[0][place];
                 assert!(
                     (found_one.first - theory.first).abs() < 1e-12,

@@ -24,7 +24,7 @@ mod datasets;
 mod moments;
 
 use std::fs;
-use std::thread;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -32,23 +32,18 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::datasets::{Kind, Population, Sample};
-use self::difference::{Batches, Differences, EXPONENTS};
-use self::expansion::Expansion;
+use self::difference::{Differences, EXPONENTS};
+use self::expansion::Theta;
 use self::independent::{expected, theorem};
-use self::moments::{Constants, Moments, Theory};
+use self::moments::{Case, Constant, Moments, Theory};
 use self::renewal::{Limits, Renewal};
-use self::scores::Scores;
 use self::smoothed::Smoothed;
 use self::vocabulary::{ReducedText, SIZE};
 use crate::data::Data;
 use crate::options::Options;
-use crate::record::{Record, Rows};
+use crate::parallel::n_cores;
+use crate::record::{self, Rows};
 use xtask::text::grouped;
-
-const NAME: &str = "theorems";
-const MOMENTS: &str = "moments.csv";
-const THEORY: &str = "theory.csv";
-const CONSTANTS: &str = "constants.csv";
 
 const SENTENCE: usize = 25;
 const PARAGRAPH: usize = 250;
@@ -96,59 +91,59 @@ impl Plan {
 
 /// One θ and its derived quantities.
 struct Parameters {
-    theta: u64,
-    scores: Scores,
-    expansions: [Expansion; EXPONENTS.len()],
+    seed: u64,
+    theta: Theta,
     /// For the second exponent.
     smoothed: Smoothed,
 }
 
 impl Parameters {
-    fn new(theta: u64, shares: &[f64], longest: usize) -> Self {
-        let scores = Scores::random(SIZE, theta);
-        let expansions = EXPONENTS.map(|exponent| Expansion::new(&scores, shares, exponent));
-        let smoothed = Smoothed::new(&scores, shares, EXPONENTS[1], longest);
-        Self { theta, scores, expansions, smoothed }
+    fn new(seed: u64, shares: &[f64], longest: usize) -> Self {
+        let theta = Theta::random(SIZE, seed, shares);
+        let smoothed = Smoothed::new(&theta.scores, shares, EXPONENTS[1], longest);
+        Self { seed, theta, smoothed }
     }
 }
 
 /// The theory for a kind of dataset.
 enum Knowledge<'a> {
     Independent,
-    Pieces(&'a Renewal),
+    /// For each exponent.
+    Pieces(&'a [Renewal; EXPONENTS.len()]),
     Nothing,
 }
 
 struct Files {
-    moments: Rows<Moments>,
-    theory: Rows<Theory>,
-    constants: Rows<Constants>,
+    moments: Rows<Case>,
+    theory: Rows<Case>,
+    constants: Rows<Constant>,
 }
 
 /// Measures the moments of ΔL for all kinds and sizes of datasets. Theory is recomputed each time.
 pub fn measure(options: &Options) -> Result<()> {
     let plan = Plan::new(options.quick);
     let (text, source) = ReducedText::read(&Data::new(options)?)?;
-    let record = Record::open(options, NAME, &plan, vec![source])?;
+    let record = record::open(options, "theorems", &plan, vec![source])?;
     let mut files = Files {
-        moments: record.rows(MOMENTS)?,
-        theory: recreated(&record, THEORY)?,
-        constants: recreated(&record, CONSTANTS)?,
+        moments: Rows::open(record.join("moments.csv"))?,
+        theory: recreated(&record.join("theory.csv"))?,
+        constants: recreated(&record.join("constants.csv"))?,
     };
     let population =
         Population { sentences: text.pieces(SENTENCE), paragraphs: text.pieces(PARAGRAPH), text };
     let shares = population.text.shares();
     let longest = plan.sizes.iter().map(|&(n, _)| n).max().unwrap_or(0);
     let mut thetas: Vec<_> =
-        plan.thetas.iter().map(|&theta| Parameters::new(theta, &shares, longest)).collect();
+        plan.thetas.iter().map(|&seed| Parameters::new(seed, &shares, longest)).collect();
     thetas.sort_by(|a, b| {
-        let constant = |parameters: &Parameters| parameters.expansions[0].covariance.abs();
+        let constant = |parameters: &Parameters| parameters.theta.expansions[0].covariance.abs();
         constant(b).total_cmp(&constant(a))
     });
     let (main, others) = thetas.split_first().expect("there are seeds");
 
-    announce(&plan, &population, main);
-    let renewal = |pieces| Renewal::new(&population.text, pieces, &main.expansions);
+    announce(&plan, &population, &main.theta);
+    let renewal =
+        |pieces| main.theta.expansions.each_ref().map(|one| Renewal::new(&population.text, pieces, one));
     let (sentences, paragraphs) = (renewal(&population.sentences), renewal(&population.paragraphs));
     let knowledge = |kind: Kind| match kind {
         Kind::Independent => Knowledge::Independent,
@@ -176,41 +171,34 @@ pub fn measure(options: &Options) -> Result<()> {
 }
 
 /// A file whose rows are not kept from run to run.
-fn recreated<Row: Serialize + DeserializeOwned>(record: &Record, name: &str) -> Result<Rows<Row>> {
-    let path = record.folder().join(name);
+fn recreated<Key: PartialEq + DeserializeOwned>(path: &Path) -> Result<Rows<Key>> {
     if path.exists() {
-        fs::remove_file(&path).with_context(|| format!("could not remove {}", path.display()))?;
+        fs::remove_file(path).with_context(|| format!("could not remove {}", path.display()))?;
     }
-    record.rows(name)
+    Rows::open(path.into())
 }
 
 impl Files {
     /// Measures a sample that has no rows yet.
     fn measure(&mut self, population: &Population, parameters: &Parameters, sample: Sample) -> Result<()> {
         let Sample { kind, n, datasets, .. } = sample;
-        let theta = parameters.theta;
-        let missing: Vec<_> = each_case()
-            .filter(|&(_, exponent, _, batch)| {
-                !self.moments.rows().iter().any(|row| {
-                    (row.theta, row.kind, row.n, row.batch) == (theta, kind, n, batch)
-                        && row.exponent == exponent
-                })
-            })
-            .collect();
+        let theta = parameters.seed;
+        let missing: Vec<_> =
+            cases(theta, kind, n).filter(|(case, ..)| !self.moments.contains(case)).collect();
         if missing.is_empty() {
             return Ok(());
         }
         let start = Instant::now();
-        let found = differences_of(population, parameters, sample);
+        let found = differences_of(population, &parameters.theta, sample);
         eprintln!(
             "θ {theta}: {} datasets of {} words, {kind:?}: {:.1} s",
             grouped(datasets as u64),
             grouped(n as u64),
             start.elapsed().as_secs_f64()
         );
-        for (place, exponent, batch_place, batch) in missing {
-            let differences: Vec<_> = found.iter().map(|found| found[place][batch_place]).collect();
-            self.moments.push(Moments::new(theta, sample, (exponent, batch), &differences))?;
+        for (case, exponent, batch) in missing {
+            let differences: Vec<_> = found.iter().map(|found| found[exponent][batch]).collect();
+            self.moments.push(case, [(case, Moments::new(&differences))])?;
         }
         Ok(())
     }
@@ -222,32 +210,28 @@ impl Files {
         n: usize,
         knowledge: Knowledge<'_>,
     ) -> Result<()> {
-        for (place, exponent, _, batch) in each_case() {
-            let expansion = &parameters.expansions[place];
-            let second_order = theorem(expansion.covariance + expansion.curvature, n, batch);
+        for (case, place, _) in cases(parameters.seed, kind, n) {
+            let expansion = &parameters.theta.expansions[place];
+            let second_order = theorem(expansion.covariance + expansion.curvature, n, case.batch);
             // Orders above the second are computed for independent words and assumed to be the same in pieces.
             let higher_orders = match place {
                 0 => 0.0,
-                _ => parameters.smoothed.first(n, batch) - second_order,
+                _ => parameters.smoothed.first(n, case.batch) - second_order,
             };
             let expected = match knowledge {
-                Knowledge::Independent => Some(expected(expansion, n, batch)),
-                Knowledge::Pieces(renewal) => Some(renewal.expected(place, expansion, n, batch)),
+                Knowledge::Independent => Some(expected(expansion, n, case.batch)),
+                Knowledge::Pieces(renewal) => Some(renewal[place].expected(n, case.batch)),
                 Knowledge::Nothing => None,
             }
             .map(|expected| expected.with(higher_orders));
-            self.theory.push(Theory {
-                theta: parameters.theta,
-                kind,
-                exponent,
-                batch,
-                n,
-                theorem: theorem(expansion.covariance, n, batch),
+            let theory = Theory {
+                theorem: theorem(expansion.covariance, n, case.batch),
                 second_order,
                 first: expected.map(|expected| expected.first),
                 linear: expected.map_or(0.0, |expected| expected.linear),
                 second: expected.map(|expected| expected.second),
-            })?;
+            };
+            self.theory.push(case, [(case, theory)])?;
         }
         Ok(())
     }
@@ -259,47 +243,36 @@ impl Files {
         knowledge: Knowledge<'_>,
     ) -> Result<()> {
         for (place, exponent) in EXPONENTS.into_iter().enumerate() {
-            let expansion = &parameters.expansions[place];
-            let (limits, mean_length) = match knowledge {
-                Knowledge::Independent => (Limits::of_independent(expansion), 1.0),
-                Knowledge::Pieces(renewal) => (renewal.limits(place, expansion), renewal.mean_length),
+            let limits = match knowledge {
+                Knowledge::Independent => Limits::of_independent(&parameters.theta.expansions[place]),
+                Knowledge::Pieces(renewal) => renewal[place].limits,
                 Knowledge::Nothing => continue,
             };
-            self.constants.push(Constants {
-                theta: parameters.theta,
-                kind,
-                exponent,
-                covariance: expansion.covariance,
-                curvature: limits.curvature,
-                earlier: limits.earlier,
-                later: limits.later,
-                cut: limits.cut,
-                variance: limits.variance,
-                mean_length,
-            })?;
+            let constant = Constant { theta: parameters.seed, kind, exponent };
+            self.constants.push(constant, [(constant, limits)])?;
         }
         Ok(())
     }
 }
 
 /// All exponents and batch sizes, with their indices.
-fn each_case() -> impl Iterator<Item = (usize, f64, usize, usize)> {
-    EXPONENTS.into_iter().enumerate().flat_map(|(place, exponent)| {
-        BATCHES.into_iter().enumerate().map(move |(batch_place, batch)| (place, exponent, batch_place, batch))
+fn cases(theta: u64, kind: Kind, n: usize) -> impl Iterator<Item = (Case, usize, usize)> {
+    (0..EXPONENTS.len() * BATCHES.len()).map(move |number| {
+        let (place, batch_place) = (number / BATCHES.len(), number % BATCHES.len());
+        let (exponent, batch) = (EXPONENTS[place], BATCHES[batch_place]);
+        (Case { theta, kind, exponent, batch, n }, place, batch_place)
     })
 }
 
-fn differences_of(population: &Population, parameters: &Parameters, sample: Sample) -> Vec<Differences> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let batches = Batches::new(BATCHES);
-    population.differences(sample, &parameters.scores, &parameters.expansions, batches, threads)
+fn differences_of(population: &Population, theta: &Theta, sample: Sample) -> Vec<Differences> {
+    population.differences(sample, theta, BATCHES, n_cores())
 }
 
 /// Estimates the duration from a few datasets, and prints it.
-fn announce(plan: &Plan, population: &Population, parameters: &Parameters) {
+fn announce(plan: &Plan, population: &Population, theta: &Theta) {
     let sample = Sample { kind: Kind::Sentences, n: 100_000, datasets: 8, seed: 0 };
     let start = Instant::now();
-    differences_of(population, parameters, sample);
+    differences_of(population, theta, sample);
     let seconds = start.elapsed().as_secs_f64() / (sample.n * sample.datasets) as f64;
     let n_words = plan.n_words();
     eprintln!(

@@ -21,83 +21,83 @@
 //!
 //! Second moment: the linear part's, with E[(Σ_s h(x_s))²]/E[length], the variance in the long run, for Var(h).
 
-use super::difference::{EXPONENTS, PAIRS, batch_end};
+use serde::Serialize;
+
+use super::difference::{PAIRS, batch_end};
 use super::expansion::Expansion;
 use super::independent::{Expected, growth, squared_coefficients};
-use super::sums::{Covariances, Sums};
+use super::sums::Covariances;
 use super::vocabulary::{Pieces, ReducedText};
 
 /// Number of positions for which u is computed.
 const EXACT: usize = 100_000;
 
-/// The theory of one kind of piece.
+/// The theory of one kind of piece and one exponent.
 pub struct Renewal {
-    pub mean_length: f64,
     ends: Vec<f64>,
-    exponents: [Covariances; EXPONENTS.len()],
+    covariances: Covariances,
+    pub limits: Limits,
 }
 
 /// The constants in the limit of many words, in the terms of Theorem 1's Σρψ.
-#[derive(Clone, Copy, Debug)]
+#[derive(Serialize, Clone, Copy, Debug)]
 pub struct Limits {
-    /// B: covariances with earlier words of the piece.
-    pub earlier: f64,
-    /// The same with later words.
-    pub later: f64,
-    /// K: the effect of cutting the last piece.
-    pub cut: f64,
+    /// Σρψ, or appendix C's for other exponents than 1.
+    covariance: f64,
     /// The second order of the expansion.
-    pub curvature: f64,
-    /// The variance of h in the long run.
-    pub variance: f64,
+    curvature: f64,
+    /// B: covariances with earlier words of the piece.
+    earlier: f64,
+    /// The same with later words.
+    later: f64,
+    /// K: the effect of beginning with a whole piece and cutting the last one.
+    cut: f64,
+    /// The variance of h in the long run: the second moment is about (2ck)² times this, divided by n.
+    variance: f64,
+    /// Mean number of words per piece.
+    mean_length: f64,
 }
 
 impl Limits {
     /// The constants of pieces of one word.
     pub fn of_independent(expansion: &Expansion) -> Self {
-        let variance = expansion.variances.direction;
-        Self { earlier: 0.0, later: 0.0, cut: 0.0, curvature: expansion.curvature, variance }
+        let Expansion { covariance, curvature, variances, .. } = *expansion;
+        let variance = variances.direction;
+        Self { covariance, curvature, earlier: 0.0, later: 0.0, cut: 0.0, variance, mean_length: 1.0 }
     }
 }
 
 impl Renewal {
-    pub fn new(text: &ReducedText, pieces: &Pieces, expansions: &[Expansion; EXPONENTS.len()]) -> Self {
-        let sums = Sums::of(text, pieces, expansions);
-        let exponents = std::array::from_fn(|exponent| sums.covariances(exponent, pieces.len()));
-
+    pub fn new(text: &ReducedText, pieces: &Pieces, expansion: &Expansion) -> Self {
         let mut lengths = vec![0.0; pieces.longest() + 1];
         for piece in 0..pieces.len() {
             lengths[text.piece(pieces, piece).len()] += 1.0 / pieces.len() as f64;
         }
-        let mean_length = lengths.iter().enumerate().map(|(length, share)| length as f64 * share).sum();
+        let mean_length: f64 = lengths.iter().enumerate().map(|(length, share)| length as f64 * share).sum();
         let mut ends = vec![1.0];
         for position in 1..=EXACT {
-            ends.push(
-                (1..=pieces.longest().min(position))
-                    .map(|length| lengths[length] * ends[position - length])
-                    .sum(),
-            );
+            let lasts = 1..=pieces.longest().min(position);
+            ends.push(lasts.map(|length| lengths[length] * ends[position - length]).sum());
         }
-        Self { mean_length, ends, exponents }
-    }
 
-    pub fn limits(&self, exponent: usize, expansion: &Expansion) -> Limits {
-        let covariances = &self.exponents[exponent];
+        let covariances = Covariances::of(text, pieces, expansion);
         let later: f64 = covariances.later.iter().filter_map(|sums| sums.last()).sum();
         let places = covariances.direction.iter().enumerate();
-        Limits {
-            earlier: covariances.earlier.iter().sum::<f64>() / self.mean_length - expansion.covariance,
-            later: later / self.mean_length,
-            cut: -places.map(|(place, direction)| place as f64 * direction).sum::<f64>() / self.mean_length,
-            curvature: 0.5 * covariances.curvature / self.mean_length,
-            variance: covariances.squared_direction / self.mean_length,
-        }
+        let limits = Limits {
+            covariance: expansion.covariance,
+            curvature: 0.5 * covariances.curvature / mean_length,
+            earlier: covariances.earlier.iter().sum::<f64>() / mean_length - expansion.covariance,
+            later: later / mean_length,
+            cut: -places.map(|(place, direction)| place as f64 * direction).sum::<f64>() / mean_length,
+            variance: covariances.squared_direction / mean_length,
+            mean_length,
+        };
+        Self { ends, covariances, limits }
     }
 
     /// The expectations for datasets of n words.
-    pub fn expected(&self, exponent: usize, expansion: &Expansion, n: usize, batch: usize) -> Expected {
-        let covariances = &self.exponents[exponent];
-        let limits = self.limits(exponent, expansion);
+    pub fn expected(&self, n: usize, batch: usize) -> Expected {
+        let Self { ends, covariances, limits } = self;
         let longest = covariances.direction.len();
 
         // At each position: h, r with earlier words, r with later words of the dataset, and of the batch.
@@ -110,7 +110,7 @@ impl Renewal {
             let mut direction = 0.0;
             let (mut earlier, mut later, mut later_in_batch) = (0.0, 0.0, 0.0);
             for place in 0..longest.min(position) {
-                let begins = self.ends[position - 1 - place];
+                let begins = ends[position - 1 - place];
                 direction += begins * covariances.direction[place];
                 earlier += begins * covariances.earlier[place];
                 later += begins * covariances.later[place][place];
@@ -120,11 +120,11 @@ impl Renewal {
             rest += (earlier + later_in_batch) / batch_end(position, batch, n) as f64;
             rest_at_end += (earlier + later) / n as f64;
         }
-        let earlier = expansion.covariance + limits.earlier;
+        let earlier = limits.covariance + limits.earlier;
         let later_in_batch: Vec<f64> = (0..longest)
             .map(|in_batch| {
                 let sums = covariances.later.iter().enumerate();
-                sums.map(|(place, sums)| sums[place.min(in_batch)]).sum::<f64>() / self.mean_length
+                sums.map(|(place, sums)| sums[place.min(in_batch)]).sum::<f64>() / limits.mean_length
             })
             .collect();
         for position in exact + 1..=n {
@@ -150,9 +150,9 @@ impl Renewal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::theorems::difference::Batches;
+    use crate::theorems::difference::EXPONENTS;
+    use crate::theorems::expansion::Theta;
     use crate::theorems::independent::enumeration;
-    use crate::theorems::scores::Scores;
 
     /// All datasets of n words made of pieces, and their probabilities.
     fn datasets(pieces: &[&[u16]], n: usize) -> Vec<(Vec<u16>, f64)> {
@@ -179,16 +179,15 @@ mod tests {
             Some(*end)
         });
         let text = ReducedText::new(words, 3, ends.collect());
-        let scores = Scores::random(3, 2);
-        let expansions = EXPONENTS.map(|exponent| Expansion::new(&scores, &text.shares(), exponent));
-        let renewal = Renewal::new(&text, &text.pieces(longest), &expansions);
-        let batches = Batches::new([1, 2, 4, 6]);
-        let found = enumeration::expectations(&scores, &expansions, batches, datasets(pieces, n).into_iter());
+        let theta = Theta::random(3, 2, &text.shares());
+        let batches = [1, 2, 4, 6];
+        let found = enumeration::expectations(&theta, batches, datasets(pieces, n).into_iter());
         for (exponent, found) in found.into_iter().enumerate() {
-            for (found, batch) in found.into_iter().zip(batches.0) {
-                let theory = renewal.expected(exponent, &expansions[exponent], n, batch);
-                let limits = renewal.limits(exponent, &expansions[exponent]);
-                assert!(exponent > 0 || limits.curvature.abs() < 1e-12, "{limits:?}");
+            let renewal = Renewal::new(&text, &text.pieces(longest), &theta.expansions[exponent]);
+            let limits = renewal.limits;
+            assert!(exponent > 0 || limits.curvature.abs() < 1e-12, "{limits:?}");
+            for (found, batch) in found.into_iter().zip(batches) {
+                let theory = renewal.expected(n, batch);
                 let name = format!("{n} words, batches of {batch}, exponent {}", EXPONENTS[exponent]);
                 if exponent == 0 {
                     check(&name, found, theory);

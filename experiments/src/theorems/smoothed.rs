@@ -198,8 +198,8 @@ mod tests {
     use statrs::statistics::Statistics;
 
     use super::*;
-    use crate::theorems::difference::{Batches, EXPONENTS, differences};
-    use crate::theorems::expansion::Expansion;
+    use crate::theorems::difference::differences;
+    use crate::theorems::expansion::{Expansion, Theta};
     use crate::theorems::independent::theorem;
     use crate::theorems::moments::standard_error;
 
@@ -235,9 +235,9 @@ mod tests {
     #[test]
     fn it_agrees_with_datasets_where_the_series_does_not() {
         let (size, n, datasets) = (50, 300, 5_000);
-        let (scores, shares) = (Scores::random(size, 2), shares(size));
-        let expansions = EXPONENTS.map(|exponent| Expansion::new(&scores, &shares, exponent));
-        let batches = Batches::new([1, 10, 100, 300]);
+        let shares = shares(size);
+        let theta = Theta::random(size, 2, &shares);
+        let batches = [1, 10, 100, 300];
         let mut random = Random::new(4);
         let mut found: [Vec<f64>; 3] = Default::default();
         for _ in 0..datasets {
@@ -251,15 +251,16 @@ mod tests {
                     shares.iter().position(below).unwrap_or(size - 1) as u16
                 })
                 .collect();
-            let differences = differences(&scores, &expansions, &words, batches)[1];
+            let differences = differences(&theta, &words, batches)[1];
             for (found, difference) in found.iter_mut().zip(differences) {
                 found.push(difference.whole - difference.linear);
             }
         }
-        let smoothed = Smoothed::new(&scores, &shares, 0.75, n);
-        let series = theorem(expansions[1].covariance + expansions[1].curvature, n, 1);
+        let smoothed = Smoothed::new(&theta.scores, &shares, 0.75, n);
+        let expansion = &theta.expansions[1];
+        let series = theorem(expansion.covariance + expansion.curvature, n, 1);
         assert!((smoothed.first(n, 1) / series - 1.0).abs() > 0.2, "{} {series}", smoothed.first(n, 1));
-        for (found, batch) in found.iter().zip(batches.0) {
+        for (found, batch) in found.iter().zip(batches) {
             let expected = smoothed.first(n, batch);
             let error = (found.mean() - expected).abs();
             let allowed = 4.0 * standard_error(found) + 0.02 * expected.abs();

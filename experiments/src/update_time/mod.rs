@@ -8,7 +8,7 @@ mod plan;
 mod programs;
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -20,38 +20,23 @@ use skipstream::corpus::Lines;
 use skipstream::{Trainer, Vectors, formats};
 
 use self::plan::{Plan, Run};
-use self::programs::{Program, copy};
+use self::programs::{PROGRAMS, Program};
 use crate::data::{Corpus, Data};
 use crate::options::Options;
-use crate::peers::contender::{Contender, Job, option};
+use crate::peers::contender::{Contender, Job, RATE, option};
 use crate::peers::installed::Installed;
 use crate::peers::setting::Setting;
 use crate::peers::timed;
 use crate::portions::LinedText;
-use crate::record::{Record, Rows, work_folder};
-use crate::scores::{Measure, Set, SetScore, score_among};
-use xtask::command::build_skipstream;
-
-/// The name of the experiment and of its folder.
-pub const NAME: &str = "update-time";
-
-const TIMES: &str = "times.csv";
-const SCORES: &str = "scores.csv";
+use crate::record::{self, Rows, work_folder};
+use crate::scores::{Set, SetScore, score};
 
 const SEED: u32 = 1;
 const MAX_VOCABULARY: u32 = 100_000;
 
-/// One timed run.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-struct TimeRow {
-    setting: Setting,
-    threads: u32,
-    /// n₂ in per cent of n₁.
-    percent: u32,
-    round: u32,
-    /// Updates are short, so a round has several of them.
-    trial: u32,
-    program: Program,
+/// The times of a run.
+#[derive(Serialize)]
+struct Times {
     n1_words: u64,
     n2_words: u64,
     /// Time of the whole program.
@@ -60,19 +45,18 @@ struct TimeRow {
     live_seconds: Option<f64>,
 }
 
-/// A score of the model of a run.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-struct ScoreRow {
+/// A model that is scored.
+#[derive(Serialize, Deserialize, Clone, PartialEq)]
+struct Model {
     setting: Setting,
     percent: u32,
-    program: Program,
-    /// `target`, or the `sum` of target and context.
+    program: String,
+}
+
+/// `target`, or the `sum` of target and context.
+#[derive(Serialize)]
+struct Kind {
     vectors: Vectors,
-    set: Set,
-    measure: Measure,
-    score: Option<f64>,
-    used: usize,
-    total: usize,
 }
 
 /// Times all runs of the plan that have no rows yet.
@@ -81,78 +65,75 @@ pub fn measure(options: &Options) -> Result<()> {
     let data = Data::new(options)?;
     let eval = data.test_sets()?;
     let text = data.plain_text(Corpus::Wiki2006, plan.n_words)?;
-    let record = Record::open(options, NAME, &plan, vec![text.source])?;
-    let installed = Installed::prepare(build_skipstream()?, &work_folder()?);
-    let folder = work_folder()?.join(NAME);
+    let record = record::open(options, "update-time", &plan, vec![text.source])?;
+    let programs = PROGRAMS.map(|program| program.program);
+    let installed = Installed::prepare(None, &programs, &work_folder()?)?;
+    let folder = work_folder()?.join("update-time");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
     fs::create_dir_all(&folder)?;
-    let bench =
-        Bench { text: LinedText::read(&text.path)?, installed, eval, n_scored: plan.n_scored, folder };
-    let mut times: Rows<TimeRow> = record.rows(TIMES)?;
-    let mut scores: Rows<ScoreRow> = record.rows(SCORES)?;
-    for run in plan.runs() {
-        let is_timed = times.rows().iter().any(|row| row.run() == run);
-        let wants_scores = plan.is_scored(&run)
-            && !scores.rows().iter().any(|row| {
-                (row.setting, row.percent, row.program) == (run.setting, run.percent, run.program)
-            });
+    let bench = Bench { text: LinedText::read(&text.path)?, eval, n_scored: plan.n_scored, folder };
+    let mut times: Rows<Run> = Rows::open(record.join("times.csv"))?;
+    let mut scores: Rows<Model> = Rows::open(record.join("scores.csv"))?;
+    for (run, program) in plan.runs() {
+        let is_timed = times.contains(&run);
+        let model = Model { setting: run.setting, percent: run.percent, program: run.program.clone() };
+        let wants_scores = plan.is_scored(&run, program) && !scores.contains(&model);
         if is_timed && !wants_scores {
             continue;
         }
-        match bench.run(&run) {
-            Ok(Some(row)) => {
-                let live =
-                    row.live_seconds.map(|seconds| format!(", live {seconds:.2} s")).unwrap_or_default();
-                eprintln!("{run}: {:.2} s{live}", row.seconds);
+        let Some(path) = installed.path(program.program) else { continue };
+        let contender = Contender { program: program.program, path, rate: RATE, passes: program.passes };
+        match bench.run(&run, program, &contender) {
+            Ok(found) => {
+                let live = found.live_seconds.map(|seconds| format!(", live {seconds:.2} s"));
+                eprintln!("{run}: {:.2} s{}", found.seconds, live.unwrap_or_default());
                 if !is_timed {
-                    times.push(row)?;
+                    times.push(run.clone(), [(run.clone(), found)])?;
                 }
                 if wants_scores {
-                    match bench.scores(&run) {
-                        Ok(found) => scores.extend(found)?,
+                    match bench.scores(program) {
+                        Ok((kind, found)) => {
+                            let row = |score| (model.clone(), &kind, score);
+                            scores.push(model.clone(), found.into_iter().map(row))?;
+                        }
                         Err(error) => eprintln!("{run} was not scored: {error:#}"),
                     }
                 }
             }
-            Ok(None) => {}
             Err(error) => eprintln!("{run} failed: {error:#}"),
         }
     }
     Ok(fs::remove_dir_all(&bench.folder)?)
 }
 
-impl TimeRow {
-    fn run(&self) -> Run {
-        let TimeRow { setting, threads, percent, round, trial, program, .. } = *self;
-        Run { setting, threads, percent, round, trial, program }
-    }
-}
-
-/// Everything that a run needs.
+/// Where programs run.
 struct Bench {
     text: LinedText,
-    installed: Installed,
     eval: PathBuf,
     n_scored: usize,
     folder: PathBuf,
 }
 
 impl Bench {
-    /// Times one run, if its program is available. The model stays where [`Bench::scores`] finds it.
-    fn run(&self, run: &Run) -> Result<Option<TimeRow>> {
-        let Some(contender) = run.program.contender(&self.installed) else { return Ok(None) };
+    /// Times one run. The model stays where [`Bench::scores`] finds it.
+    fn run(&self, run: &Run, program: &Program, contender: &Contender) -> Result<Times> {
         let (n_first, n_all) = plan::lines(self.text.all().end, run.percent);
         let (first, new, all) = (0..n_first, n_first..n_all, 0..n_all);
         let model = self.folder.join("run.model");
         let log = self.folder.join("log");
         let mut live_seconds = None;
-        let seconds = if run.program.is_update() {
-            let base = self.base(run, &contender)?;
+        let seconds = if program.is_update {
+            let base = self.base(run, contender, n_first)?;
             let text = self.write(&format!("new-{}.txt", run.percent), self.text.lines(&new))?;
-            copy(&base, &model)?;
-            let seconds = timed::run(&self.update(&model, &text, run.threads), &log)?.seconds;
+            fs::copy(&base, &model)?;
+            // Otherwise later writes would wait for this one.
+            File::open(&model)?.sync_all()?;
+            let mut update = Command::new(contender.path);
+            update.arg("train").arg("--model").arg(&model);
+            option(&mut update, "--threads", run.threads);
+            let seconds = timed::run(update.arg("--quiet").arg(&text), &log)?.seconds;
             live_seconds = Some(self.live(&base, &text, run.threads)?);
             seconds
         } else {
@@ -161,28 +142,10 @@ impl Bench {
             if model.exists() {
                 fs::remove_file(&model)?;
             }
-            timed::run(&contender.train(&job(run, &text, &model)), &log)?.seconds
+            timed::run(&contender.train(&job(run, run.threads, &text, &model)), &log)?.seconds
         };
-        Ok(Some(TimeRow {
-            setting: run.setting,
-            threads: run.threads,
-            percent: run.percent,
-            round: run.round,
-            trial: run.trial,
-            program: run.program,
-            n1_words: self.text.n_words(&first),
-            n2_words: self.text.n_words(&new),
-            seconds,
-            live_seconds,
-        }))
-    }
-
-    fn update(&self, model: &Path, text: &Path, threads: u32) -> Command {
-        let mut command = Command::new(&self.installed.skipstream);
-        command.arg("train").arg("--model").arg(model);
-        option(&mut command, "--threads", threads);
-        command.arg("--quiet").arg(text);
-        command
+        let (n1_words, n2_words) = (self.text.n_words(&first), self.text.n_words(&new));
+        Ok(Times { n1_words, n2_words, seconds, live_seconds })
     }
 
     /// The time of learning alone, with model and text in memory. This starts our own program in a session like that of
@@ -197,16 +160,14 @@ impl Bench {
     }
 
     /// The model of the first n₁ words, trained when it is first needed.
-    fn base(&self, run: &Run, contender: &Contender) -> Result<PathBuf> {
+    fn base(&self, run: &Run, contender: &Contender, n_first: usize) -> Result<PathBuf> {
         let name = format!("{} {}", run.setting.name(), contender.name());
         let path = self.folder.join(name.replace(' ', "-") + ".base");
         if !path.exists() {
-            let (n_first, _) = plan::lines(self.text.all().end, run.percent);
             let text = self.write("first.txt", self.text.lines(&(0..n_first)))?;
             let partial = path.with_extension("partial");
             // Threads do not change the model.
-            let job = job(&Run { threads: 2, ..*run }, &text, &partial);
-            timed::run(&contender.train(&job), &self.folder.join("log"))?;
+            timed::run(&contender.train(&job(run, 2, &text, &partial)), &self.folder.join("log"))?;
             fs::rename(&partial, &path)?;
         }
         Ok(path)
@@ -222,35 +183,20 @@ impl Bench {
 
     /// The scores of the model of the last run: target plus context for ours, as in the paper, and whatever the others
     /// save.
-    fn scores(&self, run: &Run) -> Result<Vec<ScoreRow>> {
-        let path = self.folder.join("run.model");
-        let (vectors, embeddings) = match run.program.variant() {
-            Some(_) => (Vectors::Sum, formats::load(path, Vectors::Sum)?),
-            // These files have only one kind of vectors.
-            None => (Vectors::Target, formats::load(path, Vectors::default())?),
-        };
-        let row = |found: SetScore| ScoreRow {
-            setting: run.setting,
-            percent: run.percent,
-            program: run.program,
-            vectors,
-            set: found.set,
-            measure: found.measure,
-            score: found.score,
-            used: found.used,
-            total: found.total,
-        };
-        let scores = score_among(self.n_scored, &embeddings, &self.eval, &Set::ALL)?;
-        Ok(scores.into_iter().map(row).collect())
+    fn scores(&self, program: &Program) -> Result<(Kind, Vec<SetScore>)> {
+        let vectors = if program.program.is_ours() { Vectors::Sum } else { Vectors::Target };
+        // The default is the sum. The files of the others have only one kind of vectors.
+        let embeddings = formats::load(self.folder.join("run.model"), Vectors::default())?;
+        Ok((Kind { vectors }, score(self.n_scored, &embeddings, &self.eval, &Set::ALL)?))
     }
 }
 
-fn job<'a>(run: &Run, text: &'a Path, output: &'a Path) -> Job<'a> {
+fn job<'a>(run: &Run, threads: u32, text: &'a Path, output: &'a Path) -> Job<'a> {
     Job {
         text,
         output,
         setting: run.setting,
-        threads: run.threads,
+        threads,
         seed: SEED,
         max_vocabulary: MAX_VOCABULARY,
         keeps_contexts: false,

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::programs::Program;
+use super::programs::{PROGRAMS, Program};
 use crate::peers::setting::Setting;
 use crate::scores::N_FREQUENT;
 
 /// The size of the experiment.
 #[derive(Serialize)]
 pub struct Plan {
-    /// Words of the text, n₁ plus the largest n₂; `None` for all.
-    pub n_words: Option<u64>,
+    /// Words of the text, n₁ plus the largest n₂.
+    pub n_words: u64,
     /// n₂ in per cent of n₁.
     percents: &'static [u32],
     /// The point that the paper reports. Only it is timed in all rounds, on one thread too, with word2vec.c's default of
@@ -33,20 +33,23 @@ pub struct Plan {
 /// The largest n₂, in per cent of n₁.
 const LARGEST_PERCENT: u32 = 50;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is timed once.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     pub setting: Setting,
     pub threads: u32,
+    /// n₂ in per cent of n₁.
     pub percent: u32,
     pub round: u32,
+    /// Updates are short, so a round has several of them.
     pub trial: u32,
-    pub program: Program,
+    pub program: String,
 }
 
 impl Plan {
     pub fn new(quick: bool) -> Self {
         let full = Self {
-            n_words: Some(9_000_000),
+            n_words: 9_000_000,
             percents: &[10, 20, 30, 40, 50],
             main_percent: 10,
             has_paper_setting: true,
@@ -61,7 +64,7 @@ impl Plan {
             return full;
         }
         Self {
-            n_words: Some(1_500_000),
+            n_words: 1_500_000,
             percents: &[10, 30, 50],
             has_paper_setting: false,
             n_scored: 10_000,
@@ -72,42 +75,47 @@ impl Plan {
     }
 
     /// All runs. The first round comes first, so that an interrupted experiment has all points once.
-    pub fn runs(&self) -> Vec<Run> {
-        let mut runs = Vec::new();
-        for &percent in self.percents {
-            runs.extend(self.point(Setting::Small, percent, 1));
-        }
+    pub fn runs(&self) -> Vec<(Run, &'static Program)> {
+        let mut points: Vec<_> = self.percents.iter().map(|&percent| (Setting::Small, percent, 1)).collect();
         if self.has_paper_setting {
-            runs.extend(self.point(Setting::Paper, self.main_percent, 1));
+            points.push((Setting::Paper, self.main_percent, 1));
         }
-        for round in 2..=self.rounds {
-            runs.extend(self.point(Setting::Small, self.main_percent, round));
+        points.extend((2..=self.rounds).map(|round| (Setting::Small, self.main_percent, round)));
+        let mut runs = Vec::new();
+        for (setting, percent, round) in points {
+            for threads in [2, 1] {
+                for program in &PROGRAMS {
+                    let n_trials = self.n_trials(setting, percent, round, threads, program);
+                    let name = program.name.to_owned();
+                    let run = Run { setting, threads, percent, round, trial: 1, program: name };
+                    runs.extend((1..=n_trials).map(|trial| (Run { trial, ..run.clone() }, program)));
+                }
+            }
         }
         runs
     }
 
-    /// The runs of one point, one after the other: ratios are taken among them.
-    fn point(&self, setting: Setting, percent: u32, round: u32) -> impl Iterator<Item = Run> {
+    /// How often a program is timed at one point. All runs of a point follow one another: ratios are taken among them.
+    fn n_trials(&self, setting: Setting, percent: u32, round: u32, threads: u32, program: &Program) -> u32 {
         let is_small = setting == Setting::Small;
         let is_main = is_small && percent == self.main_percent;
-        let wanted = move |threads: u32, program: Program| match program {
-            Program::Word2vecFive => is_main && threads == 2 && round == 1,
+        let is_wanted = if program.passes > 1 {
+            is_main && threads == 2 && round == 1
+        } else if program.is_serial {
             // With the paper's settings, these would take as long as all others together.
-            program if program.is_serial() => is_small && threads == 1,
-            _ => threads == 2 || is_main,
+            is_small && threads == 1
+        } else {
+            threads == 2 || is_main
         };
-        let programs = [2, 1].into_iter().flat_map(|threads| Program::ALL.map(|program| (threads, program)));
-        programs.filter(move |&(threads, program)| wanted(threads, program)).flat_map(
-            move |(threads, program)| {
-                let trials = if program.is_update() && !program.is_serial() { self.trials } else { 1 };
-                (1..=trials).map(move |trial| Run { setting, threads, percent, round, trial, program })
-            },
-        )
+        match is_wanted {
+            true if program.is_update && !program.is_serial => self.trials,
+            wanted => u32::from(wanted),
+        }
     }
 
     /// Whether the model of a run is scored: once per program, because threads do not change our models.
-    pub fn is_scored(&self, run: &Run) -> bool {
-        let threads = if run.program.is_serial() { 1 } else { 2 };
+    pub fn is_scored(&self, run: &Run, program: &Program) -> bool {
+        let threads = if program.is_serial { 1 } else { 2 };
         (run.round, run.trial, run.threads) == (1, 1, threads)
             && run.setting == Setting::Small
             && self.scored_percents.contains(&run.percent)
@@ -123,12 +131,8 @@ pub fn lines(n_lines: usize, percent: u32) -> (usize, usize) {
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Run { setting, threads, percent, round, trial, program } = self;
-        write!(
-            f,
-            "{}, {percent} %, {threads} threads, round {round}.{trial}: {}",
-            setting.name(),
-            program.name()
-        )
+        let setting = setting.name();
+        write!(f, "{setting}, {percent} %, {threads} threads, round {round}.{trial}: {program}")
     }
 }
 
@@ -149,20 +153,22 @@ mod tests {
         for quick in [true, false] {
             let plan = Plan::new(quick);
             let runs = plan.runs();
-            assert!(runs.iter().enumerate().all(|(place, run)| !runs[..place].contains(run)));
+            let is_new =
+                |(place, (run, _)): (usize, &(Run, _))| runs[..place].iter().all(|(other, _)| other != run);
+            assert!(runs.iter().enumerate().all(is_new));
             for &percent in plan.percents {
-                for program in [Program::UpdateNoReplays, Program::Word2vec, Program::Gensim] {
-                    let of = |run: &&Run| {
-                        (run.percent, run.threads, run.program) == (percent, 2, program)
+                for name in ["update, mini-batch without replay", "again, word2vec.c", "again, gensim"] {
+                    let of = |(run, _): &&(Run, _)| {
+                        (run.percent, run.threads, &*run.program) == (percent, 2, name)
                             && run.setting == Setting::Small
                     };
-                    let trials = if program.is_update() { plan.trials } else { 1 };
+                    let trials = if name.starts_with("update") { plan.trials } else { 1 };
                     let rounds = if percent == plan.main_percent { plan.rounds } else { 1 };
                     assert_eq!(runs.iter().filter(of).count() as u32, rounds * trials);
                 }
             }
-            let scored = runs.iter().filter(|run| plan.is_scored(run)).count();
-            assert_eq!(scored, plan.scored_percents.len() * (Program::ALL.len() - 1) + 1);
+            let scored = runs.iter().filter(|(run, program)| plan.is_scored(run, program)).count();
+            assert_eq!(scored, plan.scored_percents.len() * (PROGRAMS.len() - 1) + 1);
         }
     }
 }

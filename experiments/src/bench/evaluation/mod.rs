@@ -18,7 +18,7 @@ use skipstream::formats::{self, Format};
 use skipstream::{Embeddings, Vectors};
 
 use crate::circumstances;
-use crate::peers::python::{EVALUATE, Python};
+use crate::peers::python;
 use xtask::command::{build_skipstream, line, run};
 
 /// Required speed-up over gensim on Google's questions.
@@ -51,8 +51,7 @@ struct Material {
 pub fn run_benchmark(options: &Options) -> Result<()> {
     fs::create_dir_all(&options.dir)
         .with_context(|| format!("could not create the folder {}", options.dir.display()))?;
-    let python = Python::prepare(&options.dir)?;
-    python.install("gensim")?;
+    let python = python::with_gensim(&options.dir)?;
     let program = build_skipstream()?;
     let material = match &options.data {
         Some(data) => trained(data, &program, &options.dir)?,
@@ -75,14 +74,14 @@ pub fn run_benchmark(options: &Options) -> Result<()> {
     times.sort_unstable_by(f64::total_cmp);
     let our_seconds = times[times.len() / 2];
 
-    let mut gensim = python.driver(EVALUATE);
+    let mut gensim = python::script(&python.program("python"), "evaluate_with_gensim.py");
     gensim.arg(&theirs).arg("--pairs").args(&material.pairs).arg("--analogies").args(&material.analogies);
     let expected = json(&mut gensim)?;
     let their_seconds = expected["seconds"].as_f64().context("gensim's script printed no time")?;
     let ratio = their_seconds / our_seconds;
 
     println!("## Evaluation\n\n{}", circumstances::list());
-    println!("- packages: {}", python.versions()?);
+    println!("- packages: {}", python::versions(&python)?);
     println!("- vectors: {} × {}\n", material.embeddings.len(), material.embeddings.dimensions());
     println!("| | seconds |\n|---|--:|");
     println!(

@@ -5,8 +5,8 @@
 //! seed and not with the machine: each seed is scored once, and the table shows mean and standard deviation.
 
 mod report;
-mod scores;
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,18 +14,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
+use super::text_or_demo;
 use crate::circumstances;
-use crate::peers::contender::{Contender, Job, Variant, Way};
-use crate::peers::python::Python;
-use crate::peers::roster::{Peer, Roster, Wanted};
+use crate::peers::contender::{Contender, Job, Program, RATE, Variant, Way};
+use crate::peers::installed::Installed;
+use crate::peers::python;
 use crate::peers::setting::Setting;
 use crate::peers::timed;
-use report::{Group, Report, Run};
-use scores::Scores;
-use skipstream::Vectors;
-use xtask::command::build_skipstream;
+use crate::scores::{Measure, N_FREQUENT, score};
+use report::{Group, Report, Run, SETS, Scores};
+use skipstream::{Vectors, formats};
 use xtask::text::{TextWriter, each_line, open, words};
-use xtask::wikipedia;
 
 /// Vocabulary bound of the programs that learn in one pass.
 const MAX_VOCABULARY: u32 = 100_000;
@@ -59,7 +58,7 @@ pub struct Options {
     in_python: Vec<Way>,
     /// Other programs; manually built ones join if their environment variable is set
     #[arg(long, value_delimiter = ',', default_value = "word2vec,gensim,fasttext")]
-    peers: Vec<Peer>,
+    peers: Vec<Program>,
     /// Numbers of passes of the programs that can make several; skipstream and yskip make one
     #[arg(long, value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     passes: Vec<u32>,
@@ -86,18 +85,23 @@ pub fn run(options: &Options) -> Result<()> {
         .with_context(|| format!("could not create the folder {}", options.dir.display()))?;
     let eval = eval_folder(options)?;
     let (text, n_words) = prepare_text(options)?;
-    let program = match &options.program {
-        Some(program) => program.clone(),
-        None => build_skipstream()?,
-    };
-    let wanted = Wanted {
-        ours: &options.ours,
-        in_python: &options.in_python,
-        peers: &options.peers,
-        passes: &options.passes,
-        word2vec_rates: &options.word2vec_rates,
-    };
-    let Roster { contenders, mut missing } = Roster::assemble(&program, &wanted, &options.dir);
+    let programs = programs(options);
+    let installed = Installed::prepare(options.program.clone(), &programs, &options.dir)?;
+    let mut missing = installed.missing.clone();
+    let mut contenders = Vec::new();
+    for program in programs {
+        let Some(path) = installed.path(program) else { continue };
+        for &passes in if program.makes_passes() { &options.passes[..] } else { &[1] } {
+            let contender = Contender { program, path, rate: RATE, passes };
+            match program {
+                Program::Word2vec => {
+                    let rates = options.word2vec_rates.iter();
+                    contenders.extend(rates.map(|rate| Contender { rate, ..contender }));
+                }
+                _ => contenders.push(contender),
+            }
+        }
+    }
 
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let mut report = Report::create(&options.dir.join(format!("runs-{now}.csv")), n_words)?;
@@ -110,7 +114,8 @@ pub fn run(options: &Options) -> Result<()> {
             for contender in &contenders {
                 let job = Job {
                     text: &text,
-                    output: &options.dir.join(file_name(contender)),
+                    // Each run replaces the model file of its program.
+                    output: &options.dir.join(contender.name().replace([' ', '.'], "-") + ".model"),
                     setting: group.setting,
                     threads: group.threads,
                     seed,
@@ -119,15 +124,21 @@ pub fn run(options: &Options) -> Result<()> {
                 };
                 match measure(contender, &job, round, eval) {
                     Ok(run) => report.add(run)?,
-                    Err(error) => missing.push(failure(contender, group, round, &error)),
+                    Err(error) => {
+                        let name = contender.name();
+                        let line = format!("{name} in round {round} of {group}: {error:#}");
+                        eprintln!("{line}");
+                        missing.push(line);
+                    }
                 }
             }
         }
     }
 
     println!("## skipstream and its peers\n\n{}", circumstances::list());
-    if let Some(python) = Python::found(&options.dir) {
-        println!("- packages: {}", python.versions()?);
+    let python = python::environment(&options.dir);
+    if python.exists() {
+        println!("- packages: {}", python::versions(&python)?);
     }
     println!("- text: {n_words} words; words/s are words of the text, however many passes are made");
     println!("- rounds: {rounds}; time and memory are medians, from the text to the saved model");
@@ -152,6 +163,16 @@ fn groups(options: &Options) -> Vec<Group> {
     options.settings.iter().flat_map(of_setting).collect()
 }
 
+/// Our variants, the requested peers, and manually built ones whose variable is set.
+fn programs(options: &Options) -> Vec<Program> {
+    let ours = options.ours.iter().map(|&variant| Program::Skipstream(variant));
+    let in_python = options.in_python.iter().map(|&way| Program::Package(way));
+    let by_hand = [Program::Pword2vec, Program::Yskip].into_iter().filter(|program| {
+        !options.peers.contains(program) && program.variable().is_some_and(|name| env::var_os(name).is_some())
+    });
+    ours.chain(in_python).chain(options.peers.iter().copied()).chain(by_hand).collect()
+}
+
 /// Trains once and scores the result. The model of an earlier run is removed first, or skipstream
 /// would continue it.
 fn measure(contender: &Contender, job: &Job, round: u32, eval: Option<&Path>) -> Result<Run> {
@@ -160,44 +181,33 @@ fn measure(contender: &Contender, job: &Job, round: u32, eval: Option<&Path>) ->
     }
     let measured = timed::run(&contender.train(job), &job.output.with_extension("log"))?;
     ensure!(job.output.exists(), "it succeeded but did not save {}", job.output.display());
-    eprintln!(
-        "{}, threads: {}, round {round}: {} took {:.1} s",
-        job.setting.name(),
-        job.threads,
-        contender.name(),
-        measured.seconds
-    );
+    let group = Group { setting: job.setting, threads: job.threads };
+    eprintln!("{group}, round {round}: {} took {:.1} s", contender.name(), measured.seconds);
     // A run that cannot be scored was still measured.
     let scores = eval.and_then(|eval| {
-        score(contender, job, eval).inspect_err(|error| eprintln!("no scores: {error:#}")).ok()
+        scores(contender, job, eval).inspect_err(|error| eprintln!("no scores: {error:#}")).ok()
     });
     Ok(Run {
-        group: Group { setting: job.setting, threads: job.threads },
+        group,
         round,
         seed: job.seed,
         program: contender.name(),
-        is_ours: contender.is_ours(),
+        is_ours: contender.program.is_ours(),
         measured,
         scores,
     })
 }
 
-fn score(contender: &Contender, job: &Job, eval: &Path) -> Result<Scores> {
+fn scores(contender: &Contender, job: &Job, eval: &Path) -> Result<Scores> {
     // Target plus context, which is what the paper evaluates, if the model has both; otherwise targets.
-    let has_sums = !matches!(contender, Contender::Gensim { .. }) && contender.has_contexts();
+    let has_sums = contender.program != Program::Gensim && contender.program.has_contexts();
     let vectors = if has_sums { Vectors::Sum } else { Vectors::Target };
-    scores::score(&contender.vectors(job, vectors)?, eval)
-}
-
-fn failure(contender: &Contender, group: Group, round: u32, error: &anyhow::Error) -> String {
-    let line = format!(
-        "{} in round {round} of {}, threads: {}: {error:#}",
-        contender.name(),
-        group.setting.name(),
-        group.threads
-    );
-    eprintln!("{line}");
-    line
+    let embeddings = formats::load(contender.vectors(job, vectors)?, Vectors::default())?;
+    let scores = score(N_FREQUENT, &embeddings, eval, &SETS)?;
+    Ok(SETS.map(|set| {
+        let found = scores.iter().find(|score| score.set == set && score.measure != Measure::CosMul);
+        found.and_then(|score| score.score)
+    }))
 }
 
 fn eval_folder(options: &Options) -> Result<Option<PathBuf>> {
@@ -212,12 +222,8 @@ fn eval_folder(options: &Options) -> Result<Option<PathBuf>> {
 
 /// Writes the text uncompressed, in lines that no program truncates, and counts its words.
 fn prepare_text(options: &Options) -> Result<(PathBuf, u64)> {
-    let source = match (&options.corpus, &options.data) {
-        (Some(corpus), _) => corpus.clone(),
-        (None, Some(data)) => data.join("corpora/wiki-2006.txt.zst"),
-        (None, None) => wikipedia::prepare(Path::new("demo"))
-            .context("could not get a text; pass one with --corpus FILE")?,
-    };
+    let of_data = options.data.as_ref().map(|data| data.join("corpora/wiki-2006.txt.zst"));
+    let source = text_or_demo(options.corpus.as_ref().or(of_data.as_ref()))?;
     let text = options.dir.join("corpus.txt");
     let mut writer = TextWriter::create(&text)?;
     each_line(open(&source)?, |line| {
@@ -230,10 +236,4 @@ fn prepare_text(options: &Options) -> Result<(PathBuf, u64)> {
     ensure!(n_words > 0, "{} has no words", source.display());
     writer.finish()?;
     Ok((text, n_words))
-}
-
-/// The model file of one program; each run replaces it.
-fn file_name(contender: &Contender) -> String {
-    let name = contender.name().replace([' ', '.'], "-");
-    format!("{name}.model")
 }

@@ -1,6 +1,6 @@
 //! A summary of the runs: a Markdown table, and a CSV file with every run.
 
-use std::fmt::Write as _;
+use std::fmt;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,27 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use statrs::statistics::{Data, OrderStatistics, Statistics};
 
-use super::scores::{SETS, Scores};
 use crate::peers::setting::Setting;
 use crate::peers::timed::Measured;
+use crate::scores::Set;
+
+/// The test sets, with 3CosAdd for analogies.
+pub const SETS: [Set; 4] = [Set::Ws353, Set::Men, Set::SimLex, Set::Google];
+
+/// Over the most frequent words, in per cent, in the order of [`SETS`]; `None` if too few words are known.
+pub type Scores = [Option<f64>; SETS.len()];
 
 /// Only runs of the same group are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Group {
     pub setting: Setting,
     pub threads: u32,
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, threads: {}", self.setting.name(), self.threads)
+    }
 }
 
 pub struct Run {
@@ -89,53 +101,42 @@ impl Report {
         let ours: Vec<&str> =
             programs.iter().filter(|(_, is_ours)| *is_ours).map(|(name, _)| *name).collect();
 
-        let mut table = format!(
-            "### {}, threads: {}\n\n| program | seconds | words/s |",
-            group.setting.name(),
-            group.threads
-        );
-        for name in &ours {
-            write_cell(&mut table, &format!("time ÷ `{name}`"));
-        }
-        table.push_str(" peak MB | WS353 | MEN | SimLex | Google |\n|---|--:|--:|");
-        table.push_str(&"--:|".repeat(ours.len() + 5));
-        table.push('\n');
-
+        let mut head: Vec<String> = ["program", "seconds", "words/s"].map(Into::into).into();
+        head.extend(ours.iter().map(|name| format!("time ÷ `{name}`")));
+        head.extend(["peak MB", "WS353", "MEN", "SimLex", "Google"].map(Into::into));
+        let rule = "--:|".repeat(head.len() - 1);
+        let mut table = format!("### {group}\n\n{}|---|{rule}\n", row(&head));
         for (name, _) in programs {
             let of_program: Vec<&Run> = runs.iter().copied().filter(|run| run.program == name).collect();
-            let seconds = median_of(&of_program, |run| Some(run.measured.seconds));
-            table.push('|');
-            write_cell(&mut table, name);
-            write_cell(&mut table, &number(seconds, 1));
+            let median = |value: &dyn Fn(&Run) -> Option<f64>| {
+                let values: Vec<f64> = of_program.iter().filter_map(|run| value(run)).collect();
+                (!values.is_empty()).then(|| Data::new(values).median())
+            };
+            let seconds = median(&|run| Some(run.measured.seconds));
             let speed = seconds.map(|seconds| self.n_words as f64 / seconds);
-            write_cell(&mut table, &number(speed, 0));
-            for our_name in &ours {
-                let ratio = median_of(&of_program, |run| ratio(run, &runs, our_name));
-                write_cell(&mut table, &number(ratio, 2));
-            }
-            let peak =
-                median_of(&of_program, |run| run.measured.peak_kilobytes.map(|peak| peak as f64 / 1024.0));
-            write_cell(&mut table, &number(peak, 0));
-            for column in 0..SETS.len() {
-                let scores: Vec<f64> =
-                    of_program.iter().filter_map(|run| run.scores.unwrap_or_default()[column]).collect();
-                write_cell(&mut table, &mean_and_deviation(&scores));
-            }
-            table.push('\n');
+            let peak = median(&|run| run.measured.peak_kilobytes.map(|peak| peak as f64 / 1024.0));
+            let mut cells = vec![name.to_owned(), number(seconds, 1), number(speed, 0)];
+            cells.extend(ours.iter().map(|our_name| number(median(&|run| ratio(run, &runs, our_name)), 2)));
+            cells.push(number(peak, 0));
+            cells.extend((0..SETS.len()).map(|column| {
+                let scores = of_program.iter().filter_map(|run| run.scores.unwrap_or_default()[column]);
+                mean_and_deviation(&scores.collect::<Vec<_>>())
+            }));
+            table += &row(&cells);
         }
         table
     }
+}
+
+/// A row of a Markdown table.
+fn row(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
 }
 
 /// The time of a run divided by ours in the same round.
 fn ratio(run: &Run, runs: &[&Run], our_name: &str) -> Option<f64> {
     let ours = runs.iter().find(|other| other.round == run.round && other.program == our_name)?;
     Some(run.measured.seconds / ours.measured.seconds)
-}
-
-fn median_of(runs: &[&Run], value: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
-    let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
-    (!values.is_empty()).then(|| Data::new(values).median())
 }
 
 /// `mean ± standard deviation`; of a single value, the value.
@@ -153,11 +154,6 @@ fn number(value: Option<f64>, decimals: usize) -> String {
 
 fn optional(value: Option<String>, missing: &str) -> String {
     value.unwrap_or_else(|| missing.into())
-}
-
-fn write_cell(table: &mut String, content: &str) {
-    // Writing to a string cannot fail.
-    let _ = write!(table, " {content} |");
 }
 
 #[cfg(test)]

@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use super::text_or_demo;
 use crate::circumstances;
 use crate::peers::timed;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use xtask::command::{build_skipstream, target_folder};
-use xtask::wikipedia;
 
 pub use load::{Answered, Load, ask};
 use process::{Questioner, Server};
@@ -54,11 +54,7 @@ struct Round {
 
 /// Measures in rounds and prints a table.
 pub fn run(options: &Options) -> Result<()> {
-    let text = match &options.corpus {
-        Some(corpus) => corpus.clone(),
-        None => wikipedia::prepare(Path::new("demo"))
-            .context("could not get a text; pass one with --corpus FILE")?,
-    };
+    let text = text_or_demo(options.corpus.as_ref())?;
     let program = build_skipstream()?;
     let folder = target_folder()?.join("bench-serve");
     if folder.exists() {
