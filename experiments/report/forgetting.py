@@ -53,14 +53,13 @@ def changes(rows):
     by_key = dict(curves(rows))
     lines = []
     for (vocabulary, text, replays), of_curve in by_key.items():
-        looks = {last: of_curve for last in [of_curve.streamed_words.max()]}
+        lasts = {of_curve.streamed_words.max()}
         if text == CONTROL:
             others = [other.streamed_words.max() for key, other in by_key.items() if key[0] == vocabulary and key[1] != CONTROL]
-            nearest = {min(of_curve.streamed_words.unique(), key=lambda words: abs(words - last)) for last in others}
-            looks = {last: of_curve for last in sorted(nearest | set(looks))}
-        for last, at in looks.items():
-            lines.append([name(text, replays), count(vocabulary), count(last), *(change(at[at.set == set_name], last)
-                                                                                for set_name in SETS)])
+            lasts |= {min(of_curve.streamed_words, key=lambda words: abs(words - last)) for last in others}
+        for last in sorted(lasts):
+            cells = [change(of_curve[of_curve.set == set_name], last) for set_name in SETS]
+            lines.append([name(text, replays), count(vocabulary), count(last), *cells])
     return table(["change in points", "vocabulary bound", "words streamed", *SETS], lines)
 
 
