@@ -1,21 +1,90 @@
 //! `skipstream eval`.
 
-mod args;
-mod report;
 mod text;
 
-pub use args::EvalArgs;
-
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use skipstream::eval::{EvalOptions, Evaluator, TestSet};
+use serde::Serialize;
+use skipstream::Vectors;
+use skipstream::eval::{AnalogyScore, Case, Difference, EvalOptions, Evaluator, Score, TestSet};
 
 use crate::Ending;
+use crate::args::one_of;
 use crate::model::ModelArgs;
 use crate::output::{note, print, print_json};
-use report::{Report, Scored};
+
+/// Arguments of `eval`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    skipstream eval --model m.safetensors ws353.tsv google.txt\n  \
+    skipstream eval --model m.safetensors --restrict 30000 --json google.txt\n  \
+    skipstream eval --model new.safetensors --common-vocabulary m.safetensors ws353.tsv\n\n\
+    To reproduce gensim's evaluate_word_pairs and evaluate_word_analogies, add --restrict 300000, its default.")]
+pub struct EvalArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Test sets: word pairs or analogies, detected by content, compressed or not
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Letter case of questions: ignore it (as word2vec and gensim do), keep it, or convert to lower case
+    #[arg(long, value_name = "NAME", default_value = "ignore", value_parser = one_of::<Case>(&["ignore", "keep", "lower"]))]
+    pub case: Case,
+    /// Use only the N most frequent words [default: all]
+    #[arg(long, value_name = "N")]
+    pub restrict: Option<usize>,
+    /// Another model to compare with, on the questions both can answer
+    #[arg(long, value_name = "PATH")]
+    pub common_vocabulary: Option<PathBuf>,
+    /// Number of threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// All scores of a run, as printed in JSON.
+#[derive(Serialize)]
+struct Report {
+    model: String,
+    /// The model it is compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    common_vocabulary: Option<String>,
+    vectors: Vectors,
+    case: Case,
+    words: usize,
+    /// In command-line order.
+    sets: Vec<Scored>,
+    totals: Totals,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_totals: Option<Totals>,
+}
+
+/// The score of one test set.
+#[derive(Serialize)]
+struct Scored {
+    file: String,
+    #[serde(flatten)]
+    score: Score,
+    /// The other model's score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<Score>,
+    /// The first model's advantage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differences: Option<Vec<Difference>>,
+}
+
+/// Totals over all sets of a kind.
+#[derive(Serialize)]
+struct Totals {
+    /// The mean of the sets' correlations.
+    mean_spearman: Option<f64>,
+    /// The sum of the sets' analogies.
+    analogies: Option<AnalogyScore>,
+}
 
 /// Scores each test set.
 pub fn run(args: EvalArgs) -> Result<Ending> {
@@ -36,30 +105,55 @@ pub fn run(args: EvalArgs) -> Result<Ending> {
     let scored = sets.iter().map(|(path, set)| {
         let bar = progress_bar(path);
         let progress = |share: f64| bar.set_position((share * 1000.0) as u64);
-        let scored = match &other {
-            None => Scored::alone(path, evaluator.score(set, &progress)),
-            Some(other) => Scored::beside(path, evaluator.compare(other, set, &progress)),
+        let (score, other, differences) = match &other {
+            None => (evaluator.score(set, &progress), None, None),
+            Some(other) => {
+                let comparison = evaluator.compare(other, set, &progress);
+                (comparison.first, Some(comparison.second), Some(comparison.differences))
+            }
         };
         bar.finish_and_clear();
-        scored
+        Scored { file: path.display().to_string(), score, other, differences }
     });
-    let report = Report::new(&args, &embeddings, scored.collect());
+    let sets: Vec<Scored> = scored.collect();
+    let report = Report {
+        model: args.model.model.display().to_string(),
+        common_vocabulary: args.common_vocabulary.map(|path| path.display().to_string()),
+        vectors: args.model.vectors,
+        case: args.case,
+        words: embeddings.len().min(args.restrict.unwrap_or(usize::MAX)),
+        totals: Totals::of(sets.iter().map(|scored| &scored.score)),
+        other_totals: other.is_some().then(|| Totals::of(sets.iter().flat_map(|scored| &scored.other))),
+        sets,
+    };
     if args.json {
         print_json(&report)?;
     } else {
         print(&text::text(&report))?;
     }
     let mut ending = Ending::Done;
-    for scored in report.sets.iter().filter(|scored| scored.used() == 0) {
-        let reason = if other.is_some() {
-            "no question has all its words in both models"
-        } else {
-            "no question has all its words in the vocabulary"
-        };
-        note(format_args!("{}: {reason}", scored.file));
+    for scored in report.sets.iter().filter(|scored| scored.score.used() == 0) {
+        let place = if other.is_some() { "both models" } else { "the vocabulary" };
+        note(format_args!("{}: no question has all its words in {place}", scored.file));
         ending = Ending::NotFound;
     }
     Ok(ending)
+}
+
+impl Totals {
+    fn of<'a>(scores: impl Iterator<Item = &'a Score>) -> Totals {
+        let (mut correlations, mut analogies) = (Vec::new(), None);
+        for score in scores {
+            match score {
+                Score::WordPairs(score) => correlations.extend(score.spearman),
+                Score::Analogies(scores) => {
+                    *analogies.get_or_insert_with(AnalogyScore::default) += scores.total;
+                }
+            }
+        }
+        let mean = correlations.iter().sum::<f64>() / correlations.len() as f64;
+        Totals { mean_spearman: (!correlations.is_empty()).then_some(mean), analogies }
+    }
 }
 
 fn progress_bar(path: &Path) -> ProgressBar {

@@ -1,9 +1,9 @@
 //! The evaluation report as text.
 
-use indicatif::HumanCount;
-use skipstream::eval::{AnalogyScore, AnalogyScores, Case, Interval, PairScore, Score};
+use skipstream::eval::{AnalogyScore, AnalogyScores, Case, Interval, Score};
 
-use super::report::{Report, Scored};
+use super::{Report, Scored};
+use crate::output::count;
 use crate::table::Table;
 
 /// A table for word pairs and one for analogies; for two models, a table per measure.
@@ -18,10 +18,14 @@ pub fn text(report: &Report) -> String {
         None => vec![pairs(report), analogies(report)],
         Some(other) => {
             title += &format!("compared with {other}, on the questions both can answer\n");
+            let accuracies = |rule, measure, accuracy: fn(&AnalogyScore) -> Option<f64>| {
+                let lines = accuracies(report, measure, accuracy);
+                side_by_side(&format!("analogies, {rule}, %"), 100.0, lines)
+            };
             vec![
-                side_by_side("word pairs, Spearman", 1.0, &correlations(report)),
-                side_by_side("analogies, 3CosAdd, %", 100.0, &accuracies(report, Rule::Add)),
-                side_by_side("analogies, 3CosMul, %", 100.0, &accuracies(report, Rule::Multiply)),
+                side_by_side("word pairs, Spearman", 1.0, correlations(report)),
+                accuracies("3CosAdd", "add_accuracy", AnalogyScore::add_accuracy),
+                accuracies("3CosMul", "multiply_accuracy", AnalogyScore::multiply_accuracy),
             ]
         }
     };
@@ -29,10 +33,11 @@ pub fn text(report: &Report) -> String {
 }
 
 fn pairs(report: &Report) -> Option<String> {
-    let rows: Vec<(&Scored, &PairScore)> =
-        report.sets.iter().filter_map(|scored| Some((scored, pair_score(&scored.score)?))).collect();
     let mut table = Table::new(["word pairs", "Spearman", "95% interval", "Pearson", "used", "of"]);
-    for (scored, score) in &rows {
+    let mut n_sets = 0;
+    for scored in &report.sets {
+        let Score::WordPairs(score) = &scored.score else { continue };
+        n_sets += 1;
         table.row([
             scored.file.clone(),
             number(score.spearman, 1.0),
@@ -42,10 +47,10 @@ fn pairs(report: &Report) -> Option<String> {
             count(score.total),
         ]);
     }
-    if rows.len() > 1 {
+    if n_sets > 1 {
         table.row(["mean".to_owned(), number(report.totals.mean_spearman, 1.0)]);
     }
-    (!rows.is_empty()).then(|| table.text())
+    (n_sets > 0).then(|| table.text())
 }
 
 fn analogies(report: &Report) -> Option<String> {
@@ -64,7 +69,7 @@ fn analogies(report: &Report) -> Option<String> {
     };
     let mut n_sets = 0;
     for scored in &report.sets {
-        let Some(scores) = analogy_scores(&scored.score) else { continue };
+        let Score::Analogies(scores) = &scored.score else { continue };
         n_sets += 1;
         row(&scored.file, &scores.total);
         parts(scores).iter().for_each(|(name, score)| row(name, score));
@@ -78,78 +83,47 @@ fn analogies(report: &Report) -> Option<String> {
 /// One measure for two models.
 struct Line {
     name: String,
-    first: Option<f64>,
-    second: Option<f64>,
+    values: [Option<f64>; 2],
     /// Confidence interval of the difference.
     interval: Option<Interval>,
     /// Questions used, and in total.
     questions: Option<[usize; 2]>,
 }
 
-#[derive(Clone, Copy)]
-enum Rule {
-    Add,
-    Multiply,
-}
-
-impl Rule {
-    fn accuracy(self, score: &AnalogyScore) -> Option<f64> {
-        match self {
-            Rule::Add => score.add_accuracy(),
-            Rule::Multiply => score.multiply_accuracy(),
-        }
-    }
-
-    fn measure(self) -> &'static str {
-        match self {
-            Rule::Add => "add_accuracy",
-            Rule::Multiply => "multiply_accuracy",
-        }
-    }
-}
-
 fn correlations(report: &Report) -> Vec<Line> {
-    let mut lines = Vec::new();
-    for scored in &report.sets {
-        let (Some(first), Some(second)) = (pair_score(&scored.score), scored.other().and_then(pair_score))
-        else {
-            continue;
-        };
-        lines.push(Line {
+    let of_set = |scored: &Scored| match (&scored.score, &scored.other) {
+        (Score::WordPairs(first), Some(Score::WordPairs(second))) => Some(Line {
             name: scored.file.clone(),
-            first: first.spearman,
-            second: second.spearman,
+            values: [first.spearman, second.spearman],
             interval: interval_of(scored, "spearman"),
             questions: Some([first.used, first.total]),
-        });
-    }
+        }),
+        _ => None,
+    };
+    let mut lines: Vec<Line> = report.sets.iter().filter_map(of_set).collect();
     if lines.len() > 1 {
-        lines.push(Line {
-            name: "mean".to_owned(),
-            first: report.totals.mean_spearman,
-            second: report.other_totals.as_ref().and_then(|totals| totals.mean_spearman),
-            interval: None,
-            questions: None,
-        });
+        let other = report.other_totals.as_ref().and_then(|totals| totals.mean_spearman);
+        let values = [report.totals.mean_spearman, other];
+        lines.push(Line { name: "mean".to_owned(), values, interval: None, questions: None });
     }
     lines
 }
 
-fn accuracies(report: &Report, rule: Rule) -> Vec<Line> {
+fn accuracies(report: &Report, measure: &str, accuracy: fn(&AnalogyScore) -> Option<f64>) -> Vec<Line> {
     let line = |name: &str, first: &AnalogyScore, second: &AnalogyScore, interval| Line {
         name: name.to_owned(),
-        first: rule.accuracy(first),
-        second: rule.accuracy(second),
+        values: [accuracy(first), accuracy(second)],
         interval,
         questions: Some([first.used, first.total]),
     };
     let mut lines = Vec::new();
     let mut n_sets = 0;
     for scored in &report.sets {
-        let scores = (analogy_scores(&scored.score), scored.other().and_then(analogy_scores));
-        let (Some(first), Some(second)) = scores else { continue };
+        let (Score::Analogies(first), Some(Score::Analogies(second))) = (&scored.score, &scored.other) else {
+            continue;
+        };
         n_sets += 1;
-        lines.push(line(&scored.file, &first.total, &second.total, interval_of(scored, rule.measure())));
+        lines.push(line(&scored.file, &first.total, &second.total, interval_of(scored, measure)));
         let both = parts(first).into_iter().zip(parts(second));
         lines.extend(both.map(|((name, first), (_, second))| line(&name, &first, &second, None)));
     }
@@ -160,23 +134,17 @@ fn accuracies(report: &Report, rule: Rule) -> Vec<Line> {
     lines
 }
 
-fn side_by_side(title: &str, scale: f64, lines: &[Line]) -> Option<String> {
+fn side_by_side(title: &str, scale: f64, lines: Vec<Line>) -> Option<String> {
     let mut table = Table::new([title, "first", "second", "difference", "95% interval", "used", "of"]);
-    for Line { name, first, second, interval, questions } in lines {
-        let difference = first.zip(*second).map(|(first, second)| scale * (first - second));
-        let mut cells = vec![
-            name.clone(),
-            number(*first, scale),
-            number(*second, scale),
-            difference.map_or("–".to_owned(), |difference| {
-                format!("{difference:+.decimals$}", decimals = decimals(scale))
-            }),
-            self::interval(*interval, scale),
-        ];
-        cells.extend(questions.iter().flatten().map(|&n| count(n)));
-        table.row(cells);
+    let is_empty = lines.is_empty();
+    for Line { name, values: [first, second], interval: between, questions } in lines {
+        let difference = first.zip(second).map(|(first, second)| first - second);
+        let sign = if difference.is_some_and(|difference| difference >= 0.0) { "+" } else { "" };
+        let difference = sign.to_owned() + &number(difference, scale);
+        let cells = [name, number(first, scale), number(second, scale), difference, interval(between, scale)];
+        table.row(cells.into_iter().chain(questions.into_iter().flatten().map(count)));
     }
-    (!lines.is_empty()).then(|| table.text())
+    (!is_empty).then(|| table.text())
 }
 
 /// The sections of a set, then the semantic and syntactic totals, indented.
@@ -189,43 +157,22 @@ fn parts(scores: &AnalogyScores) -> Vec<(String, AnalogyScore)> {
     sections.chain(sums).collect()
 }
 
-fn pair_score(score: &Score) -> Option<&PairScore> {
-    match score {
-        Score::WordPairs(score) => Some(score),
-        Score::Analogies(_) => None,
-    }
-}
-
-fn analogy_scores(score: &Score) -> Option<&AnalogyScores> {
-    match score {
-        Score::Analogies(scores) => Some(scores),
-        Score::WordPairs(_) => None,
-    }
-}
-
 /// The confidence interval of the difference between two models.
 fn interval_of(scored: &Scored, measure: &str) -> Option<Interval> {
-    let differences = &scored.beside.as_ref()?.differences;
+    let differences = scored.differences.as_ref()?;
     differences.iter().find(|difference| difference.measure == measure)?.interval
 }
 
 fn number(value: Option<f64>, scale: f64) -> String {
-    value
-        .map_or("–".to_owned(), |value| format!("{:.decimals$}", scale * value, decimals = decimals(scale)))
+    value.map_or("–".to_owned(), |value| format!("{:.*}", decimals(scale), scale * value))
 }
 
 fn interval(interval: Option<Interval>, scale: f64) -> String {
-    let decimals = decimals(scale);
-    interval.map_or(String::new(), |Interval { low, high }| {
-        format!("{:.decimals$} to {:.decimals$}", scale * low, scale * high)
-    })
+    let number = |value| number(Some(value), scale);
+    interval.map_or(String::new(), |Interval { low, high }| format!("{} to {}", number(low), number(high)))
 }
 
 /// Enough to tell models apart: 0.01 % is two of Google's questions.
 fn decimals(scale: f64) -> usize {
     if scale == 1.0 { 4 } else { 2 }
-}
-
-fn count(n: usize) -> String {
-    HumanCount(n as u64).to_string()
 }
