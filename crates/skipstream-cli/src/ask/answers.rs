@@ -1,6 +1,8 @@
 //! Answers questions one by one and remembers what failed.
 
-use anyhow::Result;
+use std::io::{BufRead, Read as _};
+
+use anyhow::{Context, Result};
 use serde::Serialize;
 use skipstream::{Embeddings, Error};
 
@@ -11,17 +13,19 @@ use crate::output::{note, print, print_json};
 /// Spellings suggested for an out-of-vocabulary word.
 const SUGGESTIONS: usize = 3;
 
+/// The maximum length of a question in bytes.
+const LONGEST_LINE: u64 = 1 << 16;
+
 /// Answers questions and prints the answers.
 pub struct Answers<'a> {
-    embeddings: &'a Embeddings,
-    /// How many words a question has.
+    pub embeddings: &'a Embeddings,
     pub shape: Shape,
-    answer: &'a dyn Fn(&Embeddings, &[&str]) -> skipstream::Result<Answer>,
-    json: bool,
+    pub answer: &'a dyn Fn(&Embeddings, &[&str]) -> skipstream::Result<Answer>,
+    pub json: bool,
+    /// The exit status so far.
+    pub ending: Ending,
     /// Whether the last answer had several lines.
-    in_blocks: bool,
-    unknown: bool,
-    misunderstood: bool,
+    pub in_blocks: bool,
 }
 
 /// JSON for an out-of-vocabulary word.
@@ -39,23 +43,33 @@ struct Misunderstood<'a> {
     error: &'a str,
 }
 
-impl<'a> Answers<'a> {
-    pub fn new(
-        embeddings: &'a Embeddings,
-        shape: Shape,
-        answer: &'a dyn Fn(&Embeddings, &[&str]) -> skipstream::Result<Answer>,
-        json: bool,
-    ) -> Answers<'a> {
-        Answers { embeddings, shape, answer, json, in_blocks: false, unknown: false, misunderstood: false }
-    }
-
-    /// The exit status so far.
-    pub fn ending(&self) -> Ending {
-        match (self.misunderstood, self.unknown) {
-            (true, _) => Ending::Misunderstood,
-            (false, true) => Ending::NotFound,
-            (false, false) => Ending::Done,
+impl Answers<'_> {
+    /// Answers line by line. Prints each answer before it reads the next line, so that another program can query through
+    /// two pipes.
+    pub fn answer_lines(&mut self, mut input: impl BufRead) -> Result<()> {
+        let mut line = Vec::new();
+        for number in 1.. {
+            line.clear();
+            let read = (&mut input).take(LONGEST_LINE + 1).read_until(b'\n', &mut line);
+            if read.context("standard input")? == 0 {
+                break;
+            }
+            if line.len() as u64 > LONGEST_LINE {
+                self.misunderstand(number, &format!("the line is longer than {LONGEST_LINE} bytes"))?;
+                if line.last() != Some(&b'\n') {
+                    input.skip_until(b'\n').context("standard input")?;
+                }
+                continue;
+            }
+            match str::from_utf8(&line) {
+                Ok(line) => self.answer_line(number, line)?,
+                Err(error) => {
+                    let place = error.valid_up_to() + 1;
+                    self.misunderstand(number, &format!("byte {place} of the line is not valid UTF-8"))?;
+                }
+            }
         }
+        Ok(())
     }
 
     /// Answers one line, or reports why it is not a valid question. Ignores blank lines.
@@ -79,8 +93,8 @@ impl<'a> Answers<'a> {
     }
 
     /// Reports why a line is not a valid question.
-    pub fn misunderstand(&mut self, line: u64, reason: &str) -> Result<()> {
-        self.misunderstood = true;
+    fn misunderstand(&mut self, line: u64, reason: &str) -> Result<()> {
+        self.ending = Ending::Misunderstood;
         if self.json {
             return print_json(&Misunderstood { line, error: reason });
         }
@@ -96,7 +110,7 @@ impl<'a> Answers<'a> {
     }
 
     fn report_unknown(&mut self, word: &str) -> Result<()> {
-        self.unknown = true;
+        self.ending = self.ending.max(Ending::NotFound);
         let suggestions = self.embeddings.suggestions(word, SUGGESTIONS);
         if self.json {
             return print_json(&Unknown { word, error: "unknown word", suggestions });

@@ -2,8 +2,6 @@
 
 mod answers;
 mod conversation;
-mod lines;
-mod shape;
 
 use std::io::{self, IsTerminal as _};
 
@@ -11,8 +9,6 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
 use skipstream::Embeddings;
-
-pub use shape::Shape;
 
 use crate::Ending;
 use crate::model::ModelArgs;
@@ -28,11 +24,36 @@ pub struct AskArgs {
     pub json: bool,
 }
 
+/// How many words a question has, and how it is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub least: usize,
+    pub most: Option<usize>,
+    pub form: &'static str,
+}
+
 /// An answer, for people and for programs.
 pub struct Answer {
     /// With a line end.
-    pub text: String,
-    pub json: String,
+    text: String,
+    json: String,
+}
+
+impl Shape {
+    pub const WORD: Shape = Shape { least: 1, most: Some(1), form: "WORD" };
+
+    fn check(self, words: &[&str]) -> Result<(), String> {
+        let Shape { least, most, form } = self;
+        if words.len() >= least && most.is_none_or(|most| words.len() <= most) {
+            return Ok(());
+        }
+        let expected = match most {
+            Some(1) => "1 word".to_owned(),
+            Some(most) => format!("{most} words"),
+            None => format!("at least {least} words"),
+        };
+        Err(format!("expected {expected} ({form}), got {}", words.len()))
+    }
 }
 
 impl Answer {
@@ -41,35 +62,41 @@ impl Answer {
     }
 }
 
-/// Answers the arguments. Without any (or with `-`), answers the lines of standard input, at a prompt if that is a
-/// terminal. `answer` gets the number of words that `shape` asks for.
+/// Answers the arguments, one by one if a question is a single word. Without any (or with `-`), answers the lines of standard
+/// input, at a prompt if that is a terminal. `answer` gets the number of words that `shape` asks for.
 pub fn run(
     args: &AskArgs,
     words: &[String],
     shape: Shape,
     answer: impl Fn(&Embeddings, &[&str]) -> skipstream::Result<Answer>,
 ) -> Result<Ending> {
-    let questions = match words {
-        [] => None,
-        [dash] if dash == "-" => None,
-        words => match shape.questions(words) {
-            Ok(questions) => Some(questions),
-            Err(reason) => bail!("{reason}"),
-        },
-    };
-    let embeddings = args.model.load()?;
-    let mut answers = Answers::new(&embeddings, shape, &answer, args.json);
-    match questions {
-        Some(questions) => {
-            for question in questions {
-                answers.answer(&question)?;
-            }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let reads_lines = matches!(words[..], [] | ["-"]);
+    let per_question = shape.most.filter(|&most| most == 1).unwrap_or(words.len().max(1));
+    let questions = words.chunks(per_question).filter(|_| !reads_lines);
+    for question in questions.clone() {
+        if let Err(reason) = shape.check(question) {
+            bail!("{reason}");
         }
-        None if io::stdin().is_terminal() && io::stdout().is_terminal() => {
-            conversation::hold(&args.model.model, &mut answers)?;
-            return Ok(Ending::Done);
-        }
-        None => lines::answer(io::stdin().lock(), &mut answers)?,
     }
-    Ok(answers.ending())
+    let embeddings = args.model.load()?;
+    let mut answers = Answers {
+        embeddings: &embeddings,
+        shape,
+        answer: &answer,
+        json: args.json,
+        ending: Ending::Done,
+        in_blocks: false,
+    };
+    if !reads_lines {
+        for question in questions {
+            answers.answer(question)?;
+        }
+    } else if io::stdin().is_terminal() && io::stdout().is_terminal() {
+        conversation::hold(&args.model.model, &mut answers)?;
+        return Ok(Ending::Done);
+    } else {
+        answers.answer_lines(io::stdin().lock())?;
+    }
+    Ok(answers.ending)
 }
