@@ -16,7 +16,7 @@ use crate::neighbors::NeighborsArgs;
 use crate::odd_one_out::OddOneOutArgs;
 use crate::serve::ServeArgs;
 use crate::similarity::SimilarityArgs;
-use crate::train::{Log, LogKind, TrainArgs};
+use crate::train::TrainArgs;
 use crate::vector::VectorArgs;
 
 /// Learn word vectors from text that never ends, in one pass and in bounded memory
@@ -127,16 +127,6 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the man page, or write the man pages of all commands
     Man(ManArgs),
-}
-
-impl Command {
-    /// The JSON log, if errors go there instead of to a person.
-    pub fn log(&self) -> Option<Log> {
-        match self {
-            Command::Train(args) if args.log_json => Some(Log::new(LogKind::Json)),
-            _ => None,
-        }
-    }
 }
 
 impl Cli {

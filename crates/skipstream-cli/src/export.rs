@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use indicatif::HumanCount;
 use skipstream::Embeddings;
 use skipstream::formats::{self, Format};
 use skipstream::snapshot::{self, FileKind};
 
 use crate::Ending;
 use crate::args::one_of;
-use crate::lock::ModelLock;
+use crate::lock;
 use crate::model::ModelArgs;
-use crate::output::note;
+use crate::output::{count, note};
 
 /// The arguments of `export`.
 #[derive(Debug, Args)]
@@ -64,7 +63,7 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
     }
     // Taken before the vectors are read, so that no other process starts to train a model under this name meanwhile.
     let _lock = match args.to {
-        Format::Safetensors if is_replaced => Some(ModelLock::take(&args.out)?),
+        Format::Safetensors if is_replaced => Some(lock::take(&args.out)?),
         _ => None,
     };
     let embeddings = chosen(&args, args.model.load()?)?;
@@ -83,7 +82,7 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
     note(format_args!(
         "{}: {} words of {} dimensions",
         files(args.to, &args.out),
-        HumanCount(embeddings.len() as u64),
+        count(embeddings.len()),
         embeddings.dimensions()
     ));
     Ok(Ending::Done)

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use indicatif::HumanCount;
 use skipstream::Vectors;
 use skipstream::corpus::InvalidUtf8;
 use skipstream::formats::{self, Format, LoadOptions};
@@ -12,8 +11,8 @@ use skipstream::formats::{self, Format, LoadOptions};
 use crate::Ending;
 use crate::args::one_of;
 use crate::export::files;
-use crate::lock::ModelLock;
-use crate::output::note;
+use crate::lock;
+use crate::output::{count, note};
 
 /// The arguments of `import`.
 #[derive(Debug, Args)]
@@ -58,7 +57,7 @@ pub fn run(args: ImportArgs) -> Result<Ending> {
     if model.exists() && !args.force {
         bail!("{}: the file exists; use --force to replace it", model.display());
     }
-    let _lock = ModelLock::take(model)?;
+    let _lock = lock::take(model)?;
     let mut options = LoadOptions::default();
     options.format = args.from;
     options.vectors = args.vectors;
@@ -66,13 +65,8 @@ pub fn run(args: ImportArgs) -> Result<Ending> {
     let (format, embeddings) = formats::load_with(input, &options)?;
     let imported = embeddings.top(args.top.unwrap_or(usize::MAX));
     imported.save(model)?;
-    let words = |n: usize| HumanCount(n as u64);
-    let dimensions = embeddings.dimensions();
-    note(format_args!(
-        "{}: {format}, {} words of {dimensions} dimensions",
-        files(format, input),
-        words(embeddings.len())
-    ));
-    note(format_args!("{}: {} words, for queries only", model.display(), words(imported.len())));
+    let (files, words, dimensions) = (files(format, input), count(embeddings.len()), embeddings.dimensions());
+    note(format_args!("{files}: {format}, {words} words of {dimensions} dimensions"));
+    note(format_args!("{}: {} words, for queries only", model.display(), count(imported.len())));
     Ok(Ending::Done)
 }

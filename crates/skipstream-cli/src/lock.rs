@@ -6,32 +6,19 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use skipstream::unstable::Lock;
 
-/// An exclusive lock on a model file, released on drop or when the process ends.
+/// Takes the exclusive lock on a model file, or fails if another process holds it.
 ///
 /// The lock file is `.NAME.lock` next to the model, because each save replaces the model file.
-#[derive(Debug)]
-pub struct ModelLock {
-    _lock: Lock,
-}
-
-impl ModelLock {
-    /// Takes the lock, or fails if another process holds it.
-    pub fn take(model: &Path) -> Result<ModelLock> {
-        let Some(name) = model.file_name() else {
-            bail!("{}: not a file path", model.display());
-        };
-        let mut lock_name = OsString::from(".");
-        lock_name.push(name);
-        lock_name.push(".lock");
-        match Lock::take(model.with_file_name(lock_name))
-            .with_context(|| format!("{}: cannot create a model here", model.display()))?
-        {
-            Some(lock) => Ok(ModelLock { _lock: lock }),
-            None => {
-                bail!("{}: another process is training this model; wait for it or stop it", model.display())
-            }
-        }
-    }
+pub fn take(model: &Path) -> Result<Lock> {
+    let Some(name) = model.file_name() else { bail!("{}: not a file path", model.display()) };
+    let mut lock_name = OsString::from(".");
+    lock_name.push(name);
+    lock_name.push(".lock");
+    let lock = Lock::take(model.with_file_name(lock_name))
+        .with_context(|| format!("{}: cannot create a model here", model.display()))?;
+    lock.with_context(|| {
+        format!("{}: another process is training this model; wait for it or stop it", model.display())
+    })
 }
 
 #[cfg(test)]
@@ -44,17 +31,17 @@ mod tests {
     fn a_model_is_locked_until_the_lock_is_dropped_and_nothing_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("m.safetensors");
-        let lock = ModelLock::take(&model).unwrap();
-        let message = ModelLock::take(&model).unwrap_err().to_string();
+        let lock = take(&model).unwrap();
+        let message = take(&model).unwrap_err().to_string();
         assert!(message.contains("another process"), "{message}");
         drop(lock);
-        drop(ModelLock::take(&model).unwrap());
+        drop(take(&model).unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]
     fn a_folder_that_is_not_there_is_an_error() {
-        let message = ModelLock::take(Path::new("/no/such/m")).unwrap_err();
+        let message = take(Path::new("/no/such/m")).unwrap_err();
         assert!(message.to_string().starts_with("/no/such/m: "), "{message}");
     }
 }

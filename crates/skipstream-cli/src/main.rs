@@ -31,10 +31,10 @@ use std::process::ExitCode;
 
 use args::{Cli, Command};
 use output::note;
-use train::Event;
+use train::{Event, Log, LogKind};
 
 /// How a command ended, other than by an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Ending {
     Done,
     /// A word that was asked for is not in the vocabulary.
@@ -60,7 +60,11 @@ impl Ending {
 fn main() -> ExitCode {
     silence_parquet();
     let command = Cli::from_line().command;
-    let log = command.log();
+    // Errors go there instead of to a person.
+    let log = match &command {
+        Command::Train(args) if args.log_json => Some(Log::new(LogKind::Json)),
+        _ => None,
+    };
     let result = match command {
         Command::Train(args) => train::run(*args),
         Command::Neighbors(args) => neighbors::run(args),

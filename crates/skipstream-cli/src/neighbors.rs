@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 use clap::Args;
-use indicatif::HumanCount;
 use serde::Serialize;
 use skipstream::embeddings::{Neighbor, Query};
 
 use crate::Ending;
 use crate::ask::{self, Answer, AskArgs, Shape};
+use crate::output;
 use crate::table::Table;
 
 /// Arguments of `neighbors`.
@@ -55,7 +55,7 @@ pub fn table(title: &str, score: &str, neighbors: &[Neighbor<'_>]) -> String {
     let mut table = Table::default();
     table.row([title, score].into_iter().chain(has_counts.then_some("count")).map(str::to_owned));
     for Neighbor { word, similarity, count, .. } in neighbors {
-        let count = count.map(|count| HumanCount(count).to_string());
+        let count = count.map(output::count);
         table.row([format!("  {word}"), format!("{similarity:.4}")].into_iter().chain(count));
     }
     table.text()

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use anyhow::{Context, Result};
+use indicatif::HumanCount;
 use serde::Serialize;
 
 /// Prints text for people on standard output. (`print!` would panic when the reader of a pipe has gone.)
@@ -25,6 +26,11 @@ pub fn note(line: impl Display) {
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let json = serde_json::to_string(value).context("writing JSON")?;
     print(&(json + "\n"))
+}
+
+/// A count with separators: 1,234,567.
+pub fn count(n: impl TryInto<u64>) -> String {
+    HumanCount(n.try_into().unwrap_or(u64::MAX)).to_string()
 }
 
 /// Escapes control characters other than line ends and tabs.

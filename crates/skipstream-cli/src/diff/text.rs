@@ -1,9 +1,9 @@
 //! The drift report as text.
 
-use indicatif::HumanCount;
 use skipstream::eval::Others;
 
 use super::Report;
+use crate::output::count;
 use crate::table::Table;
 
 /// Neighbours listed per word.
@@ -80,7 +80,7 @@ fn moved(report: &Report) -> String {
 fn others(what: &str, others: &Others) -> String {
     let mut text = format!("{what:<9} {} words", count(others.total));
     let name = |(word, n): &(String, Option<u64>)| match n {
-        Some(n) => format!("{word} ({})", HumanCount(*n)),
+        Some(n) => format!("{word} ({})", count(*n)),
         None => word.clone(),
     };
     let words: Vec<String> = others.words.iter().map(name).collect();
@@ -92,10 +92,6 @@ fn others(what: &str, others: &Others) -> String {
 }
 
 /// A count, or a dash if unknown.
-pub fn known(count: Option<u64>) -> String {
-    count.map_or("–".to_owned(), |count| HumanCount(count).to_string())
-}
-
-fn count(n: usize) -> String {
-    HumanCount(n as u64).to_string()
+pub fn known(n: Option<u64>) -> String {
+    n.map_or("–".to_owned(), count)
 }

@@ -1,10 +1,11 @@
 //! The contents of a model file as text.
 
-use indicatif::{DecimalBytes, HumanCount};
+use indicatif::DecimalBytes;
 use serde_json::Value;
 use skipstream::snapshot::{Checksum, FileKind, Inspection, Noise, Norms, TensorReport, TrainingState};
 use skipstream::{MiniBatchOptions, Strategy};
 
+use crate::output::count;
 use crate::table::Table;
 
 /// A list of facts, and tables of settings, sources, norms and tensors.
@@ -33,7 +34,7 @@ fn facts(inspection: &Inspection) -> String {
         let vectors = origin.vectors.map_or(String::new(), |vectors| format!(", its {vectors} vectors"));
         lines.push(("taken from", format!("{} ({}){vectors}", origin.source, origin.format)));
     }
-    let words = format!("{} words of {} dimensions", count(inspection.words as u64), inspection.dimensions);
+    let words = format!("{} words of {} dimensions", count(inspection.words), inspection.dimensions);
     match &inspection.training {
         None => lines.push(("vocabulary", words)),
         Some(training) => lines.extend(training_facts(training, words)),
@@ -50,15 +51,15 @@ fn training_facts(training: &TrainingState, words: String) -> Vec<(&'static str,
         Noise::AdaptiveTable { filled, table_size, weight, dead_weight } => format!(
             "count ^ {exponent}, adaptive table with {} of {} slots filled; weight {weight:.0}, {dead_weight:.0} of it from \
              evicted words",
-            count(filled as u64),
-            count(table_size as u64)
+            count(filled),
+            count(table_size)
         ),
     };
     let evictions = match totals.evictions {
         0 => "none evicted".to_owned(),
         n => format!("{} evicted", count(n)),
     };
-    let room = count(training.settings.max_vocabulary as u64);
+    let room = count(training.settings.max_vocabulary);
     let mut lines = vec![
         ("learned", format!("{} words, {} pairs", count(totals.tokens), count(training.pairs))),
         ("loss", format!("{:.4}, the mean of all pairs so far", training.mean_loss)),
@@ -66,8 +67,8 @@ fn training_facts(training: &TrainingState, words: String) -> Vec<(&'static str,
         ("noise", noise),
     ];
     if let Strategy::MiniBatch(MiniBatchOptions { replay_words, .. }) = training.settings.strategy {
-        let (replayed, waiting) = (count(training.replayed), count(training.waiting as u64));
-        let room = count(replay_words as u64);
+        let (replayed, waiting) = (count(training.replayed), count(training.waiting));
+        let room = count(replay_words);
         lines.push(("replay", format!("{replayed} words trained again, {waiting} wait (at most {room})")));
     }
     if let Some(initial) = &training.initial {
@@ -125,7 +126,7 @@ fn norms(norms: &[Norms]) -> Option<String> {
         let all = [matrix.mean, matrix.min, matrix.median, matrix.max].map(number);
         table.row([matrix.tensor.clone()].into_iter().chain(all));
         for band in &matrix.by_rank {
-            let ranks = format!("  words {} to {}", count(band.first as u64), count(band.last as u64));
+            let ranks = format!("  words {} to {}", count(band.first), count(band.last));
             table.row([ranks, number(band.mean)]);
         }
     }
@@ -143,8 +144,4 @@ fn tensors(tensors: &[TensorReport]) -> String {
         table.row([name.clone(), dtype.to_lowercase(), shape, count(*bytes), checksum.to_owned()]);
     }
     table.text()
-}
-
-fn count(n: u64) -> String {
-    HumanCount(n).to_string()
 }

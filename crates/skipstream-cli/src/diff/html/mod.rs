@@ -4,11 +4,11 @@ mod plot;
 
 use std::fmt::Write as _;
 
-use indicatif::HumanCount;
 use skipstream::eval::Others;
 
 use super::Report;
 use super::text::known;
+use crate::output::count;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -144,10 +144,6 @@ fn notes(report: &Report) -> String {
             None => "Neither file has counts, so file order is taken as frequency order.",
         },
     )
-}
-
-fn count(n: usize) -> String {
-    HumanCount(n as u64).to_string()
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use indicatif::HumanCount;
 use skipstream::eval::{Drift, Movement};
 
 use super::escape;
 use crate::diff::text::known;
+use crate::output;
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 520.0;
@@ -94,42 +94,21 @@ impl Scale {
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
         for tick in self.ticks() {
             let x = self.x(tick as f64);
-            let _ = writeln!(
-                svg,
-                "<line class=\"axis\" x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>\n\
-                 <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-                bottom + 18.0,
-                HumanCount(tick)
-            );
+            svg += &grid_line([x, x], [TOP, bottom]);
+            svg += &text(x, bottom + 18.0, "middle", &output::count(tick));
         }
-        let step = if self.farthest > 0.5 { 0.2 } else { 0.1 };
-        let mut distance = 0.0;
-        while distance <= self.farthest + 1e-9 {
+        let step = if self.farthest > 0.5 { 2 } else { 1 };
+        for tenths in (0..=(10.0 * self.farthest).round() as u32).step_by(step) {
+            let distance = f64::from(tenths) / 10.0;
             let y = self.y(distance);
-            let _ = writeln!(
-                svg,
-                "<line class=\"axis\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\"/>"
-            );
-            let _ = writeln!(
-                svg,
-                "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{distance:.1}</text>",
-                LEFT - 8.0,
-                y + 4.0
-            );
-            distance += step;
+            svg += &grid_line([LEFT, right], [y, y]);
+            svg += &text(LEFT - 8.0, y + 4.0, "end", &format!("{distance:.1}"));
         }
-        let middle = (LEFT + right) / 2.0;
-        let _ = writeln!(
-            svg,
-            "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">{frequency}</text>",
-            HEIGHT - 8.0
-        );
+        svg += &text((LEFT + right) / 2.0, HEIGHT - 8.0, "middle", frequency);
         let middle = (TOP + bottom) / 2.0;
-        let _ = writeln!(
-            svg,
-            "<text transform=\"translate(16 {middle}) rotate(-90)\" text-anchor=\"middle\">cosine distance</text>"
-        );
-        svg
+        svg + &format!(
+            "<text transform=\"translate(16 {middle}) rotate(-90)\" text-anchor=\"middle\">cosine distance</text>\n"
+        )
     }
 
     /// Tick positions: powers of ten, plus multiples of 2 and 5 if there are few.
@@ -204,6 +183,14 @@ impl Scale {
         }
         svg
     }
+}
+
+fn grid_line([x1, x2]: [f64; 2], [y1, y2]: [f64; 2]) -> String {
+    format!("<line class=\"axis\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>\n")
+}
+
+fn text(x: f64, y: f64, anchor: &str, content: &str) -> String {
+    format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{content}</text>\n")
 }
 
 fn count(movement: &Movement) -> f64 {
