@@ -14,17 +14,10 @@ use super::{SettingArgs, SettingsFile};
 /// The requested settings, each with its origin.
 #[derive(Clone, Debug, Default)]
 pub struct RequestedSettings {
-    fields: BTreeMap<String, Setting<Value>>,
-    memory: Option<Setting<u64>>,
+    fields: BTreeMap<String, (Value, Origin)>,
+    memory: Option<(u64, Origin)>,
     /// Number of training threads, which is not part of a model.
     pub threads: Option<usize>,
-}
-
-/// A value and its origin.
-#[derive(Clone, Debug)]
-struct Setting<T> {
-    value: T,
-    origin: Origin,
 }
 
 /// The origin of a setting.
@@ -52,47 +45,49 @@ impl RequestedSettings {
         }
         if let Some(memory) = memory {
             self.fields.retain(|name, _| !["max_vocabulary", "table_size"].contains(&name.as_str()));
-            self.memory = Some(Setting { value: memory.into(), origin: origin.clone() });
+            self.memory = Some((memory.into(), origin.clone()));
         }
         self.threads = values.threads.take().or(self.threads);
-        for (name, value) in values.given() {
-            self.fields.insert(name, Setting { value, origin: origin.clone() });
-        }
+        self.fields.extend(values.given().into_iter().map(|(name, value)| (name, (value, origin.clone()))));
     }
 
     /// The configuration of a new model: the requested settings and the defaults.
     ///
-    /// The memory limit also covers a copy of the vectors of `scored_words` words.
-    pub fn config(&self, scored_words: usize) -> Result<Config> {
-        self.config_beside(Config::default().dimensions, 0, scored_words)
+    /// Initial vectors set the default dimensions. The memory limit covers them, and a copy of the vectors of
+    /// `scored_words` words.
+    pub fn config(&self, initial: Option<&Initial>, scored_words: usize) -> Result<Config> {
+        let mut config = self.config_without_memory()?;
+        if let Some(initial) = initial.filter(|_| !self.fields.contains_key("dimensions")) {
+            config.dimensions = initial.vectors.dimensions();
+        }
+        let Some((memory, _)) = self.memory else { return Ok(config) };
+        let scored = Embeddings::max_bytes(scored_words, config.dimensions, config.text.max_token_bytes);
+        let initial_bytes = initial.map_or(0, Initial::bytes);
+        let config = config.within_memory(memory.saturating_sub(initial_bytes + scored));
+        match initial {
+            None => Ok(config?),
+            Some(_) => config
+                .with_context(|| format!("with {} for the vectors of --init", DecimalBytes(initial_bytes))),
+        }
     }
 
-    /// The configuration of a new model initialised from vectors, which set the default dimensions and take part of the
-    /// memory.
-    pub fn config_from(&self, initial: &Initial, scored_words: usize) -> Result<Config> {
-        let dimensions = initial.vectors.dimensions();
-        let config = self.config_beside(dimensions, initial.bytes(), scored_words);
-        config.with_context(|| format!("with {} for the vectors of --init", DecimalBytes(initial.bytes())))
+    fn config_without_memory(&self) -> Result<Config> {
+        let values = self.fields.iter().map(|(name, (value, _))| (name.clone(), value.clone()));
+        let values: SettingValues = serde_json::from_value(Value::Object(values.collect()))?;
+        Ok(Config { threads: self.threads, ..values.config()? })
     }
 
     /// The largest configuration whose total memory, given by `bound`, fits the requested limit.
     pub fn config_bounded(&self, bound: &dyn Fn(&Config) -> Result<u64>) -> Result<Config> {
-        let Some(memory) = &self.memory else { return self.config(0) };
-        let within = |bytes: u64| {
-            let asked = RequestedSettings {
-                memory: Some(Setting { value: bytes, ..memory.clone() }),
-                ..self.clone()
-            };
-            asked.config(0)
-        };
-        let fits = |config: &Config| Ok::<_, anyhow::Error>(bound(config)? <= memory.value);
+        let config = self.config_without_memory()?;
+        let Some((memory, origin)) = &self.memory else { return Ok(config) };
         // Bisection: the bound grows with the trainer's memory.
-        let (mut too_little, mut too_much) = (0, memory.value.saturating_add(1));
+        let (mut too_little, mut too_much) = (0, memory.saturating_add(1));
         let mut best = None;
         while too_much - too_little > 1 {
             let middle = u64::midpoint(too_little, too_much);
-            match within(middle) {
-                Ok(config) if !fits(&config)? => too_much = middle,
+            match config.clone().within_memory(middle) {
+                Ok(config) if bound(&config)? > *memory => too_much = middle,
                 Ok(config) => {
                     too_little = middle;
                     best = Some(config);
@@ -103,46 +98,24 @@ impl RequestedSettings {
         if let Some(config) = best {
             return Ok(config);
         }
-        let smallest = RequestedSettings { memory: None, ..self.clone() }.config(0)?;
-        let least = bound(&Config { max_vocabulary: 2, ..smallest })?;
-        let name = memory.origin.name("memory");
-        let (memory, least) = (DecimalBytes(memory.value), DecimalBytes(least));
+        let least = DecimalBytes(bound(&Config { max_vocabulary: 2, ..config })?);
+        let (name, memory) = (origin.name("memory"), DecimalBytes(*memory));
         bail!("{name} is {memory}; a service with these settings needs {least} even for two words")
-    }
-
-    fn config_beside(
-        &self,
-        default_dimensions: usize,
-        initial_bytes: u64,
-        scored_words: usize,
-    ) -> Result<Config> {
-        let values = self.fields.iter().map(|(name, setting)| (name.clone(), setting.value.clone()));
-        let values: SettingValues = serde_json::from_value(Value::Object(values.collect()))?;
-        let dimensions = values.dimensions.unwrap_or(default_dimensions);
-        let config = Config { dimensions, threads: self.threads, ..values.config()? };
-        Ok(match &self.memory {
-            Some(memory) => {
-                let scored =
-                    Embeddings::max_bytes(scored_words, config.dimensions, config.text.max_token_bytes);
-                config.within_memory(memory.value.saturating_sub(initial_bytes + scored))?
-            }
-            None => config,
-        })
     }
 
     /// Refuses settings that differ from the model's, and a memory limit below its bound.
     pub fn agree_with(&self, model: &Trainer, bound: u64) -> Result<()> {
         let model = SettingValues::from(model.settings().resolved()).given();
         let mut differences = Vec::new();
-        for (name, Setting { value, origin }) in &self.fields {
+        for (name, (value, origin)) in &self.fields {
             let own = model.get(name);
             if own != Some(value) {
                 let own = own.map_or_else(|| "none".to_owned(), shown);
                 differences.push(format!("{} is {}, the model's is {own}", origin.name(name), shown(value)));
             }
         }
-        if let Some(Setting { value, origin }) = self.memory.as_ref().filter(|memory| memory.value < bound) {
-            let (name, memory, bound) = (origin.name("memory"), DecimalBytes(*value), DecimalBytes(bound));
+        if let Some((memory, origin)) = self.memory.as_ref().filter(|(memory, _)| *memory < bound) {
+            let (name, memory, bound) = (origin.name("memory"), DecimalBytes(*memory), DecimalBytes(bound));
             differences.push(format!("{name} is {memory}, the model may need {bound}"));
         }
         if differences.is_empty() {
@@ -211,14 +184,14 @@ mod tests {
             ..incremental()
         };
         expected.text.max_token_bytes = 9;
-        assert_eq!(typed(settings).config(0).unwrap(), expected);
+        assert_eq!(typed(settings).config(None, 0).unwrap(), expected);
     }
 
     #[test]
     fn a_setting_of_another_strategy_is_an_error() {
         let settings = typed(values(json!({ "strategy": "incremental", "replays": 2 })));
         assert_eq!(
-            settings.config(0).unwrap_err().to_string(),
+            settings.config(None, 0).unwrap_err().to_string(),
             "replays is 2; it must be left out with the strategy incremental: it is for mini-batch"
         );
     }
@@ -255,7 +228,7 @@ mod tests {
     #[test]
     fn memory_must_be_enough_for_an_existing_model() {
         let requested = |bytes| typed(memory(bytes));
-        let model = Trainer::new(requested(1_000_000_000).config(0).unwrap()).unwrap();
+        let model = Trainer::new(requested(1_000_000_000).config(None, 0).unwrap()).unwrap();
         requested(1_000_000_000).agree_with(&model, model.memory_bound().total()).unwrap();
         requested(2_000_000_000).agree_with(&model, model.memory_bound().total()).unwrap();
         let message =
@@ -268,7 +241,7 @@ mod tests {
         let requested = typed(memory(1_000_000_000));
         let trainer_alone =
             |config: &Config| Ok(skipstream::train::MemoryBound::new(&config.clone().check()?).total());
-        assert_eq!(requested.config_bounded(&trainer_alone).unwrap(), requested.config(0).unwrap());
+        assert_eq!(requested.config_bounded(&trainer_alone).unwrap(), requested.config(None, 0).unwrap());
         let twice = |config: &Config| Ok(2 * trainer_alone(config)?);
         let config = requested.config_bounded(&twice).unwrap();
         assert!((990_000_000..=1_000_000_000).contains(&twice(&config).unwrap()));
@@ -285,7 +258,7 @@ mod tests {
             |settings| Some(SettingsFile { path: "s.toml".into(), settings, serve: Default::default() });
         let in_file = values(json!({ "window": 3, "seed": 3, "threads": 3 }));
         let requested = RequestedSettings::new(values(json!({ "window": 4 })), file(in_file));
-        let config = requested.config(0).unwrap();
+        let config = requested.config(None, 0).unwrap();
         assert_eq!((config.window, config.seed, config.threads), (4, 3, Some(3)));
         let model = Trainer::new(Config::default()).unwrap();
         let message = requested.agree_with(&model, model.memory_bound().total()).unwrap_err().to_string();
@@ -294,8 +267,8 @@ mod tests {
 
         let size = values(json!({ "max_vocabulary": 77 }));
         let requested = RequestedSettings::new(size.clone(), file(memory(1_000_000_000)));
-        assert_eq!(requested.config(0).unwrap().max_vocabulary, 77);
+        assert_eq!(requested.config(None, 0).unwrap().max_vocabulary, 77);
         let requested = RequestedSettings::new(memory(1_000_000_000), file(size));
-        assert!(requested.config(0).unwrap().max_vocabulary > 100_000);
+        assert!(requested.config(None, 0).unwrap().max_vocabulary > 100_000);
     }
 }
