@@ -50,7 +50,7 @@ impl Due {
     }
 
     /// Restarts the interval.
-    pub fn done(&mut self, words: u64) {
+    pub fn restart(&mut self, words: u64) {
         *self = Due::new(self.every, words);
     }
 }
@@ -86,7 +86,7 @@ mod tests {
         let mut due = Due::new(Every::Words(10), 5);
         assert!(!due.is_due(14));
         assert!(due.is_due(15));
-        due.done(17);
+        due.restart(17);
         assert!(!due.is_due(26));
         assert!(due.is_due(27));
     }

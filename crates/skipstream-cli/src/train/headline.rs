@@ -3,10 +3,12 @@
 use std::fmt;
 use std::path::Path;
 
-use indicatif::{DecimalBytes, HumanCount};
+use indicatif::DecimalBytes;
 use serde::Serialize;
 use skipstream::train::{InitialSource, MemoryBound};
 use skipstream::{Config, MiniBatchOptions, Strategy, Trainer};
+
+use crate::output::count;
 
 /// The state at the start of training: a line for people, JSON for programs.
 #[derive(Clone, Debug, Serialize)]
@@ -50,7 +52,7 @@ impl fmt::Display for Headline<'_> {
         write!(out, "{}: ", self.model.display())?;
         match self.is_new {
             true => write!(out, "new model")?,
-            false => write!(out, "continued after {} words", HumanCount(self.words_in_all))?,
+            false => write!(out, "continued after {} words", count(self.words_in_all))?,
         }
         if let Some(initial) = self.initial.as_ref().filter(|_| self.is_new) {
             write!(out, ", words initialised from {}", initial.file)?;
@@ -64,7 +66,7 @@ impl fmt::Display for Headline<'_> {
             (Strategy::MiniBatch(_), threads) if threads > 1 => write!(out, "{threads} threads")?,
             _ => write!(out, "1 thread")?,
         }
-        let (memory, words) = (DecimalBytes(self.memory), HumanCount(max_vocabulary as u64));
+        let (memory, words) = (DecimalBytes(self.memory), count(max_vocabulary));
         write!(
             out,
             ", {}; memory: at most {memory} for {words} words, excluding decompression and records",

@@ -2,128 +2,96 @@
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use skipstream::Error;
 use skipstream::corpus::{Layout, find};
+use skipstream::train::{AnyTrainer, Initial};
 
 use super::args::TrainArgs;
-use super::every::Every;
-use super::log::LogKind;
+use super::evaluation;
 use crate::settings::{RequestedSettings, SettingsFile};
 
 #[derive(Debug)]
 pub struct Job {
-    pub model: PathBuf,
+    /// As typed, except that `model` is the target of a link, so that the link is not replaced.
+    pub args: TrainArgs,
     pub settings: RequestedSettings,
-    /// File to initialise the words of a new model from.
-    pub init: Option<PathBuf>,
     /// The texts to read, in this order.
     pub texts: Vec<Text>,
-    /// The format of the texts.
     pub layout: Layout,
-    /// Whether to learn files again.
-    pub again: bool,
-    /// Whether to empty the replay buffer at the end.
-    pub finish: bool,
-    pub checkpoint_every: Every,
-    /// Whether to wait for more text at the end.
-    pub follow: bool,
-    /// How long to wait before exiting.
-    pub idle_exit: Option<Duration>,
-    /// Test sets to score the model on.
-    pub eval: Vec<PathBuf>,
-    /// Evaluation interval.
-    pub eval_every: Option<Every>,
-    /// Where the summary goes.
-    pub report: Report,
-    /// The kind of log on standard error.
-    pub log: LogKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Text {
     File(PathBuf),
-    /// Standard input.
-    Stdin {
-        skip_learned: bool,
-    },
-}
-
-/// Where the summary goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Report {
-    /// To standard output, as text.
-    ForPeople,
-    /// To standard error, as text: standard output is for scores.
-    ForPeopleAside,
-    /// To standard output, as JSON.
-    Json,
-    Nothing,
+    Stdin,
 }
 
 impl Job {
     /// Checks that the arguments make sense together.
-    pub fn new(args: TrainArgs) -> Result<Job> {
-        let stdin = Text::Stdin { skip_learned: args.skip_learned };
+    pub fn new(mut args: TrainArgs) -> Result<Job> {
         let mut texts = Vec::new();
-        for path in args.files {
+        for path in &args.files {
             if path != Path::new("-") {
-                texts.extend(files(&path, &args.model, args.follow)?.into_iter().map(Text::File));
-            } else if texts.contains(&stdin) {
+                texts.extend(files(path, &args.model, args.follow)?.into_iter().map(Text::File));
+            } else if texts.contains(&Text::Stdin) {
                 bail!("`-` is given twice; standard input can be read only once");
             } else {
-                texts.push(stdin.clone());
+                texts.push(Text::Stdin);
             }
         }
         if texts.is_empty() {
             match (io::stdin().is_terminal(), args.finish) {
                 (true, true) => {}
                 (true, false) => bail!("no text: name files, or pipe text in"),
-                (false, _) => texts.push(stdin.clone()),
+                (false, _) => texts.push(Text::Stdin),
             }
         }
-        if args.skip_learned && !texts.contains(&stdin) {
+        if args.skip_learned && !texts.contains(&Text::Stdin) {
             bail!("--skip-learned is for standard input; files that were learned are skipped anyway");
         }
         let paths = texts.iter().filter_map(|text| match text {
             Text::File(path) => Some(path.as_path()),
-            Text::Stdin { .. } => None,
+            Text::Stdin => None,
         });
         let layout = args.text.layout(paths)?;
         let file = args.settings_file.as_deref().map(SettingsFile::read).transpose()?;
-        Ok(Job {
-            model: args.model,
-            init: args.init,
-            settings: RequestedSettings::new(args.settings, file),
-            texts,
-            layout,
-            again: args.again,
-            finish: args.finish,
-            checkpoint_every: args.checkpoint_every,
-            report: match (args.json, args.quiet) {
-                (true, _) => Report::Json,
-                (false, true) => Report::Nothing,
-                (false, false) if args.eval.is_empty() => Report::ForPeople,
-                (false, false) => Report::ForPeopleAside,
-            },
-            follow: args.follow,
-            idle_exit: args.idle_exit,
-            eval: args.eval,
-            eval_every: args.eval_every,
-            log: match (args.log_json, args.quiet, args.verbose) {
-                (true, ..) => LogKind::Json,
-                (_, true, _) => LogKind::None,
-                (_, _, true) => LogKind::Verbose,
-                _ => LogKind::Text,
-            },
+        let settings = RequestedSettings::new(args.settings.clone(), file);
+        if args.model.is_symlink() {
+            args.model = args.model.canonicalize().unwrap_or(args.model);
+        }
+        Ok(Job { args, settings, texts, layout })
+    }
+
+    pub fn reads_stdin(&self) -> bool {
+        self.texts.contains(&Text::Stdin)
+    }
+
+    /// Creates the requested model.
+    pub fn create_model(&self) -> Result<AnyTrainer> {
+        let scored_words = if self.args.eval.is_empty() { 0 } else { evaluation::WORDS };
+        let initial = self.args.init.as_ref().map(Initial::load).transpose()?;
+        let config = self.settings.config(initial.as_ref(), scored_words)?;
+        Ok(match initial {
+            Some(initial) => AnyTrainer::starting_from(config, initial)?,
+            None => AnyTrainer::new(config)?,
         })
     }
 
-    /// Whether standard input is among the texts.
-    pub fn reads_stdin(&self) -> bool {
-        self.texts.iter().any(|text| matches!(text, Text::Stdin { .. }))
+    /// Loads the existing model and checks that it matches the requested settings.
+    pub fn load_model(&self) -> Result<AnyTrainer> {
+        let name = || self.args.model.display().to_string();
+        if self.args.init.is_some() {
+            bail!(
+                "{}: --init is for a new model, and this one exists; omit it, or choose another name",
+                name()
+            );
+        }
+        let trainer = AnyTrainer::load(&self.args.model, self.settings.threads)?;
+        let model = trainer.model();
+        self.settings.agree_with(model, model.memory_bound().total()).with_context(name)?;
+        Ok(trainer)
     }
 }
 

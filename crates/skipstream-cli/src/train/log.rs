@@ -83,10 +83,12 @@ impl Log {
     }
 
     pub fn tell(&self, event: &Event<'_>) {
-        if let (Some(bar), Event::Progress(figures)) = (&self.bar, event) {
-            show(bar, figures);
-        } else if let Some(line) = self.line(event, self.began.elapsed()) {
-            self.print(&line);
+        let line = self.line(event, self.began.elapsed());
+        match (&self.bar, event) {
+            (Some(bar), Event::Progress(figures)) => show(bar, figures),
+            // Above the progress line.
+            (Some(bar), _) => bar.suspend(|| line.iter().for_each(note)),
+            (None, _) => line.iter().for_each(note),
         }
     }
 
@@ -106,14 +108,6 @@ impl Log {
                 let json = serde_json::to_string(&Line { elapsed: elapsed.as_secs_f64(), event });
                 Some(json.expect("events are structs of numbers and names"))
             }
-        }
-    }
-
-    /// Prints a line above the progress line.
-    fn print(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| note(line)),
-            None => note(line),
         }
     }
 }

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use indicatif::HumanCount;
 use serde::Serialize;
 use skipstream::Progress;
 use skipstream::corpus::FilesProgress;
+
+use crate::output::count;
 
 /// Progress over an interval and in total.
 #[derive(Clone, Debug, Serialize)]
@@ -46,9 +47,9 @@ impl fmt::Display for Figures {
         match self.words_per_second as u64 {
             // A later pass: the words were counted before.
             0 if self.pairs_per_second > 0.0 => {
-                write!(out, "{} pairs/s", HumanCount(self.pairs_per_second as u64))?;
+                write!(out, "{} pairs/s", count(self.pairs_per_second as u64))?;
             }
-            rate => write!(out, "{} words/s", HumanCount(rate))?,
+            rate => write!(out, "{} words/s", count(rate))?,
         }
         if let Some(loss) = self.loss {
             write!(out, "  loss {loss:.3}")?;
@@ -56,10 +57,10 @@ impl fmt::Display for Figures {
         if self.files > 1 {
             write!(out, "  file {} of {}", self.file, self.files)?;
         }
-        let (vocabulary, most) = (HumanCount(self.vocabulary as u64), HumanCount(self.max_vocabulary as u64));
+        let (vocabulary, most) = (count(self.vocabulary), count(self.max_vocabulary));
         write!(out, "  vocabulary {vocabulary} of {most}")?;
         if self.evictions > 0 {
-            write!(out, "  evictions {}", HumanCount(self.evictions))?;
+            write!(out, "  evictions {}", count(self.evictions))?;
         }
         Ok(())
     }

@@ -28,31 +28,24 @@ pub struct Pipe {
     current: io::Cursor<Vec<u8>>,
     ended: bool,
     stop: Stop,
-    following: Option<Following>,
-}
-
-/// What a followed pipe needs to report that there is nothing now, which it does only after a whole line.
-#[derive(Default)]
-struct Following {
-    /// The start of a line whose end has not arrived.
-    held: Vec<u8>,
-    /// Whether the start of a long line was passed on.
-    is_within_line: bool,
+    follow: bool,
 }
 
 impl Pipe {
-    /// Starts to read.
-    pub fn stdin(stop: Stop) -> Pipe {
+    /// Starts to read. If the pipe is followed, a read fails with `WouldBlock` while there is nothing after a whole line.
+    pub fn stdin(stop: Stop, follow: bool) -> Pipe {
         // A channel of one chunk: nothing is read far ahead of training.
         let (sender, chunks) = sync_channel(1);
         // Never joined: it may wait for a byte that never comes, and ends with the process.
-        thread::spawn(move || send_chunks(io::stdin(), &sender));
-        Pipe { chunks, current: io::Cursor::default(), ended: false, stop, following: None }
+        thread::spawn(move || send_lines(io::stdin(), &sender));
+        Pipe { chunks, current: io::Cursor::default(), ended: false, stop, follow }
     }
 
-    /// Starts to read by whole lines, and fails with `WouldBlock` while there is nothing now.
-    pub fn followed(stop: Stop) -> Pipe {
-        Pipe { following: Some(Following::default()), ..Pipe::stdin(stop) }
+    fn check_stop(&self) -> io::Result<()> {
+        if self.stop.is_asked() {
+            return Err(io::Error::other("stopped"));
+        }
+        Ok(())
     }
 }
 
@@ -64,17 +57,10 @@ impl Read for Pipe {
                 return Ok(n);
             }
             match self.chunks.recv_timeout(PATIENCE) {
-                Ok(chunk) => {
-                    let chunk = chunk?;
-                    let chunk = match &mut self.following {
-                        Some(following) => following.whole_lines(chunk),
-                        None => chunk,
-                    };
-                    self.current = io::Cursor::new(chunk);
-                }
+                Ok(chunk) => self.current = io::Cursor::new(chunk?),
                 Err(RecvTimeoutError::Timeout) => {
                     self.check_stop()?;
-                    if self.following.as_ref().is_some_and(|following| !following.is_within_line) {
+                    if self.follow && self.current.get_ref().last().is_none_or(|&byte| byte == b'\n') {
                         return Err(io::ErrorKind::WouldBlock.into());
                     }
                 }
@@ -83,57 +69,37 @@ impl Read for Pipe {
                     thread::sleep(PATIENCE);
                     self.check_stop()?;
                     self.ended = true;
-                    if let Some(following) = &mut self.following {
-                        self.current = io::Cursor::new(std::mem::take(&mut following.held));
-                    }
                 }
             }
         }
     }
 }
 
-impl Pipe {
-    fn check_stop(&self) -> io::Result<()> {
-        if self.stop.is_asked() {
-            return Err(io::Error::other("stopped"));
-        }
-        Ok(())
-    }
-}
-
-impl Following {
-    /// What to pass on when a chunk has arrived. The start of a line is held back.
-    fn whole_lines(&mut self, chunk: Vec<u8>) -> Vec<u8> {
-        let line_end = chunk.iter().rposition(|&byte| byte == b'\n').map(|newline| newline + 1);
-        let mut lines = std::mem::take(&mut self.held);
-        lines.extend_from_slice(&chunk);
-        match line_end {
-            Some(end) => {
-                self.held = lines.split_off(lines.len() - (chunk.len() - end));
-                self.is_within_line = false;
-            }
-            None if self.is_within_line || lines.len() > MAX_HELD_BYTES => self.is_within_line = true,
-            None => self.held = std::mem::take(&mut lines),
-        }
-        lines
-    }
-}
-
-/// Sends chunks until the end, an error, or until nobody receives.
-fn send_chunks(mut input: impl Read, chunks: &SyncSender<io::Result<Vec<u8>>>) {
+/// Sends whole lines, and long ones in parts, until the end, an error, or until nobody receives.
+fn send_lines(mut input: impl Read, chunks: &SyncSender<io::Result<Vec<u8>>>) {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    // The start of a line whose end has not arrived, and whether part of that line was sent.
+    let (mut held, mut is_within_line) = (Vec::new(), false);
     loop {
-        let mut chunk = vec![0; BUFFER_BYTES];
-        let result = match input.read(&mut chunk) {
-            Ok(0) => return,
-            Ok(n) => {
-                chunk.truncate(n);
-                Ok(chunk)
-            }
+        let n = match input.read(&mut buffer) {
+            Ok(0) if held.is_empty() => return,
+            Ok(n) => n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => Err(error),
+            Err(error) => {
+                let _ = chunks.send(Err(error));
+                return;
+            }
         };
-        let failed = result.is_err();
-        if chunks.send(result).is_err() || failed {
+        let chunk = &buffer[..n];
+        let line_end = chunk.iter().rposition(|&byte| byte == b'\n').map(|newline| newline + 1);
+        held.extend_from_slice(chunk);
+        let rest = match line_end {
+            Some(end) => held.split_off(held.len() - (n - end)),
+            None if n == 0 || is_within_line || held.len() > MAX_HELD_BYTES => Vec::new(),
+            None => continue,
+        };
+        is_within_line = line_end.is_none();
+        if chunks.send(Ok(std::mem::replace(&mut held, rest))).is_err() {
             return;
         }
     }
@@ -145,19 +111,15 @@ mod tests {
 
     #[test]
     fn the_beginning_of_a_line_is_held_back_unless_it_is_long() {
-        let mut following = Following::default();
-        let mut feed = |chunk: &[u8]| {
-            let lines = following.whole_lines(chunk.to_vec());
-            (lines, following.is_within_line)
-        };
-        assert_eq!(feed(b"one\ntw"), (b"one\n".to_vec(), false));
-        assert_eq!(feed(b""), (b"".to_vec(), false));
-        assert_eq!(feed(b"o"), (b"".to_vec(), false));
-        assert_eq!(feed(b"\n"), (b"two\n".to_vec(), false));
         let long = vec![b'x'; MAX_HELD_BYTES + 1];
-        assert_eq!(feed(&long), (long, true));
-        assert_eq!(feed(b"y"), (b"y".to_vec(), true));
-        assert_eq!(feed(b"\nthr"), (b"\n".to_vec(), false));
-        assert_eq!(feed(b"ee\n"), (b"three\n".to_vec(), false));
+        let mut input: Box<dyn Read> = Box::new(io::empty());
+        for part in [b"one\ntw", &b"o"[..], b"\n", &long, b"y", b"\nthr", b"ee\nfo", b"ur"] {
+            input = Box::new(input.chain(io::Cursor::new(part.to_vec())));
+        }
+        let (sender, chunks) = sync_channel(100);
+        send_lines(input, &sender);
+        drop(sender);
+        let sent: Vec<Vec<u8>> = chunks.iter().map(Result::unwrap).collect();
+        assert_eq!(sent, [b"one\n", &b"two\n"[..], &long, b"y", b"\n", b"three\n", b"four"]);
     }
 }

@@ -1,6 +1,8 @@
 //! The text of a training session, read to its end or followed.
 
+use std::cell::{RefCell, RefMut};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::bail;
 use skipstream::corpus::{
@@ -10,7 +12,6 @@ use skipstream::{Result, Trainer};
 
 use super::job::{Job, Text};
 use super::pipe::{Pipe, STDIN};
-use super::shared::Shared;
 use super::stop::Stop;
 
 /// The text of a training session.
@@ -19,24 +20,38 @@ pub enum Reading {
     Followed(Box<Follow>),
 }
 
+/// Files that each pass over the corpus reads anew.
+#[derive(Clone)]
+pub struct Shared(Rc<RefCell<Files>>);
+
+impl Shared {
+    pub fn files(&self) -> RefMut<'_, Files> {
+        self.0.borrow_mut()
+    }
+}
+
+impl Source for Shared {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
+        self.files().read(sentence)
+    }
+}
+
 impl Reading {
     /// Checks all texts before any of them is read.
     pub fn plan(job: &Job, trainer: &Trainer, stop: &Stop) -> anyhow::Result<Reading> {
+        let args = &job.args;
         let inputs = job.texts.iter().map(|text| match text {
             Text::File(path) => Input::from(path),
-            Text::Stdin { skip_learned } => Input::Pipe {
+            Text::Stdin => Input::Pipe {
                 name: STDIN.into(),
-                reader: match job.follow {
-                    true => Box::new(Pipe::followed(stop.clone())),
-                    false => Box::new(Pipe::stdin(stop.clone())),
-                },
-                skip: if *skip_learned { trainer.ledger().last_pipe } else { Position::default() },
+                reader: Box::new(Pipe::stdin(stop.clone(), args.follow)),
+                skip: if args.skip_learned { trainer.ledger().last_pipe } else { Position::default() },
             },
         });
         let (ledger, options) = (trainer.ledger(), trainer.settings().text());
-        if !job.follow {
-            let files = Files::plan(inputs, ledger, job.again, options, &job.layout)?;
-            return Ok(Reading::ToTheEnd(Shared::new(files)));
+        if !args.follow {
+            let files = Files::plan(inputs, ledger, args.again, options, &job.layout)?;
+            return Ok(Reading::ToTheEnd(Shared(Rc::new(RefCell::new(files)))));
         }
         if trainer.settings().strategy().passes().is_some() {
             let strategy = trainer.settings().strategy().name();
@@ -44,7 +59,7 @@ impl Reading {
                 "--follow: the strategy {strategy} reads all its text several times, and text that is followed has no end"
             );
         }
-        let follow = Follow::plan(inputs, ledger, job.again, options, &job.layout)?;
+        let follow = Follow::plan(inputs, ledger, args.again, options, &job.layout)?;
         Ok(Reading::Followed(Box::new(follow)))
     }
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use skipstream::corpus::Ledger;
 use skipstream::train::AnyTrainer;
+use skipstream::unstable::Lock;
 use skipstream::{Error, Progress, StopReason};
 
 use super::evaluation::Evaluation;
@@ -14,15 +15,12 @@ use super::headline::Headline;
 use super::job::Job;
 use super::log::{Event, Log};
 use super::meter::Meter;
-use super::model;
-use super::patience::Patience;
 use super::pipe::STDIN;
-use super::reading::Reading;
-use super::shared::Shared;
+use super::reading::{Reading, Shared};
 use super::stop::Stop;
 use super::summary::{Outcome, Summary};
 use super::watch::{Chore, Watch};
-use crate::lock::ModelLock;
+use crate::lock;
 use crate::output::print_json;
 use crate::{Ending, is_broken_pipe, with_causes};
 
@@ -45,7 +43,7 @@ pub struct Session {
     prints_scores: bool,
     /// An error that does not stop training but fails the command at the end.
     put_off: Option<anyhow::Error>,
-    _lock: ModelLock,
+    _lock: Lock,
 }
 
 /// The model at the start of the session.
@@ -58,31 +56,31 @@ struct Before {
 impl Session {
     /// Creates or loads the model, and checks all texts before reading any.
     pub fn begin(job: Job, stop: Stop, log: Log) -> Result<Session> {
-        let job = Job { model: model::resolve_link(job.model), ..job };
-        let lock = ModelLock::take(&job.model)?;
-        let is_new = !job.model.try_exists().with_context(|| job.model.display().to_string())?;
-        let trainer = if is_new { model::make(&job)? } else { model::load(&job)? };
-        let text = Reading::plan(&job, trainer.model(), &stop)?;
-        let before =
-            Before { is_new, progress: trainer.model().progress(), ledger: trainer.model().ledger().clone() };
-        log.tell(&Event::Start(&Headline::new(&job.model, is_new, trainer.model())));
-        let max_vocabulary = trainer.model().settings().max_vocabulary();
-        let evaluation = match &job.eval[..] {
+        let args = &job.args;
+        let lock = lock::take(&args.model)?;
+        let is_new = !args.model.try_exists().with_context(|| args.model.display().to_string())?;
+        let trainer = if is_new { job.create_model()? } else { job.load_model()? };
+        let model = trainer.model();
+        let text = Reading::plan(&job, model, &stop)?;
+        let before = Before { is_new, progress: model.progress(), ledger: model.ledger().clone() };
+        log.tell(&Event::Start(&Headline::new(&args.model, is_new, model)));
+        let evaluation = match &args.eval[..] {
             [] => None,
             files => Some(Evaluation::new(files, before.progress)?),
         };
         let began = Instant::now();
+        let max_vocabulary = model.settings().max_vocabulary();
         let meter = log
             .interval()
             .map(|interval| Meter::new(interval, text.progress(), max_vocabulary, before.progress, began));
         // Training in passes cannot be paused and resumed.
-        let chores = [(Chore::Checkpoint, Some(job.checkpoint_every)), (Chore::Evaluation, job.eval_every)];
+        let chores = [(Chore::Checkpoint, Some(args.checkpoint_every)), (Chore::Evaluation, args.eval_every)];
         let due = chores
             .into_iter()
             .filter(|_| matches!(trainer, AnyTrainer::Stream(_)))
             .filter_map(|(chore, every)| Some((chore, Due::new(every?, before.progress.tokens))));
         Ok(Session {
-            watch: Watch::new(stop.clone(), log.clone(), meter, due.collect()),
+            watch: Watch { stop: stop.clone(), log: log.clone(), meter, due: due.collect() },
             text,
             log,
             evaluation,
@@ -131,33 +129,40 @@ impl Session {
     fn train(&mut self) -> Result<StopReason> {
         let reason = match &self.text {
             Reading::ToTheEnd(files) if self.in_passes() => self.train_in_passes(files.clone())?,
-            Reading::ToTheEnd(_) => self.train_in_one_pass()?,
+            Reading::ToTheEnd(_) => self.train_with_chores(Session::train_in_one_pass)?,
             Reading::Followed(_) => self.train_and_follow()?,
         };
-        if reason != StopReason::Paused && self.job.finish {
-            return self.finish();
+        if reason != StopReason::Paused && self.job.args.finish {
+            return self.train_with_chores(Session::finish);
         }
         Ok(reason)
     }
 
     /// Fails if a new model would be empty.
     fn refuse_empty(&self, reason: StopReason) -> Result<StopReason> {
-        if reason != StopReason::Paused && self.is_void() && !self.job.follow {
+        if reason != StopReason::Paused && self.is_void() && !self.job.args.follow {
             bail!("the text has no words, so there is no model to save");
         }
         Ok(reason)
     }
 
-    /// Empties the replay buffer, with checkpoints as in any training.
-    fn finish(&mut self) -> Result<StopReason> {
+    /// Trains until the end or a signal, and runs the tasks that are due whenever training pauses for them.
+    fn train_with_chores(&mut self, train: fn(&mut Session) -> Result<StopReason>) -> Result<StopReason> {
         loop {
-            let AnyTrainer::Stream(trainer) = &mut self.trainer else { return Ok(StopReason::EndOfText) };
-            let reason = trainer.finish_observed(&mut self.watch);
+            let reason = train(self)?;
             if reason != StopReason::Paused || self.stop.is_asked() {
                 return Ok(reason);
             }
             self.do_chores()?;
         }
+    }
+
+    /// Empties the replay buffer.
+    fn finish(&mut self) -> Result<StopReason> {
+        Ok(match &mut self.trainer {
+            AnyTrainer::Stream(trainer) => trainer.finish_observed(&mut self.watch),
+            AnyTrainer::Passes(_) => StopReason::EndOfText,
+        })
     }
 
     /// Runs the tasks that are due, while training is paused.
@@ -221,18 +226,12 @@ impl Session {
     }
 
     fn train_in_one_pass(&mut self) -> Result<StopReason> {
-        loop {
-            let AnyTrainer::Stream(trainer) = &mut self.trainer else {
-                unreachable!("a corpus is learned in passes");
-            };
-            let reason = match trainer.train_observed(&mut self.text, &mut self.watch) {
-                Err(error) if self.is_stopped_pipe(&error) => StopReason::Paused,
-                other => other?,
-            };
-            if reason != StopReason::Paused || self.stop.is_asked() {
-                return Ok(reason);
-            }
-            self.do_chores()?;
+        let AnyTrainer::Stream(trainer) = &mut self.trainer else {
+            unreachable!("a corpus is learned in passes");
+        };
+        match trainer.train_observed(&mut self.text, &mut self.watch) {
+            Err(error) if self.is_stopped_pipe(&error) => Ok(StopReason::Paused),
+            other => Ok(other?),
         }
     }
 
@@ -240,28 +239,27 @@ impl Session {
     ///
     /// Available text is learned even if it does not fill a batch, so batch boundaries depend on when text arrives.
     fn train_and_follow(&mut self) -> Result<StopReason> {
-        let mut patience = Patience::new(self.job.idle_exit);
+        let mut last = None;
+        let mut since = Instant::now();
         loop {
-            let reason = self.train_in_one_pass()?;
-            self.tell_notes();
+            let reason = self.train_with_chores(Session::train_in_one_pass)?;
+            for note in self.text.take_notes() {
+                self.log.tell(&Event::Rotation(&note));
+            }
             if reason != StopReason::Pending {
                 return Ok(reason);
             }
-            if patience.is_over(self.trainer.model().progress().tokens) {
+            let words = self.trainer.model().progress().tokens;
+            if last.replace(words) != Some(words) {
+                since = Instant::now();
+            }
+            if self.job.args.idle_exit.is_some_and(|most| since.elapsed() >= most) {
                 return Ok(StopReason::EndOfText);
             }
             self.do_chores()?;
-            if !self.stop.is_asked_within(PAUSE) {
-                continue;
+            if self.stop.is_asked_within(PAUSE) {
+                return Ok(StopReason::Paused);
             }
-            return Ok(StopReason::Paused);
-        }
-    }
-
-    /// Logs rotations of followed files.
-    fn tell_notes(&mut self) {
-        for note in self.text.take_notes() {
-            self.log.tell(&Event::Rotation(&note));
         }
     }
 
@@ -293,7 +291,7 @@ impl Session {
     }
 
     fn save(&self) -> Result<()> {
-        let saved = self.trainer.model().save(&self.job.model);
+        let saved = self.trainer.model().save(&self.job.args.model);
         saved.context("cannot save the model")
     }
 
@@ -321,7 +319,7 @@ impl Session {
         let passes = settings.strategy().passes().unwrap_or(1);
         let seconds = self.began.elapsed().as_secs_f64();
         Summary {
-            model: self.job.model.clone(),
+            model: self.job.args.model.clone(),
             outcome,
             saved,
             words,
@@ -344,13 +342,13 @@ impl Session {
     fn how_to_resume(&self) -> &'static str {
         if self.in_passes() {
             "start again: this strategy cannot resume"
-        } else if self.job.reads_stdin() && self.job.follow {
+        } else if self.job.reads_stdin() && self.job.args.follow {
             "run the same command, with the text that follows"
-        } else if self.job.reads_stdin() && self.job.again {
+        } else if self.job.reads_stdin() && self.job.args.again {
             "feed the same text from the beginning, with --skip-learned instead of --again"
         } else if self.job.reads_stdin() {
             "feed the same text from the beginning, with --skip-learned"
-        } else if self.job.again {
+        } else if self.job.args.again {
             "run the same command without --again"
         } else {
             "run the same command"

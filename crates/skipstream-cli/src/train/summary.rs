@@ -4,9 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use indicatif::HumanCount;
 use serde::Serialize;
 use skipstream::corpus::TextReport;
+
+use crate::output::count;
 
 /// How the training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -57,7 +58,7 @@ pub struct Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let skipped = self.skipped_files.len() as u64;
+        let skipped = self.skipped_files.len();
         if skipped > 0 {
             writeln!(out, "skipped   {}, learned before", counted(skipped, "file"))?;
         }
@@ -94,13 +95,13 @@ impl Summary {
             out,
             "learned   {} in {duration} ({} words/s); {} in all",
             counted(self.words, "word"),
-            HumanCount(self.words_per_second as u64),
-            HumanCount(self.words_in_all)
+            count(self.words_per_second as u64),
+            count(self.words_in_all)
         )?;
         if self.replayed + self.waiting > 0 {
             write!(out, "replayed  {}", counted(self.replayed, "word"))?;
             if self.waiting > 0 {
-                let waiting = HumanCount(self.waiting);
+                let waiting = count(self.waiting);
                 write!(out, "; {waiting} waiting for more text or for --finish")?;
             }
             writeln!(out)?;
@@ -116,9 +117,9 @@ impl Summary {
         writeln!(
             out,
             "knows     {} of at most {}; {} evicted",
-            counted(self.vocabulary as u64, "word"),
-            HumanCount(self.max_vocabulary as u64),
-            HumanCount(self.evictions)
+            counted(self.vocabulary, "word"),
+            count(self.max_vocabulary),
+            count(self.evictions)
         )
     }
 
@@ -169,7 +170,7 @@ impl Summary {
             [] => {}
             [file] => writeln!(out, "note      no words in {}", file.display())?,
             [first, rest @ ..] => {
-                let others = counted(rest.len() as u64, "other file");
+                let others = counted(rest.len(), "other file");
                 writeln!(out, "note      no words in {} and {others}", first.display())?;
             }
         }
@@ -177,7 +178,8 @@ impl Summary {
     }
 }
 
-fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", HumanCount(number))
+fn counted(number: impl TryInto<u64>, noun: &str) -> String {
+    let number = count(number);
+    let plural = if number == "1" { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }

@@ -10,12 +10,12 @@ use super::log::{Event, Log};
 use super::meter::Meter;
 use super::stop::Stop;
 
-/// Observes training.
+/// Asks training to pause on a signal or when a task is due.
 pub struct Watch {
-    stop: Stop,
-    log: Log,
-    meter: Option<Meter>,
-    due: Vec<(Chore, Due)>,
+    pub stop: Stop,
+    pub log: Log,
+    pub meter: Option<Meter>,
+    pub due: Vec<(Chore, Due)>,
 }
 
 /// A task to run while training is paused.
@@ -28,16 +28,11 @@ pub enum Chore {
 }
 
 impl Watch {
-    /// Asks training to pause on a signal or when a task is due.
-    pub fn new(stop: Stop, log: Log, meter: Option<Meter>, due: Vec<(Chore, Due)>) -> Watch {
-        Watch { stop, log, meter, due }
-    }
-
     /// The tasks that are due; restarts their intervals.
     pub fn take_due(&mut self, words: u64) -> Vec<Chore> {
         let due = self.due.iter_mut().filter(|(_, due)| due.is_due(words));
         due.map(|(chore, due)| {
-            due.done(words);
+            due.restart(words);
             *chore
         })
         .collect()
