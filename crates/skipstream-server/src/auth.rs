@@ -41,10 +41,10 @@ impl Role {
 /// Checks the settings: without tokens the service listens on loopback only, and the token file and CORS origins must be
 /// valid.
 pub fn check(settings: &ServeSettings) -> Result<()> {
-    for origin in &settings.cors_origins {
+    for origin in &settings.cors_origin {
         if !is_origin(origin) {
             return Err(Error::Setting(format!(
-                "invalid origin `{origin}` in cors_origins; an origin is http:// or https:// and a host, without a path"
+                "invalid origin `{origin}` in cors_origin; an origin is http:// or https:// and a host, without a path"
             )));
         }
     }
@@ -91,16 +91,12 @@ impl Tokens {
     pub fn read(path: &Path) -> Result<Tokens> {
         let error = |reason: String| Error::Setting(format!("tokens: {}: {reason}", path.display()));
         let text = fs::read(path).map_err(|reason| error(reason.to_string()))?;
-        Tokens::parse_bytes(&text).map_err(error)
+        Tokens::parse(&text).map_err(error)
     }
 
-    fn parse_bytes(text: &[u8]) -> Result<Tokens, String> {
+    /// The tokens in a file. An error names the line but never shows it, since it may contain a token.
+    fn parse(text: &[u8]) -> Result<Tokens, String> {
         let text = str::from_utf8(text).map_err(|_| "not valid UTF-8".to_owned())?;
-        Tokens::parse(text)
-    }
-
-    /// The tokens in a text. An error names the line but never shows it, since it may contain a token.
-    fn parse(text: &str) -> Result<Tokens, String> {
         let mut tokens: Vec<(blake3::Hash, Role)> = Vec::new();
         let mut lines = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -143,14 +139,8 @@ impl Tokens {
 pub struct TokenFile {
     path: PathBuf,
     tokens: ArcSwap<Tokens>,
-    checked: Mutex<Option<Check>>,
-}
-
-/// When the file was checked, and its modification time and length.
-#[derive(Debug)]
-struct Check {
-    when: Instant,
-    stamp: Option<(SystemTime, u64)>,
+    /// When the file was checked, and its modification time and length.
+    checked: Mutex<Option<(Instant, Option<(SystemTime, u64)>)>>,
 }
 
 /// Interval between checks: a token that is removed from the file is rejected after this time.
@@ -172,18 +162,17 @@ impl TokenFile {
     fn reload(&self) {
         // Other threads use the old tokens while one reloads them.
         let Ok(mut checked) = self.checked.try_lock() else { return };
-        if checked.as_ref().is_some_and(|check| check.when.elapsed() < CHECK_EVERY) {
+        if checked.is_some_and(|(when, _)| when.elapsed() < CHECK_EVERY) {
             return;
         }
         let stamp = fs::metadata(&self.path).and_then(|file| Ok((file.modified()?, file.len()))).ok();
-        let unchanged = checked.as_ref().is_some_and(|check| check.stamp == stamp);
-        *checked = Some(Check { when: Instant::now(), stamp });
-        if unchanged {
+        let before = checked.replace((Instant::now(), stamp));
+        if before.is_some_and(|(_, before)| before == stamp) {
             return;
         }
         // Removing or emptying the file revokes all tokens; a mistyped line does not.
         let tokens = match fs::read(&self.path) {
-            Ok(text) => Tokens::parse_bytes(&text),
+            Ok(text) => Tokens::parse(&text),
             Err(error) => {
                 tracing::warn!(%error, "cannot read the token file");
                 Ok(Tokens::default())
@@ -224,7 +213,8 @@ mod tests {
 
     #[test]
     fn a_token_has_the_role_of_its_line() {
-        let tokens = Tokens::parse(&format!("# ours\n\n  read\t{READ}\r\nadmin {ADMIN}\n")).unwrap();
+        let tokens =
+            Tokens::parse(format!("# ours\n\n  read\t{READ}\r\nadmin {ADMIN}\n").as_bytes()).unwrap();
         assert_eq!(tokens.role(READ.as_bytes()), Some(Role::Read));
         assert_eq!(tokens.role(ADMIN.as_bytes()), Some(Role::Admin));
         for wrong in ["", "read", "reading-012345678", "reading-01234567890"] {
@@ -243,7 +233,7 @@ mod tests {
             (format!("read {READ}ü"), "line 1: the token must consist of visible ASCII characters"),
             (format!("read {READ}\n\nadmin {READ}"), "line 3: repeats the token of line 1"),
         ] {
-            let message = Tokens::parse(&text).unwrap_err();
+            let message = Tokens::parse(text.as_bytes()).unwrap_err();
             assert_eq!(message, reason);
             assert!(!message.contains(READ));
         }
@@ -314,10 +304,8 @@ mod tests {
 
     #[test]
     fn an_origin_is_a_scheme_and_a_host() {
-        let settings = |origin: &str| ServeSettings {
-            cors_origins: vec![origin.to_owned()],
-            ..ServeSettings::default()
-        };
+        let settings =
+            |origin: &str| ServeSettings { cors_origin: vec![origin.to_owned()], ..ServeSettings::default() };
         for good in ["https://example.org", "http://localhost:3000", "http://[::1]:80"] {
             check(&settings(good)).unwrap();
         }

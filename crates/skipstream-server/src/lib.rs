@@ -43,4 +43,4 @@ pub use log::Log;
 pub use published::{Published, Seen};
 pub use server::Server;
 pub use service::Service;
-pub use settings::{Index, ServeSettings};
+pub use settings::{Index, LogFormat, ServeSettings};

@@ -108,7 +108,7 @@ fn register(registry: &mut Registry, service: &Service, uptime: Duration) {
     gauge("snapshot_age", "Time since the current version was published", Unit::Seconds, age);
     gauge("uptime", "Time since the service started", Unit::Seconds, uptime.as_secs_f64());
     gauge("queue", "Text that waits to be learned", Unit::Bytes, service.log.waiting_bytes() as f64);
-    gauge("queue_limit", "Capacity of the queue", Unit::Bytes, service.settings.queue_bytes as f64);
+    gauge("queue_limit", "Capacity of the queue", Unit::Bytes, service.settings.queue_size as f64);
     if let Some(bytes) = resident_bytes() {
         gauge("resident_memory", "Resident memory of the process", Unit::Bytes, bytes as f64);
     }

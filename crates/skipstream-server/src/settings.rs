@@ -1,10 +1,15 @@
-//! Settings of the service.
+//! Settings of the service: the one description that the flags of `serve`, the table `[serve]` of the settings file and
+//! docs/service.md follow.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use skipstream::Vectors;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use skipstream::{Bytes, Vectors};
 
 /// Limit on concurrent uploads.
 pub(crate) const MAX_TEXTS: usize = 128;
@@ -22,59 +27,102 @@ pub(crate) const SHORT_JSON_BYTES: usize = 64 << 10;
 pub(crate) const LONG_JSONS: usize = 8;
 
 /// Settings of the service. Those of the model are [`skipstream::Config`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[command(next_help_heading = "Service settings")]
 pub struct ServeSettings {
     /// Data folder: log, model and snapshots.
+    #[arg(skip)]
+    #[serde(skip)]
     pub data: PathBuf,
-    /// Address to listen on. Anything but loopback requires `tokens`.
+    /// Address to listen on; anything but loopback requires --tokens [default: 127.0.0.1:8321]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
+    #[serde(deserialize_with = "address_in_file")]
     pub listen: SocketAddr,
-    /// File of bearer tokens and their roles.
+    /// Token file: each line is `read`, `write` or `admin`, and a token
+    #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
-    /// Files to follow.
+    /// Follow this file and learn its lines, like `tail -F`; can be repeated
+    #[arg(long, value_name = "FILE")]
     pub follow: Vec<PathBuf>,
-    /// Commands whose output is learned.
+    /// Run this command and learn its output, and restart it when it exits; can be repeated
+    #[arg(long, value_name = "COMMAND")]
     pub exec: Vec<String>,
-    /// Which vectors to publish.
+    /// Vectors to publish: target, context or their sum [default: sum]
+    #[arg(long, value_name = "WHICH", value_parser = vectors())]
     pub vectors: Vectors,
-    /// Interval at which new vectors are published.
+    /// Publish new vectors at this interval [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = period)]
+    #[serde(deserialize_with = "period_in_file")]
     pub publish_every: Duration,
-    /// Interval between checkpoints.
+    /// How often to write a checkpoint [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = period)]
+    #[serde(deserialize_with = "period_in_file")]
     pub checkpoint_every: Duration,
-    /// Interval between snapshots.
+    /// How often to save a snapshot, to see what changed [default: 1h]
+    #[arg(long, value_name = "TIME", value_parser = period)]
+    #[serde(deserialize_with = "period_in_file")]
     pub snapshot_every: Duration,
-    /// Number of recent snapshots to keep.
+    /// Number of recent snapshots to keep [default: 48]
+    #[arg(long, value_name = "N")]
     pub keep_recent: usize,
-    /// Days to keep one older snapshot per day.
+    /// Days to keep one older snapshot per day [default: 90]
+    #[arg(long, value_name = "N")]
     pub keep_days: usize,
-    /// Maximum number of words in a snapshot.
+    /// Maximum number of words in a snapshot, most frequent first [default: 30000]
+    #[arg(long, value_name = "N")]
     pub snapshot_words: usize,
-    /// Watched words.
+    /// Send an event when this word moves; can be repeated
+    #[arg(long, value_name = "WORD")]
     pub watch: Vec<String>,
-    /// How neighbors are searched.
+    /// Neighbor search: exact, or hnsw, a graph that may miss some neighbors [default: exact]
+    #[arg(long, value_name = "NAME")]
     pub index: Index,
-    /// Capacity of the queue in bytes.
-    pub queue_bytes: u64,
-    /// Maximum size of a request body in bytes, after decompression.
-    pub max_body_bytes: u64,
-    /// Maximum length of a line in bytes.
-    pub max_line_bytes: usize,
-    /// Maximum number of concurrent requests.
+    /// Capacity of the queue of text to learn; when it is full, uploads get status 429 [default: 256Mi]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[serde(deserialize_with = "size_in_file")]
+    pub queue_size: u64,
+    /// Maximum decompressed request size [default: 1Gi]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[serde(deserialize_with = "size_in_file")]
+    pub max_body_size: u64,
+    /// Maximum length of a line [default: 1Mi]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[serde(deserialize_with = "size_in_file")]
+    pub max_line_size: u64,
+    /// Maximum number of concurrent requests; more get status 503 [default: 512]
+    #[arg(long, value_name = "N")]
     pub max_requests: usize,
-    /// Timeout of a request.
+    /// Request timeout; an upload may be idle for 120 times as long [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = period)]
+    #[serde(deserialize_with = "period_in_file")]
     pub request_timeout: Duration,
-    /// Origins of other web pages that may use the service.
-    pub cors_origins: Vec<String>,
+    /// Allow web pages of this origin (https://example.org); can be repeated
+    #[arg(long, value_name = "ORIGIN")]
+    pub cors_origin: Vec<String>,
+    /// Log format [default: text at a terminal, json otherwise]
+    #[arg(long, value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
 }
 
 /// How neighbors are searched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Index {
     /// Compare with every word.
-    #[default]
     Exact,
     /// Search a graph, which may miss some neighbors: for large vocabularies.
     Hnsw,
+}
+
+/// Format of the log on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogFormat {
+    /// Text for people.
+    Text,
+    /// JSON lines for programs.
+    Json,
 }
 
 impl Default for ServeSettings {
@@ -94,12 +142,108 @@ impl Default for ServeSettings {
             snapshot_words: 30_000,
             watch: Vec::new(),
             index: Index::Exact,
-            queue_bytes: 256 << 20,
-            max_body_bytes: 1 << 30,
-            max_line_bytes: 1 << 20,
+            queue_size: 256 << 20,
+            max_body_size: 1 << 30,
+            max_line_size: 1 << 20,
             max_requests: 512,
             request_timeout: Duration::from_secs(30),
-            cors_origins: Vec::new(),
+            cors_origin: Vec::new(),
+            log_format: None,
+        }
+    }
+}
+
+/// An address to listen on: `127.0.0.1:8321`, `localhost:8321`.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let address = text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
+    address.ok_or_else(|| {
+        format!("invalid address `{text}`; expected an address and port such as 127.0.0.1:8321")
+    })
+}
+
+fn address_in_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
+    address(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// A duration: `2s`, `5m`.
+fn period(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text)
+        .map_err(|error| format!("invalid duration `{text}`; expected one such as 2s or 5m: {error}"))
+}
+
+fn period_in_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    period(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// A size in bytes: `256Mi`.
+fn size(text: &str) -> Result<u64, String> {
+    text.parse().map(|Bytes(bytes)| bytes)
+}
+
+fn size_in_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Bytes::deserialize(deserializer).map(|Bytes(bytes)| bytes)
+}
+
+fn vectors() -> impl TypedValueParser<Value = Vectors> {
+    PossibleValuesParser::new(["target", "context", "sum"])
+        .try_map(|name| serde_json::from_value::<Vectors>(name.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, FromArgMatches};
+
+    use super::*;
+
+    /// Each flag with its help and its default.
+    fn flags() -> Vec<(clap::Arg, String, Option<String>)> {
+        let command = ServeSettings::augment_args_for_update(Command::new("serve"));
+        let flags = command.get_arguments().map(|flag| {
+            let help = flag.get_help().unwrap().to_string();
+            match help.split_once(" [default: ") {
+                Some((help, default)) => {
+                    let default = default.strip_suffix(']').unwrap().to_owned();
+                    (flag.clone(), help.to_owned(), Some(default))
+                }
+                None => (flag.clone(), help, None),
+            }
+        });
+        flags.collect()
+    }
+
+    #[test]
+    fn the_table_in_the_documentation_is_the_help() {
+        let mut table = String::new();
+        for (flag, help, default) in flags() {
+            let value = flag.get_value_names().unwrap()[0].as_str();
+            let name = flag.get_long().unwrap();
+            table.push_str(&format!("| `--{name} {value}` | {help} | {} |\n", default.unwrap_or_default()));
+        }
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/service.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        assert!(page.contains(&table), "docs/service.md should contain:\n{table}");
+    }
+
+    #[test]
+    fn the_defaults_in_the_help_are_those_of_the_service() {
+        let defaults = flags().into_iter().filter(|(flag, ..)| flag.get_id() != "log_format");
+        let defaults = defaults.filter_map(|(flag, _, default)| Some((flag, default?)));
+        let arguments =
+            defaults.flat_map(|(flag, default)| [format!("--{}", flag.get_long().unwrap()), default]);
+        let command = ServeSettings::augment_args_for_update(Command::new("serve"));
+        let matches = command.get_matches_from(["serve".to_owned()].into_iter().chain(arguments));
+        let mut settings = ServeSettings::default();
+        settings.update_from_arg_matches(&matches).unwrap();
+        assert_eq!(settings, ServeSettings::default());
+    }
+
+    #[test]
+    fn every_flag_is_a_key_of_the_file() {
+        for (flag, ..) in flags() {
+            // A wrong type shows that the key is known.
+            let file = serde_json::json!({ flag.get_id().as_str(): {} });
+            let error = serde_json::from_value::<ServeSettings>(file).unwrap_err();
+            assert!(!error.to_string().contains("unknown field"), "{error}");
         }
     }
 }

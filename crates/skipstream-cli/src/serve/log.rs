@@ -2,10 +2,9 @@
 
 use std::io::{self, IsTerminal};
 
+use skipstream_server::LogFormat;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
-
-use super::args::LogFormat;
 
 /// Starts logging, by default as text to a terminal and as JSON elsewhere. `SKIPSTREAM_LOG=debug` logs more.
 pub fn begin(format: Option<LogFormat>) {

@@ -8,6 +8,7 @@ mod log;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
+use clap::FromArgMatches;
 use indicatif::DecimalBytes;
 use skipstream::train::MemoryBound;
 use skipstream::{Config, Trainer};
@@ -16,16 +17,16 @@ use tracing::info;
 
 use crate::Ending;
 use crate::settings::{RequestedSettings, SettingsFile};
-pub use args::{ServeArgs, ServiceArgs};
+pub use args::ServeArgs;
 
 /// Serves until it receives SIGINT or SIGTERM.
 pub fn run(args: ServeArgs) -> Result<Ending> {
     let file = args.settings_file.as_deref().map(SettingsFile::read).transpose()?;
-    let in_file = file.as_ref().map(|file| file.serve.clone()).unwrap_or_default();
-    let service = args.service.or(in_file);
-    log::begin(service.log_format);
+    let mut settings = file.as_ref().map(|file| file.serve.clone()).unwrap_or_default();
+    settings.update_from_arg_matches(&args.service.0)?;
+    settings.data = args.data;
+    log::begin(settings.log_format);
     let requested = RequestedSettings::new(args.settings, file);
-    let settings = service.settings(args.data);
 
     let bound = |config: &Config| {
         let config = config.clone().check()?;

@@ -8,9 +8,9 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use skipstream::Bytes;
 use skipstream::SettingValues;
+use skipstream_server::ServeSettings;
 
 use super::SettingArgs;
-use crate::serve::ServiceArgs;
 
 /// Maximum file size.
 const MAX_BYTES: u64 = 1 << 20;
@@ -21,7 +21,7 @@ pub struct SettingsFile {
     pub path: PathBuf,
     pub settings: SettingArgs,
     /// The table `[serve]`.
-    pub serve: ServiceArgs,
+    pub serve: ServeSettings,
 }
 
 impl SettingsFile {
@@ -40,7 +40,7 @@ impl SettingsFile {
         Ok(SettingsFile { path: path.to_owned(), settings, serve })
     }
 
-    fn parse(text: &str) -> Result<(SettingArgs, ServiceArgs), String> {
+    fn parse(text: &str) -> Result<(SettingArgs, ServeSettings), String> {
         let parsed = parse_tables(text).map_err(|error| {
             let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
             let place = line.map_or_else(String::new, |line| format!(", line {line}"));
@@ -59,10 +59,10 @@ impl SettingsFile {
 #[serde(default)]
 struct Others {
     memory: Option<Bytes>,
-    serve: ServiceArgs,
+    serve: ServeSettings,
 }
 
-fn parse_tables(text: &str) -> Result<(SettingArgs, ServiceArgs), toml::de::Error> {
+fn parse_tables(text: &str) -> Result<(SettingArgs, ServeSettings), toml::de::Error> {
     // An error of a value has its line only if the value is part of a table.
     let Others { memory, serve } = toml::from_str(text)?;
     let mut table = toml::de::DeTable::parse(text)?;

@@ -41,7 +41,7 @@ impl Access {
             }
         }
         let tokens = settings.tokens.as_deref().map(TokenFile::new);
-        Access { tokens, origins: settings.cors_origins.clone(), routes }
+        Access { tokens, origins: settings.cors_origin.clone(), routes }
     }
 
     pub fn is_token(&self, text: &str) -> bool {
@@ -130,7 +130,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
 }
 
 fn foreign() -> ApiError {
-    forbidden("web pages of other origins have no access, unless cors_origins lists them")
+    forbidden("web pages of other origins have no access, unless cors_origin lists them")
 }
 
 fn unauthorized(message: &str) -> ApiError {

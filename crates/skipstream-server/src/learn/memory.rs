@@ -13,14 +13,14 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
     let published =
         Embeddings::max_bytes(config.max_vocabulary(), config.dimensions(), config.text().max_token_bytes)
             + 36 * words;
-    let chunk = (Chunk::BYTES + settings.max_line_bytes) as u64;
+    let chunk = Chunk::BYTES as u64 + settings.max_line_size;
     let queued_words = (config.new_words_per_batch() + config.text().max_sentence_words) as u64;
     // At worst every other byte of a chunk is a word, with eight bytes for its position.
     let queued = queued_words * (config.text().max_token_bytes as u64 + 8) + chunk * 5;
     // The times of words: two numbers per slot, three times while the model is saved, and the marks.
     let times = 3 * 16 * words + (32 << 20);
     // Per text: a chunk that is filled and one that is logged, an incomplete line, and a step of gzip.
-    let text = (2 * Chunk::BYTES + settings.max_line_bytes) as u64 + (1 << 20);
+    let text = 2 * Chunk::BYTES as u64 + settings.max_line_size + (1 << 20);
     let texts = settings.max_requests.min(MAX_TEXTS) as u64 * text;
     // Per JSON query: its bytes, and at worst three times as much for the parsed values.
     let short = (settings.max_requests * SHORT_JSON_BYTES) as u64;

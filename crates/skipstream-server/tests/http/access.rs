@@ -209,7 +209,7 @@ async fn other_origins_have_access_only_if_listed() {
     let allowed = |headers: &HeaderMap| headers.get(header::ACCESS_CONTROL_ALLOW_ORIGIN).cloned();
     let closed = Client::new();
     assert_eq!(allowed(&closed.send(preflight("https://friend.example")).await.headers), None);
-    let open = Client::with(|settings| settings.cors_origins = vec!["https://friend.example".to_owned()]);
+    let open = Client::with(|settings| settings.cors_origin = vec!["https://friend.example".to_owned()]);
     let answer = open.send(preflight("https://friend.example")).await;
     assert_eq!(allowed(&answer.headers).unwrap(), "https://friend.example");
     assert_eq!(allowed(&open.send(preflight("https://other.example")).await.headers), None);

@@ -73,7 +73,7 @@ impl Client {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = ServeSettings { data: folder.path().to_owned(), ..ServeSettings::default() };
         change(&mut settings);
-        let log = Log::open(folder.path(), settings.queue_bytes).unwrap();
+        let log = Log::open(folder.path(), settings.queue_size).unwrap();
         let service = Service::new(settings, log, published(), Config::default(), 99);
         Client { router: router(service.clone()), service, _folder: folder }
     }

@@ -160,8 +160,8 @@ async fn compressed_text_is_decompressed_and_a_damaged_one_refused() {
 #[tokio::test]
 async fn limits_apply_after_decompression() {
     let client = Client::with(|settings| {
-        settings.max_body_bytes = 1_000;
-        settings.max_line_bytes = 10;
+        settings.max_body_size = 1_000;
+        settings.max_line_size = 10;
     });
     client.send_text("1234567890\n").await.good();
     client.send_text("a\n12345678901\n").await.assert_refused(
@@ -198,7 +198,7 @@ async fn a_retry_is_logged_once() {
 
 #[tokio::test]
 async fn a_full_queue_sends_text_away() {
-    let client = Client::with(|settings| settings.queue_bytes = 100);
+    let client = Client::with(|settings| settings.queue_size = 100);
     client.send_text("x".repeat(80)).await.good();
     let answer = client.send_text("y".repeat(80)).await;
     answer.assert_refused(429, "queue-full", "the queue is full");

@@ -19,7 +19,7 @@ fn service(folder: &TempDir, first: Published, watch: &[&str]) -> Arc<Service> {
         watch: watch.iter().map(|&word| word.to_owned()).collect(),
         ..ServeSettings::default()
     };
-    let log = Log::open(folder.path(), settings.queue_bytes).unwrap();
+    let log = Log::open(folder.path(), settings.queue_size).unwrap();
     Service::new(settings, log, first, skipstream::Config::default(), 0)
 }
 
