@@ -18,7 +18,7 @@ pub fn spawn_async<F: Future<Output = ()>>(
     name: &str,
     run: impl FnOnce() -> F + Send + 'static,
 ) -> Result<JoinHandle<()>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime
         .map_err(|error| Error::Failed(format!("cannot start the runtime of the {name} thread: {error}")))?;
     spawn(name, move || runtime.block_on(run()))

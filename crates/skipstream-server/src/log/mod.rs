@@ -25,7 +25,6 @@ mod upload;
 mod writer;
 
 use std::fs;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -106,14 +105,6 @@ impl Log {
         })
     }
 
-    /// Accepts lines. Returns their numbers when they are on disk.
-    pub async fn append(&self, chunk: Chunk) -> Result<RangeInclusive<Seq>> {
-        chunk.assert_whole();
-        let numbers = self.write(chunk, None, Duration::ZERO).await?;
-        let (first, last) = numbers.expect("a chunk that is not empty has numbers");
-        Ok(first..=last)
-    }
-
     /// Starts an upload, with an idempotency key if the client sent one.
     pub async fn upload(&self, key: Option<IdempotencyKey>) -> Result<Upload<'_>> {
         Upload::begin(self, key).await
@@ -175,19 +166,9 @@ impl Log {
         &self.shared.wakeups
     }
 
-    /// Accepts lines of a source together with its new position, and blocks until they are on disk. Fails if the queue is
-    /// full.
-    pub fn append_from(&self, chunk: Chunk, source: Option<SourcePosition>) -> Result<()> {
-        if !chunk.is_empty() {
-            chunk.assert_whole();
-        }
-        let space = self.shared.reserve(chunk.weight() as u64)?;
-        let (answer, answered) = oneshot::channel();
-        let entry = Entry { chunk, arrived: Timestamp::now(), key: None, source };
-        let sent = self.requests()?.blocking_send(Request::Append { entry, answer });
-        sent.map_err(|_| Error::Stopping)?;
-        space.hand_over();
-        answered.blocking_recv().map_err(|_| Error::Stopping)?.map(|_| ())
+    /// Accepts lines of a source together with its new position. Fails if the queue is full.
+    pub async fn append_from(&self, chunk: Chunk, source: Option<SourcePosition>) -> Result<()> {
+        self.write(chunk, None, source, Duration::ZERO).await.map(drop)
     }
 
     /// The saved position of a source.
@@ -200,12 +181,14 @@ impl Log {
         &self,
         chunk: Chunk,
         key: Option<KeyUpdate>,
+        source: Option<SourcePosition>,
         patience: Duration,
     ) -> Result<Option<(Seq, Seq)>> {
+        chunk.assert_whole();
         // Released if the caller goes away before the lines are handed over.
         let space = self.wait_for_space(chunk.weight() as u64, patience).await?;
         let (answer, answered) = oneshot::channel();
-        let entry = Entry { chunk, arrived: Timestamp::now(), key, source: None };
+        let entry = Entry { chunk, arrived: Timestamp::now(), key, source };
         let permit = self.requests()?.reserve().await.map_err(|_| Error::Stopping)?;
         permit.send(Request::Append { entry, answer });
         space.hand_over();

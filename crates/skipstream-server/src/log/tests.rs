@@ -1,5 +1,6 @@
 //! Laws of the log: numbers are dense, order is preserved, and no accepted line is lost, whatever happens.
 
+use std::ops::RangeInclusive;
 #[cfg(target_os = "linux")]
 use std::path::Path;
 
@@ -9,6 +10,15 @@ use tempfile::TempDir;
 use super::*;
 
 const QUEUE: u64 = 1 << 20;
+
+impl Log {
+    /// Accepts lines. Returns their numbers when they are on disk.
+    pub async fn append(&self, chunk: Chunk) -> Result<RangeInclusive<Seq>> {
+        let numbers = self.write(chunk, None, None, Duration::ZERO).await?;
+        let (first, last) = numbers.expect("a chunk that is not empty has numbers");
+        Ok(first..=last)
+    }
+}
 
 fn chunk(lines: &[&str]) -> Chunk {
     let mut chunk = Chunk::default();

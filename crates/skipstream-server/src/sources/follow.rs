@@ -34,20 +34,20 @@ impl Follower {
         let path = std::path::absolute(path).map_err(wrong)?;
         let name = format!("file:{}", path.display());
         let tail = Some(continued(&service, &path, &name)?);
-        let buffer = LineBuffer::new(service.settings.max_line_bytes);
+        let buffer = LineBuffer::new(service.settings.max_line_size as usize);
         let block = vec![0; Chunk::BYTES];
         Ok(Follower { service, path, name, tail, buffer, is_rest: false, block })
     }
 
     /// Follows until the service stops.
-    pub fn run(mut self) {
+    pub async fn run(mut self) {
         let mut warning = String::new();
         while !self.service.is_stopping() {
-            match self.step() {
+            match self.step().await {
                 Ok(true) => warning.clear(),
                 Ok(false) => {
                     warning.clear();
-                    pause(&self.service, PAUSE);
+                    pause(&self.service, PAUSE).await;
                 }
                 Err(Error::Stopping) => return,
                 Err(error) => {
@@ -57,14 +57,14 @@ impl Follower {
                         tracing::warn!(file = %self.path.display(), error = %message, "cannot follow a file now");
                         warning = message;
                     }
-                    pause(&self.service, LONG_PAUSE);
+                    pause(&self.service, LONG_PAUSE).await;
                 }
             }
         }
     }
 
     /// Reads and logs what there is; false if there is nothing now.
-    fn step(&mut self) -> Result<bool> {
+    async fn step(&mut self) -> Result<bool> {
         let tail = match &mut self.tail {
             Some(tail) => tail,
             None => {
@@ -84,7 +84,8 @@ impl Follower {
             let position = tail.position(self.buffer.len())?;
             let chunk = if position.offset == bytes as u64 { without_mark(chunk) } else { chunk };
             let position = serde_json::to_string(&position).expect("a position is a number and a string");
-            append(&self.service, &chunk, Some(&SourcePosition { name: self.name.clone(), position }))?;
+            let source = SourcePosition { name: self.name.clone(), position };
+            append(&self.service, &chunk, Some(&source)).await?;
         }
         if length > 0 {
             return Ok(true);

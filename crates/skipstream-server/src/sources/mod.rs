@@ -12,8 +12,8 @@ mod follow;
 mod lines;
 
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::log::{Chunk, SourcePosition};
@@ -31,43 +31,40 @@ const LONG_PAUSE: Duration = Duration::from_secs(1);
 pub fn start(service: &Arc<Service>) -> Result<Vec<JoinHandle<()>>> {
     let files = service.settings.follow.iter().map(|path| {
         let follower = follow::Follower::new(service.clone(), path)?;
-        threads::spawn("source", move || follower.run())
+        threads::spawn_async("source", || follower.run())
     });
     let commands = service.settings.exec.iter().map(|command| {
         let (service, command) = (service.clone(), command.clone());
-        threads::spawn("source", move || exec::run(&service, &command))
+        threads::spawn_async("source", || async move { exec::run(&service, &command).await })
     });
     files.chain(commands).collect()
 }
 
 /// Logs lines. Waits for space in the queue as long as it takes, unless the service stops.
-fn append(service: &Service, chunk: &Chunk, position: Option<&SourcePosition>) -> Result<()> {
+async fn append(service: &Service, chunk: &Chunk, position: Option<&SourcePosition>) -> Result<()> {
     let mut has_warned = false;
     loop {
         if service.is_stopping() {
             return Err(Error::Stopping);
         }
-        match service.log.append_from(chunk.clone(), position.cloned()) {
-            Err(Error::QueueFull { .. }) => pause(service, PAUSE),
+        match service.log.append_from(chunk.clone(), position.cloned()).await {
+            Err(Error::QueueFull { .. }) => pause(service, PAUSE).await,
             Err(Error::Stopping) => return Err(Error::Stopping),
             Err(error) => {
                 if !has_warned {
                     tracing::warn!(%error, "a source waits until lines can be logged");
                     has_warned = true;
                 }
-                pause(service, LONG_PAUSE);
+                pause(service, LONG_PAUSE).await;
             }
             Ok(()) => return Ok(()),
         }
     }
 }
 
-/// Waits, unless the service stops. (Polling costs less than being woken for every line of the others.)
-fn pause(service: &Service, time: Duration) {
-    let until = Instant::now() + time;
-    while !service.is_stopping() && Instant::now() < until {
-        thread::sleep(PAUSE.min(until.saturating_duration_since(Instant::now())));
-    }
+/// Waits, unless the service stops.
+async fn pause(service: &Service, time: Duration) {
+    let _ = tokio::time::timeout(time, service.events.closed()).await;
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ fn start(settings: ServeSettings) -> Running {
 
 /// A service that learns nothing, and whose sources are not read yet.
 pub(super) fn service(settings: ServeSettings) -> Arc<Service> {
-    let log = Log::open(&settings.data, settings.queue_bytes).unwrap();
+    let log = Log::open(&settings.data, settings.queue_size).unwrap();
     let trainer = Trainer::new(Config { dimensions: 2, ..Config::default() }).unwrap();
     let model = TempDir::new().unwrap();
     let first_log = Log::open(model.path(), 1).unwrap();
@@ -43,7 +43,7 @@ impl Running {
     /// All lines, once there are so many.
     fn lines(&self, n: u64) -> Vec<String> {
         while self.service.log.last() < n {
-            thread::yield_now();
+            std::thread::yield_now();
         }
         let mut reader = self.service.log.reader(1).unwrap();
         let mut lines = Vec::new();
@@ -143,14 +143,12 @@ fn a_source_waits_for_room_in_the_queue() {
     let (_folder, data, file) = folder();
     add(&file, &"a line that fills the queue\n".repeat(10));
     let settings =
-        ServeSettings { data, follow: vec![file.clone()], queue_bytes: 10, ..ServeSettings::default() };
+        ServeSettings { data, follow: vec![file.clone()], queue_size: 10, ..ServeSettings::default() };
     let running = start(settings);
     assert_eq!(running.lines(10).len(), 10);
-    running
-        .service
-        .log
-        .append_from(Chunk { text: b"full again\n".to_vec(), times: Vec::new() }, None)
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let again = Chunk { text: b"full again\n".to_vec(), times: Vec::new() };
+    runtime.block_on(running.service.log.append_from(again, None)).unwrap();
     add(&file, "late\n");
     // Reading makes room.
     assert_eq!(running.lines(11).len(), 11);
