@@ -16,8 +16,9 @@ use skipstream::{Config, Trainer};
 
 use crate::auth;
 use crate::change;
+use crate::error;
 use crate::http;
-use crate::learn::{Learner, Model, memory_bound};
+use crate::learn::{self, Model, memory_bound};
 use crate::log::Log;
 use crate::search;
 use crate::service::Service;
@@ -30,7 +31,7 @@ pub(crate) use connections::Limits;
 #[derive(Debug)]
 pub struct Server {
     service: Arc<Service>,
-    learner: Learner,
+    learner: JoinHandle<error::Result<()>>,
     /// The monitor, the indexer and the sources.
     threads: Vec<JoinHandle<()>>,
     listener: TcpListener,
@@ -49,7 +50,7 @@ impl Server {
         search::check(settings.index)?;
         let listener = TcpListener::bind(settings.listen)
             .with_context(|| format!("cannot listen on {}", settings.listen))?;
-        let log = Log::open(&settings.data, settings.queue_bytes)?;
+        let log = Log::open(&settings.data, settings.queue_size)?;
         let model = if Model::exists(&settings.data) {
             let model = Model::load(&settings.data, threads, &log)?;
             let name = || Model::path(&settings.data).display().to_string();
@@ -66,7 +67,7 @@ impl Server {
         let mut threads = vec![change::start_monitor(service.clone())?];
         #[cfg(feature = "usearch")]
         threads.extend(search::start_indexer(service.clone())?);
-        let learner = Learner::start(service.clone(), model)?;
+        let learner = learn::start(service.clone(), model)?;
         threads.extend(sources::start(&service)?);
         Ok(Server { service, learner, threads, listener })
     }
@@ -109,7 +110,7 @@ impl Server {
             // A panic there has already been printed.
             let _ = thread.join();
         }
-        let saved = learner.join();
+        let saved = learner.join().expect("the learner catches panics");
         answered.context("cannot serve requests")?;
         Ok(saved?)
     }

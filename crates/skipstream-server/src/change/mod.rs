@@ -2,7 +2,7 @@
 //!
 //! `monitor.rs` is a thread that looks at each published version: it reports words that entered and left the vocabulary,
 //! saves snapshots on a schedule, and checks watched words (`watch.rs`). `store.rs` holds the snapshots on disk, `name.rs`
-//! their names, `retention.rs` decides which of them to delete. `history.rs`, `emerging.rs` and `movers.rs` compare
+//! their names. `history.rs`, `emerging.rs` and `movers.rs` compare
 //! snapshots with the current version.
 //!
 //! Invariant: nothing here delays training, publishing or queries.
@@ -13,7 +13,6 @@ mod monitor;
 mod movers;
 mod name;
 mod point_in_time;
-mod retention;
 mod store;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -38,14 +38,11 @@ pub fn start(service: Arc<Service>) -> Result<JoinHandle<()>> {
 
 /// The data of a `drift` event: a watched word moved.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct DriftAlert {
-    word: String,
-    /// The cosine between its old and new vector, without the rotation common to all words.
-    cosine: f64,
-    /// How many standard deviations it moved beyond words of the same frequency.
-    surprise: f64,
+struct DriftAlert<'a> {
+    #[serde(flatten)]
+    movement: &'a Movement,
     /// The snapshot that it was compared with.
-    since: SnapshotName,
+    since: &'a SnapshotName,
     /// The share of neighbors in common.
     overlap: f64,
     neighbors_before: Vec<String>,
@@ -160,13 +157,13 @@ impl State {
     }
 }
 
-fn alert(
+fn alert<'a>(
     service: &Service,
-    old: &SnapshotInfo,
+    old: &'a SnapshotInfo,
     published: &Published,
     comparison: &Comparison,
-    movement: &Movement,
-) -> DriftAlert {
+    movement: &'a Movement,
+) -> DriftAlert<'a> {
     let neighbors = |embeddings: &skipstream::Embeddings| -> Vec<String> {
         let found = embeddings.neighbors(&movement.word, NEIGHBORS).unwrap_or_default();
         found.iter().map(|neighbor| neighbor.word.to_owned()).collect()
@@ -181,10 +178,8 @@ fn alert(
     };
     let same = after.iter().filter(|word| before.contains(word)).count();
     DriftAlert {
-        word: movement.word.clone(),
-        cosine: movement.cosine,
-        surprise: movement.surprise,
-        since: old.name.clone(),
+        movement,
+        since: &old.name,
         overlap: same as f64 / before.len().max(after.len()).max(1) as f64,
         neighbors_before: before,
         neighbors_after: after,

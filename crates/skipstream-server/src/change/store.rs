@@ -3,18 +3,19 @@
 //! The JSON file is written first and deleted last, so a snapshot exists if both files do. After a crash at most a JSON
 //! file is left over, which the next start removes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use skipstream::{Embeddings, Vectors};
 use utoipa::ToSchema;
 
 use super::name::SnapshotName;
-use super::retention::expired;
 use crate::error::{Error, Result};
 use crate::published::{Published, Seq};
 
@@ -199,6 +200,31 @@ impl SnapshotStore {
     fn lock(&self) -> MutexGuard<'_, Vec<SnapshotInfo>> {
         self.infos.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The snapshots to delete: all but the pinned ones, the newest `keep_recent`, and the last of each day (UTC) of the past
+/// `keep_days`. Snapshots from the future, left by a wrong clock, stay until their time and do not count.
+fn expired(
+    snapshots: &[SnapshotInfo],
+    now: Timestamp,
+    keep_recent: usize,
+    keep_days: usize,
+) -> Vec<SnapshotName> {
+    let mut by_time: Vec<&SnapshotInfo> =
+        snapshots.iter().filter(|info| !info.pinned && info.time <= now).collect();
+    by_time.sort_by_key(|info| std::cmp::Reverse((info.time, info.seq)));
+    let most_hours = i64::try_from(keep_days).unwrap_or(i64::MAX).saturating_mul(24);
+    let mut days_seen = BTreeSet::new();
+    let mut names = Vec::new();
+    for (index, info) in by_time.into_iter().enumerate() {
+        // The newest of a day comes first.
+        let is_last_of_day = days_seen.insert(info.time.to_zoned(TimeZone::UTC).date());
+        let is_young = now.duration_since(info.time).as_hours() <= most_hours;
+        if index >= keep_recent.max(1) && !(is_last_of_day && is_young) {
+            names.push(info.name.clone());
+        }
+    }
+    names
 }
 
 /// Whether a file may be readable later: there may be too many open files, or the disk may be unavailable.

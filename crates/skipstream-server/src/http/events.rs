@@ -15,7 +15,7 @@ use tokio::time::{self, Interval, MissedTickBehavior};
 
 use super::ApiError;
 use super::access::Access;
-use super::stats::Progress;
+use super::operations::Progress;
 use crate::events::{EventId, Listener, MAX_LISTENERS, Received};
 use crate::service::Service;
 
@@ -38,7 +38,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// | `published` | a new version was published | `seq`, `time`, `vocabulary`, `words` |
 /// | `arrived`, `evicted` | words entered or left the vocabulary | `words` (at most 50), `n` |
 /// | `kept` | a snapshot was saved | as in `/v1/snapshots` |
-/// | `drift` | a watched word moved more than chance explains | `word`, `cosine`, `surprise`, `since`, `overlap`, `neighbors_before`, `neighbors_after` |
+/// | `drift` | a watched word moved more than chance explains | `since`, and the word as in `/v1/movers` |
 /// | `problem` | something failed and will be retried | `message` |
 /// | `missed` | events were skipped | `n`, or null if unknown |
 ///

@@ -1,6 +1,6 @@
 //! Routes and middleware.
 //!
-//! A request passes through `trace` (access log, metrics, request id), `headers` (security headers), CORS if configured,
+//! A request passes through `trace` (access log, metrics, request id), security headers, CORS if configured,
 //! `limits` (concurrency, timeout) and `access` (roles), and then reaches its route.
 #![allow(unused_qualifications, reason = "utoipa's macros generate them")]
 
@@ -13,12 +13,10 @@ mod error;
 mod events;
 mod export;
 pub mod extract;
-mod headers;
-mod health;
 mod limits;
 mod map;
+mod operations;
 mod query;
-mod stats;
 mod text;
 mod trace;
 
@@ -26,7 +24,7 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -55,7 +53,7 @@ pub fn router(service: Arc<Service>) -> Router {
     let metrics = Arc::new(Metrics::default());
     let trace = Arc::new(Trace::new(metrics.clone(), access.clone()));
     let limits = Arc::new(Limits::new(settings));
-    let cors = cors(&settings.cors_origins);
+    let cors = cors(&settings.cors_origin);
     routes
         .with_state(service)
         .layer(Extension(Arc::new(document)))
@@ -68,7 +66,7 @@ pub fn router(service: Arc<Service>) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(limits, limits::limit))
         .layer(cors)
-        .layer(from_fn(headers::secure))
+        .layer(from_fn(secure))
         .layer(from_fn_with_state(trace, trace::trace))
 }
 
@@ -95,13 +93,32 @@ fn api() -> OpenApiRouter<Arc<Service>> {
         .routes(routes!(change::watch::list))
         .routes(routes!(change::watch::add, change::watch::remove))
         .routes(routes!(events::listen))
-        .routes(routes!(health::healthz))
-        .routes(routes!(health::readyz))
-        .routes(routes!(health::metrics))
-        .routes(routes!(stats::stats))
+        .routes(routes!(operations::healthz))
+        .routes(routes!(operations::readyz))
+        .routes(routes!(operations::metrics))
+        .routes(routes!(operations::stats))
         .routes(routes!(export::export))
-        .routes(routes!(stats::checkpoint))
+        .routes(routes!(operations::checkpoint))
         .routes(routes!(document::openapi))
+}
+
+/// Security headers.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (header::CACHE_CONTROL, "no-store"),
+];
+
+/// Adds the headers that a response does not have. The web page sets its own policy.
+async fn secure(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    for (name, value) in HEADERS {
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
 }
 
 /// Allows these origins; none by default. [`crate::auth::check`] has validated them.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use skipstream::{Progress, Totals};
 
-use crate::status::LossPoint;
+use crate::status::{LossPoint, Status};
 
 /// The window of speed and loss.
 const WINDOW: Duration = Duration::from_secs(5);
@@ -56,17 +56,15 @@ impl Meter {
     /// A fork may have been further already. Its text is then trained again and does not count as new.
     pub fn note(&mut self, progress: &Progress, before: &Totals, now: Instant) {
         let trained = self.count(progress, before, now);
-        if trained.pairs > 0 {
-            self.has_batches = true;
-            self.draw(Point { words: progress.tokens, trained });
-        }
+        self.has_batches |= trained.pairs > 0;
+        self.draw(Point { words: progress.tokens, trained });
     }
 
     /// Records the progress of a fork. Its text is too short for its loss to be compared with that of batches, so it is
     /// drawn only while there are none.
     pub fn note_fork(&mut self, progress: &Progress, before: &Totals, now: Instant) {
         let trained = self.count(progress, before, now);
-        if trained.pairs > 0 && !self.has_batches {
+        if !self.has_batches {
             self.draw(Point { words: progress.tokens, trained });
         }
     }
@@ -78,53 +76,37 @@ impl Meter {
             self.progress = *progress;
         }
         self.recent.push_back(Entry { time: now, tokens: self.progress.tokens, trained });
-        self.forget(now);
+        self.recent.drain(..self.start_of_window(now));
         trained
     }
 
-    /// Total progress, including forks.
-    pub fn progress(&self) -> Progress {
-        self.progress
-    }
-
-    /// Words learned per second, over the last few seconds.
-    pub fn words_per_second(&mut self, now: Instant) -> f64 {
-        self.forget(now);
-        let Some(first) = self.recent.front() else { return 0.0 };
-        let seconds = now.duration_since(first.time).as_secs_f64();
-        // Shortly after the start the measurement would be meaningless.
-        (self.progress.tokens - first.tokens) as f64 / seconds.max(0.5)
-    }
-
-    /// The mean loss per pair over the last few seconds, if any was trained.
-    pub fn loss(&self) -> Option<f64> {
-        // The first entry was trained before the window.
-        let trained = sum(self.recent.iter().skip(1).map(|entry| entry.trained));
-        (trained.pairs > 0).then(|| trained.mean_loss())
-    }
-
-    pub fn losses(&self) -> VecDeque<LossPoint> {
+    /// The measurements so far; the speed and the loss are those of the last few seconds.
+    pub fn status(&self, now: Instant) -> Status {
+        let start = self.start_of_window(now);
+        let first = self.recent[start];
+        // Text after a pause counts in the window only. Shortly after the start the speed would be meaningless.
+        let seconds = now.duration_since(first.time).min(WINDOW).as_secs_f64().max(0.5);
+        let trained = sum(self.recent.iter().skip(start + 1).map(|entry| entry.trained));
         let point = |point: &Point| LossPoint { words: point.words, loss: point.trained.mean_loss() };
-        self.curve.iter().map(point).collect()
+        Status {
+            progress: Some(self.progress),
+            words_per_second: (self.progress.tokens - first.tokens) as f64 / seconds,
+            loss: (trained.pairs > 0).then(|| trained.mean_loss()),
+            losses: self.curve.iter().map(point).collect(),
+            ..Status::default()
+        }
     }
 
-    /// Keeps the window, and one entry before it as its start.
-    fn forget(&mut self, now: Instant) {
-        while self.recent.get(1).is_some_and(|entry| now.duration_since(entry.time) > WINDOW) {
-            self.recent.pop_front();
-        }
-        // Otherwise the next entry would be spread over the idle time before it.
-        if let Some(first) = self.recent.front_mut()
-            && let Some(start) = now.checked_sub(WINDOW)
-        {
-            first.time = first.time.max(start);
-        }
+    /// The last entry before the window, from which its speed is measured.
+    fn start_of_window(&self, now: Instant) -> usize {
+        self.recent.partition_point(|entry| now.duration_since(entry.time) > WINDOW).saturating_sub(1)
     }
 
     /// Adds to the last point of the curve, or a new point if the last one has enough words.
     fn draw(&mut self, point: Point) {
         let before = self.curve.len().checked_sub(2).map_or(0, |before| self.curve[before].words);
         match self.curve.back_mut() {
+            _ if point.trained.pairs == 0 => {}
             // A fork has trained this text before.
             Some(last) if point.words <= last.words => {}
             Some(last) if last.words - before < self.step => {
@@ -173,15 +155,15 @@ mod tests {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
         let mut meter = Meter::new(progress(100, 10, 1.0), start);
-        assert_eq!(meter.loss(), None);
+        assert_eq!(meter.status(start).loss, None);
         meter.note(&progress(300, 20, 21.0), &progress(0, 10, 1.0).totals, at(1));
         meter.note(&progress(500, 30, 31.0), &progress(0, 20, 21.0).totals, at(2));
-        assert_eq!(meter.words_per_second(at(2)), 200.0);
-        assert_eq!(meter.loss(), Some(30.0 / 20.0));
+        let status = meter.status(at(2));
+        assert_eq!((status.words_per_second, status.loss), (200.0, Some(30.0 / 20.0)));
         meter.note(&progress(1500, 40, 71.0), &progress(0, 30, 31.0).totals, at(60));
-        assert_eq!(meter.words_per_second(at(60)), 200.0);
-        assert_eq!(meter.loss(), Some(4.0));
-        assert_eq!(meter.words_per_second(at(100)), 0.0);
+        let status = meter.status(at(60));
+        assert_eq!((status.words_per_second, status.loss), (200.0, Some(4.0)));
+        assert_eq!(meter.status(at(100)).words_per_second, 0.0);
     }
 
     #[test]
@@ -190,10 +172,11 @@ mod tests {
         let mut meter = Meter::new(progress(0, 0, 0.0), now);
         meter.note_fork(&progress(100, 50, 50.0), &Totals::default(), now);
         meter.note(&progress(80, 40, 40.0), &Totals::default(), now);
-        assert_eq!(meter.progress().tokens, 100);
-        assert_eq!(meter.losses().len(), 1);
+        let status = meter.status(now);
+        assert_eq!((status.progress.unwrap().tokens, status.losses.len()), (100, 1));
         meter.note_fork(&progress(120, 60, 60.0), &progress(0, 40, 40.0).totals, now);
-        assert_eq!((meter.progress().tokens, meter.losses().len()), (120, 1));
+        let status = meter.status(now);
+        assert_eq!((status.progress.unwrap().tokens, status.losses.len()), (120, 1));
     }
 
     #[test]
@@ -208,7 +191,7 @@ mod tests {
                 now,
             );
         }
-        let losses = meter.losses();
+        let losses = meter.status(now).losses;
         assert!((POINTS / 3..=POINTS).contains(&losses.len()), "{} points", losses.len());
         assert!(losses.iter().all(|point| point.loss == 3.0));
         assert!(losses.iter().zip(losses.iter().skip(1)).all(|(one, next)| one.words < next.words));

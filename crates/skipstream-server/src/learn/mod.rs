@@ -23,15 +23,15 @@
 mod memory;
 mod meter;
 mod model;
-mod position;
 mod queue;
 mod session;
 mod source;
 #[cfg(test)]
 mod tests;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 pub use memory::memory_bound;
 pub use model::Model;
@@ -42,45 +42,28 @@ use crate::status::Status;
 use crate::threads;
 use session::Session;
 
-#[derive(Debug)]
-pub struct Learner {
-    thread: JoinHandle<Result<()>>,
-}
-
-impl Learner {
-    /// Starts to learn the lines of the log, old and new.
-    pub fn start(service: Arc<Service>, model: Model) -> Result<Learner> {
-        let session = Session::new(service.clone(), model)?;
-        let thread = threads::spawn("learner", move || {
-            let _alarm = Alarm(service);
-            yield_to_others();
-            session.run()
-        })?;
-        Ok(Learner { thread })
-    }
-
-    /// Waits for the end of the thread, after [`Service::stop`]: the current batch is learned and the model is saved. If it
-    /// cannot be saved, the text stays in the log.
-    pub fn join(self) -> Result<()> {
-        self.thread.join().unwrap_or_else(|_| Err(Error::Failed(DEFECT.to_owned())))
-    }
-}
-
 /// The problem that is reported after a panic.
 const DEFECT: &str = "learning crashed (this is a bug); the text is safe in the log: restart the service";
 
-/// Stops the service if the thread panics, so that a supervisor can restart it. Nothing is lost.
-struct Alarm(Arc<Service>);
+/// Starts to learn the lines of the log, old and new. After [`Service::stop`], the thread finishes the current batch, saves
+/// the model and ends. If the model cannot be saved, the text stays in the log.
+pub fn start(service: Arc<Service>, model: Model) -> Result<JoinHandle<Result<()>>> {
+    let session = Session::new(service.clone(), model)?;
+    threads::spawn("learner", move || {
+        yield_to_others();
+        guarded(&service, || session.run())
+    })
+}
 
-impl Drop for Alarm {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            let status = Status { problem: Some(DEFECT.to_owned()), ..(**self.0.status.load()).clone() };
-            self.0.status.store(Arc::new(status));
-            self.0.requests.close();
-            self.0.stop();
-        }
-    }
+/// Stops the service after a panic, so that a supervisor can restart it. Nothing is lost.
+fn guarded(service: &Service, learn: impl FnOnce() -> Result<()>) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(learn)).unwrap_or_else(|_| {
+        let status = Status { problem: Some(DEFECT.to_owned()), ..(**service.status.load()).clone() };
+        service.status.store(Arc::new(status));
+        service.requests.close();
+        service.stop();
+        Err(Error::Failed(DEFECT.to_owned()))
+    })
 }
 
 /// Lowers the priority of this thread and of the training threads that it starts, so that queries come first. A failure does

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use skipstream::corpus::{self, InvalidUtf8, Lines, Sentence, Source, TextOptions};
 use skipstream::vocabulary::WordTimes;
 
-use super::position::Position;
+use super::model::Position;
 use crate::error::Result;
 use crate::log::{LogReader, Logged};
 

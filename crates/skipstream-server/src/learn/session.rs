@@ -80,7 +80,7 @@ impl Session {
             model,
             queue,
         };
-        session.report(0.0);
+        session.report();
         Ok(session)
     }
 
@@ -141,9 +141,8 @@ impl Session {
             before = progress.totals;
             if now.duration_since(reported_at) >= STATUS_EVERY {
                 reported_at = now;
-                let speed = meter.words_per_second(now);
-                let status = Status { words_per_second: speed, ..(**service.status.load()).clone() };
-                service.status.store(Arc::new(with_meter(status, meter)));
+                let Status { checkpoint, problem, .. } = (**service.status.load()).clone();
+                service.status.store(Arc::new(Status { checkpoint, problem, ..meter.status(now) }));
             }
             let is_due = now >= publish_at
                 || now >= checkpoint_at
@@ -201,7 +200,7 @@ impl Session {
             if needs_fork { self.learn_tail(seq)? } else { self.publish_base(seq, &published)? };
         self.service.publish(publication);
         self.published_at = Instant::now();
-        self.report(self.published_speed());
+        self.report();
         Ok(idle(self))
     }
 
@@ -243,7 +242,7 @@ impl Session {
         let ordered = self.service.requests.take_checkpoints();
         // Text that is learned but not saved stays in the log, which must not grow without bound.
         let log_is_long = self.service.log.kept_bytes().saturating_sub(self.service.log.waiting_bytes())
-            > self.service.settings.queue_bytes
+            > self.service.settings.queue_size
             && self.saving_problem.is_none();
         if ordered.is_empty() && Instant::now() < self.checkpoint_at && !log_is_long {
             return;
@@ -279,46 +278,36 @@ impl Session {
                 self.checkpoint_at = now + every;
                 let checkpoint = Checkpoint { seq, time: Timestamp::now() };
                 self.checkpoint = Some(checkpoint);
-                self.report(self.published_speed());
+                self.report();
                 Ok(checkpoint)
             }
             Err(error) => {
                 self.saving_problem = Some(format!("could not save the model: {error}"));
                 self.checkpoint_at = now + every.min(CHECKPOINT_PAUSE);
-                self.report(self.published_speed());
+                self.report();
                 Err(error)
             }
         }
-    }
-
-    fn published_speed(&self) -> f64 {
-        self.service.status.load().words_per_second
     }
 
     fn report_if_due(&mut self) {
         let now = Instant::now();
         if now.duration_since(self.reported_at) >= STATUS_EVERY {
             self.reported_at = now;
-            let speed = self.meter.words_per_second(now);
-            self.report(speed);
+            self.report();
         }
     }
 
-    fn report(&self, words_per_second: f64) {
-        let problem = self.learning_problem.as_ref().or(self.saving_problem.as_ref());
-        let status = Status {
-            words_per_second,
-            checkpoint: self.checkpoint,
-            problem: problem.cloned(),
-            ..Status::default()
-        };
-        self.service.status.store(Arc::new(with_meter(status, &self.meter)));
+    fn report(&self) {
+        let problem = self.learning_problem.as_ref().or(self.saving_problem.as_ref()).cloned();
+        let status = self.meter.status(Instant::now());
+        self.service.status.store(Arc::new(Status { checkpoint: self.checkpoint, problem, ..status }));
     }
 
     fn fail(&mut self, error: &Error) {
         tracing::error!(%error, "could not learn text; it stays in the log");
         self.learning_problem = Some(format!("could not learn text: {error}"));
-        self.report(0.0);
+        self.report();
     }
 
     /// Waits a moment, even if the log has news, unless the service stops.
@@ -342,10 +331,6 @@ impl Session {
             self.pause();
         }
     }
-}
-
-fn with_meter(status: Status, meter: &Meter) -> Status {
-    Status { progress: Some(meter.progress()), loss: meter.loss(), losses: meter.losses(), ..status }
 }
 
 /// Whether the model has infinite or NaN values: more text does not help.

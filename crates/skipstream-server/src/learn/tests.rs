@@ -15,7 +15,7 @@ use skipstream::{
 };
 use tempfile::TempDir;
 
-use super::position::Position;
+use super::model::Position;
 use super::queue::Queue;
 use super::source::WholeBatches;
 use super::*;
@@ -27,7 +27,7 @@ use crate::status::Status;
 /// A service without HTTP.
 struct Running {
     service: Arc<Service>,
-    learner: Learner,
+    learner: JoinHandle<Result<()>>,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -42,7 +42,7 @@ fn settings(folder: &Path) -> ServeSettings {
 
 fn start_with(settings: ServeSettings, config: &Config) -> Result<Running> {
     let folder = settings.data.clone();
-    let log = Log::open(&folder, settings.queue_bytes)?;
+    let log = Log::open(&folder, settings.queue_size)?;
     let model = if Model::exists(&folder) {
         Model::load(&folder, Some(1), &log)?
     } else {
@@ -50,7 +50,7 @@ fn start_with(settings: ServeSettings, config: &Config) -> Result<Running> {
     };
     let first = model.published(settings.vectors)?;
     let service = Service::new(settings, log, first, config.clone(), 0);
-    let learner = Learner::start(service.clone(), model)?;
+    let learner = super::start(service.clone(), model)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     Ok(Running { service, learner, runtime })
 }
@@ -70,14 +70,14 @@ impl Running {
 
     fn wait_for(&self, condition: impl Fn(&Status) -> bool) {
         while !condition(&self.service.status.load()) {
-            thread::yield_now();
+            std::thread::yield_now();
         }
     }
 
     /// Stops as on SIGTERM.
     fn stop(self) {
         self.service.stop();
-        self.learner.join().unwrap();
+        self.learner.join().unwrap().unwrap();
         assert_eq!(Arc::strong_count(&self.service), 1, "the log is closed with the service");
     }
 }
@@ -304,7 +304,7 @@ fn a_checkpoint_that_is_ordered_holds_whole_batches_and_shortens_the_log() {
     assert!((50..=60).contains(&checkpoint.seq), "{}", checkpoint.seq);
     let rest: usize = chunks(&lines, 6)[checkpoint.seq as usize / 6..].iter().map(Chunk::weight).sum();
     while running.service.log.kept_bytes() > rest as u64 {
-        thread::yield_now();
+        std::thread::yield_now();
     }
     // Once more, though nothing is new.
     assert_eq!(running.runtime.block_on(running.service.checkpoint()).unwrap().seq, checkpoint.seq);
@@ -354,7 +354,7 @@ fn lines_that_were_learned_before_the_start_do_not_count_as_waiting() {
     let running = start(folder.path(), &config);
     assert_eq!((running.service.log.waiting_bytes(), running.service.log.waiting_lines()), (0, 0));
     while running.service.log.kept_bytes() > 0 {
-        thread::yield_now();
+        std::thread::yield_now();
     }
     running.stop();
 }
@@ -367,7 +367,7 @@ fn a_model_that_could_not_be_saved_at_the_end_is_told_of() {
     running.learned(50);
     fs::create_dir(folder.path().join(".model.safetensors.partial")).unwrap();
     running.service.stop();
-    let message = running.learner.join().unwrap_err().to_string();
+    let message = running.learner.join().unwrap().unwrap_err().to_string();
     assert!(message.contains(".model.safetensors.partial"), "{message}");
 }
 
@@ -378,12 +378,7 @@ fn a_panic_of_the_learner_ends_the_service() {
     let trainer = Trainer::new(small(Method::MiniBatch, 20)).unwrap();
     let first = Model::create(folder.path(), trainer, &log).unwrap().published(Vectors::Sum).unwrap();
     let service = Service::new(settings(folder.path()), log, first, Config::default(), 0);
-    let alarm = Alarm(service.clone());
-    let thread = thread::spawn(move || {
-        let _alarm = alarm;
-        panic!("on purpose");
-    });
-    let message = Learner { thread }.join().unwrap_err().to_string();
+    let message = guarded(&service, || panic!("on purpose")).unwrap_err().to_string();
     assert!(service.is_stopping());
     assert!(message.contains("this is a bug"), "{message}");
     assert_eq!(service.status.load().problem.as_ref(), Some(&message));
@@ -441,7 +436,7 @@ fn a_log_that_is_not_the_models_is_refused() {
     let saved = Model::load(other.path(), None, &log).unwrap().saved_line();
     log.forget(saved);
     while log.kept_bytes() > 0 && saved >= 50 {
-        thread::yield_now();
+        std::thread::yield_now();
     }
     drop(log);
     fs::remove_file(Model::path(other.path())).unwrap();

@@ -5,14 +5,18 @@
 //! that the graph does not propose are missed; see the test of its recall.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use skipstream::embeddings::{Combine, Query, Term, cosines};
-use usearch::{Index, IndexOptions, MetricKind, ScalarKind};
+use usearch::{IndexOptions, MetricKind, ScalarKind};
 
 use super::Hit;
 use crate::error::{Error, Result};
 use crate::published::Published;
+use crate::service::Service;
+use crate::settings::Index;
+use crate::threads;
 
 /// Smaller vocabularies are searched exactly, which takes a few milliseconds.
 pub(super) const MIN_WORDS: usize = 20_000;
@@ -28,12 +32,19 @@ const CONNECTIVITY: usize = 16;
 const EXPANSION_ADD: usize = 128;
 const EXPANSION_SEARCH: usize = 256;
 
+/// The pause after building a graph, as a multiple of the time it took: building takes at most a fifth of a core, and newer
+/// words are compared exactly.
+const REST_TIMES: u32 = 4;
+
+/// The minimum pause.
+const SHORTEST_REST: Duration = Duration::from_secs(10);
+
 /// A graph of the vectors of a published version.
 pub struct Graph {
-    index: Index,
+    index: usearch::Index,
     /// The words, in the order of their keys.
     words: Vec<Box<str>>,
-    pub(super) took: Duration,
+    took: Duration,
     bridge: Mutex<Arc<Bridge>>,
 }
 
@@ -61,7 +72,7 @@ impl Graph {
             expansion_search: EXPANSION_SEARCH,
             multi: false,
         };
-        let index = Index::new(&options).map_err(failed)?;
+        let index = usearch::Index::new(&options).map_err(failed)?;
         index.reserve(embeddings.len()).map_err(failed)?;
         for (row, vector) in embeddings.vectors().enumerate() {
             if row % 1_000 == 0 && !go_on() {
@@ -126,6 +137,50 @@ impl std::fmt::Debug for Graph {
 
 fn failed(error: impl std::fmt::Display) -> Error {
     Error::Failed(format!("the index of neighbors: {error}"))
+}
+
+/// Starts the thread if the index is `hnsw`. It ends when the service stops.
+pub fn start(service: Arc<Service>) -> Result<Option<JoinHandle<()>>> {
+    if service.settings.index != Index::Hnsw {
+        return Ok(None);
+    }
+    threads::spawn_async("indexer", move || async move { run(&service).await }).map(Some)
+}
+
+async fn run(service: &Service) {
+    let mut publications = service.publications();
+    publications.mark_changed();
+    loop {
+        tokio::select! {
+            biased;
+            () = service.events.closed() => return,
+            changed = publications.changed() => if changed.is_err() { return },
+        }
+        let published = publications.borrow_and_update().clone();
+        if published.embeddings.len() < MIN_WORDS {
+            continue;
+        }
+        let rest = match Graph::new(&published, || !service.is_stopping()) {
+            Ok(Some(graph)) => {
+                let took = graph.took;
+                tracing::info!(words = published.embeddings.len(), ?took, "built an index of neighbors");
+                service.search.use_graph(graph);
+                took * REST_TIMES
+            }
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!(%error, "searching all words instead");
+                Duration::from_secs(60)
+            }
+        };
+        // Do not keep vectors in memory that nothing else uses.
+        drop(published);
+        tokio::select! {
+            biased;
+            () = service.events.closed() => return,
+            () = tokio::time::sleep(rest.max(SHORTEST_REST)) => {}
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,18 +2,15 @@
 //!
 //! Every query is compared with all vectors, and most of its time goes into reading them from memory. So queries that arrive
 //! close together share a pass over the vectors: `pending.rs` collects them, and the thread of the [`SearchQueue`] answers
-//! them. With the feature `usearch`, `graph.rs` finds neighbors in large vocabularies without comparing all words, and
-//! `indexer.rs` builds its graphs.
+//! them. With the feature `usearch`, `graph.rs` finds neighbors in large vocabularies without comparing all words.
 
 #[cfg(feature = "usearch")]
 mod graph;
-#[cfg(feature = "usearch")]
-mod indexer;
 mod pending;
 mod queue;
 
 #[cfg(feature = "usearch")]
-pub use indexer::start as start_indexer;
+pub use graph::start as start_indexer;
 pub use queue::SearchQueue;
 
 use crate::error::Result;

@@ -23,7 +23,10 @@ const HOLD: Duration = Duration::from_millis(20);
 /// The rate is high if this many queries arrived within a second: then at least one more is expected while one is held.
 const FAST: usize = 64;
 
-/// Queries of one request.
+/// The maximum queue depth: some seconds of work on a hundred thousand words.
+pub(super) const MAX_WAITING: usize = 4_096;
+
+/// Queries of one request, or those that are answered in one pass, about one published version.
 #[derive(Debug)]
 pub(super) struct Group {
     pub published: Arc<Published>,
@@ -37,19 +40,11 @@ pub(super) struct Waiting {
     pub reply: oneshot::Sender<Vec<Hit>>,
 }
 
-/// Queries that are answered together.
-#[derive(Debug)]
-pub(super) struct Pass {
-    pub published: Arc<Published>,
-    pub waiting: Vec<Waiting>,
-}
-
 /// The waiting queries of all requests.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Pending {
     line: Mutex<Line>,
     changed: Condvar,
-    max_waiting: usize,
 }
 
 #[derive(Debug, Default)]
@@ -65,10 +60,6 @@ struct Line {
 }
 
 impl Pending {
-    pub fn new(max_waiting: usize) -> Pending {
-        Pending { line: Mutex::default(), changed: Condvar::new(), max_waiting }
-    }
-
     /// Accepts all queries of a group, or none of them.
     pub fn push(&self, group: Group) -> Result<()> {
         if group.waiting.is_empty() {
@@ -78,8 +69,8 @@ impl Pending {
         if line.closed {
             return Err(Error::Stopping);
         }
-        if line.waiting + group.waiting.len() > self.max_waiting {
-            return Err(Error::Busy { waiting: line.waiting, limit: self.max_waiting });
+        if line.waiting + group.waiting.len() > MAX_WAITING {
+            return Err(Error::Busy { waiting: line.waiting, limit: MAX_WAITING });
         }
         line.push(group, Instant::now());
         self.changed.notify_one();
@@ -87,7 +78,7 @@ impl Pending {
     }
 
     /// Waits for the next pass; `None` after the queue was closed.
-    pub fn next(&self) -> Option<Pass> {
+    pub fn next(&self) -> Option<Group> {
         let mut line = self.lock();
         loop {
             if line.closed {
@@ -149,8 +140,8 @@ impl Line {
 
     /// The queries of the next pass, one of each group in turn, so that a request with a thousand does not delay a request
     /// with one. A pass reads one published version, that of the first group. `None` if no query waits any more.
-    fn take(&mut self, now: Instant) -> Option<Pass> {
-        let mut pass: Option<Pass> = None;
+    fn take(&mut self, now: Instant) -> Option<Group> {
+        let mut pass: Option<Group> = None;
         // Consecutive groups that remain and had nothing for this pass.
         let mut passed_over = 0;
         while passed_over < self.groups.len() {
@@ -160,8 +151,8 @@ impl Line {
             match if fits { self.next_of(&mut group) } else { None } {
                 Some(waiting) => {
                     passed_over = 0;
-                    let new = || Pass { published: group.published.clone(), waiting: Vec::new() };
-                    pass.get_or_insert_with(new).waiting.push(waiting);
+                    let new = || Group { published: group.published.clone(), waiting: VecDeque::new() };
+                    pass.get_or_insert_with(new).waiting.push_back(waiting);
                 }
                 None => passed_over += usize::from(!group.waiting.is_empty()),
             }
@@ -208,7 +199,7 @@ mod tests {
         (group, replies)
     }
 
-    fn names(pass: &Pass) -> Vec<usize> {
+    fn names(pass: &Group) -> Vec<usize> {
         pass.waiting.iter().map(|waiting| waiting.query.n).collect()
     }
 
@@ -283,11 +274,11 @@ mod tests {
     #[test]
     fn a_full_queue_and_a_closed_one_reject() {
         let published = published(3, 2);
-        let pending = Pending::new(5);
+        let pending = Pending::default();
         let (four, _wait) = group(&published, 4);
         pending.push(four).unwrap();
-        let message = pending.push(group(&published, 2).0).unwrap_err().to_string();
-        assert_eq!(message, "4 queries are waiting; the limit is 5");
+        let message = pending.push(group(&published, MAX_WAITING).0).unwrap_err().to_string();
+        assert_eq!(message, "4 queries are waiting; the limit is 4096");
         assert_eq!(pending.waiting(), 4);
         pending.close();
         assert!(matches!(pending.push(group(&published, 1).0), Err(Error::Stopping)));

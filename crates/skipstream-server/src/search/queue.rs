@@ -8,13 +8,10 @@ use skipstream::embeddings::Query;
 use tokio::sync::oneshot;
 
 use super::Hit;
-use super::pending::{Group, Pass, Pending, Waiting};
+use super::pending::{Group, Pending, Waiting};
 use crate::error::{Error, Result};
 use crate::published::Published;
 use crate::threads;
-
-/// The maximum queue depth: some seconds of work on a hundred thousand words.
-const MAX_WAITING: usize = 4_096;
 
 /// The queue of queries. Its own thread answers them, so that searches delay only one another, and queries that arrive close
 /// together share a pass over the vectors.
@@ -31,13 +28,7 @@ pub struct SearchQueue {
 
 impl Default for SearchQueue {
     fn default() -> SearchQueue {
-        SearchQueue::with_limit(MAX_WAITING)
-    }
-}
-
-impl SearchQueue {
-    fn with_limit(max_waiting: usize) -> SearchQueue {
-        let pending = Arc::new(Pending::new(max_waiting));
+        let pending = Arc::new(Pending::default());
         #[cfg(feature = "usearch")]
         let graph = Arc::new(arc_swap::ArcSwapOption::empty());
         let answering = {
@@ -65,7 +56,9 @@ impl SearchQueue {
             graph,
         }
     }
+}
 
+impl SearchQueue {
     /// The answers to some queries, in their order, the best first. They are those of
     /// [`Embeddings::search`](skipstream::Embeddings::search).
     ///
@@ -111,18 +104,18 @@ impl Drop for SearchQueue {
 
 /// Answers what a graph can answer, and returns the rest.
 #[cfg(feature = "usearch")]
-fn answer_by_graph(mut pass: Pass, graph: Option<&super::graph::Graph>) -> Pass {
+fn answer_by_graph(mut pass: Group, graph: Option<&super::graph::Graph>) -> Group {
     use super::graph::MIN_WORDS;
     let Some(graph) = graph.filter(|_| pass.published.embeddings.len() >= MIN_WORDS) else { return pass };
-    let mut rest = Vec::new();
+    let mut rest = VecDeque::new();
     for waiting in pass.waiting {
         match graph.answer(&pass.published, &waiting.query) {
             // The caller may have gone away.
             Ok(Some(answer)) => drop(waiting.reply.send(answer)),
-            Ok(None) => rest.push(waiting),
+            Ok(None) => rest.push_back(waiting),
             Err(error) => {
                 tracing::warn!(%error, "searching all words instead");
-                rest.push(waiting);
+                rest.push_back(waiting);
             }
         }
     }
@@ -130,7 +123,7 @@ fn answer_by_graph(mut pass: Pass, graph: Option<&super::graph::Graph>) -> Pass 
     pass
 }
 
-fn answer(pass: Pass) {
+fn answer(pass: Group) {
     let (queries, replies): (Vec<_>, Vec<_>) =
         pass.waiting.into_iter().map(|waiting| (waiting.query, waiting.reply)).unzip();
     // The other cores are left to training and to requests.

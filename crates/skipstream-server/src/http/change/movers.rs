@@ -38,11 +38,13 @@ pub struct Moved {
     /// The snapshot it was compared with; null if there is none, and then no word is listed
     pub since: Option<Baseline>,
     /// The words that moved most for their frequency, strongest first
-    pub movers: Vec<Mover>,
+    #[schema(value_type = Vec<Mover>)]
+    pub movers: Vec<MovedWord>,
 }
 
 /// A word that moved
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "documents `MovedWord`")]
 pub struct Mover {
     /// The word
     pub word: String,
@@ -62,23 +64,6 @@ pub struct Mover {
     pub neighbors_before: Vec<String>,
     /// Nearest neighbors now
     pub neighbors_after: Vec<String>,
-}
-
-impl From<&MovedWord> for Mover {
-    fn from(moved: &MovedWord) -> Mover {
-        let movement = &moved.movement;
-        Mover {
-            word: movement.word.clone(),
-            cosine: movement.cosine,
-            surprise: movement.surprise,
-            above_floor: movement.above_floor,
-            old_count: movement.old_count,
-            new_count: movement.new_count,
-            overlap: moved.overlap,
-            neighbors_before: moved.neighbors_before.clone(),
-            neighbors_after: moved.neighbors_after.clone(),
-        }
-    }
 }
 
 /// Words whose meaning moved
@@ -110,7 +95,7 @@ pub async fn list(
         let Some(comparison) = comparison else {
             return Ok(Json(Moved { snapshot: (&*published).into(), since: None, movers: Vec::new() }));
         };
-        let movers = comparison.drift.moved.iter().take(n.map_or(20, Words::get)).map(Mover::from).collect();
+        let movers = comparison.drift.moved.iter().take(n.map_or(20, Words::get)).cloned().collect();
         let since = Baseline { name: Some(comparison.old.name.clone()), time: comparison.old.time };
         Ok(Json(Moved { snapshot: comparison.new.clone(), since: Some(since), movers }))
     })

@@ -59,45 +59,16 @@ pub async fn of_word(
 type Words = List<Word, 0, MAX_QUERIES>;
 type Vectors = List<Vec<f32>, 0, MAX_QUERIES>;
 
-/// A batch of words or vectors.
-#[derive(Debug, Deserialize)]
+/// A batch of either words or vectors
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Batch {
-    words: Option<Words>,
-    vectors: Option<Vectors>,
-    n: Option<Answers>,
-}
-
-/// Either words or vectors
-#[derive(ToSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "documents `Batch`, which must have exactly one of the two fields")]
-enum BatchShape {
-    Words(OfWords),
-    Vectors(OfVectors),
-}
-
-/// A batch of words
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code, reason = "documents `Batch`")]
-struct OfWords {
+pub struct WordsOrVectors {
     /// The words
     #[schema(inline)]
-    words: Words,
-    /// Number of neighbors of each; 10 by default
-    #[schema(inline)]
-    n: Option<Answers>,
-}
-
-/// A batch of vectors
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code, reason = "documents `Batch`")]
-struct OfVectors {
+    words: Option<Words>,
     /// The vectors, each with as many values as the model has dimensions
     #[schema(inline)]
-    vectors: Vectors,
+    vectors: Option<Vectors>,
     /// Number of neighbors of each; 10 by default
     #[schema(inline)]
     n: Option<Answers>,
@@ -122,12 +93,12 @@ pub struct NeighborList {
 /// Send either words or vectors. At most 100,000 neighbors in total. An unknown word, or a vector of the wrong length, has
 /// an error in its result.
 #[utoipa::path(
-    post, path = "/v1/neighbors", tag = "queries", request_body = inline(BatchShape),
+    post, path = "/v1/neighbors", tag = "queries", request_body = WordsOrVectors,
     responses((status = 200, body = Answer<ManyNeighbors>)), security(("token" = ["read"]))
 )]
 pub async fn of_many(
     State(service): State<Arc<Service>>,
-    Body(Batch { words, vectors, n }): Body<Batch>,
+    Body(WordsOrVectors { words, vectors, n }): Body<WordsOrVectors>,
 ) -> Result<Json<Answer<ManyNeighbors>>, ApiError> {
     let n = answers(n);
     let published = service.published();

@@ -1,4 +1,6 @@
 //! Turns the bytes of an upload into chunks of lines.
+//!
+//! Invariant: besides the chunks it holds less than one line and the last piece, whatever is sent.
 
 use std::io::Write;
 use std::mem;
@@ -6,7 +8,6 @@ use std::mem;
 use flate2::write::MultiGzDecoder;
 use skipstream::corpus::InvalidUtf8;
 
-use super::lines::Lines;
 use super::problem::Problem;
 use super::record::Kind;
 use crate::log::Chunk;
@@ -15,18 +16,26 @@ use crate::settings::ServeSettings;
 /// Compressed bytes to decode at a time: at worst they expand a thousandfold, to a megabyte.
 const GZIP_STEP: usize = 1 << 10;
 
-/// Decompresses bytes, cuts them into lines and collects these in chunks.
+/// Some editors put this at the start of a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Decompresses bytes, cuts them into lines and collects these in chunks. A line ends with `\n` or `\r\n`, which the last
+/// line may lack.
 pub struct Decoder {
     kind: Kind,
     invalid_utf8: InvalidUtf8,
     gzip: Option<Box<MultiGzDecoder<Vec<u8>>>>,
-    lines: Lines,
+    /// The beginning of an unfinished line.
+    begun: Vec<u8>,
+    /// Lines so far.
+    lines: u64,
     /// Full chunks, and one that is not full.
     pub chunks: Vec<Chunk>,
     received: u64,
     /// Bytes after decompression.
     decoded: u64,
-    most: u64,
+    max_body_size: u64,
+    max_line_size: usize,
 }
 
 impl Decoder {
@@ -35,11 +44,13 @@ impl Decoder {
             kind,
             invalid_utf8,
             gzip: is_gzip.then(|| Box::new(MultiGzDecoder::new(Vec::new()))),
-            lines: Lines::new(settings.max_line_bytes),
+            begun: Vec::new(),
+            lines: 0,
             chunks: vec![Chunk::default()],
             received: 0,
             decoded: 0,
-            most: settings.max_body_bytes,
+            max_body_size: settings.max_body_size,
+            max_line_size: settings.max_line_size as usize,
         }
     }
 
@@ -48,8 +59,9 @@ impl Decoder {
         if self.gzip.is_some() { GZIP_STEP } else { usize::MAX }
     }
 
+    /// The number of the next line, from 1.
     pub fn line(&self) -> u64 {
-        self.lines.number()
+        self.lines + 1
     }
 
     /// Whether there are lines that are not logged yet.
@@ -61,8 +73,8 @@ impl Decoder {
     pub fn take(&mut self, piece: &[u8]) -> Result<(), Problem> {
         self.received += piece.len() as u64;
         // There may be many empty gzip members.
-        if self.received > self.most {
-            return Err(self.too_long());
+        if self.received > self.max_body_size {
+            return Err(Problem::LongBody { line: self.line(), most: self.max_body_size });
         }
         let Some(gzip) = &mut self.gzip else { return self.take_text(piece) };
         let written = gzip.write_all(piece);
@@ -77,34 +89,51 @@ impl Decoder {
             let text = gzip.finish().map_err(|error| self.corrupt(&error))?;
             self.take_text(&text)?;
         }
-        let Decoder { lines, chunks, kind, invalid_utf8, .. } = self;
-        lines.finish(|number, line| push(chunks, kind.read(number, line, *invalid_utf8)?))
+        if self.begun.is_empty() { Ok(()) } else { self.end_line() }
     }
 
     fn take_text(&mut self, text: &[u8]) -> Result<(), Problem> {
         self.decoded += text.len() as u64;
-        if self.decoded > self.most {
-            return Err(self.too_long());
+        if self.decoded > self.max_body_size {
+            return Err(Problem::LongBody { line: self.line(), most: self.max_body_size });
         }
-        let Decoder { lines, chunks, kind, invalid_utf8, .. } = self;
-        lines.take(text, |number, line| push(chunks, kind.read(number, line, *invalid_utf8)?))
+        for part in text.split_inclusive(|&byte| byte == b'\n') {
+            // Two more bytes for `\r\n`.
+            if self.begun.len() + part.len() > self.max_line_size + 2 {
+                return Err(self.long_line());
+            }
+            self.begun.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                self.end_line()?;
+            }
+        }
+        Ok(())
     }
 
-    fn too_long(&self) -> Problem {
-        Problem::LongBody { line: self.line(), most: self.most }
+    fn end_line(&mut self) -> Result<(), Problem> {
+        let line = self.begun.strip_suffix(b"\n").unwrap_or(&self.begun);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.len() > self.max_line_size {
+            return Err(self.long_line());
+        }
+        let line = if self.lines == 0 { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) } else { line };
+        let (text, time) = self.kind.read(self.line(), line, self.invalid_utf8)?;
+        if self.chunks.last().is_none_or(|chunk| chunk.weight() >= Chunk::BYTES) {
+            self.chunks.push(Chunk::default());
+        }
+        self.chunks.last_mut().expect("there is a chunk by now").push(&text, time);
+        self.lines += 1;
+        self.begun.clear();
+        Ok(())
+    }
+
+    fn long_line(&self) -> Problem {
+        Problem::LongLine { line: self.line(), most: self.max_line_size }
     }
 
     fn corrupt(&self, error: &std::io::Error) -> Problem {
         Problem::Gzip { line: self.line(), reason: error.to_string() }
     }
-}
-
-fn push(chunks: &mut Vec<Chunk>, (text, time): super::record::Line<'_>) -> Result<(), Problem> {
-    if chunks.last().is_none_or(|chunk| chunk.weight() >= Chunk::BYTES) {
-        chunks.push(Chunk::default());
-    }
-    chunks.last_mut().expect("there is a chunk by now").push(&text, time);
-    Ok(())
 }
 
 #[cfg(test)]
@@ -127,6 +156,50 @@ mod tests {
         }
         decoder.finish()?;
         Ok(decoder.chunks.into_iter().flat_map(|chunk| chunk.text).collect())
+    }
+
+    /// The lines of a body that arrives in pieces of this size.
+    fn lines(body: &[u8], piece: usize, max_line_size: u64) -> Result<Vec<Vec<u8>>, Problem> {
+        let settings = ServeSettings { max_line_size, ..ServeSettings::default() };
+        let mut decoder = Decoder::new(Kind::Plain, false, InvalidUtf8::Replace, &settings);
+        for piece in body.chunks(piece) {
+            decoder.take(piece)?;
+        }
+        decoder.finish()?;
+        let lines = decoder.chunks.iter().flat_map(|chunk| chunk.iter().map(|(line, _)| line.to_vec()));
+        Ok(lines.collect())
+    }
+
+    #[test]
+    fn lines_do_not_depend_on_the_pieces() {
+        for (body, expected) in [
+            ("", vec![]),
+            ("\n", vec![""]),
+            ("one\ntwo\n", vec!["one", "two"]),
+            ("one\r\n\r\ntwo", vec!["one", "", "two"]),
+            ("one\rtwo\r", vec!["one\rtwo"]),
+            ("a\0b\n", vec!["a\0b"]),
+            ("\u{feff}one\n\u{feff}two", vec!["one", "\u{feff}two"]),
+        ] {
+            for piece in 1..=body.len().max(1) {
+                let found = lines(body.as_bytes(), piece, 9).unwrap();
+                assert_eq!(
+                    found,
+                    expected.iter().map(|line| line.as_bytes()).collect::<Vec<_>>(),
+                    "{body:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_an_error() {
+        for piece in 1..=20 {
+            assert_eq!(lines(b"12345\r\n1234\n", piece, 5).unwrap().len(), 2);
+            for body in [&b"1234\n123456\n"[..], b"1234\n123456", b"1234\n12345678901234567890"] {
+                assert_eq!(lines(body, piece, 5).unwrap_err(), Problem::LongLine { line: 2, most: 5 });
+            }
+        }
     }
 
     #[test]

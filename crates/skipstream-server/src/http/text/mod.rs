@@ -1,12 +1,11 @@
 //! Uploads of text.
 //!
-//! A body is processed while it arrives: decompressed, cut into lines (`lines.rs`), parsed (`record.rs`) and collected in
-//! chunks (`decoder.rs`), which are logged (`body.rs`). Memory holds only one chunk, one line and the last piece. While the
+//! A body is processed while it arrives: decompressed, cut into lines and collected in chunks (`decoder.rs`), parsed
+//! (`record.rs`) and logged (`body.rs`). Memory holds only one chunk, one line and the last piece. While the
 //! queue is full nothing is read, so that the client has to wait.
 
 mod body;
 mod decoder;
-mod lines;
 mod problem;
 mod record;
 pub mod wait;

@@ -1,6 +1,7 @@
 use skipstream::embeddings::{AnalogyRule, Neighbor};
 
 use super::*;
+use crate::search::pending::MAX_WAITING;
 use crate::search::testing::published;
 
 fn hits(neighbors: &[Neighbor<'_>]) -> Vec<Hit> {
@@ -61,9 +62,9 @@ async fn an_invalid_vector_is_rejected() {
 #[tokio::test]
 async fn more_queries_than_the_queue_holds_are_rejected() {
     let published = published(5, 3);
-    let queue = SearchQueue::with_limit(4);
-    let queries = (0..5).map(|row| Query::neighbors(row, 1)).collect();
-    assert!(matches!(queue.search(&published, queries).await, Err(Error::Busy { waiting: 0, limit: 4 })));
+    let queries = vec![Query::neighbors(1, 1); MAX_WAITING + 1];
+    let refused = SearchQueue::default().search(&published, queries).await;
+    assert!(matches!(refused, Err(Error::Busy { waiting: 0, limit: MAX_WAITING })));
 }
 
 #[tokio::test]
