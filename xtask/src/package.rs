@@ -32,7 +32,7 @@ pub fn run_tests() -> Result<()> {
     run(&mut call(&["mypy.stubtest", "--mypy-config-file", "pyproject.toml", "skipstream"]))?;
     // Check for syntax that is newer than the oldest supported Python.
     let mut vermin = Command::new(python.program("vermin"));
-    vermin.args(["--target=3.9-", "--no-tips", "--quiet", "python", "tutorial"]).current_dir(&package);
+    vermin.args(["--target=3.10-", "--no-tips", "--quiet", "python", "tutorial"]).current_dir(&package);
     run(&mut vermin)?;
     let tests = ["pytest", "--doctest-modules", "--pyargs", "skipstream", "tests"];
     run(call(&tests).env("SKIPSTREAM", program))

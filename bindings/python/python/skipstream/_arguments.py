@@ -7,35 +7,36 @@ import operator
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-FilePath = Union[str, "os.PathLike[str]"]
+FilePath = str | os.PathLike[str]
 
-Key = Union[str, int, "np.integer[Any]"]
+Key = str | int | np.integer[Any]
 """A word, or its row."""
 
 Vector = NDArray[np.float32]
 
-Term = Union[Key, Vector]
+Term = Key | Vector
 """A word, its row, or a vector."""
 
-Terms = Union[Key, NDArray[Any], Iterable[Union[Key, NDArray[Any], "tuple[Any, float]"]], None]
+Terms = Key | NDArray[Any] | Iterable[Key | NDArray[Any] | tuple[Any, float]] | None
 """One term or several, with or without weights."""
 
 
-def whole(name: str, value: Any, least: int = 0) -> int:
-    """An int of at least `least`. Values beyond `sys.maxsize` are clamped to it."""
+def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
+    """An int within limits. Without an upper limit, values beyond `sys.maxsize` are clamped to it."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} is {value}; it must be an int")
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} is {_kind(value)}; it must be an int") from None
-    if number < least:
-        raise ValueError(f"{name} is {number}; it must be at least {least}")
+    if number < least or (most is not None and number > most):
+        limit = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} is {number}; it must be {limit}")
     return min(number, sys.maxsize)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
+from skipstream._arguments import whole
 from skipstream._trainer import Trainer
 
 # gensim's names and ours.
@@ -83,19 +83,7 @@ def trainer_by_gensim_names(**settings: Any) -> Trainer:
 
 def replays_of(epochs: int) -> int:
     """The number of replays for a number of epochs."""
-    return integer("epochs", epochs, 1, 101) - 1
-
-
-def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Checks that a value is an integer within limits."""
-    limit = f"at least {least}" if most is None else f"from {least} to {most}"
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}; it must be an integer {limit}") from None
-    if number < least or (most is not None and number > most):
-        raise ValueError(f"{name} is {number}; it must be {limit}")
-    return number
+    return whole("epochs", epochs, 1, 101) - 1
 
 
 def token_lists(sentences: Any) -> Iterator[Any]:

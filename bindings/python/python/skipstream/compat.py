@@ -40,8 +40,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skipstream._arguments import whole
 from skipstream._embeddings import Embeddings
-from skipstream._gensim import ABSENT, FIXED, integer, only, replays_of, token_lists, trainer_by_gensim_names
+from skipstream._gensim import ABSENT, FIXED, only, replays_of, token_lists, trainer_by_gensim_names
 from skipstream._trainer import Trainer
 
 __all__ = ["Word2Vec"]
@@ -211,7 +212,7 @@ class Word2Vec:
 
     @workers.setter
     def workers(self, workers: int) -> None:
-        self._trainer.threads = integer("workers", workers, 1, 1000)
+        self._trainer.threads = whole("workers", workers, 1, 1000)
 
     @property
     def shrink_windows(self) -> bool:
@@ -375,7 +376,7 @@ class Word2Vec:
         As in gensim: a softmax over the products of the mean vector with each context vector. Returns None if no given
         word is known.
         """
-        topn = integer("topn", topn, 0)
+        topn = whole("topn", topn, 0)
         wv = self.wv
         known = [
             wv.get_index(word) if isinstance(word, str) else word for word in context_words_list if word in wv
@@ -392,7 +393,7 @@ class Word2Vec:
     def save(self, fname: str | os.PathLike[str]) -> None:
         """Writes the whole state to one file, which all of skipstream's programs read."""
         note = {name: getattr(self, name) for name in _NOTED}
-        self._trainer._note(_NOTE, json.dumps(note))
+        self._trainer._live().set_note(_NOTE, json.dumps(note))
         self._trainer.save(fname)
 
     @classmethod
@@ -409,7 +410,7 @@ class Word2Vec:
         model = cls.__new__(cls)
         model._trainer = Trainer.load(fname, threads=workers)
         try:
-            note = dict(json.loads(model._trainer._notes().get(_NOTE, "{}")))
+            note = dict(json.loads(model._trainer._live().notes().get(_NOTE, "{}")))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{fname}: invalid compat.Word2Vec note: {error}") from None
         for name, (value, _) in FIXED.items():
@@ -437,7 +438,7 @@ class Word2Vec:
         if name in FIXED:
             only(name, value, *FIXED[name])
         if name in _LIMITS and not (value is None and name != "min_count"):
-            value = integer(name, value, *_LIMITS[name])
+            value = whole(name, value, *_LIMITS[name])
         if name in ("min_count", "max_final_vocab"):
             super().__setattr__("_wv", None)
         super().__setattr__(name, value)

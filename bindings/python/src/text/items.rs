@@ -4,18 +4,14 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyString};
 use skipstream::corpus::{TextOptions, TokenLists};
 
-use super::utf8::{Encoded, Utf8, append};
-use super::{Kind, Supply, refuse_one_string};
+use super::{CHUNK_BYTES, CHUNK_TOKENS, Kind, Supply, refuse_one_string};
 use crate::ending;
 use crate::error::to_python;
 
-/// The number of bytes taken while Python's lock is held: enough that taking the lock costs nothing, and few enough that
-/// other Python threads do not wait long.
-const CHUNK_TOKENS: usize = 50_000;
-const CHUNK_BYTES: usize = 256 << 10;
+/// How long text is taken while the GIL is held.
 const CHUNK_TIME: Duration = Duration::from_millis(20);
 
 /// The items of an iterable, all of one kind.
@@ -31,19 +27,12 @@ pub struct Items {
     skips_missing: bool,
     missing: u64,
     open: Option<Open>,
-    utf8: Utf8,
 }
 
-/// A list of tokens that was taken in part, with the index of the next.
+/// A list of tokens that was taken in part, with the number of the last token.
 struct Open {
-    tokens: Tokens,
+    tokens: Py<PyIterator>,
     number: usize,
-}
-
-enum Tokens {
-    List(Py<PyList>),
-    Tuple(Py<PyTuple>),
-    Iterator(Py<PyIterator>),
 }
 
 impl Items {
@@ -68,7 +57,6 @@ impl Items {
             skips_missing,
             missing: 0,
             open: None,
-            utf8: Utf8::default(),
         };
         if let Some(first) = items.next(sentences.py())? {
             items.kind = if is_string(&first) { Kind::Strings } else { Kind::Lists };
@@ -100,13 +88,7 @@ impl Items {
         let deadline = Instant::now() + CHUNK_TIME;
         while let Some(item) = self.next(py)? {
             let start = lines.len();
-            if let Ok(text) = item.cast::<PyString>() {
-                append(text, lines)?;
-            } else if let Ok(text) = item.cast::<PyBytes>() {
-                lines.extend_from_slice(text.as_bytes());
-            } else if let Ok(text) = item.cast::<PyByteArray>() {
-                lines.extend(text.to_vec());
-            } else {
+            if !append(&item, lines)? {
                 let (number, kind) = (self.number, type_name(&item));
                 let message = format!("item {number} of sentences is {kind}; those before it are strings");
                 return Err(PyTypeError::new_err(message));
@@ -130,7 +112,7 @@ impl Items {
             let mut open = match self.open.take() {
                 Some(open) => open,
                 None => match self.next(py)? {
-                    Some(item) => Open { tokens: self.tokens_of(&item)?, number: 0 },
+                    Some(item) => self.open_list(&item)?,
                     None => return Ok(false),
                 },
             };
@@ -143,46 +125,30 @@ impl Items {
         Ok(true)
     }
 
-    fn tokens_of(&self, item: &Bound<'_, PyAny>) -> PyResult<Tokens> {
-        if let Ok(list) = item.cast_exact::<PyList>() {
-            return Ok(Tokens::List(list.clone().unbind()));
-        }
-        if let Ok(tuple) = item.cast_exact::<PyTuple>() {
-            return Ok(Tokens::Tuple(tuple.clone().unbind()));
-        }
-        let (number, kind) = (self.number, type_name(item));
+    fn open_list(&self, item: &Bound<'_, PyAny>) -> PyResult<Open> {
+        let wrong_type = |expected: &str| {
+            let (number, kind) = (self.number, type_name(item));
+            PyTypeError::new_err(format!("item {number} of sentences is {kind}; {expected}"))
+        };
         if is_string(item) {
-            let message =
-                format!("item {number} of sentences is {kind}; those before it are lists of tokens");
-            return Err(PyTypeError::new_err(message));
+            return Err(wrong_type("those before it are lists of tokens"));
         }
         match item.try_iter() {
-            Ok(iterator) => Ok(Tokens::Iterator(iterator.unbind())),
-            Err(error) if error.is_instance_of::<PyTypeError>(item.py()) => Err(PyTypeError::new_err(
-                format!("item {number} of sentences is {kind}; it must be a string or a list of tokens"),
-            )),
+            Ok(iterator) => Ok(Open { tokens: iterator.unbind(), number: 0 }),
+            Err(error) if error.is_instance_of::<PyTypeError>(item.py()) => {
+                Err(wrong_type("it must be a string or a list of tokens"))
+            }
             Err(error) => Err(error),
         }
     }
 
     /// Takes tokens of one sentence, at most a chunk of them. Returns whether there may be more.
     fn take_tokens(&mut self, py: Python<'_>, open: &mut Open, lists: &mut TokenLists) -> PyResult<bool> {
-        let Open { tokens, number } = open;
+        let number = &mut open.number;
+        let mut tokens = open.tokens.bind(py).clone();
         let last = number.saturating_add(CHUNK_TOKENS);
         while *number < last {
-            let token = match tokens {
-                Tokens::List(list) => {
-                    let list = list.bind(py);
-                    // It may have become shorter since.
-                    if *number < list.len() { list.get_item(*number).ok() } else { None }
-                }
-                Tokens::Tuple(tuple) => {
-                    let tuple = tuple.bind(py);
-                    if *number < tuple.len() { tuple.get_item(*number).ok() } else { None }
-                }
-                Tokens::Iterator(iterator) => iterator.bind(py).clone().next().transpose()?,
-            };
-            let Some(token) = token else { return Ok(false) };
+            let Some(token) = tokens.next().transpose()? else { return Ok(false) };
             *number += 1;
             let Ok(token) = token.cast::<PyString>() else {
                 return Err(PyTypeError::new_err(format!(
@@ -191,9 +157,9 @@ impl Items {
                     type_name(&token)
                 )));
             };
-            match self.utf8.encode(token)? {
-                Encoded::Text(token) => lists.push(token),
-                Encoded::Bytes(token) => lists.push_bytes(&token).map_err(|error| to_python(py, error))?,
+            match token.to_str() {
+                Ok(token) => lists.push(token),
+                Err(_) => lists.push_bytes(&encode_surrogates(token)?).map_err(to_python)?,
             }
         }
         Ok(true)
@@ -227,10 +193,36 @@ impl Supply for Items {
     }
 }
 
-fn is_string(item: &Bound<'_, PyAny>) -> bool {
+pub fn is_string(item: &Bound<'_, PyAny>) -> bool {
     item.is_instance_of::<PyString>()
         || item.is_instance_of::<PyBytes>()
         || item.is_instance_of::<PyByteArray>()
+}
+
+/// Appends a string or bytes. Returns false if the item is neither.
+fn append(item: &Bound<'_, PyAny>, bytes: &mut Vec<u8>) -> PyResult<bool> {
+    if let Ok(text) = item.cast::<PyString>() {
+        // Not `to_str`, which leaves the encoded text in the string: a list of lines would take twice the memory.
+        match text.encode_utf8() {
+            Ok(encoded) => bytes.extend_from_slice(encoded.as_bytes()),
+            Err(_) => bytes.extend(encode_surrogates(text)?),
+        }
+    } else if let Ok(text) = item.cast::<PyBytes>() {
+        bytes.extend_from_slice(text.as_bytes());
+    } else if let Ok(text) = item.cast::<PyByteArray>() {
+        bytes.extend(text.to_vec());
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// A string with unpaired surrogates, which are written as if they were characters. That is not valid UTF-8.
+fn encode_surrogates(string: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {
+    // The method of `str` itself: a subclass may override it.
+    let method = string.py().get_type::<PyString>().getattr("encode")?;
+    let encoded = method.call1((string, "utf-8", "surrogatepass"))?;
+    Ok(encoded.cast_into::<PyBytes>()?.as_bytes().to_vec())
 }
 
 /// A text whose mean vector is requested.
@@ -242,31 +234,25 @@ pub enum Text {
 
 impl Items {
     /// The next texts, up to a number.
-    pub fn take_texts(&mut self, py: Python<'_>, most: usize, options: &TextOptions) -> PyResult<Vec<Text>> {
+    pub fn take_texts(
+        &mut self,
+        py: Python<'_>,
+        most: usize,
+        may_miss: bool,
+        options: &TextOptions,
+    ) -> PyResult<Vec<Text>> {
         let mut texts = Vec::new();
         while texts.len() < most {
             ending::check()?;
-            let item = match self.first.take() {
-                Some(first) => first.into_bound(py),
-                None => match self.iterator.bind(py).clone().next().transpose()? {
-                    Some(item) => {
-                        self.number += 1;
-                        item
-                    }
-                    None => break,
-                },
-            };
-            texts.push(if self.skips_missing && is_missing(&item) {
+            let Some(item) = self.next(py)? else { break };
+            let mut lines = Vec::new();
+            texts.push(if may_miss && is_missing(&item) {
                 Text::Missing
-            } else if let Ok(text) = item.cast::<PyString>() {
-                let mut lines = Vec::new();
-                append(text, &mut lines)?;
+            } else if append(&item, &mut lines)? {
                 Text::Lines(lines)
-            } else if is_string(&item) {
-                Text::Lines(item.extract()?)
             } else {
-                let mut lists = TokenLists::new("texts", options).map_err(|error| to_python(py, error))?;
-                let mut open = Open { tokens: self.tokens_of(&item)?, number: 0 };
+                let mut lists = TokenLists::new("texts", options).map_err(to_python)?;
+                let mut open = self.open_list(&item)?;
                 while self.take_tokens(py, &mut open, &mut lists)? {}
                 lists.end_list();
                 Text::Tokens(Box::new(lists))
