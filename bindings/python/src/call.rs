@@ -16,7 +16,7 @@ pub fn call<T: Send>(py: Python<'_>, work: impl FnOnce() -> skipstream::Result<T
         .map_err(|reason| {
             PyRuntimeError::new_err(format!("internal error in skipstream, please report it: {reason}"))
         })?
-        .map_err(|error| to_python(py, error))
+        .map_err(to_python)
 }
 
 /// Runs a closure and returns the panic message if it panics.

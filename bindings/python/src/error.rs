@@ -10,7 +10,7 @@ use skipstream::corpus::{SourceChange, TextError};
 use skipstream::snapshot::ModelFileError;
 
 /// The Python exception for an error of the engine.
-pub fn to_python(_py: Python<'_>, error: Error) -> PyErr {
+pub fn to_python(error: Error) -> PyErr {
     let mut message = error.to_string();
     if let Some(remedy) = remedy(&error) {
         message = format!("{message}; {remedy}");

@@ -30,7 +30,7 @@ impl Settings {
     /// Checks settings by name. A setting that is missing or None has its default.
     #[new]
     #[pyo3(signature = (**settings))]
-    fn new(py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Settings> {
+    fn new(settings: Option<&Bound<'_, PyDict>>) -> PyResult<Settings> {
         let (mut values, mut memory, mut init) = (Map::new(), None, None);
         for (name, value) in settings.into_iter().flatten() {
             let name = name.extract::<String>()?;
@@ -54,13 +54,13 @@ impl Settings {
             config.clone().check()?;
             Ok(config)
         });
-        let config = config.map_err(|error| to_python(py, error))?;
+        let config = config.map_err(to_python)?;
         Ok(Settings { config, memory, init })
     }
 
     /// All settings, resolved, as JSON.
-    fn resolved(&self, py: Python<'_>) -> PyResult<String> {
-        let settings = self.config.clone().check().map_err(|error| to_python(py, error))?;
+    fn resolved(&self) -> PyResult<String> {
+        let settings = self.config.clone().check().map_err(to_python)?;
         Ok(serde_json::to_string(&settings.resolved()).expect("it is plain data"))
     }
 
@@ -178,13 +178,6 @@ fn bytes(value: &Bound<'_, PyAny>) -> PyResult<u64> {
         )));
     }
     Ok(memory.unwrap_or(u64::MAX))
-}
-
-pub fn optional<T>(
-    value: &Bound<'_, PyAny>,
-    read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
-) -> PyResult<Option<T>> {
-    if value.is_none() { Ok(None) } else { read(value).map(Some) }
 }
 
 fn wrong_type(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {

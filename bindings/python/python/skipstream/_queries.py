@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skipstream import _engine
-from skipstream._arguments import Key, Term, Terms, Vector, array, is_key, keys, optional, real, terms, whole
+from skipstream._arguments import Key, Terms, Vector, array, is_key, keys, optional, real, terms, whole
 from skipstream._table import Table
 
 
@@ -50,8 +50,7 @@ class Queries(Table):
         """
         n = whole("n", n)
         if is_key(key_or_keys):
-            row = self._engine.row(key_or_keys)
-            return self._engine.nearest(self._engine.vector(row), n, 0, len(self), [row])
+            return self._engine.search([key_or_keys], [], None, (0, len(self)), n, [])
         rows, similarities = self._engine.neighbors_of_rows(
             keys("the key", cast("Iterable[Key]", key_or_keys)), n
         )
@@ -80,17 +79,6 @@ class Queries(Table):
         restrict_vocab: int | None = None,
         indexer: None = None,
     ) -> Vector: ...
-    @overload
-    def most_similar(
-        self,
-        positive: Terms = None,
-        negative: Terms = None,
-        topn: int | None = 10,
-        clip_start: int = 0,
-        clip_end: int | None = None,
-        restrict_vocab: int | None = None,
-        indexer: None = None,
-    ) -> list[tuple[str, float]] | Vector: ...
     def most_similar(
         self,
         positive: Terms = None,
@@ -137,8 +125,9 @@ class Queries(Table):
             raise ValueError("positive and negative are empty; name at least one word or vector")
         mean = self._engine.mean(weighted, True)
         if topn is None:
-            return self._engine.similarities(mean, start, end)
-        return self._engine.nearest(mean, topn, start, end, self._rows_of([term for term, _ in weighted]))
+            return self._engine.scores([mean], [], None, (start, end))
+        used = [self._engine.row(term) for term, _ in weighted if not isinstance(term, np.ndarray)]
+        return self._engine.search([mean], [], None, (start, end), topn, used)
 
     @overload
     def most_similar_cosmul(
@@ -160,16 +149,6 @@ class Queries(Table):
         restrict_vocab: int | None = None,
         epsilon: float = 1e-6,
     ) -> Vector: ...
-    @overload
-    def most_similar_cosmul(
-        self,
-        positive: Terms = None,
-        negative: Terms = None,
-        topn: int | None = 10,
-        restrict_vocab: int | None = None,
-        *,
-        epsilon: float = 1e-6,
-    ) -> list[tuple[str, float]] | Vector: ...
     def most_similar_cosmul(
         self,
         positive: Terms = None,
@@ -201,10 +180,10 @@ class Queries(Table):
             raise ValueError("positive is empty; name at least one word or vector")
         restricted = optional("restrict_vocab", restrict_vocab)
         above, below = ([term for term, _ in side] for side in sides)
-        query = (above, below, real("epsilon", epsilon), restricted or len(self))
+        query = (above, below, real("epsilon", epsilon), (0, restricted or len(self)))
         if topn is None:
-            return self._engine.product_scores(*query)
-        return self._engine.best_products(*query, topn)
+            return self._engine.scores(*query)
+        return self._engine.search(*query, topn, [])
 
     def analogy(self, a: Key, b: Key, c: Key, n: int = 10, rule: str = "add") -> list[tuple[str, float]]:
         """Returns the best answers to "a is to b as c is to ?", like the command `skipstream analogy`.
@@ -227,10 +206,6 @@ class Queries(Table):
     ) -> list[tuple[str, float]]: ...
     @overload
     def similar_by_key(self, key: Key, topn: None, restrict_vocab: int | None = None) -> Vector: ...
-    @overload
-    def similar_by_key(
-        self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None
-    ) -> list[tuple[str, float]] | Vector: ...
     def similar_by_key(
         self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None
     ) -> list[tuple[str, float]] | Vector:
@@ -258,7 +233,7 @@ class Queries(Table):
         n = _topn(topn)
         searched = self._engine.top(optional("restrict_vocab", restrict_vocab) or len(self))
         if n is None:
-            similarities = [searched.similarities(row, 0, len(searched)) for row in vectors]
+            similarities = [searched.scores([row], [], None, (0, len(searched))) for row in vectors]
             return np.array(similarities, dtype=np.float32).reshape(len(vectors), len(searched))
         rows, found = searched.neighbors_of_vectors(vectors, n)
         return Neighbors(self._words_at(rows), found)
@@ -290,7 +265,7 @@ class Queries(Table):
         array([1., 0.], dtype=float32)
         """
         if is_key(w1) and is_key(w2):
-            return self._engine.similarity(w1, w2)
+            return float(self._engine.pair_similarities([w1], [w2])[0])
         first = [cast(Key, w1)] if is_key(w1) else keys("w1", cast("Iterable[Key]", w1))
         second = [cast(Key, w2)] if is_key(w2) else keys("w2", cast("Iterable[Key]", w2))
         first = first * len(second) if is_key(w1) else first
@@ -327,8 +302,8 @@ class Queries(Table):
             vector = array("word_or_vector", word_or_vector, 1)
         others = keys("other_words", () if other_words is None else other_words)
         if others:
-            return 1 - self._engine.similarities_to(vector, others)
-        return 1 - self._engine.similarities(vector, 0, len(self))
+            return 1 - _engine.cosines(vector, self._engine.vectors_of(others))
+        return 1 - self._engine.scores([vector], [], None, (0, len(self)))
 
     def n_similarity(self, ws1: Iterable[Key], ws2: Iterable[Key]) -> float:
         """Returns the cosine between the means of two lists of words. Ignores unknown words, like gensim."""
@@ -391,10 +366,6 @@ class Queries(Table):
         'moon'
         """
         return self.rank_by_centrality(words)[-1][1]
-
-    def _rows_of(self, used: Iterable[Term]) -> list[int]:
-        """The rows of the terms that are words."""
-        return sorted({self._engine.row(term) for term in used if not isinstance(term, np.ndarray)})
 
 
 def _topn(topn: Any) -> int | None:

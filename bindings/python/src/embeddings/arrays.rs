@@ -14,7 +14,7 @@ use crate::call::call;
 /// Otherwise it is imported with the first array, and Ctrl-C at that moment is a panic.
 pub fn prepare_arrays(py: Python<'_>) -> PyResult<()> {
     py.import("numpy")?;
-    values(&values_of(py, vec![0.0])).map(drop)
+    values(&vec![0.0].into_pyarray(py)).map(drop)
 }
 
 /// A copy of an array: the engine works without Python's lock, and another thread may write into the array meanwhile.
@@ -35,10 +35,6 @@ pub fn matrix(array: &Bound<'_, PyArray2<f32>>) -> PyResult<(usize, usize, Vec<f
 
 fn written_to() -> PyErr {
     PyValueError::new_err("another thread is writing into the array")
-}
-
-pub fn values_of(py: Python<'_>, values: Vec<f32>) -> Bound<'_, PyArray1<f32>> {
-    values.into_pyarray(py)
 }
 
 /// An array of rows.

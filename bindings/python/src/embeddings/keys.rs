@@ -9,31 +9,23 @@ use skipstream::embeddings::Term;
 
 use super::{Embeddings, values};
 
-/// Looks up keys in embeddings.
-pub struct Keys<'a>(pub &'a skipstream::Embeddings);
-
-impl Keys<'_> {
-    /// The row of a key, if it exists; an error if the key is neither a word nor a row.
-    pub fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
-        if let Ok(word) = key.cast::<PyString>() {
-            // No word has a lone surrogate, which Python's strings may have.
-            return Ok(word.to_cow().ok().and_then(|word| self.0.index_of(&word)));
-        }
-        let is_number = key.is_instance_of::<PyInt>() || key.hasattr("__index__")?;
-        if key.is_instance_of::<PyBool>() || !is_number || key.hasattr("__len__")? {
-            let kind = key.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("a key is a word (str) or a row (int), not {kind}")));
-        }
-        // A number that does not fit is not a row either.
-        Ok(key.extract::<usize>().ok().filter(|&row| row < self.0.len()))
+/// The row of a key, if it exists; an error if the key is neither a word nor a row.
+pub fn find(embeddings: &skipstream::Embeddings, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    if let Ok(word) = key.cast::<PyString>() {
+        // No word has a lone surrogate, which Python's strings may have.
+        return Ok(word.to_cow().ok().and_then(|word| embeddings.index_of(&word)));
     }
+    let is_number = key.is_instance_of::<PyInt>() || key.hasattr("__index__")?;
+    if key.is_instance_of::<PyBool>() || !is_number || key.hasattr("__len__")? {
+        let kind = key.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("a key is a word (str) or a row (int), not {kind}")));
+    }
+    // A number that does not fit is not a row either.
+    Ok(key.extract::<usize>().ok().filter(|&row| row < embeddings.len()))
 }
 
 pub fn row(embeddings: &Bound<'_, Embeddings>, key: &Bound<'_, PyAny>) -> PyResult<usize> {
-    match Keys(embeddings.get().get()).find(key)? {
-        Some(row) => Ok(row),
-        None => Err(unknown_word(embeddings, key)),
-    }
+    find(embeddings.get().get(), key)?.ok_or_else(|| unknown_word(embeddings, key))
 }
 
 pub fn rows(embeddings: &Bound<'_, Embeddings>, keys: &Bound<'_, PyList>) -> PyResult<Vec<usize>> {

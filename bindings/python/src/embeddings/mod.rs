@@ -4,7 +4,6 @@ mod arrays;
 mod keys;
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -12,26 +11,24 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
-use skipstream::corpus::InvalidUtf8;
 use skipstream::embeddings::{AnalogyRule, Combine, Lengths, Neighbor, Projection, Query, Term};
 use skipstream::formats::{self, FirstLine, Format, LoadOptions, Word2vecOptions};
 
 use crate::call::call;
-use arrays::{frozen, matrix_of, values_of};
+use arrays::{frozen, matrix_of};
 pub use arrays::{matrix, prepare_arrays, values};
-use keys::Keys;
 
 /// Words with their counts and vectors; never changes.
 #[pyclass(frozen, weakref, module = "skipstream._engine")]
 pub struct Embeddings {
     embeddings: skipstream::Embeddings,
     /// The matrix, if it had to be computed.
-    made: OnceLock<Vec<f32>>,
+    computed: OnceLock<Vec<f32>>,
 }
 
 impl Embeddings {
     pub fn new(embeddings: skipstream::Embeddings) -> Embeddings {
-        Embeddings { embeddings, made: OnceLock::new() }
+        Embeddings { embeddings, computed: OnceLock::new() }
     }
 
     fn count_at(&self, row: usize) -> i64 {
@@ -61,15 +58,8 @@ impl Embeddings {
         counts: Option<PathBuf>,
         in_place: bool,
     ) -> PyResult<Embeddings> {
-        let invalid_utf8 = match invalid_utf8 {
-            "error" => InvalidUtf8::Error,
-            "replace" => InvalidUtf8::Replace,
-            "skip" => InvalidUtf8::Skip,
-            other => {
-                let message = format!("invalid_utf8 is `{other}`; it must be error, replace or skip");
-                return Err(PyValueError::new_err(message));
-            }
-        };
+        let invalid_utf8 = serde_json::from_value(invalid_utf8.into())
+            .map_err(|error| PyValueError::new_err(format!("invalid_utf8: {error}")))?;
         let embeddings = call(py, || {
             let mut options = LoadOptions::default();
             options.vectors = vectors.parse()?;
@@ -125,7 +115,7 @@ impl Embeddings {
     }
 
     fn __contains__(&self, key: &Bound<'_, PyAny>) -> bool {
-        Keys(&self.embeddings).find(key).is_ok_and(|row| row.is_some())
+        keys::find(&self.embeddings, key).is_ok_and(|row| row.is_some())
     }
 
     /// The length of every vector.
@@ -165,11 +155,12 @@ impl Embeddings {
     /// All vectors, without a copy if possible.
     fn vectors<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let this = slf.get();
-        let values = match call(slf.py(), || Ok(this.made.get().is_none().then(|| this.embeddings.matrix())))?
-        {
-            Some(Cow::Borrowed(values)) => values,
-            Some(Cow::Owned(values)) => this.made.get_or_init(|| values),
-            None => this.made.get().expect("it was computed before"),
+        let values = match this.computed.get() {
+            Some(values) => values,
+            None => match call(slf.py(), || Ok(this.embeddings.matrix()))? {
+                Cow::Borrowed(values) => values,
+                Cow::Owned(values) => this.computed.get_or_init(|| values),
+            },
         };
         arrays::view(slf, values, this.embeddings.dimensions())
     }
@@ -186,7 +177,7 @@ impl Embeddings {
 
     /// The row of a key, or `None`.
     fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
-        Keys(&self.embeddings).find(key)
+        keys::find(&self.embeddings, key)
     }
 
     /// The vector of a word.
@@ -247,53 +238,36 @@ impl Embeddings {
         Ok(mean.into_pyarray(slf.py()))
     }
 
-    /// The cosines between a vector and a range of rows.
-    fn similarities<'py>(
-        &self,
-        py: Python<'py>,
-        vector: &Bound<'_, PyArray1<f32>>,
-        start: usize,
-        end: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let vector = values(vector)?;
-        Ok(values_of(
-            py,
-            call(py, || self.embeddings.scores(&within(Query::nearest(vector, 0), start..end)))?,
-        ))
-    }
-
-    /// The cosines between a vector and some words.
-    fn similarities_to<'py>(
+    /// The scores of a range of rows; see `query`.
+    fn scores<'py>(
         slf: &Bound<'py, Self>,
-        vector: &Bound<'_, PyArray1<f32>>,
-        keys: &Bound<'_, PyList>,
+        positive: Vec<Bound<'py, PyAny>>,
+        negative: Vec<Bound<'py, PyAny>>,
+        epsilon: Option<f32>,
+        rows: (usize, usize),
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let (vector, rows) = (values(vector)?, keys::rows(slf, keys)?);
+        let query = query(slf, &positive, &negative, epsilon, rows)?;
         let embeddings = &slf.get().embeddings;
-        let similarities = call(slf.py(), || {
-            let mut similarities = Vec::with_capacity(rows.len());
-            for row in rows {
-                let query = within(Query::nearest(&vector, 0), row..row + 1);
-                similarities.extend(embeddings.scores(&query)?);
-            }
-            Ok(similarities)
-        })?;
-        Ok(values_of(slf.py(), similarities))
+        Ok(call(slf.py(), || embeddings.scores(&query))?.into_pyarray(slf.py()))
     }
 
-    /// The words nearest to a vector, among a range of rows.
-    fn nearest(
-        &self,
-        py: Python<'_>,
-        vector: &Bound<'_, PyArray1<f32>>,
+    /// The best words among a range of rows, without some rows and those of the query; see `query`.
+    fn search<'py>(
+        slf: &Bound<'py, Self>,
+        positive: Vec<Bound<'py, PyAny>>,
+        negative: Vec<Bound<'py, PyAny>>,
+        epsilon: Option<f32>,
+        rows: (usize, usize),
         n: usize,
-        start: usize,
-        end: usize,
         exclude: Vec<usize>,
     ) -> PyResult<Words> {
-        let vector = values(vector)?;
-        let query = within(Query::nearest(vector, n).excluding(exclude), start..end);
-        call(py, || Ok(owned(self.embeddings.search(&query)?)))
+        let mut query = query(slf, &positive, &negative, epsilon, rows)?;
+        let terms = query.positive.iter().chain(&query.negative);
+        let used = terms.filter_map(|term| if let Term::Row(row) = term { Some(*row) } else { None });
+        query.exclude = used.chain(exclude).collect();
+        query.n = n;
+        let embeddings = &slf.get().embeddings;
+        call(slf.py(), || Ok(owned(embeddings.search(&query)?)))
     }
 
     /// The rows nearest to each of some rows, and their similarities.
@@ -335,53 +309,11 @@ impl Embeddings {
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let (first, second) = (keys::rows(slf, first)?, keys::rows(slf, second)?);
         let embeddings = &slf.get().embeddings;
-        let similarities = call(slf.py(), || {
+        let similarities: Vec<f32> = call(slf.py(), || {
             let pairs = first.iter().zip(&second);
             pairs.map(|(&first, &second)| embeddings.similarity_of_rows(first, second)).collect()
         })?;
-        Ok(values_of(slf.py(), similarities))
-    }
-
-    /// The similarity of two words.
-    fn similarity(
-        slf: &Bound<'_, Self>,
-        first: &Bound<'_, PyAny>,
-        second: &Bound<'_, PyAny>,
-    ) -> PyResult<f32> {
-        let (first, second) = (keys::row(slf, first)?, keys::row(slf, second)?);
-        let embeddings = &slf.get().embeddings;
-        call(slf.py(), || embeddings.similarity_of_rows(first, second))
-    }
-
-    /// The scores of the first `end` rows by 3CosMul.
-    fn product_scores<'py>(
-        slf: &Bound<'py, Self>,
-        positive: Vec<Bound<'py, PyAny>>,
-        negative: Vec<Bound<'py, PyAny>>,
-        epsilon: f32,
-        end: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let query = products(slf, &positive, &negative, epsilon, end)?;
-        let embeddings = &slf.get().embeddings;
-        Ok(values_of(slf.py(), call(slf.py(), || embeddings.scores(&query))?))
-    }
-
-    /// The best of the first `end` rows by 3CosMul.
-    fn best_products<'py>(
-        slf: &Bound<'py, Self>,
-        positive: Vec<Bound<'py, PyAny>>,
-        negative: Vec<Bound<'py, PyAny>>,
-        epsilon: f32,
-        end: usize,
-        n: usize,
-    ) -> PyResult<Words> {
-        let mut query = products(slf, &positive, &negative, epsilon, end)?;
-        query.n = n;
-        let words = query.positive.iter().chain(&query.negative);
-        query.exclude =
-            words.filter_map(|term| if let Term::Row(row) = term { Some(*row) } else { None }).collect();
-        let embeddings = &slf.get().embeddings;
-        call(slf.py(), || Ok(owned(embeddings.search(&query)?)))
+        Ok(similarities.into_pyarray(slf.py()))
     }
 
     /// The coordinates of words on a plane: two principal components.
@@ -493,23 +425,21 @@ impl Embeddings {
     }
 }
 
-fn within(mut query: Query<'_>, rows: Range<usize>) -> Query<'_> {
-    query.rows = rows;
-    query
-}
-
-/// A query by 3CosMul.
-fn products(
+/// A query of words and vectors: by 3CosMul if there is an epsilon, otherwise by cosine.
+fn query(
     embeddings: &Bound<'_, Embeddings>,
     positive: &[Bound<'_, PyAny>],
     negative: &[Bound<'_, PyAny>],
-    epsilon: f32,
-    end: usize,
+    epsilon: Option<f32>,
+    (start, end): (usize, usize),
 ) -> PyResult<Query<'static>> {
-    let mut query = within(Query::nearest(Term::Row(0), 0), 0..end);
+    let mut query = Query::nearest(Term::Row(0), 0);
     query.positive = keys::terms(embeddings, positive)?;
     query.negative = keys::terms(embeddings, negative)?;
-    query.combine = Combine::Multiply { epsilon };
+    query.rows = start..end;
+    if let Some(epsilon) = epsilon {
+        query.combine = Combine::Multiply { epsilon };
+    }
     Ok(query)
 }
 

@@ -1,6 +1,8 @@
 //! Sentences from Arrow's buffers, without creating Python strings.
 
-use arrow_array::array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray, make_array};
+use std::ops::Range;
+
+use arrow_array::array::{Array, ArrayRef, StringViewArray, make_array};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
@@ -12,30 +14,20 @@ use pyo3::types::PyCapsule;
 use skipstream::corpus::TokenLists;
 
 use super::column::choose_column;
-use super::{Kind, Supply};
+use super::{CHUNK_BYTES, CHUNK_TOKENS, Kind, Supply};
 use crate::call::caught;
-
-/// The number of bytes taken at once.
-const CHUNK_TOKENS: usize = 50_000;
-const CHUNK_BYTES: usize = 256 << 10;
 
 /// A column of strings or of lists of strings.
 pub struct Arrow {
     batches: Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>,
     kind: Kind,
-    current: Option<Batch>,
+    batch: Batch,
+    /// The next row of the batch.
+    next: usize,
     /// The number of rows taken, and of all rows if known.
     taken: usize,
     length: Option<usize>,
     missing: u64,
-}
-
-/// A chunk of the column, and its first row that was not taken.
-struct Batch {
-    array: ArrayRef,
-    next: usize,
-    /// For a dictionary, the index of each row's value.
-    keys: Vec<usize>,
 }
 
 impl Arrow {
@@ -50,23 +42,19 @@ impl Arrow {
                 let (kind, array) = array(&column.call_method0("__arrow_c_array__")?)?;
                 (kind, Box::new(std::iter::once(Ok(array))))
             };
-        Ok(Arrow { batches, kind, current: None, taken: 0, length, missing: 0 })
+        Ok(Arrow { batches, kind, batch: Batch::default(), next: 0, taken: 0, length, missing: 0 })
     }
 
-    /// The current chunk, or the next one.
-    fn batch(&mut self) -> PyResult<Option<Batch>> {
-        loop {
-            let batch = match self.current.take() {
-                Some(batch) => batch,
-                None => match believed(|| self.batches.next().transpose())? {
-                    Some(array) => Batch::new(array),
-                    None => return Ok(None),
-                },
-            };
-            if batch.next < batch.array.len() {
-                return Ok(Some(batch));
-            }
+    /// The next row, which may be in another batch.
+    fn next_row(&mut self) -> PyResult<Option<usize>> {
+        while self.next == self.batch.len {
+            let batch = import_checked(|| self.batches.next().transpose()?.map(Batch::new).transpose())?;
+            let Some(batch) = batch else { return Ok(None) };
+            (self.batch, self.next) = (batch, 0);
         }
+        self.next += 1;
+        self.taken += 1;
+        Ok(Some(self.next - 1))
     }
 }
 
@@ -76,38 +64,35 @@ impl Supply for Arrow {
     }
 
     fn fill_lines(&mut self, lines: &mut Vec<u8>) -> PyResult<()> {
-        while lines.len() < CHUNK_BYTES {
-            let Some(mut batch) = self.batch()? else { break };
-            let first = batch.next;
-            let strings = Strings::of(&batch.array, &batch.keys);
-            while batch.next < batch.array.len() && lines.len() < CHUNK_BYTES {
-                match strings.at(batch.next) {
-                    Some(text) => {
-                        lines.extend_from_slice(text.as_bytes());
-                        if !text.ends_with('\n') {
-                            lines.push(b'\n');
-                        }
-                    }
-                    None => self.missing += 1,
-                }
-                batch.next += 1;
+        while lines.len() < CHUNK_BYTES
+            && let Some(row) = self.next_row()?
+        {
+            let Some(text) = self.batch.string(row) else {
+                self.missing += 1;
+                continue;
+            };
+            lines.extend_from_slice(text.as_bytes());
+            if !text.ends_with('\n') {
+                lines.push(b'\n');
             }
-            self.taken += batch.next - first;
-            self.current = Some(batch);
         }
         Ok(())
     }
 
     fn fill_lists(&mut self, lists: &mut TokenLists) -> PyResult<bool> {
         while lists.waiting() < CHUNK_TOKENS {
-            let Some(mut batch) = self.batch()? else { return Ok(false) };
-            let first = batch.next;
-            match batch.array.data_type() {
-                DataType::LargeList(_) => self.missing += take_lists::<i64>(&mut batch, lists),
-                _ => self.missing += take_lists::<i32>(&mut batch, lists),
+            let Some(row) = self.next_row()? else { return Ok(false) };
+            let Some(places) = self.batch.lists[row].clone() else {
+                self.missing += 1;
+                continue;
+            };
+            for place in places {
+                match self.batch.string(place) {
+                    Some(token) => lists.push(token),
+                    None => self.missing += 1,
+                }
             }
-            self.taken += batch.next - first;
-            self.current = Some(batch);
+            lists.end_list();
         }
         Ok(true)
     }
@@ -122,85 +107,56 @@ impl Supply for Arrow {
     }
 }
 
+/// A chunk of the column.
+#[derive(Default)]
+struct Batch {
+    len: usize,
+    strings: Option<StringViewArray>,
+    /// Where the strings of each list are; None for a missing list.
+    lists: Vec<Option<Range<usize>>>,
+}
+
 impl Batch {
-    fn new(array: ArrayRef) -> Batch {
-        // Once for the whole chunk: it looks at every row.
-        let keys = match array.data_type() {
-            DataType::List(_) => keys(array.as_list::<i32>().values()),
-            DataType::LargeList(_) => keys(array.as_list::<i64>().values()),
-            _ => keys(&array),
+    fn new(array: ArrayRef) -> Result<Batch, ArrowError> {
+        let (values, lists) = match array.data_type() {
+            DataType::List(_) => list_ranges::<i32>(&array),
+            DataType::LargeList(_) => list_ranges::<i64>(&array),
+            _ => (&array, Vec::new()),
         };
-        Batch { array, next: 0, keys }
+        Ok(Batch { len: array.len(), strings: Some(views(values)?), lists })
+    }
+
+    fn string(&self, place: usize) -> Option<&str> {
+        let strings = self.strings.as_ref()?;
+        strings.is_valid(place).then(|| strings.value(place))
     }
 }
 
-/// The index of each row's value, if the column is a dictionary.
-fn keys(array: &ArrayRef) -> Vec<usize> {
-    match array.data_type() {
+fn list_ranges<O: OffsetSizeTrait>(array: &ArrayRef) -> (&ArrayRef, Vec<Option<Range<usize>>>) {
+    let lists = array.as_list::<O>();
+    let range = |row: usize| {
+        let ends = &lists.value_offsets()[row..];
+        lists.is_valid(row).then(|| ends[0].as_usize()..ends[1].as_usize())
+    };
+    (lists.values(), (0..lists.len()).map(range).collect())
+}
+
+/// Strings of any of Arrow's layouts as views, which share the buffers.
+fn views(array: &ArrayRef) -> Result<StringViewArray, ArrowError> {
+    Ok(match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().into(),
+        DataType::LargeUtf8 => array.as_string::<i64>().into(),
+        DataType::Utf8View => array.as_string_view().clone(),
         DataType::Dictionary(..) if !array.as_any_dictionary().values().is_empty() => {
-            array.as_any_dictionary().normalized_keys()
+            let dictionary = array.as_any_dictionary();
+            let (values, keys) = (views(dictionary.values())?, dictionary.normalized_keys());
+            let rows = keys.iter().map(|&key| values.views()[key]).collect();
+            let is_valid = |(row, &key): (usize, &usize)| array.is_valid(row) && values.is_valid(key);
+            let nulls = keys.iter().enumerate().map(is_valid).collect();
+            StringViewArray::try_new(rows, values.data_buffers().to_vec(), Some(nulls))?
         }
-        _ => Vec::new(),
-    }
-}
-
-/// Takes lists until there are enough. Returns the number of missing values.
-fn take_lists<O: OffsetSizeTrait>(batch: &mut Batch, lists: &mut TokenLists) -> u64 {
-    let mut missing = 0;
-    let array = batch.array.as_list::<O>();
-    let strings = Strings::of(array.values(), &batch.keys);
-    while batch.next < array.len() && lists.waiting() < CHUNK_TOKENS {
-        if array.is_null(batch.next) {
-            missing += 1;
-        } else {
-            let ends = &array.value_offsets()[batch.next..];
-            for place in ends[0].as_usize()..ends[1].as_usize() {
-                match strings.at(place) {
-                    Some(token) => lists.push(token),
-                    None => missing += 1,
-                }
-            }
-            lists.end_list();
-        }
-        batch.next += 1;
-    }
-    missing
-}
-
-/// Strings in one of Arrow's layouts.
-enum Strings<'a> {
-    Small(&'a StringArray),
-    Large(&'a LargeStringArray),
-    View(&'a StringViewArray),
-    Dictionary { rows: &'a dyn Array, keys: &'a [usize], values: Box<Strings<'a>> },
-    Missing,
-}
-
-impl<'a> Strings<'a> {
-    fn of(array: &'a ArrayRef, keys: &'a [usize]) -> Strings<'a> {
-        match array.data_type() {
-            DataType::Utf8 => Strings::Small(array.as_string()),
-            DataType::LargeUtf8 => Strings::Large(array.as_string()),
-            DataType::Utf8View => Strings::View(array.as_string_view()),
-            DataType::Dictionary(..) => {
-                let values = Box::new(Strings::of(array.as_any_dictionary().values(), &[]));
-                Strings::Dictionary { rows: array, keys, values }
-            }
-            _ => Strings::Missing,
-        }
-    }
-
-    fn at(&self, row: usize) -> Option<&'a str> {
-        match self {
-            Strings::Small(array) => array.is_valid(row).then(|| array.value(row)),
-            Strings::Large(array) => array.is_valid(row).then(|| array.value(row)),
-            Strings::View(array) => array.is_valid(row).then(|| array.value(row)),
-            Strings::Dictionary { rows, keys, values } => {
-                rows.is_valid(row).then(|| values.at(*keys.get(row)?)).flatten()
-            }
-            Strings::Missing => None,
-        }
-    }
+        _ => StringViewArray::new_null(array.len()),
+    })
 }
 
 fn kind_of(data_type: &DataType) -> PyResult<Kind> {
@@ -219,9 +175,7 @@ fn kind_of(data_type: &DataType) -> PyResult<Kind> {
 fn is_string(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-        DataType::Dictionary(_, values) => {
-            matches!(**values, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
-        }
+        DataType::Dictionary(_, values) => is_string(values),
         _ => false,
     }
 }
@@ -231,7 +185,7 @@ fn stream(capsule: &Bound<'_, PyAny>) -> PyResult<ArrayStreamReader> {
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: by its name, the capsule holds a stream of Arrow's C interface. It is moved out; a stream that was moved out
     // before says so, and is rejected.
-    believed(|| unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) })
+    import_checked(|| unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) })
 }
 
 fn array(capsules: &Bound<'_, PyAny>) -> PyResult<(Kind, ArrayRef)> {
@@ -245,9 +199,9 @@ fn array(capsules: &Bound<'_, PyAny>) -> PyResult<(Kind, ArrayRef)> {
     if schema.release().is_none() || array.is_released() {
         return Err(to_python(ArrowError::CDataInterface("the array was exported before".to_owned())));
     }
-    let data_type = believed(|| DataType::try_from(&schema))?;
+    let data_type = import_checked(|| DataType::try_from(&schema))?;
     let kind = kind_of(&data_type)?;
-    let array = believed(|| {
+    let array = import_checked(|| {
         if !fits(&array, &data_type) {
             return Err(ArrowError::CDataInterface(format!("the array is not one of {data_type}")));
         }
@@ -282,7 +236,7 @@ fn checked(array: Result<ArrayRef, ArrowError>) -> Result<ArrayRef, ArrowError> 
 }
 
 /// Reads what another program exported. Arrow panics if that is invalid.
-fn believed<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> PyResult<T> {
+fn import_checked<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> PyResult<T> {
     match caught(read) {
         Ok(result) => result.map_err(to_python),
         Err(reason) => Err(to_python(ArrowError::CDataInterface(reason))),

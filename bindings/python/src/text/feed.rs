@@ -15,56 +15,141 @@ use super::arrow::Arrow;
 use super::column::Column;
 use super::items::Items;
 use super::{Kind, Supply};
+use crate::error::to_python;
 
 /// The name of the text in messages.
 const NAME: &str = "sentences";
 
 /// A source that is inspected between the calls of a trainer that reads it.
-pub trait Feed: Source + Send {
-    fn report(&self) -> TextReport;
+pub struct Feed {
+    text: Text,
+    /// The supply of text from Python.
+    tap: Option<Arc<Mutex<Tap>>>,
+}
 
-    /// Records what was learned, between two calls of the trainer.
-    fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()>;
+enum Text {
+    /// Files, or strings, which are read like a pipe: the same as `skipstream train -` with these lines.
+    Files(Box<Files>),
+    Lists(TokenLists),
+}
+
+impl Feed {
+    pub fn of_files(files: Files) -> Feed {
+        Feed { text: Text::Files(Box::new(files)), tap: None }
+    }
+
+    pub fn report(&self) -> TextReport {
+        match &self.text {
+            Text::Files(files) => files.report(),
+            Text::Lists(lists) => lists.report().clone(),
+        }
+    }
+
+    /// Records what was learned, between two calls of the trainer. Tokens from lists have no position in a text.
+    pub fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()> {
+        match &mut self.text {
+            Text::Files(files) => files.record_positions(ledger),
+            Text::Lists(_) => Ok(()),
+        }
+    }
 
     /// The fraction that was read, if known.
-    fn fraction(&self) -> Option<f64>;
+    pub fn fraction(&self) -> Option<f64> {
+        if let Some(tap) = self.tap() {
+            return tap.supply.fraction();
+        }
+        let progress = self.files()?.progress();
+        let length = progress.length().filter(|&length| length > 0)?;
+        Some((progress.bytes_read() as f64 / length as f64).min(1.0))
+    }
 
-    fn missing(&self) -> u64 {
-        0
+    pub fn missing(&self) -> u64 {
+        self.tap().map_or(0, |tap| tap.supply.missing())
     }
 
     /// The total time it has waited for Python.
-    fn waited(&self) -> Duration {
-        Duration::ZERO
+    pub fn waited(&self) -> Duration {
+        self.tap().map_or(Duration::ZERO, |tap| tap.waited)
     }
 
     /// Takes no more from Python. What was taken is still returned before the end.
-    fn stop(&mut self) {}
+    pub fn stop(&mut self) {
+        if let Text::Lists(lists) = &mut self.text
+            && lists.has_open()
+        {
+            lists.end_list();
+        }
+        if let Some(mut tap) = self.tap()
+            && matches!(tap.state, State::Open)
+        {
+            tap.state = State::Shut;
+        }
+    }
 
     /// The Python error that ended it.
-    fn take_error(&mut self) -> Option<PyErr> {
-        None
+    pub fn take_error(&mut self) -> Option<PyErr> {
+        match &mut self.tap()?.state {
+            State::Failed(error) => error.take(),
+            State::Open | State::Shut => None,
+        }
     }
 
-    /// The files, for those that were skipped or have no words.
-    fn files(&self) -> Option<&Files> {
-        None
+    /// The files, unless the text is from Python.
+    pub fn files(&self) -> Option<&Files> {
+        match &self.text {
+            Text::Files(files) if self.tap.is_none() => Some(files),
+            _ => None,
+        }
     }
+
+    fn tap(&self) -> Option<MutexGuard<'_, Tap>> {
+        self.tap.as_deref().map(lock)
+    }
+}
+
+impl Source for Feed {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
+        let lists = match &mut self.text {
+            Text::Files(files) => return files.read(sentence),
+            Text::Lists(lists) => lists,
+        };
+        loop {
+            if lists.read(sentence)?.is_sentence() {
+                return Ok(Read::Sentence);
+            }
+            let mut tap = lock(self.tap.as_deref().expect("lists are from Python"));
+            match tap.state {
+                State::Open => {}
+                State::Shut => return Ok(Read::End),
+                State::Failed(_) => return Err(raised()),
+            }
+            match tap.fill(|supply| supply.fill_lists(lists)) {
+                Ok(true) => {}
+                Ok(false) => tap.state = State::Shut,
+                // What came before the error is returned first.
+                Err(error) => tap.state = State::Failed(Some(error)),
+            }
+        }
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A feed with several owners: each pass over a corpus takes a source of its own.
 #[derive(Clone)]
-pub struct Shared(Arc<Mutex<Box<dyn Feed>>>);
+pub struct Shared(Arc<Mutex<Feed>>);
 
 impl Shared {
     /// The first owner.
-    pub fn new(feed: Box<dyn Feed>) -> Shared {
+    pub fn new(feed: Feed) -> Shared {
         Shared(Arc::new(Mutex::new(feed)))
     }
 
     /// The feed, while it is not being read.
-    pub fn feed(&self) -> MutexGuard<'_, Box<dyn Feed>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn feed(&self) -> MutexGuard<'_, Feed> {
+        lock(&self.0)
     }
 }
 
@@ -74,7 +159,7 @@ impl Source for Shared {
     }
 }
 
-pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyResult<Box<dyn Feed>> {
+pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyResult<Feed> {
     let py = sentences.py();
     let supply: Box<dyn Supply> = match Column::of(sentences)? {
         Column::Arrow => match Arrow::new(sentences) {
@@ -85,21 +170,18 @@ pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyRes
         Column::Objects => Box::new(Items::new(sentences, true)?),
         Column::None => Box::new(Items::new(sentences, false)?),
     };
-    let supply = Tap { supply, state: State::Open, waited: Duration::ZERO };
-    let to_python = |error| crate::error::to_python(py, error);
-    Ok(match supply.supply.kind() {
-        Kind::Lists => {
-            let lists = TokenLists::new(NAME, options).map_err(to_python)?;
-            Box::new(ListFeed { lists, tap: supply })
-        }
+    let kind = supply.kind();
+    let tap = Arc::new(Mutex::new(Tap { supply, state: State::Open, waited: Duration::ZERO }));
+    let text = match kind {
+        Kind::Lists => TokenLists::new(NAME, options).map(Text::Lists),
         Kind::Strings => {
-            let tap = Arc::new(Mutex::new(supply));
             let reader = Box::new(LineReader { tap: Arc::clone(&tap), lines: Vec::new(), next: 0 });
             let input = Input::Text { name: NAME.into(), reader };
             let files = Files::plan([input], &Ledger::default(), false, options, &Layout::Text);
-            Box::new(LineFeed { files: files.map_err(to_python)?, tap })
+            files.map(|files| Text::Files(Box::new(files)))
         }
-    })
+    };
+    Ok(Feed { text: text.map_err(to_python)?, tap: Some(tap) })
 }
 
 /// A supply that can be shut.
@@ -126,19 +208,6 @@ impl Tap {
         self.waited += began.elapsed();
         filled
     }
-
-    fn shut(&mut self) {
-        if matches!(self.state, State::Open) {
-            self.state = State::Shut;
-        }
-    }
-
-    fn take_error(&mut self) -> Option<PyErr> {
-        match &mut self.state {
-            State::Failed(error) => error.take(),
-            State::Open | State::Shut => None,
-        }
-    }
 }
 
 const RAISED: &str = "Python raised an error";
@@ -146,114 +215,6 @@ const RAISED: &str = "Python raised an error";
 /// The engine's error when a Python error is kept here.
 pub fn raised() -> Error {
     Error::Io { path: NAME.into(), source: io::Error::other(RAISED) }
-}
-
-struct ListFeed {
-    lists: TokenLists,
-    tap: Tap,
-}
-
-impl Source for ListFeed {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
-        loop {
-            if self.lists.read(sentence)?.is_sentence() {
-                return Ok(Read::Sentence);
-            }
-            match self.tap.state {
-                State::Open => {}
-                State::Shut => return Ok(Read::End),
-                State::Failed(_) => return Err(raised()),
-            }
-            match self.tap.fill(|supply| supply.fill_lists(&mut self.lists)) {
-                Ok(true) => {}
-                Ok(false) => self.tap.state = State::Shut,
-                // What came before the error is returned first.
-                Err(error) => self.tap.state = State::Failed(Some(error)),
-            }
-        }
-    }
-}
-
-impl Feed for ListFeed {
-    fn report(&self) -> TextReport {
-        self.lists.report().clone()
-    }
-
-    /// Tokens from lists have no position in a text.
-    fn record_positions(&mut self, _: &mut Ledger) -> Result<()> {
-        Ok(())
-    }
-
-    fn fraction(&self) -> Option<f64> {
-        self.tap.supply.fraction()
-    }
-
-    fn missing(&self) -> u64 {
-        self.tap.supply.missing()
-    }
-
-    fn waited(&self) -> Duration {
-        self.tap.waited
-    }
-
-    fn stop(&mut self) {
-        if self.lists.has_open() {
-            self.lists.end_list();
-        }
-        self.tap.shut();
-    }
-
-    fn take_error(&mut self) -> Option<PyErr> {
-        self.tap.take_error()
-    }
-}
-
-/// Strings, read like a pipe: the same as `skipstream train -` with these lines.
-struct LineFeed {
-    files: Files,
-    tap: Arc<Mutex<Tap>>,
-}
-
-impl LineFeed {
-    fn tap(&self) -> MutexGuard<'_, Tap> {
-        self.tap.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Source for LineFeed {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
-        self.files.read(sentence)
-    }
-}
-
-impl Feed for LineFeed {
-    fn report(&self) -> TextReport {
-        self.files.report()
-    }
-
-    fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()> {
-        self.files.record_positions(ledger)
-    }
-
-    fn fraction(&self) -> Option<f64> {
-        self.tap().supply.fraction()
-    }
-
-    fn missing(&self) -> u64 {
-        self.tap().supply.missing()
-    }
-
-    fn waited(&self) -> Duration {
-        self.tap().waited
-    }
-
-    fn stop(&mut self) {
-        self.tap().shut();
-    }
-
-    fn take_error(&mut self) -> Option<PyErr> {
-        self.tap().take_error()
-    }
 }
 
 /// Strings as bytes.
@@ -266,7 +227,7 @@ struct LineReader {
 impl io::Read for LineReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.next == self.lines.len() {
-            let mut tap = self.tap.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tap = lock(&self.tap);
             match tap.state {
                 State::Open => {}
                 State::Shut => return Ok(0),
@@ -287,33 +248,5 @@ impl io::Read for LineReader {
         let read = io::Read::read(&mut &self.lines[self.next..], buffer)?;
         self.next += read;
         Ok(read)
-    }
-}
-
-pub struct FileFeed(pub Files);
-
-impl Source for FileFeed {
-    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
-        self.0.read(sentence)
-    }
-}
-
-impl Feed for FileFeed {
-    fn report(&self) -> TextReport {
-        self.0.report()
-    }
-
-    fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()> {
-        self.0.record_positions(ledger)
-    }
-
-    fn fraction(&self) -> Option<f64> {
-        let progress = self.0.progress();
-        let length = progress.length().filter(|&length| length > 0)?;
-        Some((progress.bytes_read() as f64 / length as f64).min(1.0))
-    }
-
-    fn files(&self) -> Option<&Files> {
-        Some(&self.0)
     }
 }

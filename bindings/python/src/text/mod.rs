@@ -7,18 +7,16 @@ mod arrow;
 mod column;
 mod feed;
 mod items;
-mod layout;
-mod utf8;
+mod request;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyString};
 use skipstream::corpus::TokenLists;
 
 pub use column::Column;
-pub use feed::{Feed, Shared, from_python, raised};
+pub use feed::{Feed, Shared, raised};
 pub use items::{Items, Text};
-pub use layout::FilesRequest;
+pub use request::{Model, Request};
 
 /// The origin of a feed's text, which is taken in chunks.
 pub trait Supply: Send {
@@ -36,6 +34,10 @@ pub trait Supply: Send {
     fn missing(&self) -> u64;
 }
 
+/// Taken at once: enough that taking the GIL costs nothing, and few enough that other Python threads do not wait long.
+const CHUNK_TOKENS: usize = 50_000;
+const CHUNK_BYTES: usize = 256 << 10;
+
 /// The kind of an iterable's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -44,24 +46,9 @@ pub enum Kind {
     Lists,
 }
 
-/// Rejects what can be iterated only once.
-pub fn refuse_one_shot(sentences: &Bound<'_, PyAny>) -> PyResult<()> {
-    // An iterable that can start again makes a new iterator each time, and is not one itself.
-    if sentences.cast::<PyIterator>().is_err() {
-        return Ok(());
-    }
-    Err(PyValueError::new_err(
-        "sentences can be read only once, and the strategies batch and word2vec read them several times; \
-         give a list, or an object whose __iter__ starts again",
-    ))
-}
-
 /// Rejects a single string, whose characters would each be a sentence.
 pub fn refuse_one_string(sentences: &Bound<'_, PyAny>) -> PyResult<()> {
-    let is_one = sentences.is_instance_of::<PyString>()
-        || sentences.is_instance_of::<PyBytes>()
-        || sentences.is_instance_of::<PyByteArray>();
-    if !is_one {
+    if !items::is_string(sentences) {
         return Ok(());
     }
     let kind = sentences.get_type().name()?;

@@ -19,9 +19,9 @@ use std::time::Duration;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde::Serialize;
+use serde_json::json;
 use skipstream::corpus::Lines;
-use skipstream::train::{AnyTrainer, MemoryBound};
+use skipstream::train::AnyTrainer;
 use skipstream::{StopReason, Vectors};
 
 use crate::call::call;
@@ -29,8 +29,8 @@ use crate::embeddings::Embeddings;
 use crate::ending::Inside;
 use crate::error::to_python;
 use crate::settings::Settings;
-use crate::text::{self, Column, FilesRequest, Items, Text};
-use run::{Model, Origin, Told};
+use crate::text::{self, Column, Items, Request, Text};
+use run::Told;
 use turns::Turns;
 use watch::Watch;
 
@@ -59,24 +59,6 @@ pub struct Trainer {
     turns: Turns,
     /// Turns at training it, each of several turns at using it.
     trainings: Turns,
-}
-
-/// Training statistics, for Python.
-#[derive(Debug, Serialize)]
-struct Stats {
-    words: u64,
-    pairs: u64,
-    loss: f64,
-    vocabulary: usize,
-    max_vocabulary: usize,
-    evictions: u64,
-    replayed: u64,
-    waiting: u64,
-    dimensions: usize,
-    threads: usize,
-    kernel: &'static str,
-    memory_bound: MemoryBound,
-    memory_bound_total: u64,
 }
 
 #[pymethods]
@@ -110,14 +92,7 @@ impl Trainer {
     ) -> PyResult<Told> {
         text::refuse_one_string(sentences.bind(py))?;
         let interval = checked_interval(interval)?;
-        let mut open = |py: Python<'_>, model: &Model| {
-            let sentences = sentences.bind(py);
-            if model.in_passes {
-                text::refuse_one_shot(sentences)?;
-            }
-            text::from_python(sentences, &model.options)
-        };
-        self.run(py, Origin::Sentences, &mut open, callback.as_ref(), interval)
+        self.run(py, &Request::Sentences(sentences), callback.as_ref(), interval)
     }
 
     /// Learns files, folders and patterns.
@@ -127,7 +102,7 @@ impl Trainer {
         &self,
         py: Python<'_>,
         paths: Vec<PathBuf>,
-        format: &Bound<'_, PyAny>,
+        format: Option<&Bound<'_, PyAny>>,
         field: Option<String>,
         bad_records: &Bound<'_, PyAny>,
         again: bool,
@@ -135,11 +110,8 @@ impl Trainer {
         interval: f64,
     ) -> PyResult<Told> {
         let interval = checked_interval(interval)?;
-        let files = FilesRequest::find(py, &paths, format, field, bad_records, again)?;
-        let mut open = |py: Python<'_>, model: &Model| {
-            Ok(Box::new(files.open(py, &model.options, &model.ledger, model.in_passes)?) as _)
-        };
-        self.run(py, Origin::Files, &mut open, callback.as_ref(), interval)
+        let files = Request::files(py, &paths, format, field, bad_records, again)?;
+        self.run(py, &files, callback.as_ref(), interval)
     }
 
     /// Waits for running training to end.
@@ -171,9 +143,7 @@ impl Trainer {
                 continue;
             }
             watch.tell(py, &now, Some(1.0))?;
-            let text = Default::default();
-            let summary = run::Summary::of_text(&before, &now, waiting, watch.elapsed(), 1, &text);
-            return Ok(summary.tell());
+            return Ok(run::summary(&before, &now, waiting, watch.elapsed(), 1, None));
         }
     }
 
@@ -182,16 +152,6 @@ impl Trainer {
     fn embeddings(&self, py: Python<'_>, vectors: &str, top: Option<usize>) -> PyResult<Embeddings> {
         let top = top.unwrap_or(usize::MAX);
         self.with(py, |trainer| trainer.model().top_embeddings(vectors.parse()?, top)).map(Embeddings::new)
-    }
-
-    /// The vector of a word.
-    #[pyo3(signature = (word, vectors = "sum"))]
-    fn vector<'py>(&self, py: Python<'py>, word: &str, vectors: &str) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let vector = self.with(py, |trainer| {
-            let unknown = || skipstream::Error::UnknownWord { word: word.to_owned() };
-            trainer.model().vector(word, vectors.parse()?).ok_or_else(unknown)
-        })?;
-        Ok(PyArray1::from_vec(py, vector))
     }
 
     /// The vectors of words, one row each.
@@ -223,7 +183,7 @@ impl Trainer {
         vectors: &str,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let _inside = Inside::enter()?;
-        let vectors: Vectors = vectors.parse().map_err(|error| to_python(py, error))?;
+        let vectors: Vectors = vectors.parse().map_err(to_python)?;
         let (dimensions, options) = self.with(py, |trainer| {
             Ok((trainer.model().settings().dimensions(), trainer.model().settings().text().clone()))
         })?;
@@ -233,12 +193,12 @@ impl Trainer {
             Some(to_list) if column == Column::Arrow => &to_list.call0()?,
             _ => texts,
         };
-        let mut items = Items::new(texts, column != Column::None)?;
+        let mut items = Items::new(texts, false)?;
         let mut rows: Vec<f32> = Vec::new();
         loop {
             // Neither lists nor the engine run Python code, so check for Ctrl-C here.
             py.check_signals()?;
-            let chunk = items.take_texts(py, TEXTS_AT_ONCE, &options)?;
+            let chunk = items.take_texts(py, TEXTS_AT_ONCE, column != Column::None, &options)?;
             if chunk.is_empty() {
                 let n_texts = rows.len() / dimensions;
                 return PyArray1::from_vec(py, rows).reshape([n_texts, dimensions]);
@@ -302,24 +262,24 @@ impl Trainer {
     /// Training statistics, as JSON.
     fn stats(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |trainer| {
-            let (now, settings, bound) =
-                (trainer.model().progress(), trainer.model().settings(), trainer.model().memory_bound());
-            let stats = Stats {
-                words: now.tokens,
-                pairs: now.totals.pairs,
-                loss: run::finite(now.totals.mean_loss()),
-                vocabulary: now.vocabulary,
-                max_vocabulary: settings.max_vocabulary(),
-                evictions: now.evictions,
-                replayed: now.totals.replayed,
-                waiting: trainer.model().waiting(),
-                dimensions: settings.dimensions(),
-                threads: settings.threads(),
-                kernel: trainer.model().instruction_set(),
-                memory_bound: bound,
-                memory_bound_total: bound.total(),
-            };
-            Ok(serde_json::to_string(&stats).expect("it is plain data"))
+            let model = trainer.model();
+            let (now, settings, bound) = (model.progress(), model.settings(), model.memory_bound());
+            let stats = json!({
+                "words": now.tokens,
+                "pairs": now.totals.pairs,
+                "loss": run::finite(now.totals.mean_loss()),
+                "vocabulary": now.vocabulary,
+                "max_vocabulary": settings.max_vocabulary(),
+                "evictions": now.evictions,
+                "replayed": now.totals.replayed,
+                "waiting": model.waiting(),
+                "dimensions": settings.dimensions(),
+                "threads": settings.threads(),
+                "kernel": model.instruction_set(),
+                "memory_bound": bound,
+                "memory_bound_total": bound.total(),
+            });
+            Ok(stats.to_string())
         })
     }
 

@@ -1,13 +1,12 @@
 //! One call of `train`: trains, and pauses when another thread wants the trainer.
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde::Serialize;
-use skipstream::corpus::{Files, Ledger, Source, TextOptions, TextReport};
+use serde_json::json;
+use skipstream::corpus::{Files, Source};
 use skipstream::train::AnyTrainer;
 use skipstream::{Observer, Progress, StopReason};
 
@@ -17,65 +16,17 @@ use super::{TRAINS, Trainer};
 use crate::call::call;
 use crate::ending::Inside;
 use crate::error::to_python;
-use crate::text::{Feed, Shared, raised};
+use crate::text::{Feed, Model, Request, Shared, raised};
 
-/// The result of a training, for Python.
-#[derive(Debug, Serialize)]
-pub struct Summary {
-    words: u64,
-    sentences: u64,
-    seconds: f64,
-    words_per_second: f64,
-    loss: f64,
-    pairs: u64,
-    replayed: u64,
-    waiting: u64,
-    evictions: u64,
-    short_tokens: u64,
-    long_tokens: u64,
-    cut_sentences: u64,
-    invalid_lines: u64,
-    nul_lines: u64,
-    bad_records: u64,
-    missing: u64,
-    /// Not part of the JSON, because file names need not be UTF-8.
-    #[serde(skip)]
-    skipped_files: Vec<OsString>,
-    #[serde(skip)]
-    files_without_words: Vec<OsString>,
-}
-
-/// A summary as JSON, the files that were skipped and those without words.
+/// A summary as JSON, the files that were skipped and those without words, whose names need not be UTF-8.
 pub type Told = (String, Vec<OsString>, Vec<OsString>);
-
-/// What is needed of a model to open a text for it.
-pub struct Model {
-    pub options: TextOptions,
-    /// The sources learned before.
-    pub ledger: Ledger,
-    /// Whether the text is read several times.
-    pub in_passes: bool,
-}
-
-/// The origin of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// Files, which can be opened without reading them.
-    Files,
-    /// A Python iterable, which is consumed by looking at it.
-    Sentences,
-}
-
-/// Opens the text, once per pass.
-pub type Open<'a> = dyn FnMut(Python<'_>, &Model) -> PyResult<Box<dyn Feed>> + Send + 'a;
 
 impl Trainer {
     /// Learns a text. After an error or Ctrl-C, learns what was read until then and returns the error.
     pub(super) fn run(
         &self,
         py: Python<'_>,
-        origin: Origin,
-        open: &mut Open<'_>,
+        request: &Request,
         callback: Option<&Py<PyAny>>,
         interval: Duration,
     ) -> PyResult<Told> {
@@ -91,25 +42,24 @@ impl Trainer {
             (model.progress(), Model { options, ledger, in_passes })
         };
         let in_passes = model.in_passes;
-        let mut open = |py: Python<'_>| open(py, &model);
         let mut watch = Watch::new(&self.turns, callback, interval, before);
-        let nothing_new = match origin {
-            Origin::Files if in_passes => {
-                Some(open(py)?).filter(|feed| feed.files().is_some_and(Files::is_empty))
+        let nothing_new = match request {
+            Request::Files { .. } if in_passes => {
+                Some(request.open(py, &model)?).filter(|feed| feed.files().is_some_and(Files::is_empty))
             }
-            Origin::Files | Origin::Sentences => None,
+            _ => None,
         };
         let (feed, result) = if let Some(feed) = nothing_new {
             drop(turn);
             (Some(Shared::new(feed)), Ok(()))
         } else if in_passes {
-            let (feed, result) = self.run_passes(py, &mut open, &mut watch);
+            let (feed, result) = self.run_passes(py, request, &model, &mut watch);
             drop(turn);
             (feed, result)
         } else {
             // Other threads need not wait for the first item.
             drop(turn);
-            let feed = Shared::new(open(py)?);
+            let feed = Shared::new(request.open(py, &model)?);
             let result = self.run_stream(py, &feed, &mut watch);
             (Some(feed), result)
         };
@@ -135,12 +85,11 @@ impl Trainer {
         drop(turn);
         result?;
         let (now, waiting, passes, recorded) = recorded?;
-        recorded.map_err(|error| to_python(py, error))?;
+        recorded.map_err(to_python)?;
         let feed = feed.feed();
         watch.tell(py, &now, feed.fraction().map(|_| 1.0))?;
         let passes = if in_passes { passes } else { 1 };
-        let summary = Summary::new(&before, &now, waiting, watch.elapsed(), passes, &**feed);
-        Ok(summary.tell())
+        Ok(summary(&before, &now, waiting, watch.elapsed(), passes, Some(&feed)))
     }
 
     fn run_stream(&self, py: Python<'_>, feed: &Shared, watch: &mut Watch<'_>) -> PyResult<()> {
@@ -161,7 +110,7 @@ impl Trainer {
             drop(turn);
             let now = match rested {
                 Ok((StopReason::Paused | StopReason::Pending, now)) => now,
-                Ok(_) => break put_off.map_or(Ok(()), |error| Err(to_python(py, error))),
+                Ok(_) => break put_off.map_or(Ok(()), |error| Err(to_python(error))),
                 Err(error) => return Err(watch.take_error().unwrap_or(error)),
             };
             if let Some(error) = watch.take_error() {
@@ -187,7 +136,8 @@ impl Trainer {
     fn run_passes(
         &self,
         py: Python<'_>,
-        open: &mut (dyn FnMut(Python<'_>) -> PyResult<Box<dyn Feed>> + Send),
+        request: &Request,
+        model: &Model,
         watch: &mut Watch<'_>,
     ) -> (Option<Shared>, PyResult<()>) {
         let mut passes = Passes::default();
@@ -198,7 +148,7 @@ impl Trainer {
             let current = std::cell::RefCell::new(&mut passes);
             let fraction = || current.borrow().feed.as_ref()?.feed().fraction();
             let mut open = || -> skipstream::Result<Box<dyn Source>> {
-                let opened = Python::try_attach(&mut *open);
+                let opened = Python::try_attach(|py| request.open(py, model));
                 current.borrow_mut().begin(opened)
             };
             let mut outcome = trainer.train(&mut open, &mut PassWatch { watch, fraction: &fraction });
@@ -241,7 +191,7 @@ struct Passes {
 
 impl Passes {
     /// Starts another pass, if the last one had as many sentences as the first.
-    fn begin(&mut self, opened: Option<PyResult<Box<dyn Feed>>>) -> skipstream::Result<Box<dyn Source>> {
+    fn begin(&mut self, opened: Option<PyResult<Feed>>) -> skipstream::Result<Box<dyn Source>> {
         self.compare()?;
         match opened {
             Some(Ok(feed)) => {
@@ -273,72 +223,43 @@ impl Passes {
     }
 }
 
-impl Summary {
-    fn new(
-        before: &Progress,
-        now: &Progress,
-        waiting: u64,
-        elapsed: Duration,
-        passes: u32,
-        feed: &dyn Feed,
-    ) -> Summary {
-        let text = feed.report();
-        let missing = feed.missing();
-        let (skipped_files, files_without_words) = match feed.files() {
-            Some(files) => {
-                let name = |path: &Path| path.as_os_str().to_owned();
-                let skipped = files.skipped().iter().map(|path| name(path)).collect();
-                (skipped, files.without_words().map(name).collect())
-            }
-            None => (Vec::new(), Vec::new()),
-        };
-        Summary {
-            missing,
-            skipped_files,
-            files_without_words,
-            ..Summary::of_text(before, now, waiting, elapsed, passes, &text)
-        }
+/// The result of a training. `finish` has no feed.
+pub fn summary(
+    before: &Progress,
+    now: &Progress,
+    waiting: u64,
+    elapsed: Duration,
+    passes: u32,
+    feed: Option<&Feed>,
+) -> Told {
+    let text = feed.map(Feed::report).unwrap_or_default();
+    let trained = now.totals.since(&before.totals);
+    let words = now.tokens - before.tokens;
+    let seconds = elapsed.as_secs_f64();
+    let figures = json!({
+        "words": words,
+        "sentences": text.sentences,
+        "seconds": seconds,
+        "words_per_second": words as f64 * f64::from(passes) / seconds.max(1e-9),
+        "loss": finite(trained.mean_loss()),
+        "pairs": trained.pairs,
+        "replayed": trained.replayed,
+        "waiting": waiting,
+        "evictions": now.evictions - before.evictions,
+        "short_tokens": text.short_tokens,
+        "long_tokens": text.long_tokens,
+        "cut_sentences": text.cut_lines,
+        "invalid_lines": text.invalid_lines,
+        "nul_lines": text.nul_lines,
+        "bad_records": text.bad_records,
+        "missing": feed.map_or(0, Feed::missing),
+    });
+    let (mut skipped, mut without_words) = (Vec::new(), Vec::new());
+    if let Some(files) = feed.and_then(Feed::files) {
+        skipped.extend(files.skipped().iter().map(|path| path.as_os_str().to_owned()));
+        without_words.extend(files.without_words().map(|path| path.as_os_str().to_owned()));
     }
-
-    /// Without the fields that only some texts have.
-    pub fn of_text(
-        before: &Progress,
-        now: &Progress,
-        waiting: u64,
-        elapsed: Duration,
-        passes: u32,
-        text: &TextReport,
-    ) -> Summary {
-        let trained = now.totals.since(&before.totals);
-        let words = now.tokens - before.tokens;
-        let seconds = elapsed.as_secs_f64();
-        Summary {
-            words,
-            sentences: text.sentences,
-            seconds,
-            words_per_second: words as f64 * f64::from(passes) / seconds.max(1e-9),
-            loss: finite(trained.mean_loss()),
-            pairs: trained.pairs,
-            replayed: trained.replayed,
-            waiting,
-            evictions: now.evictions - before.evictions,
-            short_tokens: text.short_tokens,
-            long_tokens: text.long_tokens,
-            cut_sentences: text.cut_lines,
-            invalid_lines: text.invalid_lines,
-            nul_lines: text.nul_lines,
-            bad_records: text.bad_records,
-            missing: 0,
-            skipped_files: Vec::new(),
-            files_without_words: Vec::new(),
-        }
-    }
-
-    /// As the tuple that Python expects.
-    pub fn tell(self) -> Told {
-        let figures = serde_json::to_string(&self).expect("it is nothing but numbers");
-        (figures, self.skipped_files, self.files_without_words)
-    }
+    (figures.to_string(), skipped, without_words)
 }
 
 /// JSON has only finite numbers. A loss that is not finite means that training diverged.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use serde::Serialize;
+use serde_json::json;
 use skipstream::{Observer, Progress};
 
 use super::turns::Turns;
@@ -14,18 +14,6 @@ use crate::ending;
 
 /// How often to check for Ctrl-C.
 const SIGNALS_EVERY: Duration = Duration::from_millis(50);
-
-/// Progress since the last report, and in total.
-#[derive(Debug, Serialize)]
-pub struct Figures {
-    words: u64,
-    words_per_second: f64,
-    loss: Option<f64>,
-    vocabulary: usize,
-    evictions: u64,
-    seconds: f64,
-    fraction: Option<f64>,
-}
 
 /// Asks training to pause when another thread wants the trainer, a callback is due, or a signal arrived.
 pub struct Watch<'a> {
@@ -84,19 +72,18 @@ impl<'a> Watch<'a> {
         let Some(callback) = self.callback else { return Ok(()) };
         let trained = now.totals.since(&self.earlier.totals);
         let elapsed = self.since.elapsed().as_secs_f64().max(1e-9);
-        let figures = Figures {
-            words: now.tokens - self.first.tokens,
-            words_per_second: (now.tokens - self.earlier.tokens) as f64 / elapsed,
-            loss: (trained.pairs > 0).then(|| trained.mean_loss()).filter(|loss| loss.is_finite()),
-            vocabulary: now.vocabulary,
-            evictions: now.evictions,
-            seconds: self.began.elapsed().as_secs_f64(),
-            fraction,
-        };
+        let figures = json!({
+            "words": now.tokens - self.first.tokens,
+            "words_per_second": (now.tokens - self.earlier.tokens) as f64 / elapsed,
+            "loss": (trained.pairs > 0).then(|| trained.mean_loss()).filter(|loss| loss.is_finite()),
+            "vocabulary": now.vocabulary,
+            "evictions": now.evictions,
+            "seconds": self.began.elapsed().as_secs_f64(),
+            "fraction": fraction,
+        });
         self.since = Instant::now();
         self.earlier = *now;
-        let figures = serde_json::to_string(&figures).expect("it is plain data");
-        callback.call1(py, (figures,)).map(drop)
+        callback.call1(py, (figures.to_string(),)).map(drop)
     }
 
     fn is_due(&self) -> bool {
