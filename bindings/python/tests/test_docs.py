@@ -15,7 +15,7 @@ import pytest
 import skipstream
 
 TUTORIAL = Path(__file__).resolve().parents[1] / "tutorial" / "ten_days.py"
-OPTIONAL = {"skipstream.river": "river"}
+OPTIONAL = {"skipstream.river": "river", "skipstream.sklearn": "sklearn"}
 
 
 def modules() -> list[str]:
@@ -62,7 +62,7 @@ def test_public_names_are_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["skipstream", "skipstream.compat", "skipstream.river", "skipstream._estimator"]
+    "name", ["skipstream", "skipstream.compat", "skipstream.river", "skipstream.sklearn"]
 )
 def test_the_main_modules_have_examples(name: str) -> None:
     assert ">>> " in inspect.getsource(load(name))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import inspect
 import os  # noqa: F401  the sources below name it
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import pytest

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import skipstream
 from skipstream.compat import Word2Vec
 
 SENTENCES = [["tea", "with", "milk"]] * 5
@@ -76,8 +75,10 @@ def test_training_the_look_alike(name: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "transform", "fit_transform"])
-def test_the_estimator(method: str) -> None:
-    trainer = skipstream.Trainer(dimensions=4, max_vocabulary=100).fit(SENTENCES)
+def test_the_transformer_of_scikit_learn(method: str) -> None:
+    pytest.importorskip("sklearn")
+    sklearn = importlib.import_module("skipstream.sklearn")
+    trainer = sklearn.WordVectors(dimensions=4, max_vocabulary=100).fit(SENTENCES)
     for value in junk():
         for documents in (value, [value], [[value]], ["tea", value], [["tea"], value]):
             attempt(lambda documents=documents: getattr(trainer, method)(documents))  # type: ignore[misc]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,7 @@ def test_text_of_any_letters(lines: list[Any], data: Any) -> None:
 
 
 @often
-@given(some.dictionaries(some.sampled_from(sorted(Trainer().get_params())), atoms, max_size=3))
+@given(some.dictionaries(some.sampled_from(sorted(asdict(Trainer()))), atoms, max_size=3))
 def test_settings_of_any_value(given: dict[str, Any]) -> None:
     # Within the limits there are models that are larger than a test's memory.
     given = {

@@ -8,10 +8,9 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Callable
 
 import numpy as np
 import pytest
@@ -111,7 +110,7 @@ def test_of_files_and_the_training_goes_on_exactly(tmp_path: Path) -> None:
     out = interrupted(
         """
         model = sys.argv[1] + ".model"
-        whole = skipstream.Trainer(**trainer.get_params())
+        whole = skipstream.Trainer(**asdict(trainer))
         def callback(progress):
             if progress.words < 100_000:
                 ready() if not said else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import pickle
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def test_a_pickle_goes_on_as_if_nothing_had_been(strategy: str, protocol: int, t
     trainer = trained(strategy=strategy, threads=2)
     other = pickle.loads(pickle.dumps(trainer, protocol))
     assert saved(other, tmp_path / "a") == saved(trainer, tmp_path / "b")
-    assert other.get_params() == trainer.get_params()
+    assert asdict(other) == asdict(trainer)
     assert other.stats() == trainer.stats()
     if strategy != "word2vec":
         other.train(SENTENCES)
@@ -45,18 +46,18 @@ def test_a_copy_is_apart_from_the_original() -> None:
     for other in (copy.copy(trainer), copy.deepcopy(trainer)):
         other.train([["cocoa"]])
         assert "cocoa" in other and "cocoa" not in trainer
-        assert other.get_params() == trainer.get_params()
+        assert asdict(other) == asdict(trainer)
 
 
 def test_a_trainer_that_has_learned_nothing_is_its_settings() -> None:
     for trainer in (Trainer(window=3, memory="1G"), Trainer(dimensions=3)):
         other = pickle.loads(pickle.dumps(trainer))
-        assert other.get_params() == trainer.get_params()
+        assert asdict(other) == asdict(trainer)
         assert other.train(SENTENCES).words == 300
     trainer = Trainer(dimensions=3)
     trainer.stats()
     other = copy.deepcopy(trainer)
-    other.set_params(dimensions=4)
+    other.dimensions = 4
     other.train(SENTENCES)
     assert other.vector("tea").shape == (4,)
 

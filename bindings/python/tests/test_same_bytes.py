@@ -157,5 +157,5 @@ def test_threads_may_change_between_texts(text: Path, tmp_path: Path) -> None:
     for sentences in (["one two three"] * 2000, ["two three four"] * 2000):
         one.train(sentences)
         several.train(sentences)
-        several.set_params(threads=2)
+        several.threads = 2
     assert saved(one, tmp_path / "one") == saved(several, tmp_path / "several")

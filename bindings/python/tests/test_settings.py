@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,13 @@ from skipstream import Trainer, _engine
 
 def test_the_defaults_are_the_engines() -> None:
     trainer = Trainer()
-    own = {name: value for name, value in trainer.get_params().items() if value is not None}
+    own = {name: value for name, value in asdict(trainer).items() if value is not None}
     asked = json.loads(_engine.Settings(**own).resolved())
     assert asked == json.loads(_engine.Settings().resolved())
 
 
 def test_every_setting_of_the_engine_is_one_of_the_trainer() -> None:
-    assert set(_engine.Settings.names()) == set(Trainer().get_params())
+    assert set(_engine.Settings.names()) == set(asdict(Trainer()))
 
 
 @pytest.mark.parametrize(
@@ -127,14 +128,14 @@ def test_settings_are_fixed_once_text_was_learned() -> None:
     trainer.window = 3
     trainer.train([["one", "two"]])
     assert json.loads(trainer._live().settings())["window"] == 3
-    trainer.set_params(window=4, seed=9)
+    trainer.window, trainer.seed = 4, 9
     with pytest.raises(
         ValueError, match="window is 4, the model's is 3, seed is 9, the model's is 1; settings"
     ):
         trainer.train([["three"]])
     with pytest.raises(ValueError, match="settings are fixed"):
         trainer.train_file("anything")
-    trainer.set_params(window=3, seed=1, threads=1)
+    trainer.window, trainer.seed, trainer.threads = 3, 1, 1
     trainer.train([["three"]])
     assert trainer.stats().words == 3
     assert trainer.stats().threads == 1
@@ -156,9 +157,7 @@ def test_loading_restores_the_settings(tmp_path: Any) -> None:
     trainer.save(path)
     loaded = Trainer.load(path, threads=1)
     assert isinstance(loaded, Trainer)
-    changed = {
-        name: value for name, value in loaded.get_params().items() if value != Trainer().get_params()[name]
-    }
+    changed = {name: value for name, value in asdict(loaded).items() if value != asdict(Trainer())[name]}
     assert changed == {
         "dimensions": 5,
         "window": 2,
@@ -199,7 +198,7 @@ def test_only_so_many_and_never_fewer_than_none() -> None:
     trainer = Trainer(dimensions=3)
     trainer.train([["one", "two", "one"]])
     assert [len(trainer.embeddings(top=top)) for top in (0, 1, 2, 10**30)] == [0, 1, 2, 2]
-    with pytest.raises(ValueError, match="top is -1; it must be 0 or more"):
+    with pytest.raises(ValueError, match="top is -1; it must be at least 0"):
         trainer.embeddings(top=-1)
     with pytest.raises(ValueError, match="replays is -1; it must be from 0 to 100"):
         trainer.set_replays(-1)
@@ -214,4 +213,4 @@ def test_replays_change_once_nothing_waits() -> None:
     trainer.finish()
     trainer.set_replays(3)
     assert trainer.train([["one", "two"]]).waiting == 6
-    assert trainer.get_params()["replays"] == 3
+    assert trainer.replays == 3

@@ -16,7 +16,6 @@ from skipstream import _engine
 from skipstream._arguments import FilePath, Key, array, keys, optional, whole
 from skipstream._drift import Drift
 from skipstream._evaluation import Evaluation, check_encoding
-from skipstream._plot import plot
 from skipstream._queries import Queries
 
 _FIXED = "embeddings are immutable; "
@@ -246,7 +245,22 @@ class Embeddings(Queries, Evaluation):
         rows = self._engine.rows(keys("words", range(min(len(self), 50)) if words is None else words))
         if not rows:
             raise ValueError("words is empty; name at least one word")
-        return plot(self._words_at(np.array(rows)).tolist(), self._engine.project(rows), ax, **style)
+        if ax is None:
+            try:
+                ax = importlib.import_module("matplotlib.pyplot").gca()
+            except ImportError as error:
+                message = "plot needs matplotlib: pip install 'skipstream[plot]', or pip install matplotlib"
+                raise ImportError(message) from error
+        points = self._engine.project(rows)
+        ax.scatter(points[:, 0], points[:, 1], **{"s": 12, **style})
+        for word, point in zip(self._words_at(np.array(rows)), points):
+            # A dollar sign in a word is not a formula.
+            ax.annotate(word, point, xytext=(4, 3), textcoords="offset points", parse_math=False)
+        # Leave space for the words, which are to the right of their points.
+        ax.margins(x=0.15)
+        ax.set_xlabel("first principal component")
+        ax.set_ylabel("second principal component")
+        return ax
 
     def __repr__(self) -> str:
         words = "word" if len(self) == 1 else "words"

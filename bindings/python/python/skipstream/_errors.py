@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-
-class _Suggesting(Protocol):
-    def suggestions(self, word: str, n: int) -> list[str]: ...
+if TYPE_CHECKING:
+    from skipstream import _engine
 
 
 class UnknownWord(KeyError):
@@ -24,7 +23,7 @@ class UnknownWord(KeyError):
     'berlni' is not in the vocabulary; did you mean 'berlin'?
     """
 
-    def __init__(self, word: object, source: _Suggesting | tuple[str, ...] = ()) -> None:
+    def __init__(self, word: object, source: _engine.Embeddings | tuple[str, ...] = ()) -> None:
         super().__init__(word)
         self.word = word
         self._source = source

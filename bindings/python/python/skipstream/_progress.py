@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from skipstream._arguments import real
 
 
 @dataclass(frozen=True)
@@ -34,46 +34,40 @@ class Progress:
 Callback = Callable[[Progress], Any]
 
 
-def listener(callback: Callback | None, bar: Bar | None) -> Callable[[str], None] | None:
-    """The function for the engine to call, if there is a callback or a bar."""
-    if callback is None and bar is None:
-        return None
+@contextlib.contextmanager
+def listening(
+    progress: bool, callback: Callback | None, interval: float
+) -> Iterator[tuple[Callable[[str], None] | None, float]]:
+    """The function for the engine to call, if there is a callback or a bar, and its interval in seconds."""
     if callback is not None and not callable(callback):
         raise TypeError(f"callback is {callback!r}; it must be a function that takes a Progress")
+    seconds = real("interval", interval)
+    with _bar() if progress else contextlib.nullcontext() as bar:
 
-    def tell(figures: str) -> None:
-        progress = Progress(**json.loads(figures))
-        if bar is not None:
-            bar.show(progress)
-        if callback is not None:
-            callback(progress)
+        def tell(figures: str) -> None:
+            now = Progress(**json.loads(figures))
+            if bar is not None:
+                _show(bar, now)
+            if callback is not None:
+                callback(now)
 
-    return tell
+        yield (None if callback is None and bar is None else tell), seconds
 
 
-class Bar:
-    """A tqdm progress bar with words, words per second, loss and vocabulary size."""
+def _bar() -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError as error:
+        raise ImportError("progress=True needs tqdm: pip install tqdm") from error
+    return tqdm(unit=" words", unit_scale=True, dynamic_ncols=True)
 
-    def __init__(self) -> None:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError as error:
-            raise ImportError("progress=True needs tqdm: pip install tqdm") from error
-        self._bar = tqdm(unit=" words", unit_scale=True, dynamic_ncols=True)
 
-    def show(self, progress: Progress) -> None:
-        """Updates the bar."""
-        if progress.fraction:
-            # The total number of words can only be estimated.
-            self._bar.total = max(progress.words, round(progress.words / progress.fraction))
-        figures = {"vocabulary": f"{progress.vocabulary:,}"}
-        if progress.loss is not None:
-            figures["loss"] = f"{progress.loss:.3f}"
-        self._bar.set_postfix(figures, refresh=False)
-        self._bar.update(progress.words - self._bar.n)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.close()
+def _show(bar: Any, now: Progress) -> None:
+    if now.fraction:
+        # The total number of words can only be estimated.
+        bar.total = max(now.words, round(now.words / now.fraction))
+    figures = {"vocabulary": f"{now.vocabulary:,}"}
+    if now.loss is not None:
+        figures["loss"] = f"{now.loss:.3f}"
+    bar.set_postfix(figures, refresh=False)
+    bar.update(now.words - bar.n)

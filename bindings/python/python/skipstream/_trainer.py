@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import operator
 import os
-import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skipstream import _engine
-from skipstream._arguments import real
+from skipstream._arguments import FilePath, optional
 from skipstream._embeddings import Embeddings
-from skipstream._estimator import Estimator
-from skipstream._progress import Bar, Callback, listener
+from skipstream._progress import Callback, listening
 from skipstream._stats import Stats
 from skipstream._summary import Summary
-
-StrPath = Union[str, "os.PathLike[str]"]
 
 _MAKING = threading.RLock()
 
 
-class Trainer(Estimator):
+@dataclass(kw_only=True, repr=False, eq=False)
+class Trainer:
     """Learns word vectors from text that keeps arriving, in one pass and in bounded memory.
 
     >>> from skipstream import Trainer
@@ -87,66 +83,36 @@ class Trainer(Estimator):
         seed: Random seed.
     """
 
-    def __init__(
-        self,
-        *,
-        dimensions: int = 100,
-        window: int = 5,
-        window_shape: str = "shrinking",
-        negatives: int = 5,
-        noise_exponent: float = 0.75,
-        subsample: float = 1e-4,
-        learning_rate: float | None = None,
-        adagrad: str | None = None,
-        max_vocabulary: int = 100_000,
-        table_size: int | None = None,
-        batch_words: int | None = None,
-        blocks: int | None = None,
-        replays: int | None = None,
-        replay_words: int | None = None,
-        passes: int | None = None,
-        strategy: str = "mini-batch",
-        tokenizer: str = "whitespace",
-        lowercase: bool = False,
-        nfkc: bool = False,
-        min_token_len: int = 1,
-        max_token_len: int | None = None,
-        max_sentence_words: int = 1000,
-        max_token_bytes: int = 128,
-        invalid_utf8: str = "replace",
-        memory: str | int | None = None,
-        init: StrPath | None = None,
-        threads: int | None = None,
-        seed: int = 1,
-    ) -> None:
-        self.dimensions = dimensions
-        self.window = window
-        self.window_shape = window_shape
-        self.negatives = negatives
-        self.noise_exponent = noise_exponent
-        self.subsample = subsample
-        self.learning_rate = learning_rate
-        self.adagrad = adagrad
-        self.max_vocabulary = max_vocabulary
-        self.table_size = table_size
-        self.batch_words = batch_words
-        self.blocks = blocks
-        self.replays = replays
-        self.replay_words = replay_words
-        self.passes = passes
-        self.strategy = strategy
-        self.tokenizer = tokenizer
-        self.lowercase = lowercase
-        self.nfkc = nfkc
-        self.min_token_len = min_token_len
-        self.max_token_len = max_token_len
-        self.max_sentence_words = max_sentence_words
-        self.max_token_bytes = max_token_bytes
-        self.invalid_utf8 = invalid_utf8
-        self.memory = memory
-        self.init = init
-        self.threads = threads
-        self.seed = seed
+    dimensions: int = 100
+    window: int = 5
+    window_shape: str = "shrinking"
+    negatives: int = 5
+    noise_exponent: float = 0.75
+    subsample: float = 1e-4
+    learning_rate: float | None = None
+    adagrad: str | None = None
+    max_vocabulary: int = 100_000
+    table_size: int | None = None
+    batch_words: int | None = None
+    blocks: int | None = None
+    replays: int | None = None
+    replay_words: int | None = None
+    passes: int | None = None
+    strategy: str = "mini-batch"
+    tokenizer: str = "whitespace"
+    lowercase: bool = False
+    nfkc: bool = False
+    min_token_len: int = 1
+    max_token_len: int | None = None
+    max_sentence_words: int = 1000
+    max_token_bytes: int = 128
+    invalid_utf8: str = "replace"
+    memory: str | int | None = None
+    init: FilePath | None = None
+    threads: int | None = None
+    seed: int = 1
+
+    def __post_init__(self) -> None:
         self._trainer: _engine.Trainer | None = None
         self._made_with: dict[str, Any] = {}
         self._settings()
@@ -175,12 +141,12 @@ class Trainer(Estimator):
         learned, and the trainer can be used, saved and trained further. (`batch` and `word2vec` learn all or nothing.)
         """
         trainer = self._ready()
-        with self._listening(progress, callback, interval) as listening:
-            return Summary._from_engine(*trainer.train(sentences, *listening))
+        with listening(progress, callback, interval) as listener:
+            return Summary._from_engine(*trainer.train(sentences, *listener))
 
     def train_file(
         self,
-        paths: StrPath | Iterable[StrPath],
+        paths: FilePath | Iterable[FilePath],
         *,
         format: str | None = None,
         field: str | None = None,
@@ -217,9 +183,9 @@ class Trainer(Estimator):
                 f"paths is of the type {type(paths).__name__}; it must be a path or a list of paths"
             )
         named = [os.fsdecode(path) for path in paths]
-        with self._listening(progress, callback, interval) as listening:
+        with listening(progress, callback, interval) as listener:
             return Summary._from_engine(
-                *trainer.train_file(named, format, field, bad_records, again, *listening)
+                *trainer.train_file(named, format, field, bad_records, again, *listener)
             )
 
     def finish(
@@ -233,23 +199,19 @@ class Trainer(Estimator):
         >>> trainer.finish().replayed
         1500
         """
-        with self._listening(progress, callback, interval) as listening:
-            return Summary._from_engine(*self._ready().finish(*listening))
+        with listening(progress, callback, interval) as listener:
+            return Summary._from_engine(*self._ready().finish(*listener))
 
     def embeddings(self, vectors: str = "sum", top: int | None = None) -> Embeddings:
         """Returns the current vectors. Later training does not change them.
 
         `vectors` is `"target"`, `"context"` or their `"sum"`. `top` limits them to the most frequent words.
         """
-        if top is not None:
-            if operator.index(top) < 0:
-                raise ValueError(f"top is {top}; it must be 0 or more")
-            top = min(operator.index(top), sys.maxsize)
-        return Embeddings(self._live().embeddings(vectors, top))
+        return Embeddings(self._live().embeddings(vectors, optional("top", top)))
 
     def vector(self, word: str, vectors: str = "sum") -> NDArray[np.float32]:
         """Returns the current vector of one word, without copying the others. Raises `KeyError` if it is unknown."""
-        return self._live().vector(word, vectors)
+        return self._live().vectors_of([word], vectors)[0]
 
     def vectors_of(self, words: Iterable[str], vectors: str = "sum") -> NDArray[np.float32]:
         """Returns the current vectors of words, one row each. Raises `KeyError` if one is unknown."""
@@ -293,12 +255,12 @@ class Trainer(Estimator):
         """
         return Stats._from_json(self._live().stats())
 
-    def save(self, path: StrPath) -> None:
+    def save(self, path: FilePath) -> None:
         """Writes the whole training state to a file. `Trainer.load` and the command line can resume from it."""
         self._live().save(path)
 
     @classmethod
-    def load(cls, path: StrPath, threads: int | None = None) -> Trainer:
+    def load(cls, path: FilePath, threads: int | None = None) -> Trainer:
         """Loads a trainer from a file and resumes as if training had never stopped. `threads` is not part of a model."""
         _engine.Settings(threads=threads)
         engine = _engine.Trainer.load(path, threads)
@@ -310,11 +272,9 @@ class Trainer(Estimator):
 
     def __repr__(self) -> str:
         """The settings that differ from the defaults. (Statistics would have to wait for running training.)"""
-        changed = (f"{name}={getattr(self, name, None)!r}" for name in SETTINGS if not self._is_default(name))
+        values = {name: getattr(self, name, None) for name in SETTINGS}
+        changed = [f"{name}={value!r}" for name, value in values.items() if not _same(value, DEFAULTS[name])]
         return f"{type(self).__name__}({', '.join(changed)})"
-
-    def _is_default(self, name: str) -> bool:
-        return _same(getattr(self, name, None), DEFAULTS[name])
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name != "_trainer"}
@@ -341,14 +301,6 @@ class Trainer(Estimator):
         _engine.Settings(replays=replays)
         trainer.set_replays(replays)
         self.replays = self._made_with["replays"] = replays
-
-    def _notes(self) -> dict[str, str]:
-        """Notes stored in the model file."""
-        return self._live().notes()
-
-    def _note(self, name: str, text: str) -> None:
-        """Stores a note in the model file."""
-        self._live().set_note(name, text)
 
     def _params(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in SETTINGS}
@@ -394,21 +346,6 @@ class Trainer(Estimator):
             )
         self._made_with = params
         return trainer
-
-    @contextlib.contextmanager
-    def _listening(
-        self, progress: bool, callback: Callback | None, interval: float
-    ) -> Iterator[tuple[Any, float]]:
-        """The progress listener and its interval in seconds."""
-        seconds = real("interval", interval)
-        with contextlib.ExitStack() as stack:
-            bar = stack.enter_context(Bar()) if progress else None
-            yield listener(callback, bar), seconds
-
-    def _wait_for_training(self) -> None:
-        """Waits for running training to end. Raises an error in the thread that is training."""
-        if self._trainer is not None:
-            self._trainer.wait_for_training()
 
 
 def _same(one: Any, other: Any) -> bool:

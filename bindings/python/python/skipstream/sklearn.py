@@ -1,0 +1,102 @@
+"""Word vectors as a scikit-learn transformer. Requires scikit-learn.
+
+>>> from sklearn.linear_model import LogisticRegression
+>>> from sklearn.pipeline import make_pipeline
+>>> from skipstream.sklearn import WordVectors
+>>> texts = ["the cat sleeps", "the ship sails"] * 100
+>>> model = make_pipeline(WordVectors(dimensions=8, subsample=0), LogisticRegression())
+>>> model.fit(texts, ["animal", "ship"] * 100).predict(["a cat"]).tolist()
+['animal']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skipstream._trainer import Trainer
+
+try:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted
+except ImportError:
+    raise ImportError("skipstream.sklearn needs scikit-learn: pip install scikit-learn") from None
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["WordVectors"]
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class WordVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Trainer):  # type: ignore[misc]
+    """Learns word vectors from documents, and maps a document to the mean of its word vectors.
+
+    A `skipstream.Trainer` with the methods of scikit-learn, and the same settings. As in `CountVectorizer`, `X` is an
+    iterable of documents (strings or token lists), or a text column of a table. In a `ColumnTransformer`, give the column
+    as a string and not as a list.
+
+    >>> texts = ["the cat sleeps", "the ship sails", "the cat purrs"] * 100
+    >>> vectors = WordVectors(dimensions=8, subsample=0)
+    >>> vectors.fit(texts).transform(["a cat", "a ship"]).shape
+    (2, 8)
+    >>> vectors.set_params(dimensions=4).fit_transform(texts).shape
+    (300, 4)
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Discards the model, learns the documents, and empties the replay buffer.
+
+        Args:
+            X: Documents: strings or token lists.
+            y: Ignored; pipelines pass it.
+        """
+        # Check the current settings and create a new model. No other thread may be training the old one.
+        if self._trainer is not None:
+            self._trainer.wait_for_training()
+        cast(Any, self).__init__(**self.get_params(deep=False))
+        self.train(X)
+        if not self.__sklearn_is_fitted__():
+            raise ValueError("the documents have no words")
+        self.finish()
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learns more documents.
+
+        Args:
+            X: Documents: strings or token lists.
+            y: Ignored; pipelines pass it.
+        """
+        self.train(X)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Returns the mean word vector of each document: a float32 array with one row per document.
+
+        A document without a known word gives a row of zeros.
+        """
+        check_is_fitted(self)
+        return self.mean_vectors(X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Calls `fit`, then `transform` on the same documents. An iterator is held in memory for it."""
+        return super().fit_transform(list(X) if isinstance(X, Iterator) else X, y)
+
+    @property
+    def _n_features_out(self) -> int:
+        # Changed settings take effect only with the next `fit`.
+        return self.stats().dimensions
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._trainer is not None and self.stats().words > 0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
