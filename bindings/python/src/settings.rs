@@ -64,6 +64,16 @@ impl Settings {
         Ok(serde_json::to_string(&settings.resolved()).expect("it is plain data"))
     }
 
+    /// The names that each choice can have, as JSON.
+    #[staticmethod]
+    fn choices() -> String {
+        let choice = |setting: &Setting| match &setting.kind {
+            SettingKind::Choice(names) => Some((setting.name.to_owned(), Value::from(names.to_vec()))),
+            _ => None,
+        };
+        Value::Object(Setting::ALL.iter().filter_map(choice).collect()).to_string()
+    }
+
     /// The names of all settings.
     #[staticmethod]
     fn names() -> Vec<&'static str> {

@@ -203,8 +203,6 @@ def test_nothing_can_be_changed_and_the_error_says_what_to_do(wv: Embeddings) ->
         del wv["tea"]
     for name, message in [
         ("add_vector", "from_arrays"),
-        ("fill_norms", "queries need no preparation"),
-        ("init_sims", "normalized"),
         ("index2word", "use index_to_key"),
         ("vocab", "key_to_index"),
         ("wmdistance", "to_gensim"),

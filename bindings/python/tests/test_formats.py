@@ -148,7 +148,7 @@ def test_files_that_are_not_there_or_are_something_else(wv: Embeddings, tmp_path
     for content, message in [
         (b"", "the file is empty"),
         (b"once upon a time\n", "unknown format"),
-        (b"\x80\x04\x95", "Python pickles are not supported"),
+        (b"\x80\x04\x95", "is a pickle, gensim's own format"),
     ]:
         path = tmp_path / "other"
         path.write_bytes(content)

@@ -7,7 +7,7 @@ import operator
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,13 @@ Key = str | int | np.integer[Any]
 """A word, or its row."""
 
 Vector = NDArray[np.float32]
+
+WhichVectors = Literal["sum", "target", "context"]
+"""The target vectors, the context vectors, or their sum."""
+
+TextFormat = Literal["text", "jsonl", "csv", "tsv", "parquet"]
+VectorsFormat = Literal["safetensors", "word2vec-text", "word2vec-binary", "npy", "finalfusion", "projector"]
+ReadableFormat = VectorsFormat | Literal["glove", "yskip"]
 
 Term = Key | Vector
 """A word, its row, or a vector."""

@@ -5,15 +5,26 @@ from __future__ import annotations
 import importlib
 import os
 import tempfile
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skipstream import _engine
-from skipstream._arguments import FilePath, Key, array, keys, optional, whole
+from skipstream._arguments import (
+    FilePath,
+    Key,
+    ReadableFormat,
+    VectorsFormat,
+    WhichVectors,
+    array,
+    keys,
+    optional,
+    whole,
+)
 from skipstream._drift import Drift
 from skipstream._evaluation import Evaluation, check_encoding
 from skipstream._queries import Queries
@@ -27,10 +38,7 @@ _ABSENT = {
     "set_vecattr": _FIXED + "create new ones with Embeddings.from_arrays(words, vectors, counts)",
     "allocate_vecattrs": _FIXED + "create new ones with Embeddings.from_arrays(words, vectors, counts)",
     "resize_vectors": _FIXED + "create new ones with Embeddings.from_arrays",
-    "fill_norms": _FIXED + "queries need no preparation",
-    "init_sims": _FIXED + "queries need no preparation; normalized() returns a copy with unit vectors",
     "unit_normalize_all": _FIXED + "normalized() returns a copy with unit vectors",
-    "sort_by_descending_frequency": _FIXED + "words are always sorted by frequency",
     "intersect_word2vec_format": _FIXED + "Trainer(init=path) initialises training from a vectors file",
     "wmdistance": "skipstream has no Word Mover's Distance; use to_gensim().wmdistance",
     "vectors_norm": "use get_normed_vectors()",
@@ -41,6 +49,7 @@ _ABSENT = {
     "expandos": "use counts, or get_vecattr(word, 'count')",
     "words_closer_than": "use closer_than",
     "word_vec": "use get_vector",
+    "wv": "these are the vectors themselves: omit .wv",
 }
 """Attributes of gensim's KeyedVectors that are absent here, with alternatives."""
 
@@ -80,13 +89,19 @@ class Embeddings(Queries, Evaluation):
 
     @classmethod
     def load(
-        cls, path: FilePath, vectors: str = "sum", format: str | None = None, *, mmap: str | None = "r"
+        cls,
+        path: FilePath,
+        vectors: WhichVectors = "sum",
+        format: ReadableFormat | None = None,
+        *,
+        mmap: Literal["r"] | None = "r",
     ) -> Embeddings:
         """Loads vectors from a file; see `skipstream.load`. skipstream files are always memory-mapped."""
         if mmap not in (None, "r"):
             raise ValueError(f"mmap is {mmap!r}; it must be 'r' or None: vectors are read-only")
         if not isinstance(vectors, str):
             raise TypeError(f"vectors is of the type {type(vectors).__name__}; it must be str")
+        refuse_pickle(path, "load that file")
         return cls(_engine.Embeddings.load(path, vectors, format), os.path.basename(os.fsdecode(path)))
 
     @classmethod
@@ -96,7 +111,7 @@ class Embeddings(Queries, Evaluation):
         fvocab: FilePath | None = None,
         binary: bool | None = None,
         encoding: str = "utf8",
-        unicode_errors: str = "strict",
+        unicode_errors: Literal["strict", "replace", "skip"] = "strict",
         limit: int | None = None,
         datatype: Any = np.float32,
         no_header: bool = False,
@@ -127,7 +142,7 @@ class Embeddings(Queries, Evaluation):
         )
         return cls(engine, os.path.basename(os.fsdecode(fname)))
 
-    def save(self, path: FilePath, format: str | None = None) -> None:
+    def save(self, path: FilePath, format: VectorsFormat | None = None) -> None:
         """Writes words, counts and vectors to a file, atomically.
 
         `format` defaults to `"safetensors"`, the format that `skipstream.load` memory-maps. Other formats are `"word2vec-text"`, `"word2vec-binary"`, `"npy"`, `"finalfusion"` and `"projector"`.
@@ -262,6 +277,19 @@ class Embeddings(Queries, Evaluation):
         ax.set_ylabel("second principal component")
         return ax
 
+    def fill_norms(self, force: bool = False) -> None:
+        """Does nothing, with a warning, for programs written for gensim."""
+        warnings.warn("fill_norms does nothing: queries need no preparation", stacklevel=2)
+
+    def init_sims(self, replace: bool = False) -> None:
+        """Does nothing, with a warning, for programs written for gensim."""
+        warnings.warn("init_sims does nothing: use normalized() for unit vectors", stacklevel=2)
+
+    def sort_by_descending_frequency(self) -> None:
+        """Does nothing, with a warning, for programs written for gensim."""
+        message = "sort_by_descending_frequency does nothing: words are always sorted by frequency"
+        warnings.warn(message, stacklevel=2)
+
     def __repr__(self) -> str:
         words = "word" if len(self) == 1 else "words"
         dimensions = "dimension" if self.vector_size == 1 else "dimensions"
@@ -297,7 +325,7 @@ class Embeddings(Queries, Evaluation):
         raise AttributeError(f"{message}: {_ABSENT[name]}" if name in _ABSENT else message)
 
 
-def load(path: FilePath, vectors: str = "sum", format: str | None = None) -> Embeddings:
+def load(path: FilePath, vectors: WhichVectors = "sum", format: ReadableFormat | None = None) -> Embeddings:
     """Loads vectors from a skipstream, word2vec, fastText `.vec`, GloVe, NumPy, finalfusion, yskip or projector file.
 
     The format is detected from the content unless given. A skipstream file is memory-mapped: opening takes milliseconds
@@ -305,6 +333,18 @@ def load(path: FilePath, vectors: str = "sum", format: str | None = None) -> Emb
     modified in place. For a trained model, `vectors` selects `"target"`, `"context"` or their `"sum"`.
     """
     return Embeddings.load(path, vectors, format)
+
+
+def refuse_pickle(path: FilePath, instead: str) -> None:
+    """Says what to do with a file that gensim saved."""
+    if os.path.isfile(path):
+        with open(path, "rb") as file:
+            is_pickle = file.read(1) == b"\x80"
+        if is_pickle:
+            raise ValueError(
+                f"{os.fsdecode(path)} is a pickle, gensim's own format, which skipstream cannot read. Load it with "
+                f"gensim, save its vectors with save_word2vec_format, and {instead}"
+            )
 
 
 def _unpickled(contents: bytes) -> Embeddings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from skipstream import _engine
 from skipstream._arguments import FilePath, optional
@@ -83,7 +83,7 @@ class Evaluation(Table):
         restrict_vocab: int | None = 300_000,
         case_insensitive: bool = True,
         dummy4unknown: bool = False,
-        similarity_function: str = "most_similar",
+        similarity_function: Literal["most_similar", "most_similar_cosmul"] = "most_similar",
     ) -> tuple[float, list[dict[str, Any]]]:
         """Returns the accuracy on analogies from a file such as Google's `questions-words.txt`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import Any, NamedTuple, cast, overload
+from typing import Any, Literal, NamedTuple, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -185,7 +185,9 @@ class Queries(Table):
             return self._engine.scores(*query)
         return self._engine.search(*query, topn, [])
 
-    def analogy(self, a: Key, b: Key, c: Key, n: int = 10, rule: str = "add") -> list[tuple[str, float]]:
+    def analogy(
+        self, a: Key, b: Key, c: Key, n: int = 10, rule: Literal["add", "multiply"] = "add"
+    ) -> list[tuple[str, float]]:
         """Returns the best answers to "a is to b as c is to ?", like the command `skipstream analogy`.
 
         `rule` is `"add"` (the words nearest to b - a + c) or `"multiply"` (3CosMul).

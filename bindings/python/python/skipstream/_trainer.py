@@ -9,17 +9,21 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skipstream import _engine
-from skipstream._arguments import FilePath, optional
+from skipstream._arguments import FilePath, TextFormat, WhichVectors, optional
 from skipstream._embeddings import Embeddings
+from skipstream._keywords import unknown
 from skipstream._progress import Callback, listening
 from skipstream._stats import Stats
 from skipstream._summary import Summary
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _MAKING = threading.RLock()
 
@@ -85,12 +89,12 @@ class Trainer:
 
     dimensions: int = 100
     window: int = 5
-    window_shape: str = "shrinking"
+    window_shape: Literal["shrinking", "fixed"] = "shrinking"
     negatives: int = 5
     noise_exponent: float = 0.75
     subsample: float = 1e-4
     learning_rate: float | None = None
-    adagrad: str | None = None
+    adagrad: Literal["row", "dimension"] | None = None
     max_vocabulary: int = 100_000
     table_size: int | None = None
     batch_words: int | None = None
@@ -98,19 +102,26 @@ class Trainer:
     replays: int | None = None
     replay_words: int | None = None
     passes: int | None = None
-    strategy: str = "mini-batch"
-    tokenizer: str = "whitespace"
+    strategy: Literal["mini-batch", "incremental", "batch", "word2vec"] = "mini-batch"
+    tokenizer: Literal["whitespace", "unicode"] = "whitespace"
     lowercase: bool = False
     nfkc: bool = False
     min_token_len: int = 1
     max_token_len: int | None = None
     max_sentence_words: int = 1000
     max_token_bytes: int = 128
-    invalid_utf8: str = "replace"
+    invalid_utf8: Literal["replace", "skip", "error"] = "replace"
     memory: str | int | None = None
     init: FilePath | None = None
     threads: int | None = None
     seed: int = 1
+
+    def __new__(cls, **settings: Any) -> Self:
+        """Refuses unknown settings, before `__init__` does, with what to write instead."""
+        for name in settings:
+            if name not in cls.__dataclass_fields__:
+                raise TypeError(unknown(name, cls.__dataclass_fields__))
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         self._trainer: _engine.Trainer | None = None
@@ -148,9 +159,9 @@ class Trainer:
         self,
         paths: FilePath | Iterable[FilePath],
         *,
-        format: str | None = None,
+        format: TextFormat | None = None,
         field: str | None = None,
-        bad_records: str = "error",
+        bad_records: Literal["error", "skip"] = "error",
         again: bool = False,
         progress: bool = False,
         callback: Callback | None = None,
@@ -202,24 +213,25 @@ class Trainer:
         with listening(progress, callback, interval) as listener:
             return Summary._from_engine(*self._ready().finish(*listener))
 
-    def embeddings(self, vectors: str = "sum", top: int | None = None) -> Embeddings:
+    def embeddings(self, vectors: WhichVectors = "sum", top: int | None = None) -> Embeddings:
         """Returns the current vectors. Later training does not change them.
 
         `vectors` is `"target"`, `"context"` or their `"sum"`. `top` limits them to the most frequent words.
         """
         return Embeddings(self._live().embeddings(vectors, optional("top", top)))
 
-    def vector(self, word: str, vectors: str = "sum") -> NDArray[np.float32]:
+    def vector(self, word: str, vectors: WhichVectors = "sum") -> NDArray[np.float32]:
         """Returns the current vector of one word, without copying the others. Raises `KeyError` if it is unknown."""
-        return self._live().vectors_of([word], vectors)[0]
+        vector: NDArray[np.float32] = self._live().vectors_of([word], vectors)[0]
+        return vector
 
-    def vectors_of(self, words: Iterable[str], vectors: str = "sum") -> NDArray[np.float32]:
+    def vectors_of(self, words: Iterable[str], vectors: WhichVectors = "sum") -> NDArray[np.float32]:
         """Returns the current vectors of words, one row each. Raises `KeyError` if one is unknown."""
         if isinstance(words, str):
             raise TypeError("words is a str; pass a list")
         return self._live().vectors_of(list(words), vectors)
 
-    def mean_vectors(self, texts: Iterable[Any], vectors: str = "sum") -> NDArray[np.float32]:
+    def mean_vectors(self, texts: Iterable[Any], vectors: WhichVectors = "sum") -> NDArray[np.float32]:
         """Returns the mean word vector of each text, one row each; zeros if no word is known.
 
         A text is a string, which is tokenized as in training, or a list of tokens.

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
+from skipstream._arguments import WhichVectors
 from skipstream._trainer import Trainer
 
 try:
@@ -55,7 +56,7 @@ class WordVectors(base.MiniBatchTransformer):
     5
     """
 
-    def __init__(self, on: str | None = None, vectors: str = "sum", **settings: Any) -> None:
+    def __init__(self, on: str | None = None, vectors: WhichVectors = "sum", **settings: Any) -> None:
         self.on = on
         self.vectors = vectors
         self.settings = settings
