@@ -11,6 +11,7 @@ vectors with an API like gensim's `KeyedVectors`.
 (5, True)
 """
 
+from skipstream._client import Client
 from skipstream._drift import Drift
 from skipstream._embeddings import Embeddings, load
 from skipstream._engine import __version__
@@ -21,6 +22,7 @@ from skipstream._summary import Summary
 from skipstream._trainer import Trainer
 
 __all__ = [
+    "Client",
     "Drift",
     "Embeddings",
     "MemoryBound",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import os
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
-from skipstream._arguments import whole
+from skipstream._arguments import FilePath, whole
 from skipstream._trainer import Trainer
 
 # gensim's names and ours.
@@ -41,7 +44,6 @@ ABSENT = {
     "create_binary_tree": "hierarchical softmax is not supported",
     "cum_table": "noise words are drawn from the counts of the stream",
     "estimate_memory": "skipstream.Trainer(...).stats() has the memory bound",
-    "init_sims": "queries need no preparation; wv.get_normed_vectors() returns unit vectors",
     "init_weights": "a word's vector is initialised when the word is first seen",
     "make_cum_table": "noise words are drawn from the counts of the stream",
     "min_alpha_yet_reached": "AdaGrad sets the learning rates",
@@ -56,6 +58,73 @@ ABSENT = {
     "syn1": "hierarchical softmax is not supported",
     "update_weights": "the vocabulary follows the text",
 }
+
+# Names of gensim's modules without an equivalent, with the alternative.
+ABSENT_NAMES = {
+    "BrownCorpus": "pass token lists, or a text file to skipstream.Trainer.train_file",
+    "Doc2Vec": "skipstream.sklearn.WordVectors maps a text to a weighted mean of its word vectors",
+    "FastText": "subwords are not supported; KeyedVectors.load_word2vec_format reads fastText's .vec files",
+    "PathLineSentences": "pass the folder to skipstream.Trainer.train_file",
+    "Phrases": "join phrases with gensim.models.Phrases before training",
+    "Text8Corpus": "pass the file to skipstream.Trainer.train_file, which splits long lines",
+    "corpora": "import it from gensim",
+    "downloader": "import it from gensim, and save what it loads with save_word2vec_format for KeyedVectors",
+    "phrases": "join phrases with gensim.models.Phrases before training",
+    "test": "import it from gensim",
+    "utils": "import it from gensim; skipstream.Trainer tokenizes text itself",
+}
+
+
+class CallbackAny2Vec:
+    """The base of callbacks. Each method gets the model; override those you need."""
+
+    def on_train_begin(self, model: Any) -> None:
+        """Is called before training."""
+
+    def on_epoch_begin(self, model: Any) -> None:
+        """Is called before each epoch."""
+
+    def on_epoch_end(self, model: Any) -> None:
+        """Is called after each epoch."""
+
+    def on_train_end(self, model: Any) -> None:
+        """Is called after training."""
+
+
+class LineSentence:
+    """The lines of a file as lists of tokens, which are separated by white space.
+
+    Args:
+        source: Path of a file, which may end with `.gz` or `.bz2`; or an open file with `seek`.
+        max_sentence_length: Longer lines are split.
+        limit: Number of lines to read; None means all.
+    """
+
+    def __init__(self, source: Any, max_sentence_length: int = 10_000, limit: int | None = None) -> None:
+        self.source = source
+        self.max_sentence_length = whole("max_sentence_length", max_sentence_length, 1)
+        self.limit = limit
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Starts at the first line each time."""
+        if hasattr(self.source, "seek"):
+            self.source.seek(0)
+            yield from self._sentences(self.source)
+        else:
+            with _open(self.source) as file:
+                yield from self._sentences(file)
+
+    def _sentences(self, lines: Any) -> Iterator[list[str]]:
+        for line in islice(lines, self.limit):
+            tokens = (line.decode("utf-8") if isinstance(line, bytes) else line).split()
+            for start in range(0, len(tokens), self.max_sentence_length):
+                yield tokens[start : start + self.max_sentence_length]
+
+
+def _open(path: FilePath) -> Any:
+    name = os.fspath(path)
+    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
+    return openers.get(os.path.splitext(name)[1], open)(name, "rb")
 
 
 def only(name: str, value: Any, allowed: Any, instead: str) -> None:

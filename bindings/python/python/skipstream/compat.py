@@ -1,4 +1,4 @@
-"""A drop-in replacement for gensim's `Word2Vec`.
+"""Drop-in replacements for gensim's `Word2Vec`, `KeyedVectors`, `LineSentence` and `CallbackAny2Vec`.
 
 >>> from skipstream.compat import Word2Vec
 >>> sentences = [["tea", "with", "milk"], ["coffee", "with", "sugar"]] * 200
@@ -25,6 +25,12 @@ Differences from gensim, because the engine learns from a stream:
   program, adds sample / frequency to it.
 
 An unsupported argument raises an error that names it. Nothing is ignored silently.
+
+A program that uses gensim's modules by name needs one other line, `import skipstream.compat as gensim`:
+
+>>> import skipstream.compat as gensim
+>>> gensim.models.Word2Vec is gensim.Word2Vec and gensim.models.word2vec.LineSentence is gensim.LineSentence
+True
 """
 
 from __future__ import annotations
@@ -40,12 +46,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skipstream._arguments import whole
-from skipstream._embeddings import Embeddings
-from skipstream._gensim import ABSENT, FIXED, only, replays_of, token_lists, trainer_by_gensim_names
+from skipstream._arguments import WhichVectors, whole
+from skipstream._embeddings import Embeddings, refuse_pickle
+from skipstream._gensim import (
+    ABSENT,
+    ABSENT_NAMES,
+    FIXED,
+    CallbackAny2Vec,
+    LineSentence,
+    only,
+    replays_of,
+    token_lists,
+    trainer_by_gensim_names,
+)
+from skipstream._progress import Progress
+from skipstream._stats import Stats
 from skipstream._trainer import Trainer
 
-__all__ = ["Word2Vec"]
+__all__ = ["CallbackAny2Vec", "KeyedVectors", "LineSentence", "Word2Vec"]
+
+KeyedVectors = Embeddings
+
+# gensim.models.word2vec.LineSentence is LineSentence here.
+models = word2vec = keyedvectors = callbacks = sys.modules[__name__]
 
 # gensim has no default limit.
 _MAX_VOCABULARY = 1_000_000
@@ -87,7 +110,7 @@ class Word2Vec:
         sorted_vocab: Must be 1: words of `wv` are always sorted by frequency.
         batch_words: Only gensim's default. `skipstream.Trainer` has a setting of this name with a different meaning.
         compute_loss: Whether to record the loss for `get_latest_training_loss`.
-        callbacks: Must be empty: there are no epochs. Use the `callback` of `skipstream.Trainer.train`.
+        callbacks: Objects like `CallbackAny2Vec`; see `train`.
         comment: Saved with the model.
         max_final_vocab: Maximum number of words in `wv`; raises `min_count` accordingly.
         shrink_windows: Whether to draw window sizes at random (`window_shape`).
@@ -135,7 +158,6 @@ class Word2Vec:
         only("alpha", alpha, 0.025, rates)
         only("min_alpha", min_alpha, 0.0001, rates)
         only("trim_rule", trim_rule, None, "use min_count, or filter the sentences")
-        only("callbacks", tuple(callbacks or ()), (), "use skipstream.Trainer.train(..., callback=...)")
         if negative == 0:
             raise ValueError("negative is 0; it must be at least 1: hierarchical softmax is not supported")
         if comment is not None and not isinstance(comment, str):
@@ -167,7 +189,15 @@ class Word2Vec:
         self.train_count = 0
         self._wv: Embeddings | None = None
         if sentences is not None or corpus_file is not None:
-            self.train(sentences, corpus_file=corpus_file, epochs=epochs, compute_loss=compute_loss)
+            self.train(
+                sentences,
+                corpus_file=corpus_file,
+                epochs=epochs,
+                compute_loss=compute_loss,
+                callbacks=callbacks,
+            )
+        elif callbacks:
+            _warn("callbacks are not used without sentences; pass them to train")
 
     @property
     def vector_size(self) -> int:
@@ -254,7 +284,7 @@ class Word2Vec:
         # Words tied with the first excess word are excluded too.
         return max(self.min_count, int(embeddings.counts[most]) + 1)
 
-    def _kept(self, vectors: str) -> Embeddings:
+    def _kept(self, vectors: WhichVectors) -> Embeddings:
         return self._trainer.embeddings(vectors).with_min_count(self.effective_min_count)
 
     def build_vocab(
@@ -304,7 +334,8 @@ class Word2Vec:
             queue_factor: Only gensim's default: there is no queue.
             report_delay: Only gensim's default: nothing is logged. Use `progress` of `skipstream.Trainer.train`.
             compute_loss: Whether to record the loss for `get_latest_training_loss`.
-            callbacks: Must be empty.
+            callbacks: Objects with the methods of `CallbackAny2Vec`, which may read or save the model. The first epoch
+                ends when the text was read, the others while the replay buffer empties.
 
         Returns:
             The number of words trained and the number of words read, each times `epochs`. In gensim, the first excludes
@@ -316,7 +347,6 @@ class Word2Vec:
         only("word_count", word_count, 0, "training always continues: omit it")
         only("queue_factor", queue_factor, 2, "there is no queue: omit it")
         only("report_delay", report_delay, 1.0, "nothing is logged: omit it")
-        only("callbacks", tuple(callbacks or ()), (), "use skipstream.Trainer.train(..., callback=...)")
         if (corpus_iterable is None) == (corpus_file is None):
             raise TypeError("pass either sentences or corpus_file")
         replays = replays_of(self.epochs if epochs is None else epochs)
@@ -325,15 +355,17 @@ class Word2Vec:
             self._trainer.finish()
             self._trainer.set_replays(replays)
         self.epochs = replays + 1
+        self.compute_loss = bool(compute_loss)
         before = self._trainer.stats()
         start = time.perf_counter()
+        events = _Events(self, callbacks, before)
         try:
             if corpus_file is not None:
                 # gensim learns a file every time it is passed.
                 summary = self._trainer.train_file(corpus_file, format="text", again=True)
             else:
                 summary = self._trainer.train(token_lists(corpus_iterable))
-            self._trainer.finish()
+            events.finish()
         finally:
             # Also after Ctrl-C: everything read is learned.
             self._wv = None
@@ -342,11 +374,6 @@ class Word2Vec:
         self.train_count += 1
         self.corpus_count = summary.sentences
         self.corpus_total_words = summary.words
-        self.compute_loss = bool(compute_loss)
-        # gensim reports the sum over all pairs.
-        self.running_training_loss = (
-            after.loss * after.pairs - before.loss * before.pairs if compute_loss else 0.0
-        )
         left_out = summary.short_tokens + summary.long_tokens
         if summary.words == 0:
             _warn(
@@ -390,6 +417,10 @@ class Word2Vec:
         words = wv.index_to_key
         return [(words[row], float(probabilities[row])) for row in best]
 
+    def init_sims(self, replace: bool = False) -> None:
+        """Does nothing, with a warning: queries need no preparation."""
+        _warn("init_sims does nothing: queries need no preparation. wv.normalized() has unit vectors")
+
     def save(self, fname: str | os.PathLike[str]) -> None:
         """Writes the whole state to one file, which all of skipstream's programs read."""
         note = {name: getattr(self, name) for name in _NOTED}
@@ -399,14 +430,7 @@ class Word2Vec:
     @classmethod
     def load(cls, fname: str | os.PathLike[str], workers: int | None = None) -> Word2Vec:
         """Loads a model written by `save`, or any other skipstream model (with `min_count` 1)."""
-        fname = os.fspath(fname)
-        with open(fname, "rb") as file:
-            if file.read(2)[:1] == b"\x80":
-                raise ValueError(
-                    f"{fname} is a pickle, gensim's own format, which skipstream cannot continue. Load it with gensim, "
-                    "save its vectors with model.wv.save_word2vec_format, and pass that file to "
-                    "skipstream.Trainer(init=...)"
-                )
+        refuse_pickle(fname, "pass that file to skipstream.Trainer(init=...)")
         model = cls.__new__(cls)
         model._trainer = Trainer.load(fname, threads=workers)
         try:
@@ -450,6 +474,54 @@ class Word2Vec:
         return f"<skipstream.compat.{self}>"
 
 
+class _Events:
+    """Calls the callbacks of one training."""
+
+    def __init__(self, model: Word2Vec, callbacks: Iterable[Any], before: Stats) -> None:
+        self._model = model
+        self._callbacks = list(callbacks or ())
+        for callback in self._callbacks:
+            if not all(hasattr(callback, name) for name in vars(CallbackAny2Vec) if name.startswith("on_")):
+                kind = type(callback).__name__
+                raise TypeError(
+                    f"a callback is of the type {kind}; it must have the methods of CallbackAny2Vec"
+                )
+        self._before = before
+        self._epoch = 1
+        self._tell("train_begin", "epoch_begin")
+
+    def finish(self) -> None:
+        """Empties the replay buffer."""
+        trainer, epochs = self._model.trainer, self._model.epochs
+        waiting = trainer.stats().waiting
+
+        def progress(_: Progress) -> None:
+            done = 1 - trainer.stats().waiting / waiting
+            while self._epoch < min(2 + int(done * (epochs - 1)), epochs):
+                self._begin_next()
+
+        if epochs > 1:
+            self._begin_next()
+        trainer.finish(callback=progress if self._callbacks and waiting else None, interval=0)
+        while self._epoch < epochs:
+            self._begin_next()
+        self._tell("epoch_end", "train_end")
+
+    def _begin_next(self) -> None:
+        self._epoch += 1
+        self._tell("epoch_end", "epoch_begin")
+
+    def _tell(self, *events: str) -> None:
+        model, now = self._model, self._model.trainer.stats()
+        model._wv = None
+        # gensim reports the sum over all pairs.
+        loss = now.loss * now.pairs - self._before.loss * self._before.pairs
+        model.running_training_loss = loss if model.compute_loss else 0.0
+        for event in events:
+            for callback in self._callbacks:
+                getattr(callback, f"on_{event}")(model)
+
+
 # Limits of settable attributes.
 _LIMITS: dict[str, tuple[int, int | None]] = {
     "min_count": (0, 2**60),
@@ -470,6 +542,13 @@ _NOTED: dict[str, Any] = {
     "total_train_time": 0.0,
     "train_count": 0,
 }
+
+
+def __getattr__(name: str) -> Any:
+    if name in ABSENT_NAMES:
+        # Not an AttributeError, which `from … import` would replace.
+        raise ImportError(f"skipstream.compat has no {name}: {ABSENT_NAMES[name]}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _warn(message: str) -> None:

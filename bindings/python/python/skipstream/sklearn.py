@@ -87,6 +87,12 @@ class WordVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Calls `fit`, then `transform` on the same documents. An iterator is held in memory for it."""
         return super().fit_transform(list(X) if isinstance(X, Iterator) else X, y)
 
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The column names of `transform`: `wordvectors0`, `wordvectors1`, and so on."""
+        check_is_fitted(self)
+        names: NDArray[np.object_] = super().get_feature_names_out(input_features)
+        return names
+
     @property
     def _n_features_out(self) -> int:
         # Changed settings take effect only with the next `fit`.
