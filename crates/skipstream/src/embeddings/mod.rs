@@ -3,8 +3,10 @@
 //! Invariant: nothing here knows how the vectors were learned or what their file looks like.
 
 mod best;
+mod candidates;
 mod cosine;
 mod error;
+mod expression;
 mod mean;
 mod odd_one_out;
 mod parts;
@@ -23,6 +25,7 @@ use std::sync::Arc;
 
 pub use cosine::cosines;
 pub use error::VectorsError;
+pub use expression::Expression;
 pub use mean::Lengths;
 pub use projection::Projection;
 #[cfg(feature = "eval")]
@@ -57,6 +60,8 @@ pub struct Embeddings {
     table: Arc<Table>,
     /// The number of visible rows of the table: all, or the top ones.
     len: usize,
+    /// The sum of all counts of the table.
+    n_tokens: u64,
     origin: Option<Arc<Origin>>,
     has_counts: bool,
 }
@@ -119,7 +124,14 @@ impl Embeddings {
     }
 
     fn of(table: Table) -> Embeddings {
-        Embeddings { len: table.words.len(), table: Arc::new(table), origin: None, has_counts: true }
+        let n_tokens = table.counts.iter().fold(0, |sum: u64, &count| sum.saturating_add(count));
+        Embeddings {
+            len: table.words.len(),
+            n_tokens,
+            table: Arc::new(table),
+            origin: None,
+            has_counts: true,
+        }
     }
 
     /// The maximum number of bytes that creating embeddings from sorted words takes.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::best::Candidate;
 use super::search::{find_best, scores};
-use super::{Embeddings, VectorsError};
+use super::{Embeddings, Expression, VectorsError};
 use crate::config::available_threads;
 use crate::{Error, Result};
 
@@ -69,7 +69,8 @@ pub struct Query<'a> {
     pub combine: Combine,
     /// The maximum number of answers.
     pub n: usize,
-    /// The rows to search. Rows are sorted by frequency, so a limit on frequency is a limit on rows.
+    /// The rows to search, all by default. Rows are sorted by frequency, so a limit on frequency is a limit on rows:
+    /// [`Embeddings::candidates`].
     pub rows: Range<usize>,
     /// Rows that are no answer.
     pub exclude: Vec<usize>,
@@ -162,14 +163,17 @@ impl Embeddings {
         Ok(scores(self, query.clone()))
     }
 
-    /// The `n` words nearest to `word`, without `word` itself, the nearest first.
+    /// The `n` words nearest to `word`, without `word` itself, the nearest first, among the
+    /// [default candidates](Embeddings::candidates).
     ///
     /// Words with equal similarities are sorted by row, the more frequent first.
     pub fn neighbors(&self, word: &str, n: usize) -> Result<Vec<Neighbor<'_>>> {
-        self.search(&Query::neighbors(self.row_of(word)?, n))
+        let rows = self.candidates(None, None);
+        self.search(&Query { rows, ..Query::neighbors(self.row_of(word)?, n) })
     }
 
-    /// The `n` best answers to "`a` is to `b` as `c` is to …", the best first, without the three words.
+    /// The `n` best answers to "`a` is to `b` as `c` is to …", the best first, without the three words, among the
+    /// [default candidates](Embeddings::candidates).
     ///
     /// The similarity of an answer is its cosine with b − a + c, or its score by 3CosMul.
     ///
@@ -189,27 +193,7 @@ impl Embeddings {
         n: usize,
         rule: AnalogyRule,
     ) -> Result<Vec<Neighbor<'_>>> {
-        let rows = [self.row_of(a)?, self.row_of(b)?, self.row_of(c)?];
-        self.search(&self.analogy_query(rows, n, rule))
-    }
-
-    /// The query of [`Embeddings::analogy`], with the rows of a, b and c.
-    ///
-    /// # Panics
-    /// If a row does not exist.
-    pub fn analogy_query(&self, rows: [usize; 3], n: usize, rule: AnalogyRule) -> Query<'static> {
-        let query = match rule {
-            AnalogyRule::Add => {
-                let [a, b, c] = rows.map(|row| self.unit_vector(row));
-                Query::nearest(a.iter().zip(&b).zip(&c).map(|((a, b), c)| b - a + c).collect::<Vec<f32>>(), n)
-            }
-            AnalogyRule::Multiply => {
-                let [a, b, c] = rows.map(Term::Row);
-                let combine = Combine::Multiply { epsilon: EPSILON };
-                Query { positive: vec![b, c], negative: vec![a], combine, ..Query::nearest(Term::Row(0), n) }
-            }
-        };
-        query.excluding(rows)
+        self.solve(&Expression::analogy(a, b, c), n, rule)
     }
 
     /// The rows whose words are nearer to the word of `row` than that of `other` is, in the order of rows.
