@@ -102,14 +102,12 @@ fn follow(words: &[usize], capacity: usize, size: usize, random: &mut Random) ->
     for word in words {
         let id = match vocabulary.observe(&format!("w{word}")) {
             Observed::Known(id) => id,
-            Observed::Admitted(fresh) => fresh.reset(|id, _| table.forget(id)),
-            Observed::Rejected { evicted } => {
-                for &id in evicted {
-                    table.forget(id);
-                }
+            Observed::Admitted(fresh) => {
+                fresh.evicted().inspect(|&id| table.forget(id));
                 table.refresh(random);
-                continue;
+                fresh.reset(|_, _| ())
             }
+            Observed::Rejected => continue,
         };
         table.add(id, random);
     }

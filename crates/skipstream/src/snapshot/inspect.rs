@@ -308,7 +308,7 @@ mod tests {
         assert_eq!((found.words, found.dimensions, found.contents), (8, 5, FileKind::Training));
         assert_eq!(found.file_bytes, std::fs::metadata(&path).unwrap().len());
         let training = found.training.unwrap();
-        assert_eq!((training.vocabulary.tokens, training.waiting, training.batches), (10, 10, 1));
+        assert_eq!((training.vocabulary.tokens, training.waiting, training.batches), (10, 0, 1));
         assert_eq!(training.noise, Noise::Counts);
         assert!(training.mean_loss > 0.0 && training.pairs > 0);
         assert!(found.problems.is_empty());

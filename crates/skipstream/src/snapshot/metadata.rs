@@ -18,7 +18,7 @@ use crate::vocabulary::VocabularyTotals;
 const MAX_COUNT: u64 = 1 << 60;
 
 /// The counts in the metadata of a training state.
-const COUNTS: [&str; 5] = ["batches", "ledger", "slots", "totals", "vocabulary"];
+const COUNTS: [&str; 4] = ["batches", "ledger", "totals", "vocabulary"];
 
 /// BLAKE3 of each tensor, in hexadecimal.
 pub(super) type Checksums = BTreeMap<String, String>;
@@ -44,8 +44,6 @@ pub(super) enum Contents {
 pub(super) struct TrainingMetadata {
     pub config: Config,
     pub vocabulary: VocabularyTotals,
-    /// Slots that were ever used.
-    pub slots: usize,
     pub totals: Totals,
     pub ledger: Ledger,
     /// What other programs keep in the file.

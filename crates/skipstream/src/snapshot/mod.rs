@@ -22,7 +22,6 @@
 //! | `counters` | u64 | n | model file | `vocabulary` | Misra–Gries counters |
 //! | `first_tokens` | u64 | n | model file | `vocabulary` | the number of the token that admitted the word |
 //! | `last_tokens` | u64 | n | model file | `vocabulary` | the number of the word's last token |
-//! | `free_slots` | u32 | … | model file | `vocabulary` | ids without a word; the last is used next |
 //! | `word_times` | i64 | n × 2 | model file, text with times | `vocabulary` | when the word was first and last seen, in microseconds since 1970 |
 //! | `replay_words` | u32 | … | model file, `mini-batch` | `train` | ids of the tokens that wait for their replay; 2³² − 1 for none |
 //! | `replay_ends` | u32 | … | model file, `mini-batch` | `train` | where sentences end within their segment |

@@ -49,7 +49,7 @@ impl Trainer {
         file.side("context", "context_squares", layout, &ids, &mut trainer.stream.parameters.context)?;
         match &mut trainer.method {
             Method::MiniBatch(method) => {
-                let replay = file.replay(trainer.settings.mini_batch(), trainer.stream.vocabulary.slots())?;
+                let replay = file.replay(trainer.settings.mini_batch(), trainer.stream.vocabulary.len())?;
                 method.restore(metadata.batches, replay);
             }
             Method::Sentences(method) => {
@@ -58,7 +58,7 @@ impl Trainer {
                     generations: file.tensor("noise_generations")?,
                     totals: metadata.noise_totals.unwrap_or_default(),
                 };
-                if saved.generations.len() > trainer.stream.vocabulary.slots() {
+                if saved.generations.len() > trainer.stream.vocabulary.len() {
                     return Err(file.contradiction("`noise_generations` is longer than the number of slots"));
                 }
                 let counts = trainer.stream.vocabulary.counts();
@@ -86,7 +86,6 @@ impl ModelFile {
         let counters: Vec<u64> = self.tensor("counters")?;
         let first_tokens: Vec<u64> = self.tensor("first_tokens")?;
         let last_tokens: Vec<u64> = self.tensor("last_tokens")?;
-        let free: Vec<u32> = self.tensor("free_slots")?;
         let ids: Vec<WordId> = slots.into_iter().map(WordId::from_saved).collect();
         let saved = slices(&words, &ends).enumerate().map(|(row, word)| SavedWord {
             id: ids[row],
@@ -96,10 +95,9 @@ impl ModelFile {
             birth: first_tokens[row],
             latest: last_tokens[row],
         });
-        let free = free.into_iter().map(WordId::from_saved).collect();
+        let saved: Vec<SavedWord<'_>> = saved.collect();
         let (max_vocabulary, seed) = (settings.max_vocabulary(), settings.seed());
-        let vocabulary =
-            Vocabulary::restore(max_vocabulary, seed, metadata.vocabulary, saved, free, metadata.slots);
+        let vocabulary = Vocabulary::restore(max_vocabulary, seed, metadata.vocabulary, &saved);
         Ok((vocabulary.map_err(|reason| self.contradiction(reason))?, ids))
     }
 

@@ -66,7 +66,7 @@ const fn row(
 }
 
 #[rustfmt::skip]
-pub(super) const TENSORS: [TensorSpec; 25] = [
+pub(super) const TENSORS: [TensorSpec; 24] = [
     row("words", Dtype::U8, &[Any], When::Always, "vocabulary", "the words in UTF-8, without separators"),
     row("word_ends", Dtype::U64, &[Words], When::Always, "vocabulary", "where each word ends in `words`"),
     row("counts", Dtype::U64, &[Words], When::Always, "vocabulary", "occurrences since the word was admitted"),
@@ -81,7 +81,6 @@ pub(super) const TENSORS: [TensorSpec; 25] = [
     row("counters", Dtype::U64, &[Words], When::Training, "vocabulary", "Misra–Gries counters"),
     row("first_tokens", Dtype::U64, &[Words], When::Training, "vocabulary", "the number of the token that admitted the word"),
     row("last_tokens", Dtype::U64, &[Words], When::Training, "vocabulary", "the number of the word's last token"),
-    row("free_slots", Dtype::U32, &[Any], When::Training, "vocabulary", "ids without a word; the last is used next"),
     row("word_times", Dtype::I64, &[Words, Exactly(2)], When::WordTimes, "vocabulary", "when the word was first and last seen, in microseconds since 1970"),
     row("replay_words", Dtype::U32, &[Any], When::MiniBatch, "train", "ids of the tokens that wait for their replay; 2³² − 1 for none"),
     row("replay_ends", Dtype::U32, &[Any], When::MiniBatch, "train", "where sentences end within their segment"),

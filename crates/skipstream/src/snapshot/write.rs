@@ -48,7 +48,6 @@ impl Trainer {
         let mut metadata = TrainingMetadata {
             config: settings.resolved(),
             vocabulary: stream.vocabulary.totals(),
-            slots: stream.vocabulary.slots(),
             totals: stream.totals,
             ledger: ledger.clone(),
             notes: notes.clone(),
@@ -87,7 +86,6 @@ impl Trainer {
             ("counters", Tensor::list(saved.clone().map(|saved| saved.counter))),
             ("first_tokens", Tensor::list(saved.clone().map(|saved| saved.birth))),
             ("last_tokens", Tensor::list(saved.map(|saved| saved.latest))),
-            ("free_slots", Tensor::list(indices(vocabulary.free_slots()))),
         ];
         let layout = parameters.layout();
         for (rows, squares, side) in [

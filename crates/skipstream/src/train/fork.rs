@@ -40,7 +40,7 @@ impl Trainer {
             "a fork can only catch up with a trainer of the same settings"
         );
         let Stream { vocabulary, parameters, totals, initial } = &other.stream;
-        self.stream.parameters.copy_from(parameters, vocabulary.slots());
+        self.stream.parameters.copy_from(parameters, vocabulary.len());
         self.stream.vocabulary = vocabulary.clone();
         self.stream.totals = *totals;
         self.stream.initial = initial.clone();

@@ -109,13 +109,11 @@ impl Sentences {
             let number = vocabulary.tokens();
             let word = match vocabulary.observe(word) {
                 Observed::Known(id) => id,
-                Observed::Admitted(fresh) => admit(fresh, word, parameters, initial.as_ref()),
-                Observed::Rejected { evicted } => {
-                    for &id in evicted {
-                        self.noise.forget(id);
-                    }
-                    continue;
+                Observed::Admitted(fresh) => {
+                    fresh.evicted().inspect(|&id| self.noise.forget(id));
+                    admit(fresh, word, parameters, initial.as_ref())
                 }
+                Observed::Rejected => continue,
             };
             let kept = self.sampler.keeps(vocabulary.count(word), vocabulary.tokens(), &mut self.random);
             self.tokens.push(Token { word, number, kept });

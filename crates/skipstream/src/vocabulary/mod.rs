@@ -1,9 +1,12 @@
 //! Tokens → [`WordId`]s and counts: at most m words, the frequent ones (section 3.2.1 of the paper).
 //!
 //! The Misra–Gries summary with m slots. A known word increments its counter; a new one takes a free slot. If no slot is
-//! free, the new token and one count of every word cancel each other, and words whose counter is 0 are evicted. Each
-//! cancellation uses up m + 1 tokens, so after n tokens true count − n/(m + 1) ≤ counter ≤ true count, and the O(m) walk
-//! is O(1) per token.
+//! free, the new token and one count of every word cancel each other. Each cancellation uses up m + 1 tokens, so after n
+//! tokens true count − n/(m + 1) ≤ counter ≤ true count, and the O(m) walk is O(1) per token.
+//!
+//! In the summary, a word whose counter is 0 has left. Here it stays in its slot until a new word needs the slot, the least
+//! frequent word first. If it occurs before that, its counter is 1 again, as if it had been admitted anew, but its count and
+//! its vectors are still there. So the counters are those of the summary, and a vocabulary that was full once stays full.
 //!
 //! The counter decides which words stay. Each word also has the number of its occurrences since it was admitted, between
 //! the counter and the true count; noise and subsampling use that.
@@ -13,9 +16,11 @@
 mod arena;
 mod word_times;
 
+use std::cmp::Reverse;
+use std::hash::BuildHasher as _;
+
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use std::hash::BuildHasher as _;
 
 use crate::error::Error;
 use arena::{Arena, Span};
@@ -44,16 +49,13 @@ impl WordId {
 /// What happened to a token.
 #[derive(Debug)]
 #[must_use]
-pub enum Observed<'a> {
+pub enum Observed {
     /// The word was known, and is counted.
     Known(WordId),
-    /// The word took a free slot, whose rows hold the values of another word until they are reset.
+    /// The word took a slot, whose rows may hold the values of another word until they are reset.
     Admitted(FreshWord),
     /// No slot was free: the token cancelled one count of every word.
-    Rejected {
-        /// The words that were evicted.
-        evicted: &'a [WordId],
-    },
+    Rejected,
 }
 
 /// An id that has just been given to a new word. The only way to the id is [`FreshWord::reset`], so that no caller
@@ -63,9 +65,15 @@ pub enum Observed<'a> {
 pub struct FreshWord {
     id: WordId,
     birth: u64,
+    evicts: bool,
 }
 
 impl FreshWord {
+    /// The id, if another word had it and was evicted.
+    pub fn evicted(&self) -> Option<WordId> {
+        self.evicts.then_some(self.id)
+    }
+
     /// Resets the rows of the id with `reset`, and returns the id.
     ///
     /// `reset` gets the id, and the word's birth: the number of the token that admitted it.
@@ -82,8 +90,9 @@ pub struct Vocabulary {
     hasher: FixedState,
     index: HashTable<Link>,
     entries: Vec<Entry>,
-    free: Vec<WordId>,
-    evicted: Vec<WordId>,
+    /// The words whose counter was 0 after the last cancellation, and that have not been evicted. The last is the next to
+    /// go, unless its counter has risen.
+    leaving: Vec<WordId>,
     arena: Arena,
     tokens: u64,
     evictions: u64,
@@ -99,18 +108,16 @@ struct Link {
 
 #[derive(Clone, Debug)]
 struct Entry {
-    /// Misra–Gries' counter; 0 if the slot is free.
+    /// Misra–Gries' counter; 0 if a new word may have the slot.
     counter: u64,
     /// Occurrences since admission.
     count: u64,
-    /// The number of the token that admitted the word; `NEVER` if the slot is free.
+    /// The number of the token that admitted the word.
     birth: u64,
     /// The number of the word's last token.
     latest: u64,
     span: Span,
 }
-
-const NEVER: u64 = u64::MAX;
 
 /// Everything that is saved of a word.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,8 +149,7 @@ impl Vocabulary {
             hasher: FixedState::with_seed(seed),
             index: HashTable::new(),
             entries: Vec::new(),
-            free: Vec::new(),
-            evicted: Vec::new(),
+            leaving: Vec::new(),
             arena: Arena::default(),
             tokens: 0,
             evictions: 0,
@@ -167,13 +173,13 @@ impl Vocabulary {
     /// Maximum memory of a vocabulary in bytes, with words of at most `max_word_bytes`.
     pub fn max_bytes(capacity: usize, max_word_bytes: usize) -> u64 {
         let links = (2 * capacity * 8 / 7 + 16).next_power_of_two() * (size_of::<Link>() + 1);
-        let ids = 2 * size_of::<WordId>();
-        (capacity * (size_of::<Entry>() + ids) + links) as u64 + Arena::max_bytes(capacity * max_word_bytes)
+        (capacity * (size_of::<Entry>() + size_of::<WordId>()) + links) as u64
+            + Arena::max_bytes(capacity * max_word_bytes)
     }
 
     /// Counts a token.
     #[inline]
-    pub fn observe(&mut self, word: &str) -> Observed<'_> {
+    pub fn observe(&mut self, word: &str) -> Observed {
         let number = self.tokens;
         self.tokens += 1;
         let hash = self.hasher.hash_one(word.as_bytes());
@@ -188,18 +194,41 @@ impl Vocabulary {
     }
 
     #[cold]
-    fn observe_new(&mut self, hash: u64, word: &str, birth: u64) -> Observed<'_> {
-        let id = if let Some(id) = self.free.pop() {
-            id
-        } else if self.entries.len() < self.capacity {
+    fn observe_new(&mut self, hash: u64, word: &str, birth: u64) -> Observed {
+        let evicts = self.entries.len() == self.capacity;
+        let id = if !evicts {
             WordId(self.entries.len() as u32)
+        } else if let Some(id) = self.evict() {
+            id
         } else {
             self.cancel();
-            return Observed::Rejected { evicted: &self.evicted };
+            return Observed::Rejected;
         };
         let entry = Entry { counter: 1, count: 1, birth, latest: birth, span: self.arena.add(word) };
         self.insert(id, hash, entry);
-        Observed::Admitted(FreshWord { id, birth })
+        Observed::Admitted(FreshWord { id, birth, evicts })
+    }
+
+    /// Takes a word whose counter is 0 out of the index, and returns its id.
+    fn evict(&mut self) -> Option<WordId> {
+        let id = loop {
+            let id = self.leaving.pop()?;
+            if self.counter(id) == 0 {
+                break id;
+            }
+        };
+        let span = self.entries[id.index()].span;
+        let hash = self.hasher.hash_one(self.arena.get(span).as_bytes());
+        if let Ok(link) = self.index.find_entry(hash, |link| link.id == id) {
+            link.remove();
+        }
+        self.arena.release(span);
+        self.evictions += 1;
+        if self.arena.wants_compaction() {
+            let live = (0u32..).zip(&mut self.entries).filter(|(slot, _)| WordId(*slot) != id);
+            self.arena.compact(live.map(|(_, entry)| &mut entry.span));
+        }
+        Some(id)
     }
 
     fn insert(&mut self, id: WordId, hash: u64, entry: Entry) {
@@ -215,34 +244,23 @@ impl Vocabulary {
         });
     }
 
-    /// Takes one count from every word, and evicts the words at 0.
+    /// Takes one count from every word.
     fn cancel(&mut self) {
         self.cancellations += 1;
-        self.evicted.clear();
-        for slot in 0..self.entries.len() {
-            let entry = &mut self.entries[slot];
-            entry.counter = entry.counter.saturating_sub(1);
-            if entry.counter > 0 || entry.birth == NEVER {
-                continue;
-            }
-            let span = entry.span;
-            entry.count = 0;
-            entry.birth = NEVER;
-            let id = WordId(slot as u32);
-            let hash = self.hasher.hash_one(self.arena.get(span).as_bytes());
-            if let Ok(link) = self.index.find_entry(hash, |link| link.id == id) {
-                link.remove();
-            }
-            self.arena.release(span);
-            self.evicted.push(id);
-        }
-        self.evictions += self.evicted.len() as u64;
-        self.free.extend_from_slice(&self.evicted);
-        if self.arena.wants_compaction() {
-            self.arena.compact(
-                self.entries.iter_mut().filter(|entry| entry.counter > 0).map(|entry| &mut entry.span),
-            );
-        }
+        self.entries.iter_mut().for_each(|entry| entry.counter -= 1);
+        self.list_leaving();
+    }
+
+    /// Lists the words whose counter is 0, the least frequent last; of two that are as frequent, the one that was not seen
+    /// for longer.
+    fn list_leaving(&mut self) {
+        let Vocabulary { entries, leaving, .. } = self;
+        leaving.clear();
+        leaving.extend((0..entries.len() as u32).map(WordId).filter(|id| entries[id.index()].counter == 0));
+        leaving.sort_unstable_by_key(|id| {
+            let Entry { count, latest, .. } = entries[id.index()];
+            Reverse((count, latest))
+        });
     }
 
     #[inline]
@@ -266,7 +284,7 @@ impl Vocabulary {
         self.arena.get(self.entries[id.index()].span)
     }
 
-    /// Occurrences since the word was admitted; 0 for a free slot.
+    /// Occurrences since the word was admitted.
     #[inline]
     pub fn count(&self, id: WordId) -> u64 {
         self.entries[id.index()].count
@@ -295,16 +313,12 @@ impl Vocabulary {
 
     /// The words that are known now, in the order of their ids.
     pub fn ids(&self) -> impl Iterator<Item = WordId> {
-        self.entries
-            .iter()
-            .enumerate()
-            .filter(|(_, entry)| entry.counter > 0)
-            .map(|(slot, _)| WordId(slot as u32))
+        (0..self.entries.len() as u32).map(WordId)
     }
 
     /// Number of words.
     pub fn len(&self) -> usize {
-        self.entries.len() - self.free.len()
+        self.entries.len()
     }
 
     /// Whether no word is known.
@@ -317,17 +331,12 @@ impl Vocabulary {
         self.capacity
     }
 
-    /// Slots that were ever used.
-    pub fn slots(&self) -> usize {
-        self.entries.len()
-    }
-
     /// Tokens seen, n.
     pub fn tokens(&self) -> u64 {
         self.tokens
     }
 
-    /// The counts of all slots, 0 for free ones.
+    /// The counts of all words, in the order of their ids.
     pub(crate) fn counts(&self) -> impl Iterator<Item = u64> {
         self.entries.iter().map(|entry| entry.count)
     }
@@ -343,65 +352,42 @@ impl Vocabulary {
         SavedWord { id, word: self.arena.get(span), counter, count, birth, latest }
     }
 
-    /// The free slots, the next to be used last.
-    pub(crate) fn free_slots(&self) -> &[WordId] {
-        &self.free
-    }
-
     /// A saved vocabulary, or what is wrong with it.
-    pub(crate) fn restore<'a>(
+    pub(crate) fn restore(
         capacity: usize,
         seed: u64,
         totals: VocabularyTotals,
-        words: impl Iterator<Item = SavedWord<'a>>,
-        free: Vec<WordId>,
-        slots: usize,
+        words: &[SavedWord<'_>],
     ) -> Result<Vocabulary, String> {
-        if slots > capacity {
-            return Err(format!("{slots} slots where {capacity} are possible"));
+        let n_words = words.len();
+        if n_words > capacity {
+            return Err(format!("{n_words} words where {capacity} are possible"));
         }
         let mut vocabulary = Vocabulary::new(capacity, seed);
-        let empty =
-            Entry { counter: 0, count: 0, birth: NEVER, latest: NEVER, span: vocabulary.arena.add("") };
-        vocabulary.entries.resize(slots, empty);
-        for saved in words {
-            let Some(entry) = vocabulary.entries.get(saved.id.index()) else {
-                return Err(format!("`{}` has slot {} of {slots}", saved.word, saved.id.0));
+        let span = vocabulary.arena.add("");
+        vocabulary.entries.resize(n_words, Entry { counter: 0, count: 0, birth: 0, latest: 0, span });
+        for &SavedWord { id, word, counter, count, birth, latest } in words {
+            let Some(entry) = vocabulary.entries.get(id.index()) else {
+                return Err(format!("`{word}` has slot {} of {n_words}", id.0));
             };
-            let in_order = saved.counter <= saved.count
-                && saved.count <= totals.tokens
-                && saved.birth <= saved.latest
-                && saved.latest < totals.tokens;
+            let in_order = counter <= count
+                && (1..=totals.tokens).contains(&count)
+                && birth <= latest
+                && latest < totals.tokens;
             if !in_order || totals.tokens >= 1 << 60 {
-                return Err(format!("the numbers of `{}` contradict each other", saved.word));
+                return Err(format!("the numbers of `{word}` contradict each other"));
             }
-            if entry.counter > 0 || saved.counter == 0 || saved.word.len() >= 1 << 16 {
-                return Err(format!("slot {} is given twice, or to nothing", saved.id.0));
+            if entry.count > 0 || word.len() >= 1 << 16 {
+                return Err(format!("slot {} is given twice, or to nothing", id.0));
             }
-            let hash = vocabulary.hasher.hash_one(saved.word.as_bytes());
-            if vocabulary.find(hash, saved.word).is_some() {
-                return Err(format!("`{}` is there twice", saved.word));
+            let hash = vocabulary.hasher.hash_one(word.as_bytes());
+            if vocabulary.find(hash, word).is_some() {
+                return Err(format!("`{word}` is there twice"));
             }
-            let entry = Entry {
-                counter: saved.counter,
-                count: saved.count,
-                birth: saved.birth,
-                latest: saved.latest,
-                span: vocabulary.arena.add(saved.word),
-            };
-            vocabulary.insert(saved.id, hash, entry);
+            let span = vocabulary.arena.add(word);
+            vocabulary.insert(id, hash, Entry { counter, count, birth, latest, span });
         }
-        let mut listed = vec![false; slots];
-        for id in &free {
-            match vocabulary.entries.get(id.index()) {
-                Some(entry) if entry.counter == 0 && !listed[id.index()] => listed[id.index()] = true,
-                _ => return Err(format!("slot {} is not free", id.0)),
-            }
-        }
-        if vocabulary.index.len() + free.len() != slots {
-            return Err("some slots are neither free nor used".to_owned());
-        }
-        vocabulary.free = free;
+        vocabulary.list_leaving();
         vocabulary.tokens = totals.tokens;
         vocabulary.evictions = totals.evictions;
         vocabulary.cancellations = totals.cancellations;

@@ -9,7 +9,7 @@ fn observe(vocabulary: &mut Vocabulary, word: &str, births: &mut Vec<(WordId, u6
     match vocabulary.observe(word) {
         Observed::Known(id) => Some(id),
         Observed::Admitted(fresh) => Some(fresh.reset(|id, birth| births.push((id, birth)))),
-        Observed::Rejected { .. } => None,
+        Observed::Rejected => None,
     }
 }
 
@@ -89,9 +89,7 @@ proptest! {
             capacity,
             1,
             vocabulary.totals(),
-            vocabulary.ids().map(|id| vocabulary.saved(id)),
-            vocabulary.free_slots().to_vec(),
-            vocabulary.slots(),
+            &vocabulary.ids().map(|id| vocabulary.saved(id)).collect::<Vec<_>>(),
         )
         .unwrap();
         for token in &more {
@@ -123,19 +121,39 @@ fn the_arena_does_not_leak_over_evictions() {
 }
 
 #[test]
-fn saved_slots_that_contradict_each_other_are_refused() {
+fn a_full_vocabulary_stays_full_and_a_word_that_returns_in_time_keeps_its_count() {
+    let mut vocabulary = Vocabulary::new(3, 1);
+    for word in ["a", "a", "a", "b", "b", "c", "x"] {
+        observe(&mut vocabulary, word, &mut Vec::new());
+    }
+    // `x` and one count of each cancelled each other, and `c` has none left.
+    let counters =
+        |vocabulary: &Vocabulary| vocabulary.ids().map(|id| vocabulary.counter(id)).collect::<Vec<_>>();
+    assert_eq!((counters(&vocabulary), vocabulary.totals().evictions), (vec![2, 1, 0], 0));
+    assert!(matches!(vocabulary.observe("c"), Observed::Known(_)));
+    assert_eq!((counters(&vocabulary), vocabulary.count(WordId(2))), (vec![2, 1, 1], 2));
+    // All three have a count again, so `x` cancels once more, and then takes the place of the rarest.
+    for word in ["x", "x"] {
+        observe(&mut vocabulary, word, &mut Vec::new());
+    }
+    let words: Vec<&str> = vocabulary.ids().map(|id| vocabulary.word(id)).collect();
+    assert_eq!((words, counters(&vocabulary)), (vec!["a", "x", "c"], vec![1, 1, 0]));
+    assert_eq!(
+        (vocabulary.len(), vocabulary.totals().evictions, vocabulary.totals().cancellations),
+        (3, 1, 2)
+    );
+}
+
+#[test]
+fn saved_words_that_contradict_each_other_are_refused() {
     let word = |id, word| SavedWord { id: WordId(id), word, counter: 1, count: 1, birth: 0, latest: 0 };
     let totals = VocabularyTotals { tokens: 9, ..VocabularyTotals::default() };
-    let restore = |words: Vec<SavedWord<'static>>, free: Vec<u32>, slots| {
-        let free = free.into_iter().map(WordId).collect();
-        Vocabulary::restore(4, 1, totals, words.into_iter(), free, slots).map(|_| ())
-    };
-    assert!(restore(vec![word(0, "a"), word(1, "b")], vec![2], 3).is_ok());
-    assert!(restore(vec![word(0, "a")], vec![], 5).is_err(), "too many slots");
-    assert!(restore(vec![word(7, "a")], vec![], 1).is_err(), "a slot that does not exist");
-    assert!(restore(vec![word(0, "a"), word(0, "b")], vec![1], 2).is_err(), "a slot twice");
-    assert!(restore(vec![word(0, "a"), word(1, "a")], vec![], 2).is_err(), "a word twice");
-    assert!(restore(vec![word(0, "a")], vec![0, 1], 2).is_err(), "free and used");
-    assert!(restore(vec![word(0, "a")], vec![1, 1], 3).is_err(), "free twice");
-    assert!(restore(vec![word(0, "a")], vec![], 2).is_err(), "neither free nor used");
+    let restore = |words: Vec<SavedWord<'static>>| Vocabulary::restore(2, 1, totals, &words).map(|_| ());
+    assert!(restore(vec![word(1, "a"), word(0, "b")]).is_ok());
+    assert!(restore(vec![word(0, "a"), word(1, "b"), word(2, "c")]).is_err(), "too many words");
+    assert!(restore(vec![word(7, "a")]).is_err(), "a slot that does not exist");
+    assert!(restore(vec![word(0, "a"), word(0, "b")]).is_err(), "a slot twice");
+    assert!(restore(vec![word(0, "a"), word(1, "a")]).is_err(), "a word twice");
+    assert!(restore(vec![SavedWord { count: 0, counter: 0, ..word(0, "a") }]).is_err(), "never seen");
+    assert!(restore(vec![SavedWord { counter: 2, ..word(0, "a") }]).is_err(), "counted more often than seen");
 }

@@ -20,7 +20,7 @@ pub struct WordTimes {
 impl WordTimes {
     /// All words of a vocabulary with the same time.
     pub fn at(time: i64, vocabulary: &Vocabulary) -> WordTimes {
-        let slots = vec![[time; 2]; vocabulary.slots()];
+        let slots = vec![[time; 2]; vocabulary.len()];
         WordTimes { slots, resolved: vocabulary.tokens(), marks: Vec::new() }
     }
 
@@ -54,7 +54,7 @@ impl WordTimes {
 
     /// Looks up the times of all words, and drops the marks that were needed for it.
     pub fn resolve(&mut self, vocabulary: &Vocabulary) {
-        let mut slots = vec![[0; 2]; vocabulary.slots()];
+        let mut slots = vec![[0; 2]; vocabulary.len()];
         for id in vocabulary.ids() {
             slots[id.index()] = self.of(vocabulary, id);
         }
