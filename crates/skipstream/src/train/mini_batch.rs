@@ -24,6 +24,9 @@ use crate::pairs::{PairSampler, Reach};
 use crate::random::{Purpose, Random};
 use crate::vocabulary::{Observed, Vocabulary, WordId};
 
+/// At most one in this many tokens of the stream waits for its replay.
+const SHARE_THAT_WAITS: u64 = 4;
+
 #[derive(Debug)]
 pub(crate) struct MiniBatch {
     /// Line 2.
@@ -60,8 +63,8 @@ pub(super) struct Intake {
     new_words: usize,
     /// How often text is trained again.
     replays: u32,
-    /// Words of old text that may wait.
-    max_waiting: usize,
+    /// Words of old text that may wait, at most.
+    replay_words: usize,
     sampler: PairSampler,
     /// Batches made.
     pub batches: u64,
@@ -84,9 +87,16 @@ impl Intake {
         let segments = self.count(text, vocabulary, initial, &mut batch.fresh);
         let is_empty = segments.is_empty();
         if !is_empty {
-            self.sample(segments, self.max_waiting, vocabulary, batch);
+            self.sample(segments, self.max_waiting(vocabulary.tokens()), vocabulary, batch);
         }
         !is_empty
+    }
+
+    /// Words that may wait for their replay after this many tokens, each counted once per replay. The buffer grows with the
+    /// text, so that most of a short text is replayed too.
+    fn max_waiting(&self, tokens: u64) -> usize {
+        let words = (tokens / SHARE_THAT_WAITS).min(self.replay_words as u64);
+        words as usize * self.replays as usize
     }
 
     /// Makes a batch of old text alone, so that at most `max_waiting` words still wait. Returns false if no more do.
@@ -121,7 +131,7 @@ impl Intake {
                     Observed::Admitted(word) => {
                         word.reset(|id, birth| fresh.push(FreshRows::new(id, birth, token, initial)))
                     }
-                    Observed::Rejected { .. } => WordId::NONE,
+                    Observed::Rejected => WordId::NONE,
                 });
             }
             segment.ends.push(segment.words.len() as u32);
@@ -191,7 +201,7 @@ impl MiniBatch {
             seed: settings.seed(),
             new_words: 0,
             replays: 0,
-            max_waiting: 0,
+            replay_words: 0,
             sampler: PairSampler::new(settings),
             batches: 0,
             replay: ReplayBuffer::default(),
@@ -208,7 +218,7 @@ impl MiniBatch {
         let options = settings.mini_batch();
         self.intake.replays = options.replays;
         self.intake.new_words = settings.new_words_per_batch();
-        self.intake.max_waiting = options.replay_words * options.replays as usize;
+        self.intake.replay_words = options.replay_words;
     }
 
     pub fn set_threads(&mut self, settings: &Settings) {

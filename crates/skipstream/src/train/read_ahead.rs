@@ -116,20 +116,21 @@ mod tests {
     #[test]
     fn replays_change_between_texts_and_never_for_text_that_waits() {
         let mut trainer = Trainer::new(config(2)).unwrap();
-        learn(&mut trainer, "one two three\n");
+        // A quarter of it waits.
+        learn(&mut trainer, &"one two three\n".repeat(10_000));
         let message = trainer.set_replays(4).unwrap_err().to_string();
         assert!(message.contains("from 2 to 4"), "{message}");
         trainer.set_replays(2).unwrap();
         trainer.finish();
-        assert_eq!(trainer.progress().totals.replayed, 2 * 3);
+        assert_eq!(trainer.progress().totals.replayed, 2 * 30_000);
         trainer.set_replays(4).unwrap();
         learn(&mut trainer, "four five\n");
         trainer.finish();
-        assert_eq!(trainer.progress().totals.replayed, 2 * 3 + 4 * 2);
+        assert_eq!(trainer.progress().totals.replayed, 2 * 30_000 + 4 * 2);
         trainer.set_replays(0).unwrap();
         learn(&mut trainer, "six\n");
         trainer.finish();
-        assert_eq!(trainer.progress().totals.replayed, 2 * 3 + 4 * 2);
+        assert_eq!(trainer.progress().totals.replayed, 2 * 30_000 + 4 * 2);
         assert_eq!(trainer.settings().mini_batch().replays, 0);
         assert!(trainer.set_replays(101).unwrap_err().to_string().starts_with("replays is 101;"));
     }

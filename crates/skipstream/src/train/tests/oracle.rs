@@ -24,12 +24,14 @@ use crate::train::{Progress, StopReason, Trainer};
 /// A word of the vocabulary, with its rows.
 struct Word {
     text: String,
-    /// Misra and Gries' counter: the word leaves when it is 0.
+    /// Misra and Gries' counter: when it is 0, the word makes room for another.
     counter: u64,
     /// f(w): occurrences since the word was admitted.
     count: u64,
     /// The number of the token that admitted it.
     birth: u64,
+    /// The number of its last token.
+    latest: u64,
     target: Row,
     context: Row,
 }
@@ -69,10 +71,8 @@ struct Run {
 
 struct Oracle {
     settings: Settings,
-    /// The vocabulary: a word keeps its slot, whose number is its id, until it leaves.
-    slots: Vec<Option<Word>>,
-    /// Slots of words that left. The last one is used next.
-    free: Vec<usize>,
+    /// The vocabulary: a word keeps its slot, whose number is its id, until another word needs it.
+    slots: Vec<Word>,
     tokens: u64,
     batches: u64,
     /// Text that waits for its replay.
@@ -95,8 +95,9 @@ impl Oracle {
         if batch.is_empty() {
             return false;
         }
-        let limit = self.options().replay_words * self.options().replays as usize;
-        let windows = self.sample(batch, limit);
+        // A quarter of the text so far waits for its replay, up to the limit.
+        let words = self.options().replay_words.min(self.tokens as usize / 4);
+        let windows = self.sample(batch, words * self.options().replays as usize);
         self.descend(&windows);
         true
     }
@@ -131,31 +132,27 @@ impl Oracle {
     fn observe(&mut self, text: &str) -> Token {
         let number = self.tokens;
         self.tokens += 1;
-        let is_text = |word: &Option<Word>| word.as_ref().is_some_and(|word| word.text == text);
-        if let Some(slot) = self.slots.iter().position(is_text) {
-            let word = self.slots[slot].as_mut().unwrap();
+        if let Some(slot) = self.slots.iter().position(|word| word.text == text) {
+            let word = &mut self.slots[slot];
             word.counter += 1;
             word.count += 1;
+            word.latest = number;
             return Token { slot: Some(slot), number };
         }
-        if self.free.is_empty() && self.slots.len() == self.settings.max_vocabulary() {
-            // No slot is free: the token and one occurrence of every word cancel each other.
-            for (slot, word) in self.slots.iter_mut().enumerate() {
-                let counter = &mut word.as_mut().unwrap().counter;
-                *counter -= 1;
-                if *counter == 0 {
-                    *word = None;
-                    self.free.push(slot);
-                }
-            }
-            return Token { slot: None, number };
+        let word = self.new_word(text, number);
+        if self.slots.len() < self.settings.max_vocabulary() {
+            self.slots.push(word);
+            return Token { slot: Some(self.slots.len() - 1), number };
         }
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            self.slots.len() - 1
-        });
-        self.slots[slot] = Some(self.new_word(text, number));
-        Token { slot: Some(slot), number }
+        // A word whose counter is 0 makes room: the least frequent, and of these the one that was not seen for longest.
+        let leaving = (0..self.slots.len()).filter(|&slot| self.slots[slot].counter == 0);
+        let slot = leaving.min_by_key(|&slot| (self.slots[slot].count, self.slots[slot].latest));
+        match slot {
+            Some(slot) => self.slots[slot] = word,
+            // There is none: the token and one occurrence of every word cancel each other.
+            None => self.slots.iter_mut().for_each(|word| word.counter -= 1),
+        }
+        Token { slot, number }
     }
 
     /// Target rows start at random values in ±0.5 / dimensions, context rows at zero.
@@ -170,6 +167,7 @@ impl Oracle {
             counter: 1,
             count: 1,
             birth,
+            latest: birth,
             target: Row { values: target, squares },
             context: Row { values: vec![0.0; dimensions], squares },
         }
@@ -204,10 +202,8 @@ impl Oracle {
             for token in sentence {
                 // The word may have left since, and its slot may have another word.
                 let Some(slot) = token.slot else { continue };
-                let Some(word) = self.slots[slot].as_ref().filter(|word| word.birth <= token.number) else {
-                    continue;
-                };
-                if self.keeps(word.count, random) {
+                let word = &self.slots[slot];
+                if word.birth <= token.number && self.keeps(word.count, random) {
                     kept.push(slot);
                 }
             }
@@ -270,9 +266,8 @@ impl Oracle {
     fn descend_cell(&mut self, runs: &[Run], context_block: usize, cell: u64) {
         let blocks = self.options().blocks;
         let counts = self.slots.iter().skip(context_block).step_by(blocks);
-        let counts = counts.map(|word| word.as_ref().map_or(0, |word| word.count));
         let mut noise = AliasTable::default();
-        noise.rebuild(counts.map(|count| crate::noise::weight(count, self.settings.noise_exponent())));
+        noise.rebuild(counts.map(|word| crate::noise::weight(word.count, self.settings.noise_exponent())));
         let mut random = Random::for_purpose(self.settings.seed(), Purpose::Negatives, [self.batches, cell]);
         let n_shared = (12 + 4 * self.settings.negatives()).next_multiple_of(8);
         let n_groups = runs.len().div_ceil(GROUP_RUNS);
@@ -364,11 +359,11 @@ impl Oracle {
     }
 
     fn target(&mut self, slot: usize) -> &mut Row {
-        &mut self.slots[slot].as_mut().unwrap().target
+        &mut self.slots[slot].target
     }
 
     fn context(&mut self, slot: usize) -> &mut Row {
-        &mut self.slots[slot].as_mut().unwrap().context
+        &mut self.slots[slot].context
     }
 
     fn options(&self) -> MiniBatchOptions {
@@ -384,7 +379,6 @@ impl Oracle {
         Oracle {
             settings,
             slots: Vec::new(),
-            free: Vec::new(),
             tokens: 0,
             batches: 0,
             waiting: Vec::new(),
@@ -468,7 +462,7 @@ fn assert_equal_after_every_batch(config: Config, text: &[String]) {
 
 fn assert_equal(trainer: &Trainer, oracle: &Oracle) {
     let (vocabulary, parameters) = (trainer.vocabulary(), trainer.parameters());
-    let words: Vec<&Word> = oracle.slots.iter().flatten().collect();
+    let words: Vec<&Word> = oracle.slots.iter().collect();
     assert_eq!(vocabulary.len(), words.len());
     for word in words {
         let id = vocabulary.id(&word.text).unwrap();
