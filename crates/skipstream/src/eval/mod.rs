@@ -38,7 +38,7 @@ mod test_set;
 pub use analogies::{Analogies, AnalogyScore, AnalogyScores, Relation, Section, SectionScore};
 pub use comparison::{Comparison, Difference};
 pub use correlation::{p_value, pearson, spearman};
-pub use drift::{Drift, DriftOptions, FloorPoint, MovedWord, Movement, Others};
+pub use drift::{Drift, DriftOptions, DriftWarning, FloorPoint, MovedWord, Movement, Others};
 pub use error::TestSetError;
 pub use evaluator::{EvalOptions, Evaluator, Score, Solved};
 pub use interval::Interval;

@@ -8,6 +8,9 @@
 //! A word's frequency is its lower count in the two snapshots, because the less certain of its two vectors decides how far
 //! apart they are by chance.
 //!
+//! A word that did not occur since the old snapshot cannot have moved by itself: its vector moves a little because other words
+//! pull it along. Only words with new occurrences are ranked, and only they measure the noise floor.
+//!
 //! The overlap of a word's nearest neighbors before and after is a second opinion that does not depend on the alignment.
 
 mod floor;
@@ -32,6 +35,16 @@ const MAX_DIMENSIONS: usize = 4_096;
 
 /// The number of words whose overlaps are averaged.
 const SAMPLE: usize = 200;
+
+/// A word is ranked if it occurred at least this many times since the old snapshot.
+const MIN_NEW_OCCURRENCES: u64 = 5;
+
+/// With fewer ranked words, the noise floor would be a guess.
+const MIN_RANKED: usize = 50;
+
+/// States of one model share a basis, so most of their vectors agree before they are aligned. In two models that were
+/// trained apart, the median cosine is about 0.
+const MIN_COSINE_OF_ONE_MODEL: f64 = 0.2;
 
 /// What to compare and list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +80,11 @@ pub struct Drift {
     pub considered: usize,
     /// Their minimum count; `None` if neither snapshot has counts.
     pub min_count: Option<u64>,
+    /// The number of compared words that occurred at least five times since the old snapshot, or all if counts are not known.
+    /// Only these can have moved.
+    pub ranked: usize,
+    /// Reasons not to trust the comparison.
+    pub warnings: Vec<DriftWarning>,
     /// The median cosine of old and new vectors before alignment; `None` without words.
     pub cosine_before_rotation: Option<f64>,
     /// The median cosine after alignment.
@@ -91,6 +109,19 @@ pub struct Drift {
     pub movements: Vec<Movement>,
 }
 
+/// A reason not to trust a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum DriftWarning {
+    /// Too few words have enough new occurrences to tell movement from chance, so no word is said to have moved.
+    TooLittleText,
+    /// The vectors do not look like two states of one model, so differences between two trainings count as movement.
+    NotOneModel,
+    /// Most words have a lower count in the new snapshot, so the two may have been swapped.
+    Swapped,
+}
+
 /// How far a word moved.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -101,7 +132,9 @@ pub struct Movement {
     pub old_count: Option<u64>,
     /// Its count in the new snapshot, if known.
     pub new_count: Option<u64>,
-    /// The lower of the two; without counts, a number that keeps the order.
+    /// Occurrences since the old snapshot, if both counts are known.
+    pub new_occurrences: Option<u64>,
+    /// The lower of the two counts; without counts, a number that keeps the order.
     #[serde(skip)]
     pub frequency: u64,
     /// The cosine between its old vector and its new one, after alignment.
@@ -165,7 +198,12 @@ impl Drift {
         let cosines: Vec<f64> = (0..pairs.len()).map(|row| both.cosine(row, &rotation)).collect();
         let distances: Vec<(u64, f64)> =
             pairs.iter().zip(&cosines).map(|(pair, cosine)| (pair.frequency, distance(*cosine))).collect();
-        let floor = Floor::measure(&distances);
+        let ranked: Vec<usize> = (0..pairs.len()).filter(|&row| pairs[row].is_ranked()).collect();
+        let floor = Floor::measure(&ranked.iter().map(|&row| distances[row]).collect::<Vec<_>>());
+        let cosine_before_rotation =
+            (!pairs.is_empty()).then(|| median((0..pairs.len()).map(|row| both.plain_cosine(row)).collect()));
+        let warnings = warnings(&pairs, ranked.len(), cosine_before_rotation);
+        let is_too_little = warnings.contains(&DriftWarning::TooLittleText);
         let movements: Vec<Movement> = pairs
             .iter()
             .zip(&cosines)
@@ -175,28 +213,30 @@ impl Drift {
                     word: old.word(pair.old).to_owned(),
                     old_count: pair.old_count,
                     new_count: pair.new_count,
+                    new_occurrences: pair.new_occurrences(),
                     frequency: pair.frequency,
                     cosine,
                     surprise,
-                    above_floor: surprise > floor.deviations,
+                    above_floor: pair.is_ranked() && !is_too_little && surprise > floor.deviations,
                 }
             })
             .collect();
 
-        let mut order: Vec<usize> =
-            (0..pairs.len()).filter(|&row| distances[row].1 >= SMALLEST_DISTANCE).collect();
+        let n_ranked = ranked.len();
+        let mut order = ranked;
+        order.retain(|&row| !is_too_little && distances[row].1 >= SMALLEST_DISTANCE);
         order.sort_by(|&left, &right| movements[right].surprise.total_cmp(&movements[left].surprise));
         order.truncate(options.listed);
-        let some = !pairs.is_empty();
         Ok(Drift {
             old_words: old.len(),
             new_words: new.len(),
             shared,
             considered: pairs.len(),
             min_count: (old.has_counts() || new.has_counts()).then_some(options.min_count),
-            cosine_before_rotation: some
-                .then(|| median((0..pairs.len()).map(|row| both.plain_cosine(row)).collect())),
-            cosine: some.then(|| median(cosines)),
+            ranked: n_ranked,
+            warnings,
+            cosine_before_rotation,
+            cosine: (!pairs.is_empty()).then(|| median(cosines)),
             typical_overlap: both.typical_overlap(options.neighbors)?,
             floor_deviations: floor.deviations,
             above_floor: movements.iter().filter(|movement| movement.above_floor).count(),
@@ -220,6 +260,16 @@ struct Pair {
 }
 
 impl Pair {
+    /// Occurrences since the old snapshot. A lower count means that the word left and came back in between.
+    fn new_occurrences(&self) -> Option<u64> {
+        let (old, new) = (self.old_count?, self.new_count?);
+        Some(if new < old { new } else { new - old })
+    }
+
+    fn is_ranked(&self) -> bool {
+        self.new_occurrences().is_none_or(|occurrences| occurrences >= MIN_NEW_OCCURRENCES)
+    }
+
     /// The number of shared words, and those to compare, the most frequent first.
     fn considered(old: &Embeddings, new: &Embeddings, options: &DriftOptions) -> (usize, Vec<Pair>) {
         let pair = |row: usize| {
@@ -238,6 +288,23 @@ impl Pair {
         pairs.truncate(options.top);
         (shared, pairs)
     }
+}
+
+fn warnings(pairs: &[Pair], ranked: usize, cosine_before_rotation: Option<f64>) -> Vec<DriftWarning> {
+    let shrank =
+        pairs.iter().filter(|pair| pair.new_count < pair.old_count && pair.new_count.is_some()).count();
+    let is_swapped = 2 * shrank > pairs.len();
+    let is_other_model = cosine_before_rotation.is_some_and(|cosine| cosine < MIN_COSINE_OF_ONE_MODEL);
+    // Identical snapshots have nothing to warn about: nothing happened between them.
+    let is_same = pairs.iter().all(|pair| pair.new_count == pair.old_count);
+    [
+        (is_swapped, DriftWarning::Swapped),
+        (is_other_model, DriftWarning::NotOneModel),
+        (ranked < MIN_RANKED && !is_same, DriftWarning::TooLittleText),
+    ]
+    .into_iter()
+    .filter_map(|(holds, warning)| holds.then_some(warning))
+    .collect()
 }
 
 /// The compared words, with the same rows in both snapshots.
@@ -337,7 +404,6 @@ fn distance(cosine: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::Lines;
     use crate::random::Random;
     use crate::{Config, MiniBatchOptions, Strategy, Trainer};
 
@@ -352,12 +418,12 @@ mod tests {
         Drift::between(old, new, &DriftOptions { min_count: 1, ..DriftOptions::default() }).unwrap()
     }
 
-    /// The same words with other vectors.
+    /// The same words with other vectors, after ten more occurrences of each.
     fn with_vectors(embeddings: &Embeddings, change: impl Fn(&str, &[f32]) -> Vec<f32>) -> Embeddings {
         let rows = 0..embeddings.len();
         let vectors =
             rows.clone().flat_map(|row| change(embeddings.word(row), &embeddings.vector_at(row))).collect();
-        let words = rows.map(|row| (embeddings.word(row), embeddings.count(row)));
+        let words = rows.map(|row| (embeddings.word(row), embeddings.count(row) + 10));
         Embeddings::new(embeddings.dimensions(), words, vectors).unwrap()
     }
 
@@ -396,6 +462,38 @@ mod tests {
         let drift = between(&old, &new);
         assert_eq!((drift.above_floor, drift.moved[0].movement.word.as_str()), (1, "w7"));
         assert!(drift.moved[0].overlap < 0.5);
+    }
+
+    #[test]
+    fn a_word_without_new_occurrences_has_not_moved() {
+        let old = random_embeddings(300, 8);
+        let moved =
+            with_vectors(&old, |word, vector| if word == "w7" { vec![1.0; 8] } else { vector.to_vec() });
+        let without_news = |word: &str| {
+            let row = moved.index_of(word)?;
+            Some(moved.count(row) - if word == "w7" { 10 } else { 0 })
+        };
+        let drift = between(&old, &moved.with_counts(without_news).unwrap());
+        assert_eq!((drift.considered, drift.ranked, drift.above_floor), (300, 299, 0));
+        assert!(drift.moved.iter().all(|moved| moved.movement.word != "w7"), "{:?}", drift.moved);
+        assert_eq!(drift.warnings, []);
+    }
+
+    #[test]
+    fn comparisons_that_mean_little_have_a_warning() {
+        let old = random_embeddings(300, 8);
+        let new = with_vectors(&old, |_, vector| vector.to_vec());
+        assert_eq!(between(&old, &new).warnings, []);
+        assert_eq!(between(&old, &old).warnings, []);
+        assert_eq!(between(&new, &old).warnings, [DriftWarning::Swapped]);
+        let other = with_vectors(&old, |word, _| {
+            let mut random = Random::new(word.len() as u64 * 1_000 + word[1..].parse::<u64>().unwrap());
+            (0..8).map(|_| random.uniform() as f32 - 0.5).collect()
+        });
+        assert_eq!(between(&old, &other).warnings, [DriftWarning::NotOneModel]);
+        let few = |word: &str| Some(old.count(old.index_of(word)?) + if word.len() == 2 { 10 } else { 1 });
+        let drift = between(&old, &new.with_counts(few).unwrap());
+        assert_eq!((drift.warnings, drift.ranked), (vec![DriftWarning::TooLittleText], 10));
     }
 
     #[test]
@@ -466,18 +564,36 @@ mod tests {
         text
     }
 
+    /// The change that the second text makes to a model of the first.
+    fn drift_of(first: &str, second: &str) -> Drift {
+        let strategy = Strategy::MiniBatch(MiniBatchOptions { batch_words: 4_000, ..Default::default() });
+        let mut trainer =
+            Trainer::new(Config { dimensions: 16, subsample: 0.0, strategy, ..Config::default() }).unwrap();
+        trainer.train_lines(first.as_bytes()).unwrap();
+        let old = trainer.embeddings().unwrap();
+        trainer.train_lines(second.as_bytes()).unwrap();
+        Drift::between(&old, &trainer.embeddings().unwrap(), &DriftOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn one_line_of_text_moves_nothing() {
+        let drift = drift_of(&text(4_000, 0, 1), "apple computer1 computer2 fruit1 apple computer3\n");
+        assert_eq!(drift.warnings, [DriftWarning::TooLittleText]);
+        assert_eq!((drift.above_floor, drift.moved.len()), (0, 0));
+    }
+
+    #[test]
+    fn more_of_the_same_text_raises_no_alarm() {
+        let drifts: Vec<Drift> =
+            (0..4).map(|seed| drift_of(&text(4_000, 0, seed), &text(4_000, 0, seed + 9))).collect();
+        let alarms: usize = drifts.iter().map(|drift| drift.above_floor).sum();
+        let compared: usize = drifts.iter().map(|drift| drift.ranked).sum();
+        assert!(100 * alarms <= compared, "{alarms} of {compared}");
+    }
+
     #[test]
     fn a_word_that_changes_its_company_moves_most() {
-        let strategy = Strategy::MiniBatch(MiniBatchOptions { batch_words: 4_000, ..Default::default() });
-        let config = Config { dimensions: 16, subsample: 0.0, strategy, ..Config::default() };
-        let mut trainer = Trainer::new(config.clone()).unwrap();
-        let mut train = |text: String| {
-            trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &config.text).unwrap()).unwrap();
-            trainer.embeddings().unwrap()
-        };
-        let old = train(text(4_000, 0, 1));
-        let new = train(text(4_000, 1, 2));
-        let drift = Drift::between(&old, &new, &DriftOptions::default()).unwrap();
+        let drift = drift_of(&text(4_000, 0, 1), &text(4_000, 1, 2));
         let first = &drift.moved[0];
         assert_eq!(first.movement.word, "apple", "{:?}", drift.moved);
         assert!(first.movement.above_floor, "{first:?}");
