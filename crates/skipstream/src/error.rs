@@ -17,70 +17,46 @@ use crate::snapshot::ModelFileError;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, and where.
+///
+/// `path` is the file, or a name for it (`<stdin>`). Lines are counted from 1, bytes of the decompressed text from 0.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the message names every field")]
 pub enum Error {
     /// A setting is out of range.
     #[error("{field} is {value}; it must be {limit}")]
-    Setting {
-        /// The setting's name.
-        field: &'static str,
-        /// The requested value.
-        value: String,
-        /// The allowed values.
-        limit: String,
-    },
+    Setting { field: &'static str, value: String, limit: String },
     /// The operating system could not read or write.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// The file, or a name for it (`<stdin>`).
-        path: PathBuf,
-        /// The reason.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// A line is not UTF-8, and the policy is to reject such lines.
     #[error("{}, line {line}: byte {offset} is not valid UTF-8", path.display())]
-    InvalidUtf8 {
-        /// The file, or a name for it.
-        path: PathBuf,
-        /// The line, from 1.
-        line: u64,
-        /// The offset of the invalid byte in the decompressed text, from 0.
-        offset: u64,
-    },
+    InvalidUtf8 { path: PathBuf, line: u64, offset: u64 },
     /// A text to learn from cannot be read.
     #[error("{}: {cause}", path.display())]
     Text {
-        /// The file, or a name for it.
         path: PathBuf,
-        /// The defect.
         #[source]
         cause: TextError,
     },
     /// A source that was learned before has changed since.
     #[error("{}: {change}", path.display())]
     SourceChanged {
-        /// The file.
         path: PathBuf,
-        /// What changed.
         #[source]
         change: SourceChange,
     },
     /// A model file or vectors file of this library cannot be used.
     #[error("{}: {cause}", path.display())]
     ModelFile {
-        /// The file.
         path: PathBuf,
-        /// The defect.
         #[source]
         cause: ModelFileError,
     },
     /// A vectors file of another program cannot be used.
     #[error("{}: {cause}", path.display())]
     Format {
-        /// The file, or a name for it.
         path: PathBuf,
-        /// The defect.
         #[source]
         cause: FormatError,
     },
@@ -88,9 +64,7 @@ pub enum Error {
     #[cfg(feature = "eval")]
     #[error("{}: {cause}", path.display())]
     TestSet {
-        /// The file, or a name for it.
         path: PathBuf,
-        /// The defect.
         #[source]
         cause: TestSetError,
     },
@@ -99,24 +73,13 @@ pub enum Error {
     Vectors(#[from] VectorsError),
     /// The word is not in the vocabulary.
     #[error("`{word}` is not in the vocabulary")]
-    UnknownWord {
-        /// The word.
-        word: String,
-    },
+    UnknownWord { word: String },
     /// Training has diverged: a value of the model is infinite or NaN.
     #[error("training has diverged at learning_rate {learning_rate}: a value is infinite or NaN")]
-    Diverged {
-        /// The learning rate.
-        learning_rate: f32,
-    },
+    Diverged { learning_rate: f32 },
     /// There is not enough memory.
     #[error("not enough memory for {what} ({bytes} bytes)")]
-    OutOfMemory {
-        /// What the memory is for.
-        what: String,
-        /// The number of bytes.
-        bytes: u64,
-    },
+    OutOfMemory { what: String, bytes: u64 },
     /// The call does not fit the trainer's strategy or state.
     #[error("{0}")]
     Unsupported(String),

@@ -3,47 +3,23 @@
 /// A defect of a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the message names every field")]
 pub enum TextError {
     /// A record cannot be parsed.
     #[error("{unit} {number}: {defect}")]
-    Record {
-        /// What is counted: `line` or `row`.
-        unit: &'static str,
-        /// Its number, from 1.
-        number: u64,
-        /// What is wrong with it.
-        defect: String,
-    },
+    Record { unit: &'static str, number: u64, defect: String },
     /// A quoted field of a CSV file has no end.
     #[error("line {line}: the record that starts here has a `\"` without a closing one")]
-    UnclosedQuote {
-        /// The line, from 1.
-        line: u64,
-    },
+    UnclosedQuote { line: u64 },
     /// A record of a CSV file is too long, perhaps because of an unclosed quote.
     #[error("line {line}: the record that starts here is longer than {limit} bytes")]
-    LongRecord {
-        /// The line, from 1.
-        line: u64,
-        /// The maximum length.
-        limit: usize,
-    },
+    LongRecord { line: u64, limit: usize },
     /// The records have no such column.
     #[error("there is no column `{column}`; the columns are {names}")]
-    NoColumn {
-        /// The name that was asked for.
-        column: String,
-        /// The names of the columns, or the first of them.
-        names: String,
-    },
+    NoColumn { column: String, names: String },
     /// A column does not hold text.
     #[error("the column `{column}` is {found}; expected strings or lists of strings")]
-    ColumnType {
-        /// The column.
-        column: String,
-        /// What it holds.
-        found: String,
-    },
+    ColumnType { column: String, found: String },
     /// A Parquet file is not valid.
     #[error("invalid Parquet file: {0}")]
     Parquet(String),
@@ -52,40 +28,19 @@ pub enum TextError {
     ParquetPipe,
     /// Compressed data is damaged or incomplete.
     #[error("the {format} data is damaged or cut short ({reason})")]
-    Compressed {
-        /// The compression format.
-        format: &'static str,
-        /// What the decoder says.
-        reason: String,
-    },
+    Compressed { format: &'static str, reason: String },
     /// The compression format is recognised but not supported.
     #[error("{format} is not supported; decompress the file first")]
-    Compression {
-        /// The format.
-        format: &'static str,
-    },
+    Compression { format: &'static str },
     /// The library was built without this feature.
     #[error("{what} needs the feature `{feature}`, and this program was built without it")]
-    MissingFeature {
-        /// What cannot be read or written.
-        what: String,
-        /// The feature of the library.
-        feature: &'static str,
-    },
+    MissingFeature { what: String, feature: &'static str },
     /// The text is UTF-16.
     #[error("the text starts with the UTF-16 byte order mark {:02X} {:02X}; convert it to UTF-8 first", .mark[0], .mark[1])]
-    Utf16 {
-        /// The mark.
-        mark: [u8; 2],
-    },
+    Utf16 { mark: [u8; 2] },
     /// The text is shorter than the position where reading was to continue.
     #[error("the text ends before {unit} {position}, where reading was to continue")]
-    TooShort {
-        /// What is counted: `byte` or `row`.
-        unit: &'static str,
-        /// The position.
-        position: u64,
-    },
+    TooShort { unit: &'static str, position: u64 },
     /// A pipe cannot be read a second time, or continued later.
     #[error("a pipe can be read only once")]
     PipeAgain,
@@ -100,42 +55,24 @@ pub enum TextError {
     EmptyFolder,
     /// Folders are nested too deeply, perhaps in a symlink cycle.
     #[error("more than {limit} nested folders; is there a symlink cycle?")]
-    TooDeep {
-        /// The limit.
-        limit: usize,
-    },
+    TooDeep { limit: usize },
     /// This kind of text cannot be followed.
     #[error("{what} cannot be followed")]
-    CannotFollow {
-        /// What it is, for instance `a compressed file`.
-        what: String,
-    },
+    CannotFollow { what: String },
 }
 
 /// How a source that was learned before differs now.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the message names every field")]
 pub enum SourceChange {
     /// The file is shorter.
     #[error("this file was learned before and has changed since: it has {now} bytes and had {before}")]
-    Shorter {
-        /// Its length when it was learned.
-        before: u64,
-        /// Its length now.
-        now: u64,
-    },
+    Shorter { before: u64, now: u64 },
     /// The bytes that were learned are different.
     #[error("this file was learned before and has changed since: its first {bytes} bytes are different")]
-    Content {
-        /// The number of bytes compared.
-        bytes: u64,
-    },
+    Content { bytes: u64 },
     /// The file is to be read in another way, so its position means something else.
     #[error("this file was learned before as {before}; it cannot be continued as {now}")]
-    Layout {
-        /// How it was read before.
-        before: String,
-        /// How it is to be read now.
-        now: String,
-    },
+    Layout { before: String, now: String },
 }

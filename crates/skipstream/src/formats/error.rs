@@ -10,6 +10,7 @@ use crate::embeddings::Vectors;
 /// A defect of a vectors file, or vectors that a format cannot represent.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the message names every field")]
 pub enum FormatError {
     /// The file is empty.
     #[error("the file is empty")]
@@ -43,70 +44,33 @@ pub enum FormatError {
     CompressedModel,
     /// The file has no separate target and context vectors.
     #[error("this file has one kind of vectors only; it has no separate {vectors} vectors")]
-    OneKind {
-        /// The requested vectors.
-        vectors: Vectors,
-    },
+    OneKind { vectors: Vectors },
     /// A defect at one place of the file.
     #[error("{place}: {defect}")]
-    At {
-        /// The place.
-        place: FilePlace,
-        /// The defect.
-        defect: Defect,
-    },
+    At { place: FilePlace, defect: Defect },
     /// The file has another number of words than its first line states.
     #[error("the first line states {stated} words; the file has {found}")]
-    WordCount {
-        /// The stated number.
-        stated: usize,
-        /// The number of words.
-        found: usize,
-    },
+    WordCount { stated: usize, found: usize },
     /// Two files that belong together have different numbers of rows.
     #[error("{vectors} vectors; {} has {words} words", words_file.display())]
-    TwoFiles {
-        /// The number of vectors.
-        vectors: usize,
-        /// The number of words.
-        words: usize,
-        /// The file with the words.
-        words_file: PathBuf,
-    },
+    TwoFiles { vectors: usize, words: usize, words_file: PathBuf },
     /// The format cannot be written.
     #[error("{format} can be read but not written")]
-    ReadOnly {
-        /// The format.
-        format: Format,
-    },
+    ReadOnly { format: Format },
     /// The format cannot be written compressed, because it is memory-mapped.
     #[error("{format} cannot be written compressed")]
-    NotCompressible {
-        /// The format.
-        format: Format,
-    },
+    NotCompressible { format: Format },
     /// The format cannot be written to a stream.
     #[error("{format} cannot be written to a pipe")]
-    NotAStream {
-        /// The format.
-        format: Format,
-    },
+    NotAStream { format: Format },
     /// The format cannot represent a word.
     #[error("the format cannot represent the word `{}`; safetensors can", word.escape_debug())]
-    Word {
-        /// The word.
-        word: String,
-    },
+    Word { word: String },
     /// The format cannot represent the length of a vector.
     #[error(
         "the vector of `{word}` has the norm {norm:e}; the format can represent norms from 1.2e-38 to 3.4e38"
     )]
-    Norm {
-        /// The word.
-        word: String,
-        /// The length of its vector.
-        norm: f64,
-    },
+    Norm { word: String, norm: f64 },
     /// There are no counts to write.
     #[error("the counts of the words are unknown")]
     NoCounts,
@@ -133,6 +97,7 @@ impl fmt::Display for FilePlace {
 /// A defect at one place of a vectors file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the message names every field")]
 pub enum Defect {
     /// Something else is there.
     #[error("expected {0}")]
@@ -142,31 +107,16 @@ pub enum Defect {
     Truncated(&'static str),
     /// Something is too long.
     #[error("{what} is longer than {limit} bytes")]
-    TooLong {
-        /// What.
-        what: &'static str,
-        /// The maximum length.
-        limit: usize,
-    },
+    TooLong { what: &'static str, limit: usize },
     /// There is more data than the header states.
     #[error("more data than the header states")]
     Extra,
     /// A version of the format that is not supported.
     #[error("version {found} is not supported; expected {supported}")]
-    Version {
-        /// The version.
-        found: String,
-        /// The supported versions.
-        supported: &'static str,
-    },
+    Version { found: String, supported: &'static str },
     /// The values have a type that is not supported.
     #[error("values of type {found} are not supported; expected {supported}")]
-    ValueType {
-        /// The type.
-        found: String,
-        /// The supported types.
-        supported: &'static str,
-    },
+    ValueType { found: String, supported: &'static str },
     /// An array in Fortran order.
     #[error("Fortran order is not supported; convert it with numpy.ascontiguousarray(array)")]
     FortranOrder,
@@ -175,84 +125,40 @@ pub enum Defect {
         "{part} is not supported; convert it in Python: \
          finalfusion.compat.write_word2vec(\"vectors.bin\", finalfusion.load_finalfusion(…))"
     )]
-    Part {
-        /// The part.
-        part: String,
-    },
+    Part { part: String },
     /// Another number of rows than words.
     #[error("{found} {what} for {words} words")]
-    Rows {
-        /// What is counted.
-        what: &'static str,
-        /// Their number.
-        found: u64,
-        /// The number of words.
-        words: usize,
-    },
+    Rows { what: &'static str, found: u64, words: usize },
     /// The number of dimensions is out of range.
     #[error("{found} dimensions; the number must be from 1 to {MAX_DIMENSIONS}")]
-    Dimensions {
-        /// The number.
-        found: usize,
-    },
+    Dimensions { found: usize },
     /// A vector has another number of values.
     #[error("{found} values; expected {expected}")]
-    Values {
-        /// The number of values.
-        found: usize,
-        /// The number of dimensions.
-        expected: usize,
-    },
+    Values { found: usize, expected: usize },
     /// A value is not a number.
     #[error("value {position} is `{text}`; it must be a number")]
-    NotANumber {
-        /// The position in the vector, from 1.
-        position: usize,
-        /// The text.
-        text: String,
-    },
+    NotANumber { position: usize, text: String },
     /// A value is infinite or NaN.
     #[error("value {position} of word {word} is {value}; it must be finite")]
-    NotFinite {
-        /// The number of the word, from 1.
-        word: usize,
-        /// The position in the vector, from 1.
-        position: usize,
-        /// The value.
-        value: f32,
-    },
+    NotFinite { word: usize, position: usize, value: f32 },
     /// A norm makes values infinite or NaN.
     #[error("a norm is {norm}; the vector must be finite")]
-    Norm {
-        /// The norm.
-        norm: f32,
-    },
+    Norm { norm: f32 },
     /// A count is not a number.
     #[error("`{text}` is not a count")]
-    Count {
-        /// The text.
-        text: String,
-    },
+    Count { text: String },
     /// Only some words have a count.
     #[error("some words have a count after a tab and some do not")]
     MixedCounts,
     /// A word is empty or has a line end.
     #[error("`{}` is not a word", word.escape_debug())]
-    NotAWord {
-        /// The word.
-        word: String,
-    },
+    NotAWord { word: String },
     /// A word is too long.
     #[error("a word is longer than {MAX_WORD_BYTES} bytes")]
     LongWord,
     /// A word is repeated.
     #[error("`{word}` is repeated; it is also word {first}")]
-    RepeatedWord {
-        /// The word.
-        word: String,
-        /// The number of its first occurrence, from 1.
-        first: usize,
-    },
+    RepeatedWord { word: String, first: usize },
     /// A word is not UTF-8. Mikolov's program truncates long words, even within a character.
     #[error("a word is not valid UTF-8")]
     WordNotUtf8,

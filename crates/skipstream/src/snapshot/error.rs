@@ -5,123 +5,59 @@ use crate::embeddings::Vectors;
 /// A defect of a model file, or a use that does not fit it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the message names every field")]
 pub enum ModelFileError {
     /// The file is shorter than any model.
     #[error("not a skipstream model file: it has {bytes} bytes")]
-    TooShort {
-        /// The length of the file.
-        bytes: u64,
-    },
+    TooShort { bytes: u64 },
     /// The header does not fit into the file.
     #[error("not a skipstream model file: its header would have {header} bytes, the file has {file}")]
-    HeaderLength {
-        /// The length that the file states for its header.
-        header: u64,
-        /// The length of the file.
-        file: u64,
-    },
+    HeaderLength { header: u64, file: u64 },
     /// The header is not that of a safetensors file.
     #[error("not a skipstream model file: invalid header: {reason}")]
-    Header {
-        /// The reason.
-        reason: String,
-    },
+    Header { reason: String },
     /// This is a safetensors file of another program.
     #[error("not a skipstream model file: its metadata has no key `skipstream`")]
     NoMetadata,
     /// The metadata is not what this version writes.
     #[error("the model file is damaged: invalid metadata: {reason}")]
-    Metadata {
-        /// The reason.
-        reason: String,
-    },
+    Metadata { reason: String },
     /// The file has another version of the format.
     #[error("format version {found} is not supported; this program reads version {supported}")]
-    Version {
-        /// The file's version.
-        found: u32,
-        /// The version that can be read.
-        supported: u32,
-    },
+    Version { found: u32, supported: u32 },
     /// The file is shorter or longer than its header states.
     #[error("the model file is damaged: its header describes {expected} bytes, the file has {found}")]
-    Length {
-        /// The length by the header.
-        expected: u64,
-        /// The length of the file.
-        found: u64,
-    },
+    Length { expected: u64, found: u64 },
     /// A number of the metadata is impossible.
     #[error("the model file is damaged: `{field}` is {value}; it must be at most {limit}")]
-    Count {
-        /// The name of the number.
-        field: String,
-        /// The number.
-        value: u64,
-        /// The largest possible number.
-        limit: u64,
-    },
+    Count { field: String, value: u64, limit: u64 },
     /// A tensor is missing.
     #[error("the model file is damaged: `{tensor}` is missing")]
-    Missing {
-        /// The tensor.
-        tensor: &'static str,
-    },
+    Missing { tensor: &'static str },
     /// A tensor does not belong in this file.
     #[error("the model file is damaged: unexpected tensor `{tensor}`")]
-    Unexpected {
-        /// The tensor.
-        tensor: String,
-    },
+    Unexpected { tensor: String },
     /// A tensor has another type or shape.
     #[error("the model file is damaged: `{tensor}` is {found}; it must be {expected}")]
-    Shape {
-        /// The tensor.
-        tensor: &'static str,
-        /// Its type and shape.
-        found: String,
-        /// The type and shape that it must have.
-        expected: String,
-    },
+    Shape { tensor: &'static str, found: String, expected: String },
     /// The bytes of a tensor are not those that were written, or have no checksum.
     #[error("the model file is damaged: the checksum of `{tensor}` is wrong")]
-    Checksum {
-        /// The tensor.
-        tensor: String,
-    },
+    Checksum { tensor: String },
     /// The words are not UTF-8.
     #[error("the model file is damaged: `{tensor}` is not valid UTF-8")]
-    NotUtf8 {
-        /// The tensor.
-        tensor: &'static str,
-    },
+    NotUtf8 { tensor: &'static str },
     /// The ends of words are not positions in their text.
     #[error("the model file is damaged: `{ends}` does not fit `{words}`")]
-    WordEnds {
-        /// The tensor of ends.
-        ends: &'static str,
-        /// The tensor of words.
-        words: &'static str,
-    },
+    WordEnds { ends: &'static str, words: &'static str },
     /// The words are not sorted by frequency.
     #[error("the model file is damaged: its words are not sorted by frequency")]
     Order,
     /// A value is infinite, NaN, or a negative sum of squares.
     #[error("the model file is damaged: value {position} of `{tensor}` is {value}")]
-    Value {
-        /// The tensor.
-        tensor: &'static str,
-        /// The position of the value, from 0.
-        position: usize,
-        /// The value.
-        value: f32,
-    },
+    Value { tensor: &'static str, position: usize, value: f32 },
     /// The tensors contradict each other.
     #[error("the model file is damaged: {reason}")]
-    State {
-        /// The contradiction.
-        reason: String,
-    },
+    State { reason: String },
     /// A vectors file cannot be trained further.
     #[error("this file has vectors but no training state, so it cannot be trained further")]
     OnlyVectors,
@@ -130,8 +66,5 @@ pub enum ModelFileError {
     TrainedInPasses,
     /// A vectors file has no separate target and context vectors.
     #[error("this file has one kind of vectors only; it has no separate {vectors} vectors")]
-    OneKind {
-        /// The requested vectors.
-        vectors: Vectors,
-    },
+    OneKind { vectors: Vectors },
 }
