@@ -209,22 +209,12 @@ impl Setting {
             kind => unreachable!("{name} is {kind:?}"),
         }
     }
-
-    /// The error for a value outside its limits.
-    pub(crate) fn error(&self, value: impl Display, limit: impl Into<String>) -> Error {
-        Error::Setting { field: self.name, value: value.to_string(), limit: limit.into() }
-    }
 }
 
-/// Checks a whole number against the limits of its setting.
-pub(crate) fn check_whole(name: &'static str, value: impl TryInto<u64> + Display + Copy) -> Result<()> {
-    match &Setting::named(name).kind {
-        Whole(range) => in_range(name, value.try_into().unwrap_or(u64::MAX), range),
-        kind => unreachable!("{name} is {kind:?}"),
-    }
+pub(crate) fn check_whole(name: &'static str, value: impl TryInto<usize>) -> Result<()> {
+    in_range(name, value.try_into().unwrap_or(usize::MAX), &Setting::limits(name))
 }
 
-/// Checks a number against the limits of its setting.
 pub(super) fn check_number(name: &'static str, value: f64) -> Result<()> {
     match &Setting::named(name).kind {
         Number(range) => in_range(name, value, range),
@@ -233,14 +223,14 @@ pub(super) fn check_number(name: &'static str, value: f64) -> Result<()> {
 }
 
 pub(crate) fn in_range<T: PartialOrd + Display>(
-    name: &str,
+    name: &'static str,
     value: T,
     range: &RangeInclusive<T>,
 ) -> Result<()> {
     if range.contains(&value) {
         return Ok(());
     }
-    Err(Setting::named(name).error(value, format!("from {} to {}", range.start(), range.end())))
+    Err(Error::setting(name, value, format!("from {} to {}", range.start(), range.end())))
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Setting, check_whole, in_range};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How the text becomes updates. [`Strategy::default`] is `mini-batch`.
 ///
 /// A [`Trainer`](crate::Trainer) learns a stream with the first two. The last two read a whole corpus several times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "strategy", rename_all = "kebab-case")]
 pub enum Strategy {
     /// Algorithm 2 of the paper: count a batch of words, then train it on all threads.
     MiniBatch(MiniBatchOptions),
@@ -36,7 +37,8 @@ pub enum StrategyName {
 }
 
 /// Options of [`Strategy::MiniBatch`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct MiniBatchOptions {
     /// Words trained together, replayed words included. Default 400,000.
     pub batch_words: usize,
@@ -51,7 +53,8 @@ pub struct MiniBatchOptions {
 }
 
 /// Options of [`Strategy::Incremental`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct IncrementalOptions {
     /// Slots of the adaptive unigram table. Default 1,000,000.
     pub table_size: usize,
@@ -60,7 +63,8 @@ pub struct IncrementalOptions {
 }
 
 /// Options of [`Strategy::Batch`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct BatchOptions {
     /// Passes over the corpus. Default 1.
     pub passes: u32,
@@ -69,7 +73,8 @@ pub struct BatchOptions {
 }
 
 /// Options of [`Strategy::Word2vec`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Word2vecOptions {
     /// Passes over the corpus. Default 1.
     pub passes: u32,
@@ -146,7 +151,7 @@ impl Strategy {
                 in_range("batch_words", batch_words, &(1..=most_words))?;
                 check_whole("blocks", blocks)?;
                 if !blocks.is_power_of_two() {
-                    return Err(Setting::named("blocks").error(blocks, "a power of two"));
+                    return Err(Error::setting("blocks", blocks, "a power of two"));
                 }
                 check_whole("replays", replays)?;
                 check_whole("replay_words", replay_words)

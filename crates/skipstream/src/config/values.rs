@@ -4,10 +4,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::description::Setting;
-use super::{
-    AdaGrad, BatchOptions, Config, IncrementalOptions, MiniBatchOptions, Strategy, StrategyName, WindowShape,
-    Word2vecOptions,
-};
+use super::{AdaGrad, Config, Strategy, StrategyName, WindowShape, check_number};
 use crate::corpus::{InvalidUtf8, TextOptions, Tokenizer};
 use crate::error::{Error, Result};
 
@@ -64,120 +61,68 @@ impl SettingValues {
                 let strategies: Vec<&str> = setting.strategies.iter().map(|name| name.as_str()).collect();
                 let limit =
                     format!("left out with the strategy {name}: it is for {}", strategies.join(" and "));
-                return Err(setting.error(shown(&value), limit));
+                return Err(Error::setting(setting.name, shown(&value), limit));
             }
         }
         if name == StrategyName::MiniBatch && self.adagrad == Some(AdaGrad::Dimension) {
-            return Err(Setting::named("adagrad").error("dimension", "row for the strategy mini-batch"));
+            return Err(Error::setting("adagrad", "dimension", "row for the strategy mini-batch"));
         }
-        let default = Config::default();
-        let text = TextOptions::default();
-        Ok(Config {
-            dimensions: self.dimensions.unwrap_or(default.dimensions),
-            window: self.window.unwrap_or(default.window),
-            window_shape: self.window_shape.unwrap_or(default.window_shape),
-            negatives: self.negatives.unwrap_or(default.negatives),
-            noise_exponent: self.noise_exponent.unwrap_or(default.noise_exponent),
-            subsample: self.subsample.unwrap_or(default.subsample),
-            learning_rate: self.learning_rate,
-            max_vocabulary: self.max_vocabulary.unwrap_or(default.max_vocabulary),
-            text: TextOptions {
-                tokenizer: self.tokenizer.unwrap_or(text.tokenizer),
-                lowercase: self.lowercase.unwrap_or(text.lowercase),
-                nfkc: self.nfkc.unwrap_or(text.nfkc),
-                min_token_len: self.min_token_len.unwrap_or(text.min_token_len),
-                max_token_len: self.max_token_len,
-                max_sentence_words: self.max_sentence_words.unwrap_or(text.max_sentence_words),
-                max_token_bytes: self.max_token_bytes.unwrap_or(text.max_token_bytes),
-                invalid_utf8: self.invalid_utf8.unwrap_or(text.invalid_utf8),
-            },
-            seed: self.seed.unwrap_or(default.seed),
-            strategy: self.options_of(name),
-            threads: self.threads,
-        })
-    }
-
-    fn options_of(&self, name: StrategyName) -> Strategy {
-        match name {
-            StrategyName::MiniBatch => {
-                let default = MiniBatchOptions::default();
-                Strategy::MiniBatch(MiniBatchOptions {
-                    batch_words: self.batch_words.unwrap_or(default.batch_words),
-                    blocks: self.blocks.unwrap_or(default.blocks),
-                    replays: self.replays.unwrap_or(default.replays),
-                    replay_words: self.replay_words.unwrap_or(default.replay_words),
-                })
-            }
-            StrategyName::Incremental => {
-                let default = IncrementalOptions::default();
-                Strategy::Incremental(IncrementalOptions {
-                    table_size: self.table_size.unwrap_or(default.table_size),
-                    adagrad: self.adagrad.unwrap_or(default.adagrad),
-                })
-            }
-            StrategyName::Batch => {
-                let default = BatchOptions::default();
-                Strategy::Batch(BatchOptions {
-                    passes: self.passes.unwrap_or(default.passes),
-                    adagrad: self.adagrad.unwrap_or(default.adagrad),
-                })
-            }
-            StrategyName::Word2vec => {
-                let default = Word2vecOptions::default();
-                Strategy::Word2vec(Word2vecOptions { passes: self.passes.unwrap_or(default.passes) })
-            }
+        // JSON has no such numbers, so they would count as not given.
+        let numbers = [
+            ("noise_exponent", self.noise_exponent),
+            ("subsample", self.subsample),
+            ("learning_rate", self.learning_rate.map(f64::from)),
+        ];
+        for (field, number) in numbers {
+            number
+                .filter(|number| !number.is_finite())
+                .map_or(Ok(()), |number| check_number(field, number))?;
         }
+        let mut fields = self.given();
+        fields.entry("strategy").or_insert_with(|| name.as_str().into());
+        Ok(Flat::deserialize(Value::Object(fields)).expect("the values have the types of the fields"))
     }
 
     /// The values that were given, by name.
     ///
     /// The map is made from text, so that a float has the digits that a person would type.
     pub fn given(&self) -> Map<String, Value> {
-        let text = serde_json::to_string(self).expect("settings are numbers and names");
+        let text = serde_json::to_string(self).expect(WRITABLE);
         let mut fields: Map<String, Value> = serde_json::from_str(&text).expect("it was written just now");
         fields.retain(|_, value| !value.is_null());
         fields
     }
 }
 
+/// A configuration as one flat object.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Config", default)]
+struct Flat {
+    dimensions: usize,
+    window: usize,
+    window_shape: WindowShape,
+    negatives: usize,
+    noise_exponent: f64,
+    subsample: f64,
+    learning_rate: Option<f32>,
+    max_vocabulary: usize,
+    #[serde(flatten)]
+    text: TextOptions,
+    seed: u64,
+    #[serde(flatten)]
+    strategy: Strategy,
+    threads: Option<usize>,
+}
+
+const WRITABLE: &str = "settings are numbers and names";
+
 /// All settings but `threads`, which is not a part of the model.
 impl From<Config> for SettingValues {
     fn from(config: Config) -> SettingValues {
-        let strategy = config.strategy;
-        let mut values = SettingValues {
-            dimensions: Some(config.dimensions),
-            window: Some(config.window),
-            window_shape: Some(config.window_shape),
-            negatives: Some(config.negatives),
-            noise_exponent: Some(config.noise_exponent),
-            subsample: Some(config.subsample),
-            learning_rate: config.learning_rate,
-            max_vocabulary: Some(config.max_vocabulary),
-            passes: strategy.passes(),
-            strategy: Some(strategy.name()),
-            seed: Some(config.seed),
-            tokenizer: Some(config.text.tokenizer),
-            lowercase: Some(config.text.lowercase),
-            nfkc: Some(config.text.nfkc),
-            min_token_len: Some(config.text.min_token_len),
-            max_token_len: config.text.max_token_len,
-            max_sentence_words: Some(config.text.max_sentence_words),
-            max_token_bytes: Some(config.text.max_token_bytes),
-            invalid_utf8: Some(config.text.invalid_utf8),
-            ..SettingValues::default()
-        };
-        match strategy {
-            Strategy::MiniBatch(options) => {
-                values.batch_words = Some(options.batch_words);
-                values.blocks = Some(options.blocks);
-                values.replays = Some(options.replays);
-                values.replay_words = Some(options.replay_words);
-            }
-            Strategy::Incremental(options) => values.table_size = Some(options.table_size),
-            Strategy::Batch(_) | Strategy::Word2vec(_) => {}
-        }
-        values.adagrad = strategy.adagrad();
-        values
+        let mut json = Vec::new();
+        Flat::serialize(&config, &mut serde_json::Serializer::new(&mut json)).expect(WRITABLE);
+        let values: SettingValues = serde_json::from_slice(&json).expect("it was written just now");
+        SettingValues { adagrad: config.strategy.adagrad(), threads: None, ..values }
     }
 }
 

@@ -17,7 +17,7 @@ const MAX_TOKEN_BYTES: usize = 65_535;
 /// letter such as `𝐀` has a lower case only once it is `A`, and `㎏` is a word only once it is `kg`. White space can
 /// come before it because no letter is composed or lowercased depending on a letter beyond it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct TextOptions {
     /// What a token is. Default `whitespace`.
     pub tokenizer: Tokenizer,

@@ -8,7 +8,7 @@ use super::pair_step::PairStep;
 use super::reports::Reports;
 use super::trainer::{Method, Stream};
 use super::{Initial, Observer, StopReason, Trainer};
-use crate::config::{Config, Setting, Settings};
+use crate::config::{Config, Settings};
 use crate::corpus::{Ledger, Sentence, Source};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -44,7 +44,7 @@ impl MultiPass {
     pub fn new(config: Config) -> Result<MultiPass> {
         if config.strategy.passes().is_none() {
             let name = config.strategy.name();
-            return Err(Setting::named("strategy").error(name, "batch or word2vec to make passes"));
+            return Err(Error::setting("strategy", name, "batch or word2vec to make passes"));
         }
         Ok(MultiPass { trainer: Trainer::of_any_strategy(config, Kernel::best())? })
     }
@@ -60,9 +60,7 @@ impl MultiPass {
         let trainer = Trainer::load_any(path.as_ref(), None)?;
         match trainer.method {
             Method::Passes(_) => Ok(MultiPass { trainer }),
-            _ => {
-                Err(Setting::named("strategy").error(trainer.settings.strategy().name(), "batch or word2vec"))
-            }
+            _ => Err(Error::setting("strategy", trainer.settings.strategy().name(), "batch or word2vec")),
         }
     }
 
@@ -165,7 +163,6 @@ impl AnyTrainer {
     }
 }
 
-/// The state of the strategies `batch` and `word2vec`.
 #[derive(Clone, Debug)]
 pub(crate) struct Passes {
     random: Random,

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use super::{Initial, MemoryBound, MiniBatch, Observer, Passes, Progress, Sentences, StopReason, Totals};
-use crate::config::{Config, MiniBatchOptions, Setting, Settings, Strategy};
+use crate::config::{Config, MiniBatchOptions, Settings, Strategy};
 use crate::corpus::{Files, Follow, Input, Layout, Ledger, Lines, Read, Sentence, Source, TokenLists};
 use crate::embeddings::{Embeddings, Vectors};
 use crate::error::{Error, Result};
@@ -59,7 +59,6 @@ impl Stream {
     }
 }
 
-/// A strategy with its state.
 #[derive(Debug)]
 pub(crate) enum Method {
     MiniBatch(Box<MiniBatch>),
@@ -98,7 +97,7 @@ impl Trainer {
     pub fn with_kernel(config: Config, kernel: Kernel) -> Result<Trainer> {
         if config.strategy.passes().is_some() {
             let name = config.strategy.name();
-            return Err(Setting::named("strategy").error(name, "mini-batch or incremental to learn a stream"));
+            return Err(Error::setting("strategy", name, "mini-batch or incremental to learn a stream"));
         }
         Trainer::of_any_strategy(config, kernel)
     }
@@ -188,9 +187,7 @@ impl Trainer {
     pub fn set_replays(&mut self, replays: u32) -> Result<()> {
         let Method::MiniBatch(method) = &mut self.method else {
             let name = self.settings.strategy().name();
-            return Err(
-                Setting::named("replays").error(replays, format!("left out with the strategy {name}"))
-            );
+            return Err(Error::setting("replays", replays, format!("left out with the strategy {name}")));
         };
         let options = self.settings.mini_batch();
         if replays == options.replays {
@@ -347,7 +344,6 @@ impl Trainer {
     }
 }
 
-/// The sentences of an iterator.
 struct TokenSource<I, T> {
     sentences: I,
     lists: TokenLists,
