@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::TextError;
 use super::layout::Layout;
-use super::ledger::{Ledger, Plan, Reading};
+use super::ledger::{Ledger, Reading};
 use super::open::{TextStream, from_reader_at, open_at, plain_at};
 use super::options::TextOptions;
 use super::position::Position;
@@ -69,12 +69,10 @@ pub struct Files {
     skipped: Vec<PathBuf>,
     /// What was found in the parts that are closed.
     closed_report: TextReport,
-    /// The raw bytes of the parts that are closed.
     closed_bytes: u64,
     progress: FilesProgress,
 }
 
-/// An input, and how far it was read.
 struct Part {
     name: PathBuf,
     /// The reader of a pipe, until it is opened.
@@ -272,14 +270,9 @@ impl Part {
         again: bool,
         layout: &Layout,
     ) -> Result<Option<Part>> {
-        let position = match ledger.plan(path, layout) {
-            // Changed or not, it is new text.
-            _ if again => Position::default(),
-            Ok(Plan::Learned) => return Ok(None),
-            Ok(Plan::Continue { position }) => position,
-            Ok(Plan::New) => Position::default(),
-            Err(error) => return Err(error),
-        };
+        // Changed or not, a file to learn again is new text.
+        let plan = if again { Some(Position::default()) } else { ledger.plan(path, layout)? };
+        let Some(position) = plan else { return Ok(None) };
         let words = ledger.source(path)?.map_or(0, |learned| learned.words);
         let start = Reached { position, words };
         Ok(Some(Part {

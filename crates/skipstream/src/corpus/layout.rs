@@ -86,21 +86,14 @@ pub struct LayoutRequest {
 
 /// What the user has to say, because guessing would do harm.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants say what their fields are")]
 pub enum LayoutError {
     /// A field, or a policy for records, was given for text, which has no records.
     NoRecords,
     /// The file's name says that it holds records, and no field was given: nobody wants the syntax of JSON among their words.
-    NamedAsRecords {
-        /// The file.
-        path: PathBuf,
-        /// The format that its name says.
-        format: RecordFormat,
-    },
-    /// No field was given.
-    NoField {
-        /// The format of the records.
-        format: RecordFormat,
-    },
+    NamedAsRecords { path: PathBuf, format: RecordFormat },
+    /// No field was given for records of this format.
+    NoField { format: RecordFormat },
 }
 
 impl LayoutRequest {
@@ -162,6 +155,15 @@ impl RecordFormat {
             "parquet" => Some(RecordFormat::Parquet),
             _ => None,
         }
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+impl RecordFormat {
+    /// The error that a file of this format needs a feature of the library.
+    pub(super) fn missing(self, name: &Path) -> crate::Error {
+        let feature = if self == RecordFormat::Parquet { "parquet" } else { "records" };
+        crate::Error::text(name, super::TextError::MissingFeature { what: self.to_string(), feature })
     }
 }
 

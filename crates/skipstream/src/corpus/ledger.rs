@@ -66,33 +66,15 @@ pub struct Reading {
     pub words: u64,
 }
 
-/// What is left to learn of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Plan {
-    /// All of it.
-    New,
-    /// What follows a position, because the file grew or reading was interrupted.
-    Continue {
-        /// How much of the text was learned.
-        position: Position,
-    },
-    /// Nothing.
-    Learned,
-}
-
 impl Ledger {
-    /// What is left to learn of a file; an error if it is not the file that was learned.
+    /// Where to continue in a file, or `None` if all of it was learned; an error if it is not the file that was learned.
     ///
     /// A pipe is always new.
-    pub fn plan(&self, path: impl AsRef<Path>, layout: &Layout) -> Result<Plan> {
+    pub fn plan(&self, path: impl AsRef<Path>, layout: &Layout) -> Result<Option<Position>> {
         let path = path.as_ref();
         let metadata = fs::metadata(path).map_err(Error::io(path))?;
-        if !metadata.is_file() {
-            return Ok(Plan::New);
-        }
-        let Some(learned) = self.source(path)? else {
-            return Ok(Plan::New);
-        };
+        let known = if metadata.is_file() { self.source(path)? } else { None };
+        let Some(learned) = known else { return Ok(Some(Position::default())) };
         let (before, now) = (learned.file_bytes, metadata.len());
         if now < before {
             return Err(changed(path, SourceChange::Shorter { before, now }));
@@ -102,11 +84,8 @@ impl Ledger {
             return Err(changed(path, SourceChange::Content { bytes: before }));
         }
         learned.check_layout(path, layout)?;
-        if learned.complete && now == before {
-            return Ok(Plan::Learned);
-        }
-        let position = learned.position;
-        Ok(Plan::Continue { position })
+        let is_learned = learned.complete && now == before;
+        Ok((!is_learned).then_some(learned.position))
     }
 
     /// The entry of a file, under any relative path or symlink.
@@ -246,20 +225,20 @@ mod tests {
     #[test]
     fn an_unknown_file_is_new() {
         let (_folder, path, _) = learned("one two", true);
-        assert_eq!(Ledger::default().plan(path, &Layout::Text).unwrap(), Plan::New);
+        assert_eq!(Ledger::default().plan(path, &Layout::Text).unwrap(), Some(Position::default()));
     }
 
     #[test]
     fn a_complete_file_is_learned() {
         let (_folder, path, ledger) = learned("one two", true);
-        assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), Plan::Learned);
+        assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), None);
     }
 
     #[test]
     fn what_was_not_read_of_an_interrupted_file_may_change() {
         let (_folder, path, ledger) = learned("one two", false);
         fs::write(&path, "one 2 3").unwrap();
-        let plan = Plan::Continue { position: Position::at(4) };
+        let plan = Some(Position::at(4));
         assert_eq!(ledger.plan(&path, &Layout::Text).unwrap(), plan);
         fs::write(&path, "1ne two").unwrap();
         assert!(ledger.plan(&path, &Layout::Text).is_err());
@@ -268,14 +247,14 @@ mod tests {
     #[test]
     fn an_interrupted_file_is_continued() {
         let (_folder, path, ledger) = learned("one two", false);
-        assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), Plan::Continue { position: Position::at(4) });
+        assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), Some(Position::at(4)));
     }
 
     #[test]
     fn a_grown_file_is_continued() {
         let (_folder, path, ledger) = learned("one two", true);
         fs::write(&path, "one two three").unwrap();
-        assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), Plan::Continue { position: Position::at(4) });
+        assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), Some(Position::at(4)));
     }
 
     #[test]
@@ -323,7 +302,7 @@ mod tests {
         ledger.record(&path, reading, &Layout::Text).unwrap();
         assert_eq!(ledger.sources.len(), 1);
         assert_eq!(ledger.source(&path).unwrap().unwrap().words, 2);
-        assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), Plan::Learned);
+        assert_eq!(ledger.plan(path, &Layout::Text).unwrap(), None);
     }
 
     #[test]
@@ -338,7 +317,7 @@ mod tests {
     fn dots_in_a_path_lead_to_the_same_entry() {
         let (folder, _, ledger) = learned("one two", true);
         let roundabout = folder.path().join("..").join(folder.path()).join("./news.txt");
-        assert_eq!(ledger.plan(roundabout, &Layout::Text).unwrap(), Plan::Learned);
+        assert_eq!(ledger.plan(roundabout, &Layout::Text).unwrap(), None);
     }
 
     #[cfg(unix)]
@@ -347,7 +326,7 @@ mod tests {
         let (folder, path, ledger) = learned("one two", true);
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(path, &link).unwrap();
-        assert_eq!(ledger.plan(link, &Layout::Text).unwrap(), Plan::Learned);
+        assert_eq!(ledger.plan(link, &Layout::Text).unwrap(), None);
     }
 
     #[cfg(target_os = "linux")]
@@ -361,7 +340,7 @@ mod tests {
         ledger.record(&odd, reading, &Layout::Text).unwrap();
         let json = serde_json::to_string(&ledger).unwrap();
         let loaded: Ledger = serde_json::from_str(&json).unwrap();
-        assert_eq!(loaded.plan(odd, &Layout::Text).unwrap(), Plan::Learned);
+        assert_eq!(loaded.plan(odd, &Layout::Text).unwrap(), None);
     }
 
     #[test]
@@ -377,7 +356,7 @@ mod tests {
     #[test]
     fn a_device_is_always_new_and_never_recorded() {
         let mut ledger = Ledger::default();
-        assert_eq!(ledger.plan("/dev/null", &Layout::Text).unwrap(), Plan::New);
+        assert_eq!(ledger.plan("/dev/null", &Layout::Text).unwrap(), Some(Position::default()));
         let reading = Reading { file_bytes: 0, position: Position::default(), complete: true, words: 0 };
         assert!(ledger.record("/dev/null", reading, &Layout::Text).is_err());
     }

@@ -177,7 +177,6 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// The position after the last piece.
     fn after_piece(&self) -> Position {
         Position {
             offset: self.offset - self.carried.len() as u64,
@@ -245,25 +244,15 @@ impl<R: BufRead> Lines<R> {
     /// Counts a piece, then applies the policy for invalid UTF-8.
     fn admit(&mut self, sentence: &mut Sentence, finished: &Finished) -> Result<bool> {
         self.report.long_tokens += finished.long_tokens;
-        if let Some(offset) = finished.first_long
-            && self.report.first.long_token.is_none()
-        {
-            self.report.first.long_token = Some(self.place(offset));
+        if let Some(place) = finished.first_long.map(|offset| self.place(offset)) {
+            self.report.first.long_token.get_or_insert(place);
         }
-        if let Some(offset) = finished.first_nul
-            && !self.line.nul
-        {
-            self.line.nul = true;
-            self.report.nul_lines += 1;
-            let place = self.place(offset);
+        if let Some(place) = finished.first_nul.map(|offset| self.place(offset)) {
+            self.report.nul_lines += u64::from(!std::mem::replace(&mut self.line.nul, true));
             self.report.first.nul_line.get_or_insert(place);
         }
-        if let Some(offset) = finished.first_invalid
-            && !self.line.invalid
-        {
-            self.line.invalid = true;
-            self.report.invalid_lines += 1;
-            let place = self.place(offset);
+        if let Some(place) = finished.first_invalid.map(|offset| self.place(offset)) {
+            self.report.invalid_lines += u64::from(!std::mem::replace(&mut self.line.invalid, true));
             self.report.first.invalid_line.get_or_insert(place);
         }
         if self.piece_end != End::Cut {

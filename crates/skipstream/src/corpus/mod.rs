@@ -28,8 +28,6 @@ mod report;
 mod sentence;
 mod separators;
 mod token_lists;
-#[cfg(not(feature = "parquet"))]
-mod without_records;
 mod words;
 
 pub use error::{SourceChange, TextError};
@@ -37,7 +35,7 @@ pub use files::{Files, Input};
 pub use find::find;
 pub use follow::{FilePosition, Follow, FollowEvent, Note, Tail, TailEnd};
 pub use layout::{BadRecords, FileFormat, Layout, LayoutError, LayoutRequest, RecordField, RecordFormat};
-pub use ledger::{LearnedSource, Ledger, Plan, Reading};
+pub use ledger::{LearnedSource, Ledger, Reading};
 pub use lines::Lines;
 pub use open::{TextStream, from_reader, from_reader_at, open, open_at};
 pub use options::{InvalidUtf8, TextOptions, Tokenizer};

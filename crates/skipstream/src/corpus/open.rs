@@ -14,8 +14,6 @@ use super::progress::RawProgress;
 use super::records;
 use super::report::TextReport;
 use super::sentence::{Read, Sentence, Source};
-#[cfg(not(feature = "records"))]
-use super::without_records as records;
 use crate::bytes::{BUFFER_BYTES, Compression, read_error, read_magic};
 use crate::{Error, Result};
 
@@ -67,12 +65,14 @@ pub fn open_at(
         return Err(Error::io(path)(io::ErrorKind::IsADirectory.into()));
     }
     let length = metadata.is_file().then_some(metadata.len());
+    let start = Start { name: path, position, options, layout };
+    #[cfg(feature = "parquet")]
     if let Layout::Records { field, bad_records } = layout
         && field.format == RecordFormat::Parquet
-        && let Some(length) = length
+        && length.is_some()
     {
-        let progress = RawProgress::new(0, Some(length));
-        let sentences = records::from_parquet(file, position, path, options, field, *bad_records, &progress)?;
+        let progress = RawProgress::new(0, length);
+        let sentences = records::from_parquet(file, start, field, *bad_records, &progress)?;
         return Ok(TextStream { sentences, progress });
     }
     let magic = read_magic(&mut file).map_err(Error::io(path))?;
@@ -82,14 +82,11 @@ pub fn open_at(
             return Err(too_short(path, position));
         }
         file.seek(SeekFrom::Start(position.offset)).map_err(Error::io(path))?;
-        let progress = RawProgress::new(position.offset, length);
-        let raw = BufReader::with_capacity(BUFFER_BYTES, progress.count(file));
-        return TextStream::new(Box::new(raw), position, path, options, layout, progress);
+        return TextStream::plain(file, start, length);
     }
     let progress = RawProgress::new(0, length);
     let raw = progress.count(Cursor::new(magic).chain(file));
-    let text = compression.decode(raw, path)?;
-    TextStream::skipping(text, position, path, options, layout, progress)
+    TextStream::skipping(compression.decode(raw, path)?, start, progress)
 }
 
 /// Reads a pipe, plain or compressed; errors call it `name`.
@@ -114,8 +111,8 @@ pub fn from_reader_at(
     let progress = RawProgress::new(0, None);
     let compression = Compression::of(&magic);
     let raw = progress.count(Cursor::new(magic).chain(reader));
-    let text = compression.decode(raw, name)?;
-    TextStream::skipping(text, position, name, options, layout, progress)
+    let start = Start { name, position, options, layout };
+    TextStream::skipping(compression.decode(raw, name)?, start, progress)
 }
 
 /// Whether reading can start at any position. A table must be read from its start, which names the columns.
@@ -132,46 +129,48 @@ pub(super) fn plain_at(
     options: &TextOptions,
     layout: &Layout,
 ) -> Result<TextStream> {
-    let progress = RawProgress::new(position.offset, None);
-    let raw = BufReader::with_capacity(BUFFER_BYTES, progress.count(reader));
-    TextStream::new(Box::new(raw), position, name, options, layout, progress)
+    TextStream::plain(reader, Start { name, position, options, layout }, None)
+}
+
+/// Where a text starts, and how it is read.
+#[derive(Clone, Copy)]
+pub(super) struct Start<'a> {
+    pub name: &'a Path,
+    pub position: Position,
+    pub options: &'a TextOptions,
+    pub layout: &'a Layout,
 }
 
 impl TextStream {
-    fn new(
-        text: Box<dyn BufRead + Send>,
-        position: Position,
-        name: &Path,
-        options: &TextOptions,
-        layout: &Layout,
-        progress: RawProgress,
-    ) -> Result<Self> {
-        let sentences: Box<dyn Sentences> = match layout {
-            Layout::Text => Box::new(Lines::starting_at(text, position, name, options)?),
-            Layout::Records { field, bad_records } => {
-                records::from_bytes(text, position, name, options, field, *bad_records)?
-            }
-        };
-        Ok(Self { sentences, progress })
+    /// Reads uncompressed bytes, which are at the position.
+    fn plain(raw: impl io::Read + Send + 'static, start: Start<'_>, length: Option<u64>) -> Result<Self> {
+        let progress = RawProgress::new(start.position.offset, length);
+        let text = BufReader::with_capacity(BUFFER_BYTES, progress.count(raw));
+        Self::new(Box::new(text), start, progress)
     }
 
     /// Reads from the start and drops the text up to the position's offset.
-    fn skipping(
-        mut text: Box<dyn BufRead + Send>,
-        position: Position,
-        name: &Path,
-        options: &TextOptions,
-        layout: &Layout,
-        progress: RawProgress,
-    ) -> Result<Self> {
-        if begins_anywhere(layout) {
+    fn skipping(mut text: Box<dyn BufRead + Send>, start: Start<'_>, progress: RawProgress) -> Result<Self> {
+        let Start { name, position, .. } = start;
+        if begins_anywhere(start.layout) {
             let skipped = io::copy(&mut text.by_ref().take(position.offset), &mut io::sink())
                 .map_err(|error| read_error(name, error))?;
             if skipped < position.offset {
                 return Err(too_short(name, position));
             }
         }
-        Self::new(text, position, name, options, layout, progress)
+        Self::new(text, start, progress)
+    }
+
+    fn new(text: Box<dyn BufRead + Send>, start: Start<'_>, progress: RawProgress) -> Result<Self> {
+        let sentences: Box<dyn Sentences> = match start.layout {
+            Layout::Text => Box::new(Lines::starting_at(text, start.position, start.name, start.options)?),
+            #[cfg(feature = "records")]
+            Layout::Records { field, bad_records } => records::from_bytes(text, start, field, *bad_records)?,
+            #[cfg(not(feature = "records"))]
+            Layout::Records { field, .. } => return Err(field.format.missing(start.name)),
+        };
+        Ok(Self { sentences, progress })
     }
 
     /// The position after the last sentence that was returned.

@@ -50,7 +50,6 @@ pub(super) struct Piece {
     long_run: LongRun,
     /// Where the open token starts: after the last separator.
     token: usize,
-    /// The first byte that was not scanned.
     scanned: usize,
     /// Whether bytes of the open token were dropped because it is too long.
     oversized: bool,
@@ -144,7 +143,6 @@ impl Piece {
         }
     }
 
-    /// Stops until more bytes arrive.
     fn pause(&mut self, scanned: usize) -> Option<usize> {
         self.scanned = scanned;
         if self.long_run == LongRun::Cut && self.cut_run(scanned, RunEnd::Open) == Capacity::None {

@@ -26,7 +26,6 @@ impl RawProgress {
         Self { read: Arc::new(AtomicU64::new(read)), length }
     }
 
-    /// Counts what is read from `inner`.
     pub(super) fn count<R: Read>(&self, inner: R) -> Counted<R> {
         Counted { inner, read: Arc::clone(&self.read) }
     }

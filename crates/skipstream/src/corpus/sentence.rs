@@ -52,14 +52,12 @@ impl Sentence {
         self.spans.iter().map(|&(start, end)| &self.text[start as usize..end as usize])
     }
 
-    /// The token with this number, from 0.
     pub(super) fn token(&self, number: usize) -> &str {
         let (start, end) = self.spans[number];
         &self.text[start as usize..end as usize]
     }
 }
 
-/// An offset into a sentence's text.
 pub(super) fn offset(bytes: usize) -> u32 {
     u32::try_from(bytes).expect("a sentence is far below 4 GiB: its words and their bytes are limited")
 }

@@ -12,12 +12,10 @@
 /// With 8, the branch predictor misses the number of separators in a block once per word; with 64, once in nine words.
 pub(super) const BLOCK: usize = 64;
 
-/// What is at a place in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Separator {
     /// A white space character with this number of bytes.
     Of(usize),
-    /// A NUL byte.
     Nul,
     /// The text ends before this is known.
     Undecided,
@@ -44,7 +42,6 @@ pub(super) fn candidates(block: &[u8; BLOCK]) -> u64 {
     })
 }
 
-/// What the first bytes of `text` are.
 #[inline]
 pub(super) fn separator(text: &[u8]) -> Separator {
     match text {

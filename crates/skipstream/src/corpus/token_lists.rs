@@ -38,13 +38,11 @@ pub struct TokenLists {
     ends: Vec<usize>,
     /// Where each sentence ends, in tokens.
     sentences: VecDeque<usize>,
-    /// The token to read next.
     next: usize,
     open: OpenList,
     report: TextReport,
 }
 
-/// The state of the list that is being filled.
 #[derive(Debug, Default)]
 struct OpenList {
     /// Its first token that is not in a sentence yet.

@@ -22,7 +22,6 @@ pub(super) struct WordSplitter {
     taken: u64,
     /// The number of words still to skip.
     skip: u64,
-    /// Buffers for changed text.
     normalised: String,
     lowered: String,
 }
@@ -69,7 +68,6 @@ impl WordSplitter {
         self.taken
     }
 
-    /// Whether all runs are used up.
     pub(super) fn is_empty(&self) -> bool {
         self.next_run == self.runs.len() && self.next_word == self.cut.len()
     }
@@ -143,7 +141,6 @@ fn is_normalised(run: &str) -> bool {
     run.is_ascii() || is_nfkc_quick(run.chars()) == IsNormalized::Yes
 }
 
-/// Writes a run in lower case to a reused buffer.
 fn lower(run: &str, out: &mut String) {
     out.clear();
     if run.is_ascii() {

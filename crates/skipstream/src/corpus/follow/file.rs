@@ -33,7 +33,6 @@ struct Open {
     file: Growing,
     identity: Identity,
     stream: TextStream,
-    /// How far it was read.
     position: Position,
     words: u64,
     /// The position in the ledger, if the ledger has this file.

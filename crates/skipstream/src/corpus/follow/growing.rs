@@ -20,13 +20,11 @@ pub(super) struct Growing(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     file: File,
-    /// The offset of the next byte.
     next: u64,
     /// The end of what may be read: after a newline, until the file is final.
     end: u64,
     /// There is no newline from `end` up to here.
     searched: u64,
-    /// The last bytes before `end`.
     mark: Vec<u8>,
     is_final: bool,
     is_truncated: bool,

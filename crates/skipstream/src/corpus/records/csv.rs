@@ -178,7 +178,6 @@ impl Records for Table {
     }
 }
 
-/// The position after bytes that start at a position.
 fn after(position: Position, bytes: &[u8]) -> Position {
     Position {
         offset: position.offset + bytes.len() as u64,

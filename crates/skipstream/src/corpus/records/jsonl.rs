@@ -13,7 +13,6 @@ use crate::bytes::read_error;
 use crate::corpus::marks::take_mark;
 use crate::corpus::position::Position;
 
-/// Reads a field of one JSON object per line.
 pub(super) struct JsonLines {
     reader: Box<dyn BufRead + Send>,
     name: PathBuf,
@@ -137,7 +136,6 @@ enum Found {
     Nothing,
     Text,
     Other(&'static str),
-    /// The line is not an object.
     NoObject,
 }
 

@@ -12,13 +12,13 @@ use std::borrow::Borrow;
 #[cfg(feature = "parquet")]
 use std::fs::File;
 use std::io::{BufRead, Cursor};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::error::TextError;
 use super::layout::{BadRecords, RecordField, RecordFormat};
 use super::lines::Lines;
-use super::open::Sentences;
-use super::options::{InvalidUtf8, TextOptions};
+use super::open::{Sentences, Start};
+use super::options::InvalidUtf8;
 use super::position::Position;
 #[cfg(feature = "parquet")]
 use super::progress::RawProgress;
@@ -29,10 +29,8 @@ use crate::{Error, Result};
 /// The maximum length of a record. A longer one is not a record of text, or its end is missing.
 pub(super) const MAX_RECORD_BYTES: usize = 64 << 20;
 
-/// The maximum number of columns that a message lists.
 const LISTED_COLUMNS: usize = 20;
 
-/// The records of a file in one format.
 trait Records: Send {
     /// Replaces `text` with the text of the next record, one sentence per line. `None` at the end.
     fn read(&mut self, text: &mut Vec<u8>) -> Result<Option<Record>>;
@@ -51,10 +49,8 @@ struct Record {
     defect: Option<String>,
 }
 
-/// Sentences from the field of a file's records.
 struct RecordLines {
     records: Box<dyn Records>,
-    /// The text of the last record.
     text: Vec<u8>,
     field: RecordField,
     bad_records: BadRecords,
@@ -73,44 +69,38 @@ struct RecordLines {
 /// columns.
 pub(super) fn from_bytes(
     reader: Box<dyn BufRead + Send>,
-    position: Position,
-    name: &Path,
-    options: &TextOptions,
+    start: Start<'_>,
     field: &RecordField,
     bad_records: BadRecords,
 ) -> Result<Box<dyn Sentences>> {
+    let Start { name, position, .. } = start;
     let records: Box<dyn Records> = match field.format {
         RecordFormat::Jsonl => Box::new(jsonl::JsonLines::new(reader, position, name, &field.field)),
         RecordFormat::Csv | RecordFormat::Tsv => Box::new(csv::Table::new(reader, position, name, field)?),
+        #[cfg(feature = "parquet")]
         RecordFormat::Parquet => return Err(Error::text(name, TextError::ParquetPipe)),
+        #[cfg(not(feature = "parquet"))]
+        RecordFormat::Parquet => return Err(field.format.missing(name)),
     };
-    Ok(Box::new(RecordLines::new(records, position, name, options, field, bad_records)?))
+    Ok(Box::new(RecordLines::new(records, start, field, bad_records)?))
 }
 
-/// Reads a Parquet file, whose positions are rows.
 #[cfg(feature = "parquet")]
 pub(super) fn from_parquet(
     file: File,
-    position: Position,
-    path: &Path,
-    options: &TextOptions,
+    start: Start<'_>,
     field: &RecordField,
     bad_records: BadRecords,
     progress: &RawProgress,
 ) -> Result<Box<dyn Sentences>> {
-    let records = Box::new(parquet::Column::new(file, position, path, &field.field, progress.clone())?);
-    Ok(Box::new(RecordLines::new(records, position, path, options, field, bad_records)?))
+    let column = parquet::Column::new(file, start.position, start.name, &field.field, progress.clone())?;
+    Ok(Box::new(RecordLines::new(Box::new(column), start, field, bad_records)?))
 }
-
-#[cfg(not(feature = "parquet"))]
-pub(super) use super::without_records::from_parquet;
 
 impl RecordLines {
     fn new(
         records: Box<dyn Records>,
-        position: Position,
-        name: &Path,
-        options: &TextOptions,
+        Start { name, position, options, .. }: Start<'_>,
         field: &RecordField,
         bad_records: BadRecords,
     ) -> Result<RecordLines> {

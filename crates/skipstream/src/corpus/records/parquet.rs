@@ -152,7 +152,6 @@ impl Records for Column {
     }
 }
 
-/// The index of a column of text.
 fn find(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usize, TextError> {
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
     let is_in_list = |column: &ColumnDescriptor, name: &str| {

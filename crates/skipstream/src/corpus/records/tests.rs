@@ -1,11 +1,13 @@
 //! What every format must do, and the ways in which each can be wrong.
 
 use std::io::{BufReader, Read};
+use std::path::Path;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::corpus::options::Tokenizer;
+use crate::corpus::layout::Layout;
+use crate::corpus::options::{TextOptions, Tokenizer};
 
 fn field(format: RecordFormat, field: &str) -> RecordField {
     RecordField { format, field: field.to_owned() }
@@ -20,7 +22,8 @@ fn open(
 ) -> Result<Box<dyn Sentences>> {
     let start = if of.format == RecordFormat::Jsonl { at.offset as usize } else { 0 };
     let reader = BufReader::with_capacity(7, Cursor::new(bytes[start..].to_vec()));
-    from_bytes(Box::new(reader), at, Path::new("news"), options, of, bad)
+    let start = Start { name: Path::new("news"), position: at, options, layout: &Layout::Text };
+    from_bytes(Box::new(reader), start, of, bad)
 }
 
 /// All sentences with the position behind each, and the error that ended them.
@@ -162,8 +165,13 @@ fn a_record_that_never_ends_is_refused_without_being_held() {
         let of = field(format, "text");
         let reader = Box::new(BufReader::new(endless));
         let options = TextOptions::default();
-        let lines =
-            from_bytes(reader, Position::default(), Path::new("news"), &options, &of, BadRecords::Error);
+        let start = Start {
+            name: Path::new("news"),
+            position: Position::default(),
+            options: &options,
+            layout: &Layout::Text,
+        };
+        let lines = from_bytes(reader, start, &of, BadRecords::Error);
         let error = read_all(&mut *lines.unwrap()).1.unwrap();
         assert!(error.contains(reason), "{error}");
     }
