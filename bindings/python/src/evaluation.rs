@@ -53,7 +53,7 @@ pub fn word_pairs(
         };
         let found = evaluator.cosines(&set);
         let (mut people, mut model) = (Vec::new(), Vec::new());
-        for (pair, cosine) in set.pairs().iter().zip(&found) {
+        for (pair, cosine) in set.pairs.iter().zip(&found) {
             if let Some(cosine) = cosine.or(unknown_is_zero.then_some(0.0)) {
                 people.push(pair.score);
                 model.push(cosine);
@@ -65,7 +65,7 @@ pub fn word_pairs(
             None => (f64::NAN, f64::NAN),
         };
         let correlations = [pearson(&people, &model), spearman(&people, &model)].map(with_p_value);
-        Ok((correlations[0], correlations[1], n_unknown, set.pairs().len()))
+        Ok((correlations[0], correlations[1], n_unknown, set.pairs.len()))
     })
 }
 
@@ -95,7 +95,7 @@ pub fn analogies(
             let solved = solved.by_ref().take(section.questions.len()).collect();
             (section.name.clone(), section.questions.clone(), solved)
         };
-        Ok(set.sections().iter().map(section).collect())
+        Ok(set.sections.iter().map(section).collect())
     })
 }
 

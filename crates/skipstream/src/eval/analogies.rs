@@ -6,13 +6,14 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::TestSetError;
-use super::fields::{fields, lines};
 use super::interval::Interval;
+use super::test_set::{fields, lines};
 
 /// An analogy set, such as Google's or MSR's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analogies {
-    sections: Vec<Section>,
+    /// The sections, in the order of the file.
+    pub sections: Vec<Section>,
 }
 
 /// Questions of one kind.
@@ -61,7 +62,7 @@ pub struct SectionScore {
 }
 
 /// The scores of a set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct AnalogyScores {
     /// Each section, in the order of the file.
@@ -95,19 +96,9 @@ impl Analogies {
         Ok(Analogies { sections })
     }
 
-    /// The number of questions.
-    pub fn len(&self) -> usize {
-        self.sections.iter().map(|section| section.questions.len()).sum()
-    }
-
-    /// Whether there are no questions.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The sections, in the order of the file.
-    pub fn sections(&self) -> &[Section] {
-        &self.sections
+    /// All questions, in the order of the file.
+    pub fn questions(&self) -> impl Iterator<Item = &[String; 4]> {
+        self.sections.iter().flat_map(|section| &section.questions)
     }
 }
 
@@ -195,12 +186,7 @@ impl AddAssign for AnalogyScore {
 
 impl AnalogyScores {
     pub(super) fn sum(sections: Vec<SectionScore>) -> AnalogyScores {
-        let mut scores = AnalogyScores {
-            sections: Vec::new(),
-            semantic: AnalogyScore::default(),
-            syntactic: AnalogyScore::default(),
-            total: AnalogyScore::default(),
-        };
+        let mut scores = AnalogyScores::default();
         for section in &sections {
             match section.relation {
                 Relation::Semantic => scores.semantic += section.score,
@@ -219,10 +205,10 @@ mod tests {
     #[test]
     fn lines_are_questions_sections_or_comments() {
         let set = Analogies::parse("a b c d\r\n# a comment\n : first \ne\tf\tg\th\n:second\n").unwrap();
-        let names: Vec<&str> = set.sections().iter().map(|section| section.name.as_str()).collect();
+        let names: Vec<&str> = set.sections.iter().map(|section| section.name.as_str()).collect();
         assert_eq!(names, ["", "first", "second"]);
-        assert_eq!(set.sections()[1].questions, [["e", "f", "g", "h"]]);
-        assert_eq!(set.len(), 2);
+        assert_eq!(set.sections[1].questions, [["e", "f", "g", "h"]]);
+        assert_eq!(set.questions().count(), 2);
     }
 
     #[test]

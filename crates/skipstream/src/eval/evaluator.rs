@@ -82,7 +82,7 @@ impl Evaluator {
 
     /// Compares human scores with cosines.
     pub fn word_pairs(&self, set: &WordPairs) -> PairScore {
-        self.scored_pairs(set, &self.rows_of_pairs(set)).score(set.pairs().len())
+        self.scored_pairs(set, &self.rows_of_pairs(set)).score(set.pairs.len())
     }
 
     /// The cosine of each pair, in the order of the set; `None` if a word is unknown.
@@ -109,7 +109,7 @@ impl Evaluator {
                 let mut rows = (self.rows_of_pairs(set), other.rows_of_pairs(set));
                 keep_common(&mut rows.0, &mut rows.1);
                 let (first, second) = (self.scored_pairs(set, &rows.0), other.scored_pairs(set, &rows.1));
-                Comparison::of_word_pairs(&first, &second, set.pairs().len())
+                Comparison::of_word_pairs(&first, &second, set.pairs.len())
             }
             TestSet::Analogies(set) => {
                 let mut rows = (self.rows_of_questions(set), other.rows_of_questions(set));
@@ -122,15 +122,13 @@ impl Evaluator {
     }
 
     fn rows_of_pairs(&self, set: &WordPairs) -> Vec<Option<[usize; 2]>> {
-        set.pairs().iter().map(|pair| self.rows([&pair.first, &pair.second])).collect()
+        set.pairs.iter().map(|pair| self.rows([&pair.first, &pair.second])).collect()
     }
 
     fn rows_of_questions(&self, set: &Analogies) -> Vec<Option<[usize; 4]>> {
-        let questions = set.sections().iter().flat_map(|section| &section.questions);
-        questions.map(|question| self.rows(question.each_ref())).collect()
+        set.questions().map(|question| self.rows(question.each_ref())).collect()
     }
 
-    /// The rows of words, if all are known.
     fn rows<const N: usize>(&self, words: [&String; N]) -> Option<[usize; N]> {
         let mut rows = [0; N];
         for (row, word) in rows.iter_mut().zip(words) {
@@ -141,7 +139,7 @@ impl Evaluator {
 
     fn scored_pairs(&self, set: &WordPairs, rows: &[Option<[usize; 2]>]) -> ScoredPairs {
         let mut scored = ScoredPairs::default();
-        for (pair, rows) in set.pairs().iter().zip(rows) {
+        for (pair, rows) in set.pairs.iter().zip(rows) {
             if let Some(rows) = *rows {
                 scored.scores.push(pair.score);
                 scored.cosines.push(self.cosine(rows));
@@ -203,7 +201,7 @@ fn tally(set: &Analogies, solved: &[Option<Solved>]) -> AnalogyScores {
         }
         score
     };
-    AnalogyScores::sum(set.sections().iter().map(score).collect())
+    AnalogyScores::sum(set.sections.iter().map(score).collect())
 }
 
 #[cfg(test)]
@@ -286,8 +284,8 @@ good better bad worse
         let TestSet::Analogies(analogies) = set(SET) else { panic!("these are analogies") };
         let solved = |both| Some(Solved { add: both, multiply: both });
         assert_eq!(evaluator.solve(&analogies, &|_| ()), [solved(true), solved(false), None, solved(true)]);
-        assert_eq!(analogies.sections()[1].name, "gram3-comparative");
-        assert_eq!(analogies.sections()[1].questions[0], ["good", "better", "bad", "worse"]);
+        assert_eq!(analogies.sections[1].name, "gram3-comparative");
+        assert_eq!(analogies.sections[1].questions[0], ["good", "better", "bad", "worse"]);
         let TestSet::WordPairs(pairs) = set("paris paris 9\nparis nowhere 1\n") else {
             panic!("these are word pairs")
         };

@@ -53,7 +53,6 @@ impl Lexicon {
         Lexicon::Folded { first_rows, words, others }
     }
 
-    /// The row of a word of the test set.
     pub(super) fn row(&self, embeddings: &Embeddings, word: &str) -> Option<usize> {
         match self {
             Lexicon::Exact(Case::Lower) => embeddings.index_of(&word.to_lowercase()),

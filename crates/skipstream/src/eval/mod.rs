@@ -29,7 +29,6 @@ mod correlation;
 mod drift;
 mod error;
 mod evaluator;
-mod fields;
 mod interval;
 mod lexicon;
 mod pairs;

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::TestSetError;
 use super::correlation::{Ranked, pearson, spearman};
-use super::fields::{fields, lines};
 use super::interval::Interval;
+use super::test_set::{fields, lines};
 
 /// Two words and their similarity as rated by people.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,8 @@ pub struct WordPair {
 /// A word similarity set, such as WS353, MEN or SimLex-999.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordPairs {
-    pairs: Vec<WordPair>,
+    /// The pairs, in the order of the file.
+    pub pairs: Vec<WordPair>,
 }
 
 /// The correlation of cosines with human scores.
@@ -56,11 +57,6 @@ impl WordPairs {
             }
         }
         Ok(WordPairs { pairs })
-    }
-
-    /// The pairs, in the order of the file.
-    pub fn pairs(&self) -> &[WordPair] {
-        &self.pairs
     }
 }
 
@@ -128,14 +124,14 @@ mod tests {
             "tiger;cat;7.35\n  # people\nbook;paper;7\n",
             "# people\ntiger cat  7.35\n\nbook paper 7",
         ] {
-            assert_eq!(read(text).unwrap().pairs(), expected);
+            assert_eq!(read(text).unwrap().pairs, expected);
         }
     }
 
     #[test]
     fn a_header_is_passed_over() {
         let found = read("# from 2001\nWord 1,Word 2,Human (mean)\ntiger,cat,7.35\n").unwrap();
-        assert_eq!(found.pairs(), [pair("tiger", "cat", 7.35)]);
+        assert_eq!(found.pairs, [pair("tiger", "cat", 7.35)]);
     }
 
     #[test]
@@ -158,7 +154,7 @@ mod tests {
     #[test]
     fn the_score_is_the_first_number_after_the_words() {
         let simlex = "word1\tword2\tPOS\tSimLex999\tconc(w1)\nold\tnew\tA\t1.58\t2.72\n";
-        assert_eq!(read(simlex).unwrap().pairs(), [pair("old", "new", 1.58)]);
+        assert_eq!(read(simlex).unwrap().pairs, [pair("old", "new", 1.58)]);
     }
 
     #[test]

@@ -6,12 +6,10 @@ use std::path::Path;
 
 use super::TestSetError;
 use super::analogies::{Analogies, section_name};
-use super::fields::{fields, lines};
 use super::pairs::{WordPairs, pair};
 use crate::bytes::{Compression, read_error, read_magic};
 use crate::{Error, Result};
 
-/// The maximum decompressed size.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Questions with known answers.
@@ -73,8 +71,8 @@ impl TestSet {
     /// The number of pairs or questions.
     pub fn len(&self) -> usize {
         match self {
-            TestSet::WordPairs(set) => set.pairs().len(),
-            TestSet::Analogies(set) => set.len(),
+            TestSet::WordPairs(set) => set.pairs.len(),
+            TestSet::Analogies(set) => set.questions().count(),
         }
     }
 
@@ -100,6 +98,22 @@ fn is_analogies(text: &str) -> Result<bool, TestSetError> {
     }
 }
 
+/// The lines that are neither blank nor comments (`# …`), with their numbers from 1.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    lines.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+}
+
+/// The columns of a line: separated by tabs or, if there is none, by semicolons, commas or white space.
+pub(super) fn fields(line: &str) -> Vec<&str> {
+    for separator in ['\t', ';', ','] {
+        if line.contains(separator) {
+            return line.split(separator).map(str::trim).collect();
+        }
+    }
+    line.split_whitespace().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -118,10 +132,7 @@ mod tests {
     fn pairs_are_told_from_analogies() {
         for text in ["a b 1\n", "# x\nfirst\tsecond\tkind\tscore\na\tb\tN\t1\n", "Word 1,Word 2,Mean\na,b,1"]
         {
-            assert!(
-                matches!(read(text).unwrap(), TestSet::WordPairs(set) if set.pairs().len() == 1),
-                "{text}"
-            );
+            assert!(matches!(read(text).unwrap(), TestSet::WordPairs(set) if set.pairs.len() == 1), "{text}");
         }
         for text in [
             ": s\na b c d\n",
@@ -178,5 +189,15 @@ mod tests {
         fn any_lines_are_read_or_refused(text in "([a-c0-9.:#;,\t -]{0,12}\n){0,6}") {
             let _ = TestSet::read(text.as_bytes(), Path::new("set"));
         }
+    }
+
+    #[test]
+    fn the_strongest_separator_of_a_line_counts() {
+        let expected = ["ice cream", "dessert", "9.5"];
+        for line in ["ice cream\tdessert\t9.5", "ice cream;dessert;9.5", "ice cream, dessert, 9.5"] {
+            assert_eq!(fields(line), expected);
+        }
+        assert_eq!(fields(" tiger  cat 7.35 "), ["tiger", "cat", "7.35"]);
+        assert_eq!(fields("1,5\t2\t3"), ["1,5", "2", "3"]);
     }
 }
