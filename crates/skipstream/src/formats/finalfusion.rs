@@ -138,7 +138,6 @@ fn chunk(file: &mut Input<'_, impl BufRead>) -> Result<(u64, u32)> {
     Ok((start, identifier))
 }
 
-/// The words with their offsets.
 fn read_words(file: &mut Input<'_, impl BufRead>) -> Result<Vec<(u64, String)>> {
     let n_words = file.u64("the words")?;
     let mut words = Vec::new();

@@ -20,12 +20,10 @@ impl<'name, Reader: BufRead> Input<'name, Reader> {
         Input { reader, name, offset: 0 }
     }
 
-    /// The number of bytes that were read.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// A defect at a byte.
     pub(super) fn error(&self, offset: u64, defect: Defect) -> Error {
         Error::format(self.name, FormatError::At { place: FilePlace::Byte(offset), defect })
     }
@@ -90,7 +88,6 @@ impl<'name, Reader: BufRead> Input<'name, Reader> {
         Ok(())
     }
 
-    /// Skips `n` bytes.
     pub(super) fn skip(&mut self, n: u64, what: &'static str) -> Result<()> {
         let mut bounded = self.reader.by_ref().take(n);
         let skipped =

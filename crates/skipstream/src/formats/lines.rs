@@ -24,7 +24,6 @@ pub(crate) struct Lines<'name, Reader> {
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'lines> {
     pub(crate) text: &'lines str,
-    /// Whether bytes were replaced.
     pub(crate) is_replaced: bool,
     number: u64,
     name: &'lines Path,
@@ -83,7 +82,6 @@ impl<'name, Reader: BufRead> Lines<'name, Reader> {
 }
 
 impl Line<'_> {
-    /// The count that a field of this line is.
     pub(super) fn count(&self, text: &str) -> Result<u64> {
         text.parse().map_err(|_| self.error(Defect::Count { text: text.to_owned() }))
     }

@@ -1,5 +1,6 @@
 //! Reading vectors in any format.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::error::FormatError;
@@ -9,6 +10,7 @@ use super::{Format, finalfusion, npy, projector, yskip};
 use crate::bytes::Compression;
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::{Embeddings, Origin, Vectors};
+use crate::train::{Initial, InitialSource};
 use crate::{Error, Result};
 
 /// How to read vectors.
@@ -112,6 +114,24 @@ fn read(first: Opened, files: &[PathBuf], format: Format, options: &LoadOptions)
         Format::Npy => npy::read((reader, name), beside()?),
         Format::Projector => projector::read((reader, name), beside()?),
         Format::Safetensors => unreachable!("a model is not read here"),
+    }
+}
+
+impl Initial {
+    /// Loads vectors from a file in any [`Format`]. Of a model file, it takes the sum of target and
+    /// context vectors, which queries use.
+    pub fn load(path: impl AsRef<Path>) -> Result<Initial> {
+        let path = path.as_ref();
+        let format = recognize(path)?;
+        let vectors = load(path, Vectors::default())?;
+        let mut hasher = blake3::Hasher::new();
+        for path in format.files(path) {
+            let file = File::open(&path).map_err(Error::io(&path))?;
+            hasher.update_reader(file).map_err(Error::io(&path))?;
+        }
+        let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let source = InitialSource { file, fingerprint: hasher.finalize().to_hex().to_string() };
+        Ok(Initial { vectors, source })
     }
 }
 

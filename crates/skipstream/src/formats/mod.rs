@@ -22,7 +22,6 @@ mod yskip;
 
 // Any format.
 mod format;
-mod initial;
 mod load;
 mod recognize;
 mod save;

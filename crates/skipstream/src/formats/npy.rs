@@ -11,7 +11,6 @@ use super::error::{Defect, FormatError};
 use super::input::Input;
 use super::lines::Lines;
 use super::rows::{Checked, MAX_WORD_BYTES, Rows};
-use super::tsv;
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
 
@@ -45,11 +44,6 @@ pub(super) fn write_array(embeddings: &Embeddings, mut writer: impl Write, name:
         writer.flush()
     };
     write_all().map_err(Error::io(name))
-}
-
-pub(super) fn write_words(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
-    tsv::check_words(embeddings, name)?;
-    tsv::write_words(embeddings, &mut writer).map_err(Error::io(name))
 }
 
 /// Reads an array and its list of words. In the list counts may be missing, but not for some words only.
@@ -164,12 +158,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::testing::{any_embeddings, assert_same, assert_same_counts, small};
+    use super::super::tsv;
     use super::*;
 
     fn written(embeddings: &Embeddings) -> (Vec<u8>, Vec<u8>) {
         let (mut array, mut words) = (Vec::new(), Vec::new());
         write_array(embeddings, &mut array, Path::new("v.npy")).unwrap();
-        write_words(embeddings, &mut words, Path::new("v.words.tsv")).unwrap();
+        tsv::write_words(embeddings, &mut words, Path::new("v.words.tsv"), "").unwrap();
         (array, words)
     }
 

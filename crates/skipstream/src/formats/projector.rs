@@ -42,10 +42,9 @@ pub(super) fn write_vectors(embeddings: &Embeddings, mut writer: impl Write, nam
 }
 
 /// Writes the words and their counts. Words alone have no header, as the projector wants it.
-pub(super) fn write_metadata(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
-    tsv::check_words(embeddings, name)?;
-    let header = if embeddings.has_counts() { writeln!(writer, "word\tcount") } else { Ok(()) };
-    header.and_then(|()| tsv::write_words(embeddings, &mut writer)).map_err(Error::io(name))
+pub(super) fn write_metadata(embeddings: &Embeddings, writer: impl Write, name: &Path) -> Result<()> {
+    let header = if embeddings.has_counts() { "word\tcount\n" } else { "" };
+    tsv::write_words(embeddings, writer, name, header)
 }
 
 /// Reads both files. The column `word` is taken, or else the first one; counts are taken from the column `count`.
@@ -80,34 +79,23 @@ pub(super) fn read(
 
 fn read_metadata(rows: &mut Rows, reader: impl BufRead, name: &Path) -> Result<()> {
     let mut lines = Lines::new(reader, name, MAX_METADATA_BYTES);
-    let mut columns = Columns { word: 0, count: None };
+    // The places of the two columns.
+    let (mut word, mut count) = (0, None);
     let mut is_first = true;
     while let Some(line) = lines.next()? {
         if std::mem::take(&mut is_first) && line.text.contains('\t') {
-            columns = Columns::named(line.text);
+            let place = |name| line.text.split('\t').position(|column| column.eq_ignore_ascii_case(name));
+            (word, count) = (place("word").unwrap_or(0), place("count"));
             continue;
         }
         let mut cells = line.text.split('\t');
-        let word = cells.clone().nth(columns.word).unwrap_or_default();
+        let word = cells.clone().nth(word).unwrap_or_default();
         rows.push_word(word).map_err(|defect| line.error(defect))?;
-        if let Some(place) = columns.count {
+        if let Some(place) = count {
             rows.push_count(line.count(cells.nth(place).unwrap_or_default())?);
         }
     }
     Ok(())
-}
-
-/// The positions of columns in a line of metadata.
-struct Columns {
-    word: usize,
-    count: Option<usize>,
-}
-
-impl Columns {
-    fn named(header: &str) -> Columns {
-        let place = |name| header.split('\t').position(|column| column.eq_ignore_ascii_case(name));
-        Columns { word: place("word").unwrap_or(0), count: place("count") }
-    }
 }
 
 #[cfg(test)]

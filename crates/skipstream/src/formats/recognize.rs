@@ -11,7 +11,6 @@ use crate::bytes::{Compression, read_error, read_magic};
 use crate::snapshot::MAX_HEADER_BYTES;
 use crate::{Error, Result};
 
-/// The number of bytes to look at.
 const SAMPLE_BYTES: u64 = 64 << 10;
 
 /// Recognizes the format of a file or folder by its content; the file may be compressed.
@@ -26,7 +25,6 @@ pub fn recognize(path: impl AsRef<Path>) -> Result<Format> {
     Ok(Format::Projector)
 }
 
-/// A file whose beginning was read.
 pub(super) struct Opened {
     pub(super) compression: Compression,
     sample: Vec<u8>,

@@ -103,7 +103,6 @@ impl Rows {
     }
 }
 
-/// Whether the readers accept a word.
 pub(super) fn check_word(word: &str) -> Checked<()> {
     if word.is_empty() || word.contains('\n') {
         return Err(Defect::NotAWord { word: word.to_owned() });

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::error::FormatError;
 use super::word2vec::{Word2vecOptions, write_binary, write_text};
-use super::{Format, finalfusion, npy, projector};
+use super::{Format, finalfusion, npy, projector, tsv};
 use crate::bytes::{Compression, replace};
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
@@ -37,7 +37,7 @@ pub fn save(embeddings: &Embeddings, format: Format, path: impl AsRef<Path>) -> 
     match format {
         Format::Safetensors => embeddings.save(path),
         Format::Npy => {
-            replace(&files[1], |file| npy::write_words(embeddings, file, &files[1]))?;
+            replace(&files[1], |file| tsv::write_words(embeddings, file, &files[1], ""))?;
             replace(&files[0], |file| npy::write_array(embeddings, file, &files[0]))
         }
         Format::Projector => {
