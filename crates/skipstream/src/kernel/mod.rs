@@ -88,7 +88,6 @@ impl Kernel {
 }
 
 impl Kernel {
-    /// Runs the work with these instructions.
     pub(crate) fn run<W: Work>(self, work: W) -> W::Result {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma")]
@@ -115,10 +114,13 @@ impl Kernel {
     }
 }
 
-/// Compiles a function of the folder for every instruction set, and makes it a method of [`Kernel`].
+/// Compiles functions of the folder for every instruction set, and makes them methods of [`Kernel`].
 macro_rules! for_every_set {
-    ($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $function:path) => {
-        impl Kernel {
+    ($(
+        $(#[$doc:meta])*
+        fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $function:path;
+    )*) => {
+        impl Kernel {$(
             $(#[$doc])*
             #[allow(clippy::too_many_arguments)]
             #[inline]
@@ -148,7 +150,7 @@ macro_rules! for_every_set {
                     Set::Neon(set) => $function(set, $($argument),*),
                 }
             }
-        }
+        )*}
     };
 }
 
@@ -160,10 +162,8 @@ for_every_set! {
         targets: &mut Block<'_>,
         contexts: &mut Block<'_>,
         scratch: &mut GroupScratch,
-    ) -> f64 = group::train
-}
+    ) -> f64 = group::train;
 
-for_every_set! {
     /// Trains a target with one context or one negative: updates the context's row, adds to the target's
     /// gradient, and returns the loss.
     fn train_context(
@@ -173,10 +173,8 @@ for_every_set! {
         context: &mut [Lanes],
         state: State<'_>,
         target_gradient: &mut [Lanes],
-    ) -> f64 = pair::train_context
-}
+    ) -> f64 = pair::train_context;
 
-for_every_set! {
     /// row −= rate · slope · direction, with the rate of the optimizer.
     fn descend(
         optimizer: Optimizer,
@@ -184,37 +182,24 @@ for_every_set! {
         direction: &[Lanes],
         row: &mut [Lanes],
         state: State<'_>,
-    ) = pair::descend
-}
+    ) = pair::descend;
 
-for_every_set! {
     /// Prefetches the contexts and negatives of a group.
-    fn prefetch(group: &Group, contexts: &Block<'_>) = group::prefetch
-}
+    fn prefetch(group: &Group, contexts: &Block<'_>) = group::prefetch;
 
-for_every_set! {
-    /// Prefetches a row.
-    fn prefetch_row(row: &[Lanes]) = pair::prefetch_row
-}
+    fn prefetch_row(row: &[Lanes]) = pair::prefetch_row;
 
-for_every_set! {
     /// The dot product of two vectors of the same length.
-    fn dot(left: &[f32], right: &[f32]) -> f32 = compare::dot
-}
+    fn dot(left: &[f32], right: &[f32]) -> f32 = compare::dot;
 
-for_every_set! {
     /// The dot product of each row with the vector.
-    fn dots(vector: &[f32], rows: &[f32], dots: &mut [f32]) = compare::dots
-}
+    fn dots(vector: &[f32], rows: &[f32], dots: &mut [f32]) = compare::dots;
 
-for_every_set! {
     /// The dot product of each row with itself.
-    fn squares(dimensions: usize, rows: &[f32], squares: &mut [f32]) = compare::squares
-}
+    fn squares(dimensions: usize, rows: &[f32], squares: &mut [f32]) = compare::squares;
 
-for_every_set! {
     /// The sums of values, side by side.
-    fn add(left: &[f32], right: &[f32], sums: &mut [f32]) = compare::add
+    fn add(left: &[f32], right: &[f32], sums: &mut [f32]) = compare::add;
 }
 
 /// σ(x) as the kernels compute it.

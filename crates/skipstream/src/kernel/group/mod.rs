@@ -104,7 +104,6 @@ pub(super) fn train<I: Instructions>(
     loss
 }
 
-/// Copies the targets' rows, and transposes them.
 #[inline(always)]
 fn gather_targets<I: Instructions>(i: I, group: &Group, targets: &Block<'_>, scratch: &mut GroupScratch) {
     let width = targets.lanes_per_row;
