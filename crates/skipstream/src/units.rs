@@ -64,7 +64,6 @@ pub fn count(text: &str) -> Option<u64> {
     scaled(number, unit, 1000)
 }
 
-/// Splits a number from its unit.
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end =

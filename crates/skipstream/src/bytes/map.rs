@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use memmap2::{Mmap, MmapOptions};
 
-/// Memory-mapped floats of a file.
 #[derive(Debug)]
 pub(crate) struct MappedFloats {
     map: Mmap,

@@ -7,7 +7,6 @@ use super::cosine::inverse_norm;
 use crate::bytes::MappedFloats;
 use crate::kernel::Kernel;
 
-/// The vectors, row by row.
 pub(crate) enum Rows {
     /// In memory, with one divided by the norm of each.
     Owned { values: Vec<f32>, inverse_norms: Vec<f32> },

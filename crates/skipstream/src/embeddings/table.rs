@@ -54,7 +54,6 @@ fn check(dimensions: usize, words: &WordList, values: &[f32]) -> Result<()> {
     rows.try_for_each(|(row, vector)| check_finite(words, row, vector))
 }
 
-/// An error if a value is not finite.
 pub(super) fn check_finite(words: &WordList, row: usize, vector: &[f32]) -> Result<()> {
     match vector.iter().position(|value| !value.is_finite()) {
         Some(position) => Err(VectorsError::NotFinite {

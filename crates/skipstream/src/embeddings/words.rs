@@ -72,7 +72,6 @@ impl WordList {
         index.find(hash(word), |&row| self.word(row) == word).copied()
     }
 
-    /// The same words in another order.
     pub(super) fn in_order(&self, order: &[usize]) -> WordList {
         let mut text = String::with_capacity(self.text.len());
         let mut ends = Vec::with_capacity(order.len());

@@ -33,7 +33,6 @@ pub(super) struct ModelFile {
     header: Header,
     checksums: Checksums,
     pub sizes: Sizes,
-    /// Where the tensors begin.
     start: u64,
 }
 

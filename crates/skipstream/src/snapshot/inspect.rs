@@ -16,7 +16,6 @@ use crate::error::{Error, Result};
 use crate::train::InitialSource;
 use crate::vocabulary::VocabularyTotals;
 
-/// Tensors are read in pieces of about this size.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// What a model file contains.

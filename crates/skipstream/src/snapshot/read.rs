@@ -101,7 +101,6 @@ impl ModelFile {
         Ok((vocabulary.map_err(|reason| self.contradiction(reason))?, ids))
     }
 
-    /// Rows and AdaGrad's sums of one side.
     fn side(
         &mut self,
         rows: &'static str,

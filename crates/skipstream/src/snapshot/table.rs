@@ -93,7 +93,6 @@ pub(super) const TENSORS: [TensorSpec; 24] = [
     row("initial", Dtype::F32, &[Initial, Dimensions], When::Initial, "train", "their vectors"),
 ];
 
-/// The sizes that shapes refer to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub words: usize,

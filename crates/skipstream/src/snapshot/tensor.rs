@@ -33,7 +33,6 @@ macro_rules! values {
 
 values!(u8: U8, u32: U32, u64: U64, f32: F32; [u32; 2]: 2 U32, [i64; 2]: 2 I64, [u64; 4]: 4 U64);
 
-/// A tensor to write, with its name.
 pub(super) type Named<'a> = (&'static str, Tensor<'a>);
 
 /// Replaces a file by one with these tensors. `contents` describes them.

@@ -22,7 +22,6 @@ pub(super) struct ContextBlock<'a> {
     pub noise: &'a mut AliasTable,
 }
 
-/// The buffers of a thread, reused for every cell.
 #[derive(Debug, Default)]
 pub(super) struct Worker {
     group: Group,

@@ -10,7 +10,6 @@ pub(super) struct FreshRows {
     pub id: WordId,
     /// The number of the token that admitted the word.
     pub birth: u64,
-    /// The row of the word among the initial vectors.
     initial: Option<u32>,
 }
 

@@ -37,12 +37,10 @@ impl Initial {
         Ok(Initial { vectors: self.vectors.select(&rows)?, source: self.source })
     }
 
-    /// The row of a word among the vectors.
     pub(super) fn row(&self, word: &str) -> Option<u32> {
         self.vectors.index_of(word).map(|row| row as u32)
     }
 
-    /// Sets a target row to one of the vectors.
     pub(super) fn fill(&self, row: u32, target: &mut [f32]) {
         target.copy_from_slice(&self.vectors.vector_at(row as usize));
     }

@@ -5,7 +5,6 @@ use crate::kernel::{Kernel, Optimizer};
 use crate::parameters::{Accumulators, LANES, Lanes, Parameters, RowMut};
 use crate::vocabulary::WordId;
 
-/// The update of one pair.
 #[derive(Clone, Debug)]
 pub(super) struct PairStep {
     kernel: Kernel,

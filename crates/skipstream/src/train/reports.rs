@@ -3,7 +3,6 @@
 use super::Observer;
 use super::trainer::Stream;
 
-/// Tokens between two calls of the observer.
 const REPORT_EVERY: u64 = 20_000;
 
 /// Calls the observer after every [`REPORT_EVERY`] tokens.

@@ -34,7 +34,6 @@ struct State {
 }
 
 impl State {
-    /// The ready cell of the earliest round.
     fn ready(&self) -> Option<CellPlace> {
         let blocks = self.done.len();
         (0..blocks)

@@ -26,7 +26,6 @@ use crate::pairs::PairSampler;
 use crate::random::{Purpose, Random};
 use crate::vocabulary::{Observed, WordId};
 
-/// The state of the strategy `incremental`.
 #[derive(Clone, Debug)]
 pub(crate) struct Sentences {
     /// q(w) of Algorithm 1.

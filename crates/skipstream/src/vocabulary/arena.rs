@@ -51,7 +51,6 @@ impl Arena {
         span
     }
 
-    /// Marks the bytes of a word as dead.
     pub(super) fn release(&mut self, span: Span) {
         self.dead += span.length();
     }

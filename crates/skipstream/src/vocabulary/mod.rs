@@ -94,9 +94,7 @@ pub struct Vocabulary {
     /// go, unless its counter has risen.
     leaving: Vec<WordId>,
     arena: Arena,
-    tokens: u64,
-    evictions: u64,
-    cancellations: u64,
+    totals: VocabularyTotals,
 }
 
 /// An entry of the hash table. It has half of the hash, so that entries of other words need not be visited.
@@ -119,7 +117,6 @@ struct Entry {
     span: Span,
 }
 
-/// Everything that is saved of a word.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SavedWord<'a> {
     pub id: WordId,
@@ -151,9 +148,7 @@ impl Vocabulary {
             entries: Vec::new(),
             leaving: Vec::new(),
             arena: Arena::default(),
-            tokens: 0,
-            evictions: 0,
-            cancellations: 0,
+            totals: VocabularyTotals::default(),
         }
     }
 
@@ -180,8 +175,8 @@ impl Vocabulary {
     /// Counts a token.
     #[inline]
     pub fn observe(&mut self, word: &str) -> Observed {
-        let number = self.tokens;
-        self.tokens += 1;
+        let number = self.totals.tokens;
+        self.totals.tokens += 1;
         let hash = self.hasher.hash_one(word.as_bytes());
         if let Some(id) = self.find(hash, word) {
             let entry = &mut self.entries[id.index()];
@@ -223,7 +218,7 @@ impl Vocabulary {
             link.remove();
         }
         self.arena.release(span);
-        self.evictions += 1;
+        self.totals.evictions += 1;
         if self.arena.wants_compaction() {
             let live = (0u32..).zip(&mut self.entries).filter(|(slot, _)| WordId(*slot) != id);
             self.arena.compact(live.map(|(_, entry)| &mut entry.span));
@@ -246,7 +241,7 @@ impl Vocabulary {
 
     /// Takes one count from every word.
     fn cancel(&mut self) {
-        self.cancellations += 1;
+        self.totals.cancellations += 1;
         self.entries.iter_mut().for_each(|entry| entry.counter -= 1);
         self.list_leaving();
     }
@@ -333,7 +328,7 @@ impl Vocabulary {
 
     /// Tokens seen, n.
     pub fn tokens(&self) -> u64 {
-        self.tokens
+        self.totals.tokens
     }
 
     /// The counts of all words, in the order of their ids.
@@ -343,10 +338,9 @@ impl Vocabulary {
 
     /// The totals that are saved and reported.
     pub fn totals(&self) -> VocabularyTotals {
-        VocabularyTotals { tokens: self.tokens, evictions: self.evictions, cancellations: self.cancellations }
+        self.totals
     }
 
-    /// Everything that is saved of a word.
     pub(crate) fn saved(&self, id: WordId) -> SavedWord<'_> {
         let Entry { counter, count, birth, latest, span } = self.entries[id.index()];
         SavedWord { id, word: self.arena.get(span), counter, count, birth, latest }
@@ -388,9 +382,7 @@ impl Vocabulary {
             vocabulary.insert(id, hash, Entry { counter, count, birth, latest, span });
         }
         vocabulary.list_leaving();
-        vocabulary.tokens = totals.tokens;
-        vocabulary.evictions = totals.evictions;
-        vocabulary.cancellations = totals.cancellations;
+        vocabulary.totals = totals;
         Ok(vocabulary)
     }
 }
