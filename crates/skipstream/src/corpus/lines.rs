@@ -297,6 +297,25 @@ impl Lines<Cursor<Vec<u8>>> {
     }
 }
 
+impl TextOptions {
+    /// The token that a text becomes, if it is exactly one.
+    ///
+    /// ```
+    /// use skipstream::corpus::TextOptions;
+    ///
+    /// let options = TextOptions { lowercase: true, ..TextOptions::default() };
+    /// assert_eq!(options.only_token("Berlin").as_deref(), Some("berlin"));
+    /// assert_eq!(options.only_token("New York"), None);
+    /// ```
+    pub fn only_token(&self, text: &str) -> Option<String> {
+        let mut sentence = Sentence::default();
+        let mut lines = Lines::new(text.as_bytes(), "a word", self).ok()?;
+        lines.read(&mut sentence).ok()?;
+        let token = sentence.tokens().next().filter(|_| sentence.len() == 1).map(str::to_owned);
+        token.filter(|_| lines.read(&mut sentence).is_ok_and(|read| read == Read::End))
+    }
+}
+
 impl<R: BufRead> Source for Lines<R> {
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         let read = match self.words.take() {

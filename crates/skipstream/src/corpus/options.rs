@@ -95,7 +95,7 @@ impl TextOptions {
     }
 
     /// Whether tokens are just split at white space.
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.tokenizer == Tokenizer::Whitespace
             && !self.lowercase
             && !self.nfkc

@@ -39,6 +39,7 @@ pub(crate) use words::WordList;
 
 use table::Table;
 
+use crate::corpus::TextOptions;
 use crate::kernel::Kernel;
 use crate::{Error, Result};
 
@@ -64,6 +65,8 @@ pub struct Embeddings {
     n_tokens: u64,
     origin: Option<Arc<Origin>>,
     has_counts: bool,
+    /// How the model splits text into tokens, unless that leaves words as they are or is unknown.
+    text: Option<Arc<TextOptions>>,
 }
 
 impl Embeddings {
@@ -131,6 +134,7 @@ impl Embeddings {
             table: Arc::new(table),
             origin: None,
             has_counts: true,
+            text: None,
         }
     }
 
@@ -235,8 +239,14 @@ impl Embeddings {
         vector
     }
 
-    /// The row of a word.
+    /// The row of a word, as it is written or else as the model's text settings write it: a model of text in lower case
+    /// finds `Berlin` as `berlin`.
     pub fn index_of(&self, word: &str) -> Option<usize> {
+        self.exact_index_of(word).or_else(|| self.exact_index_of(&self.text()?.only_token(word)?))
+    }
+
+    /// The row of a word as it is written.
+    pub(crate) fn exact_index_of(&self, word: &str) -> Option<usize> {
         self.table.words.row(word).filter(|&row| row < self.len)
     }
 
@@ -275,6 +285,16 @@ impl Embeddings {
     /// The same embeddings, with another origin.
     pub fn with_origin(self, origin: Option<Origin>) -> Embeddings {
         Embeddings { origin: origin.map(Arc::new), ..self }
+    }
+
+    /// How the model splits text into tokens, if that changes words.
+    pub(crate) fn text(&self) -> Option<&TextOptions> {
+        self.text.as_deref()
+    }
+
+    /// The same embeddings, for queries with words as this text has them.
+    pub(crate) fn with_text(self, text: &TextOptions) -> Embeddings {
+        Embeddings { text: (!text.is_plain()).then(|| Arc::new(text.clone())), ..self }
     }
 
     /// The cosine between two words, from -1 to 1.

@@ -27,7 +27,7 @@ impl Embeddings {
         };
         let words = self.words().map(counted).collect::<Result<Vec<(&str, u64)>>>()?;
         let copy = Embeddings::new(self.dimensions(), words, self.matrix().into_owned())?;
-        Ok(Embeddings { origin: self.origin.clone(), ..copy })
+        Ok(Embeddings { origin: self.origin.clone(), text: self.text.clone(), ..copy })
     }
 
     /// A copy with vectors of length 1; zero vectors stay zero.
@@ -47,7 +47,8 @@ impl Embeddings {
     fn copy(&self, rows: impl Iterator<Item = usize>, vectors: Vec<f32>) -> Result<Embeddings> {
         let words = rows.map(|row| (self.word(row), self.count(row)));
         let copy = Embeddings::new(self.dimensions(), words, vectors)?;
-        Ok(Embeddings { has_counts: self.has_counts, origin: self.origin.clone(), ..copy })
+        let (origin, text) = (self.origin.clone(), self.text.clone());
+        Ok(Embeddings { has_counts: self.has_counts, origin, text, ..copy })
     }
 }
 

@@ -55,8 +55,8 @@ impl Lexicon {
 
     pub(super) fn row(&self, embeddings: &Embeddings, word: &str) -> Option<usize> {
         match self {
-            Lexicon::Exact(Case::Lower) => embeddings.index_of(&word.to_lowercase()),
-            Lexicon::Exact(_) => embeddings.index_of(word),
+            Lexicon::Exact(Case::Lower) => embeddings.exact_index_of(&word.to_lowercase()),
+            Lexicon::Exact(_) => embeddings.exact_index_of(word),
             Lexicon::Folded { first_rows, .. } => first_rows.get(&word.to_uppercase()).copied(),
         }
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::error::ModelFileError;
 use super::{PROGRAM, VERSION};
 use crate::config::Config;
-use crate::corpus::Ledger;
+use crate::corpus::{Ledger, TextOptions};
 use crate::embeddings::Origin;
 use crate::random::Random;
 use crate::train::{InitialSource, Totals};
@@ -66,6 +66,9 @@ pub(super) struct VectorsMetadata {
     pub origin: Option<Origin>,
     /// Whether the counts only keep the order, because the real ones are unknown.
     pub counts_are_places: bool,
+    /// How the model splits text into tokens, if that changes words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<TextOptions>,
 }
 
 impl Metadata {

@@ -6,6 +6,7 @@ use super::error::ModelFileError;
 use super::file::{ModelFile, VectorsNames, slices};
 use super::metadata::{Contents, VectorsMetadata};
 use super::tensor::{Named, Tensor, word_tensors, write_file};
+use crate::corpus::TextOptions;
 use crate::embeddings::{Embeddings, Origin, Rows, Vectors, WordList};
 use crate::error::{Error, Result};
 
@@ -48,7 +49,8 @@ impl Embeddings {
     /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let origin = self.origin().cloned();
-        let contents = Contents::Vectors(VectorsMetadata { origin, counts_are_places: !self.has_counts() });
+        let (counts_are_places, text) = (!self.has_counts(), self.text().cloned());
+        let contents = Contents::Vectors(VectorsMetadata { origin, counts_are_places, text });
         write_file(path.as_ref(), Vec::from(vectors_tensors(self, VECTORS)), contents)
     }
 
@@ -107,13 +109,14 @@ struct Selection {
     other: Option<&'static str>,
     origin: Option<Origin>,
     has_counts: bool,
+    text: TextOptions,
 }
 
 impl Selection {
     fn open(path: &Path, vectors: Vectors) -> Result<(ModelFile, Selection)> {
         let (file, metadata) = ModelFile::open(path)?;
         let selection = match metadata.contents {
-            Contents::Training(_) => {
+            Contents::Training(training) => {
                 let (matrix, other) = match vectors {
                     Vectors::Target => ("target", None),
                     Vectors::Context => ("context", None),
@@ -124,13 +127,15 @@ impl Selection {
                     format: "skipstream".to_owned(),
                     vectors: Some(vectors),
                 };
-                Selection { matrix, other, origin: Some(origin), has_counts: true }
+                let text = training.config.text;
+                Selection { matrix, other, origin: Some(origin), has_counts: true, text }
             }
-            Contents::Vectors(VectorsMetadata { origin, counts_are_places }) => {
+            Contents::Vectors(VectorsMetadata { origin, counts_are_places, text }) => {
                 if vectors != Vectors::Sum {
                     return Err(Error::model_file(path, ModelFileError::OneKind { vectors }));
                 }
-                Selection { matrix: "vectors", other: None, origin, has_counts: !counts_are_places }
+                let (has_counts, text) = (!counts_are_places, text.unwrap_or_default());
+                Selection { matrix: "vectors", other: None, origin, has_counts, text }
             }
         };
         Ok((file, selection))
@@ -138,7 +143,7 @@ impl Selection {
 
     /// The embeddings, with what the metadata says of them.
     fn describe(self, embeddings: Embeddings) -> Embeddings {
-        let embeddings = embeddings.with_origin(self.origin);
+        let embeddings = embeddings.with_origin(self.origin).with_text(&self.text);
         if self.has_counts { embeddings } else { embeddings.without_counts() }
     }
 }

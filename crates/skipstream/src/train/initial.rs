@@ -38,7 +38,7 @@ impl Initial {
     }
 
     pub(super) fn row(&self, word: &str) -> Option<u32> {
-        self.vectors.index_of(word).map(|row| row as u32)
+        self.vectors.exact_index_of(word).map(|row| row as u32)
     }
 
     pub(super) fn fill(&self, row: u32, target: &mut [f32]) {

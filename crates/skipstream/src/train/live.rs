@@ -8,7 +8,8 @@ use crate::vocabulary::WordId;
 
 /// Reads the vectors of a few words without copying all of them.
 impl Trainer {
-    /// The vector of a word, or `None` if the word is not in the vocabulary.
+    /// The vector of a word, as it is written or else as the text settings write it; `None` if the word is not in the
+    /// vocabulary.
     ///
     /// ```
     /// use skipstream::{Config, Trainer, Vectors, corpus};
@@ -23,7 +24,9 @@ impl Trainer {
     /// ```
     pub fn vector(&self, word: &str, vectors: Vectors) -> Option<Vec<f32>> {
         let mut vector = vec![0.0; self.settings().dimensions()];
-        self.add_vector(self.vocabulary().id(word)?, vectors, &mut vector);
+        let id = self.vocabulary().id(word);
+        let id = id.or_else(|| self.vocabulary().id(&self.settings().text().only_token(word)?))?;
+        self.add_vector(id, vectors, &mut vector);
         Some(vector)
     }
 

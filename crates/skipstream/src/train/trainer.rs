@@ -255,7 +255,7 @@ impl Trainer {
             }
         }
         let words = ids.iter().map(|&id| (vocabulary.word(id), vocabulary.count(id)));
-        Embeddings::new(self.settings.dimensions(), words, values)
+        Ok(Embeddings::new(self.settings.dimensions(), words, values)?.with_text(self.settings.text()))
     }
 
     /// Sets the number of threads; by default all cores. The model does not depend on it.

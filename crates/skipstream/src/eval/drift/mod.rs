@@ -273,7 +273,7 @@ impl Pair {
     /// The number of shared words, and those to compare, the most frequent first.
     fn considered(old: &Embeddings, new: &Embeddings, options: &DriftOptions) -> (usize, Vec<Pair>) {
         let pair = |row: usize| {
-            let new_row = new.index_of(old.word(row))?;
+            let new_row = new.exact_index_of(old.word(row))?;
             let (old_count, new_count) = (old.known_count(row), new.known_count(new_row));
             let known = old_count.into_iter().chain(new_count).min();
             let frequency = known.unwrap_or_else(|| old.count(row).min(new.count(new_row)));
@@ -376,7 +376,7 @@ impl Both {
 impl Others {
     /// The words of one snapshot that the other does not have.
     fn of(one: &Embeddings, other: &Embeddings, listed: usize) -> Others {
-        let missing = || (0..one.len()).filter(|&row| other.index_of(one.word(row)).is_none());
+        let missing = || (0..one.len()).filter(|&row| other.exact_index_of(one.word(row)).is_none());
         Others {
             total: missing().count(),
             words: missing()

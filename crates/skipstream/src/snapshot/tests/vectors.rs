@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use super::super::metadata::{Contents, VectorsMetadata};
 use super::super::tensor::{Named, Tensor, word_tensors, write_file};
 use super::{change, flip_a_bit, place, replace, small_trainer};
+use crate::corpus::{TextOptions, Tokenizer};
 use crate::embeddings::Origin;
-use crate::{Embeddings, Error, Trainer, Vectors};
+use crate::{Config, Embeddings, Error, Trainer, Vectors};
 
 fn three() -> Embeddings {
     let words = [("tea", 9), ("milk", 7), ("käse", 7)];
@@ -35,7 +36,7 @@ fn complaint(name: &'static str, tensor: Tensor<'static>) -> String {
 
 fn complaint_of(tensors: Vec<Named<'static>>) -> String {
     let (_folder, path) = place();
-    let contents = VectorsMetadata { origin: None, counts_are_places: false };
+    let contents = VectorsMetadata { origin: None, counts_are_places: false, text: None };
     write_file(&path, tensors, Contents::Vectors(contents)).unwrap();
     defect(&path)
 }
@@ -209,4 +210,49 @@ fn a_word_that_is_there_twice_is_refused() {
 fn a_value_that_is_not_finite_is_refused() {
     let complaint = complaint("vectors", matrix([3, 2], vec![1.0, 1.0, 1.0, f32::NAN, 1.0, 1.0]));
     assert!(complaint.contains("value 2 of `käse` (word 2) is NaN"), "{complaint}");
+}
+
+#[test]
+fn words_are_looked_up_as_the_text_of_the_model_has_them() {
+    let text =
+        TextOptions { lowercase: true, nfkc: true, tokenizer: Tokenizer::Unicode, ..TextOptions::default() };
+    let mut trainer = Trainer::new(Config { dimensions: 4, text, ..Config::default() }).unwrap();
+    trainer.train_lines("the government of the file is open\n".as_bytes()).unwrap();
+    let (_folder, path) = place();
+    trainer.save(&path).unwrap();
+    let vectors = path.with_extension("vectors");
+    let made = trainer.embeddings().unwrap();
+    made.save(&vectors).unwrap();
+    let loaded = |path| Embeddings::load(path, Vectors::default()).unwrap();
+    let opened = |path| Embeddings::open(path, Vectors::default()).unwrap();
+    for embeddings in [
+        made.clone(),
+        made.normalized().unwrap(),
+        loaded(&path),
+        opened(&path),
+        loaded(&vectors),
+        opened(&vectors),
+    ] {
+        let row = embeddings.row_of("government").unwrap();
+        for word in ["Government", "GOVERNMENT,", "“government”"] {
+            assert_eq!(embeddings.row_of(word).unwrap(), row, "{word}");
+        }
+        assert_eq!(embeddings.index_of("ﬁle"), embeddings.index_of("file"));
+        assert_eq!(embeddings.index_of("open government"), None, "these are two words");
+        assert_eq!(embeddings.index_of("Parliament"), None);
+        assert_eq!(embeddings.exact_index_of("Government"), None);
+    }
+    assert_eq!(trainer.vector("Government", Vectors::Sum), trainer.vector("government", Vectors::Sum));
+    assert!(trainer.vector("Government", Vectors::Sum).is_some());
+}
+
+#[test]
+fn a_word_as_it_is_written_comes_first() {
+    let text = TextOptions { lowercase: true, ..TextOptions::default() };
+    let words = [("apple", 3), ("Apple", 2)];
+    let embeddings = Embeddings::new(1, words, vec![1.0, 2.0]).unwrap();
+    assert_eq!(embeddings.index_of("APPLE"), None, "the text may have had both spellings");
+    let embeddings = embeddings.with_text(&text);
+    assert_eq!(embeddings.index_of("Apple"), Some(1));
+    assert_eq!(embeddings.index_of("APPLE"), Some(0));
 }
