@@ -135,6 +135,14 @@ impl Setting {
             "`-seed` 0",
             "`seed` 1",
         ]),
+        Setting::new("text", "tokens", Choice(&["tokens", "prose"]))
+            .help("What the text is; sets the defaults of the settings below")
+            .notes(
+                "`tokens` are prepared for training and learned as they are. `prose` is ordinary text: the default \
+                 of `tokenizer` is `unicode`, those of `lowercase` and `nfkc` are `true`; a sentence ends with its \
+                 mark or its line; all apostrophes are the same; URLs, e-mail addresses, emoji, and numbers other than \
+                 whole ones of up to four digits are left out and counted.",
+            ),
         Setting::new("tokenizer", "whitespace", Choice(&["whitespace", "unicode"]))
             .help("How the text is split into words")
             .notes(

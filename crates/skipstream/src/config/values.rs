@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::description::Setting;
 use super::{AdaGrad, Config, Strategy, StrategyName, WindowShape, check_number};
-use crate::corpus::{InvalidUtf8, TextOptions, Tokenizer};
+use crate::corpus::{InvalidUtf8, TextKind, TextOptions, Tokenizer};
 use crate::error::{Error, Result};
 
 /// Values of settings by their flat names; `None` where no value was given.
@@ -38,6 +38,7 @@ pub struct SettingValues {
     pub passes: Option<u32>,
     pub strategy: Option<StrategyName>,
     pub seed: Option<u64>,
+    pub text: Option<TextKind>,
     pub tokenizer: Option<Tokenizer>,
     pub lowercase: Option<bool>,
     pub nfkc: Option<bool>,
@@ -74,12 +75,16 @@ impl SettingValues {
             ("learning_rate", self.learning_rate.map(f64::from)),
         ];
         for (field, number) in numbers {
-            number
-                .filter(|number| !number.is_finite())
-                .map_or(Ok(()), |number| check_number(field, number))?;
+            if let Some(number) = number.filter(|number| !number.is_finite()) {
+                check_number(field, number)?;
+            }
         }
-        let mut fields = self.given();
-        fields.entry("strategy").or_insert_with(|| name.as_str().into());
+        let text = match self.text.unwrap_or_default() {
+            TextKind::Tokens => TextOptions::default(),
+            TextKind::Prose => TextOptions::prose(),
+        };
+        let mut fields = flat(&Config { text, ..Config::default() });
+        fields.extend(self.given());
         Ok(Flat::deserialize(Value::Object(fields)).expect("the values have the types of the fields"))
     }
 
@@ -96,7 +101,7 @@ impl SettingValues {
 
 /// A configuration as one flat object.
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Config", default)]
+#[serde(remote = "Config")]
 struct Flat {
     dimensions: usize,
     window: usize,
@@ -114,14 +119,20 @@ struct Flat {
     threads: Option<usize>,
 }
 
+fn flat(config: &Config) -> Map<String, Value> {
+    let mut json = Vec::new();
+    Flat::serialize(config, &mut serde_json::Serializer::new(&mut json)).expect(WRITABLE);
+    serde_json::from_slice(&json).expect("it was written just now")
+}
+
 const WRITABLE: &str = "settings are numbers and names";
 
 /// All settings but `threads`, which is not a part of the model.
 impl From<Config> for SettingValues {
     fn from(config: Config) -> SettingValues {
-        let mut json = Vec::new();
-        Flat::serialize(&config, &mut serde_json::Serializer::new(&mut json)).expect(WRITABLE);
-        let values: SettingValues = serde_json::from_slice(&json).expect("it was written just now");
+        let fields = Value::Object(flat(&config));
+        let values: SettingValues =
+            serde_json::from_value(fields).expect("fields and values have the same types");
         SettingValues { adagrad: config.strategy.adagrad(), threads: None, ..values }
     }
 }

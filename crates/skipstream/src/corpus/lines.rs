@@ -18,6 +18,9 @@ use crate::{Error, Result};
 /// The maximum number of bytes added to a piece at once, so that little is copied twice where a line is cut.
 const STEP_BYTES: usize = 4096;
 
+/// The number of bytes at the start of a text that are examined for signs of prose.
+const EXAMINED_BYTES: u64 = 1 << 20;
+
 /// Reads each line as a sentence of tokens, by default split at Unicode white space.
 ///
 /// - Only `\n` ends a line; `\r` and the wide line separators are white space. Lines without tokens are skipped.
@@ -54,6 +57,8 @@ pub struct Lines<R> {
     piece_start: Position,
     piece_end: End,
     line: Line,
+    /// Whether the last sentence of prose ended before its line.
+    is_prose_end: bool,
     /// Where the record of this text starts, if it is from a record.
     record: Option<Position>,
     /// The tokenizer, unless tokens are just split at white space.
@@ -66,7 +71,8 @@ struct Line {
     /// From 1.
     number: u64,
     begun: bool,
-    sentences: u64,
+    has_sentence: bool,
+    is_cut: bool,
     invalid: bool,
     nul: bool,
 }
@@ -105,6 +111,7 @@ impl<R: BufRead> Lines<R> {
             piece_start: position,
             piece_end: End::Line,
             line: Line::default(),
+            is_prose_end: false,
             record: None,
             words: (!options.is_plain() || position.words > 0)
                 .then(|| Box::new(WordSplitter::new(options, position.words))),
@@ -133,6 +140,9 @@ impl<R: BufRead> Lines<R> {
             self.read_piece(sentence)?;
             if !sentence.is_empty() {
                 self.position = self.after_piece();
+                if self.position.offset <= EXAMINED_BYTES {
+                    self.report.prose.examine(sentence.tokens());
+                }
                 return Ok(Read::Sentence);
             }
             if self.piece_end == End::Stream {
@@ -149,13 +159,13 @@ impl<R: BufRead> Lines<R> {
         let mut is_ended = false;
         loop {
             let long_tokens = self.report.long_tokens;
-            words.fill(sentence, self.options.max_sentence_words, &mut self.report);
+            self.is_prose_end = words.fill(sentence, self.options.max_sentence_words, &mut self.report);
             if self.report.long_tokens > long_tokens {
                 let place = self.place(self.piece_start.offset);
                 self.report.first.long_token.get_or_insert(place);
             }
             let is_full = sentence.len() == self.options.max_sentence_words;
-            if is_full || (self.piece_end != End::Cut && !sentence.is_empty()) {
+            if is_full || self.is_prose_end || (self.piece_end != End::Cut && !sentence.is_empty()) {
                 self.position = if words.is_empty() {
                     self.after_piece()
                 } else {
@@ -318,6 +328,7 @@ impl TextOptions {
 
 impl<R: BufRead> Source for Lines<R> {
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
+        let was_prose_end = self.is_prose_end;
         let read = match self.words.take() {
             None => self.read_plain(sentence),
             Some(mut words) => {
@@ -328,12 +339,14 @@ impl<R: BufRead> Source for Lines<R> {
         };
         match read {
             Ok(Read::Sentence) => {
-                self.line.sentences += 1;
-                if self.line.sentences == 2 {
+                // The rest of a sentence that was too long.
+                if self.line.has_sentence && !was_prose_end && !self.line.is_cut {
+                    self.line.is_cut = true;
                     self.report.cut_lines += 1;
                     let place = self.place(self.piece_start.offset);
                     self.report.first.cut_line.get_or_insert(place);
                 }
+                self.line.has_sentence = true;
                 self.report.sentences += 1;
                 self.report.tokens += sentence.len() as u64;
             }

@@ -22,6 +22,7 @@ mod options;
 mod piece;
 mod position;
 mod progress;
+mod prose;
 #[cfg(feature = "records")]
 mod records;
 mod report;
@@ -38,9 +39,9 @@ pub use layout::{BadRecords, FileFormat, Layout, LayoutError, LayoutRequest, Rec
 pub use ledger::{LearnedSource, Ledger, Reading};
 pub use lines::Lines;
 pub use open::{TextStream, from_reader, from_reader_at, open, open_at};
-pub use options::{InvalidUtf8, TextOptions, Tokenizer};
+pub use options::{InvalidUtf8, TextKind, TextOptions, Tokenizer};
 pub use position::Position;
 pub use progress::{FilesProgress, RawProgress};
-pub use report::{FirstLocations, Location, TextReport};
+pub use report::{FirstLocations, Location, ProseSigns, TextReport};
 pub use sentence::{Read, Sentence, Source};
 pub use token_lists::TokenLists;

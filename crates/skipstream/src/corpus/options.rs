@@ -19,6 +19,9 @@ const MAX_TOKEN_BYTES: usize = 65_535;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TextOptions {
+    /// What the text is. Default `tokens`; [`TextOptions::prose`] has the other.
+    #[serde(rename = "text")]
+    pub kind: TextKind,
     /// What a token is. Default `whitespace`.
     pub tokenizer: Tokenizer,
     /// Lowercase tokens, by Unicode's full mapping. Default `false`.
@@ -35,6 +38,24 @@ pub struct TextOptions {
     pub max_token_bytes: usize,
     /// What to do with a line that is not UTF-8. Default `replace`.
     pub invalid_utf8: InvalidUtf8,
+}
+
+/// What a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TextKind {
+    /// Tokens that were prepared for training: each is learned as it is.
+    #[default]
+    Tokens,
+    /// Ordinary text, as people write it.
+    ///
+    /// - A sentence ends with its mark (`.`, `!`, `?` and those of other scripts) or its line. A full stop after an
+    ///   initial, an ordinal number or one of a few abbreviations, or before a lower-case letter, does not end one.
+    /// - All apostrophes are the same character. Soft hyphens and other invisible characters are removed, and so are
+    ///   underscores around a word.
+    /// - URLs, e-mail addresses and emoji are left out and counted. So are numbers, except whole ones of up to four
+    ///   digits, which may be years.
+    Prose,
 }
 
 /// What a token is.
@@ -65,6 +86,7 @@ pub enum InvalidUtf8 {
 impl Default for TextOptions {
     fn default() -> Self {
         Self {
+            kind: TextKind::Tokens,
             tokenizer: Tokenizer::Whitespace,
             lowercase: false,
             nfkc: false,
@@ -78,6 +100,31 @@ impl Default for TextOptions {
 }
 
 impl TextOptions {
+    /// The options for ordinary text: [`TextKind::Prose`], words by Unicode's rules, in lower case and NFKC.
+    ///
+    /// ```
+    /// use skipstream::corpus::{Lines, Sentence, Source, TextOptions};
+    ///
+    /// let text = "“Don’t panic!” she said. It’s 1984 (see https://example.com).";
+    /// let mut lines = Lines::new(text.as_bytes(), "example", &TextOptions::prose())?;
+    /// let mut sentence = Sentence::default();
+    /// lines.read(&mut sentence)?;
+    /// assert_eq!(sentence.tokens().collect::<Vec<_>>(), ["don't", "panic", "she", "said"]);
+    /// lines.read(&mut sentence)?;
+    /// assert_eq!(sentence.tokens().collect::<Vec<_>>(), ["it's", "1984", "see"]);
+    /// assert_eq!(lines.report().urls, 1);
+    /// # Ok::<(), skipstream::Error>(())
+    /// ```
+    pub fn prose() -> Self {
+        Self {
+            kind: TextKind::Prose,
+            tokenizer: Tokenizer::Unicode,
+            lowercase: true,
+            nfkc: true,
+            ..Self::default()
+        }
+    }
+
     /// Checks that all values are within their limits.
     pub fn check(&self) -> Result<()> {
         check_whole("max_sentence_words", self.max_sentence_words)?;
@@ -96,7 +143,8 @@ impl TextOptions {
 
     /// Whether tokens are just split at white space.
     pub(crate) fn is_plain(&self) -> bool {
-        self.tokenizer == Tokenizer::Whitespace
+        self.kind == TextKind::Tokens
+            && self.tokenizer == Tokenizer::Whitespace
             && !self.lowercase
             && !self.nfkc
             && self.min_token_len == 1

@@ -30,9 +30,55 @@ pub struct TextReport {
     /// Records left out because they cannot be read.
     #[serde(default)]
     pub bad_records: u64,
+    /// URLs left out of prose.
+    #[serde(default)]
+    pub urls: u64,
+    /// E-mail addresses left out of prose.
+    #[serde(default)]
+    pub emails: u64,
+    /// Emoji and other pictographs left out of prose.
+    #[serde(default)]
+    pub emoji: u64,
+    /// Numbers left out of prose.
+    #[serde(default)]
+    pub numbers: u64,
     /// Where each of these occurred first.
     #[serde(default)]
     pub first: FirstLocations,
+    /// Whether text that was read as tokens is prose.
+    #[serde(skip)]
+    pub prose: ProseSigns,
+}
+
+/// How many tokens at the start of a text look like those of prose. Only text that is just split at white space is examined.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProseSigns {
+    /// Tokens that were examined.
+    pub tokens: u64,
+    /// Those of them that have a capital letter, or punctuation at their end.
+    pub marked: u64,
+}
+
+impl ProseSigns {
+    pub(super) fn examine<'a>(&mut self, tokens: impl Iterator<Item = &'a str>) {
+        for token in tokens {
+            let is_marked = || {
+                token.contains(char::is_uppercase)
+                    || token.ends_with([',', '.', ';', ':', '!', '?', ')', '"', '”', '…'])
+                        && token.contains(char::is_alphanumeric)
+            };
+            self.tokens += 1;
+            self.marked += u64::from(is_marked());
+        }
+    }
+}
+
+impl TextReport {
+    /// Whether the text was read as tokens although at least a tenth of its first megabyte has capital letters or
+    /// punctuation.
+    pub fn looks_like_prose(&self) -> bool {
+        self.prose.tokens >= 100 && 10 * self.prose.marked >= self.prose.tokens
+    }
 }
 
 /// The first occurrence of each kind of text that is cut, replaced or left out.
@@ -91,6 +137,12 @@ impl AddAssign for TextReport {
         self.invalid_lines += other.invalid_lines;
         self.nul_lines += other.nul_lines;
         self.bad_records += other.bad_records;
+        self.urls += other.urls;
+        self.emails += other.emails;
+        self.emoji += other.emoji;
+        self.numbers += other.numbers;
+        self.prose.tokens += other.prose.tokens;
+        self.prose.marked += other.prose.marked;
         self.first = std::mem::take(&mut self.first).or(other.first);
     }
 }

@@ -1,9 +1,12 @@
 //! Tokenizing: runs of text without white space become words, normalized, lowercased, split and of the right length.
 
+use std::collections::VecDeque;
+
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::options::{TextOptions, Tokenizer};
+use super::options::{TextKind, TextOptions, Tokenizer};
+use super::prose::{self, Address};
 use super::report::TextReport;
 use super::sentence::Sentence;
 
@@ -18,10 +21,13 @@ pub(super) struct WordSplitter {
     /// The words of the last run that was split.
     cut: Sentence,
     next_word: usize,
+    /// The numbers of words in `cut` after which a sentence of prose ends.
+    ends: VecDeque<usize>,
     /// The number of words of these runs that were returned or skipped.
     taken: u64,
     /// The number of words still to skip.
     skip: u64,
+    cleaned: String,
     normalised: String,
     lowered: String,
 }
@@ -36,8 +42,10 @@ impl WordSplitter {
             next_run: 0,
             cut: Sentence::default(),
             next_word: 0,
+            ends: VecDeque::new(),
             taken: 0,
             skip,
+            cleaned: String::new(),
             normalised: String::new(),
             lowered: String::new(),
         }
@@ -54,13 +62,18 @@ impl WordSplitter {
     /// Starts with the runs in `runs`.
     pub(super) fn restart(&mut self) {
         self.is_ascii = self.runs.text.is_ascii();
-        if self.is_ascii && self.options.lowercase {
+        if self.is_ascii && self.options.lowercase && !self.is_prose() {
             self.runs.text.make_ascii_lowercase();
         }
         self.next_run = 0;
         self.cut.clear();
         self.next_word = 0;
+        self.ends.clear();
         self.taken = 0;
+    }
+
+    fn is_prose(&self) -> bool {
+        self.options.kind == TextKind::Prose
     }
 
     /// The number of words of these runs that were taken.
@@ -72,17 +85,23 @@ impl WordSplitter {
         self.next_run == self.runs.len() && self.next_word == self.cut.len()
     }
 
-    /// Appends words to a sentence, until it has `most` of them or the runs are used up.
-    pub(super) fn fill(&mut self, sentence: &mut Sentence, most: usize, report: &mut TextReport) {
+    /// Appends words to a sentence, until it has `most` of them, the runs are used up or, as the result says, a sentence of
+    /// prose ends.
+    pub(super) fn fill(&mut self, sentence: &mut Sentence, most: usize, report: &mut TextReport) -> bool {
         while sentence.len() < most {
-            if self.next_word < self.cut.len() {
+            if self.ends.front() == Some(&self.next_word) {
+                self.ends.pop_front();
+                if !sentence.is_empty() {
+                    return true;
+                }
+            } else if self.next_word < self.cut.len() {
                 self.next_word += 1;
                 if self.take_word() {
                     sentence.push(self.cut.token(self.next_word - 1));
                 }
             } else if self.next_run == self.runs.len() {
-                return;
-            } else if self.is_ascii && self.options.tokenizer == Tokenizer::Whitespace {
+                return false;
+            } else if self.is_ascii && self.options.tokenizer == Tokenizer::Whitespace && !self.is_prose() {
                 // The run is the word, which saves most of the time in most languages with spaces.
                 let word = self.runs.token(self.next_run);
                 self.next_run += 1;
@@ -94,6 +113,7 @@ impl WordSplitter {
                 self.next_run += 1;
             }
         }
+        false
     }
 
     /// Counts a word as taken. Returns false if it is skipped.
@@ -105,33 +125,71 @@ impl WordSplitter {
     }
 
     fn cut_run(&mut self, report: &mut TextReport) {
-        let WordSplitter { options, runs, is_ascii, next_run, cut, next_word, normalised, lowered, .. } =
-            self;
+        let is_prose = self.is_prose();
+        let WordSplitter {
+            options,
+            runs,
+            is_ascii,
+            next_run,
+            cut,
+            next_word,
+            ends,
+            cleaned,
+            normalised,
+            lowered,
+            ..
+        } = self;
         cut.clear();
         *next_word = 0;
-        let run = runs.token(*next_run);
-        let run = if options.nfkc && !*is_ascii && !is_normalised(run) {
+        let raw = runs.token(*next_run);
+        let mut run = raw;
+        if is_prose {
+            if let Some((start, address)) = prose::address(run) {
+                match address {
+                    Address::Url => report.urls += 1,
+                    Address::Email => report.emails += 1,
+                }
+                run = &run[..start];
+            }
+            run = prose::cleaned(run, cleaned);
+        }
+        if options.nfkc && !*is_ascii && !is_normalised(run) {
             normalised.clear();
             normalised.extend(run.nfkc());
-            normalised
-        } else {
-            run
-        };
-        let run = if options.lowercase && !*is_ascii {
+            run = normalised;
+        }
+        // Text that is all ASCII is in lower case already, except prose.
+        if options.lowercase && (!*is_ascii || is_prose) {
             lower(run, lowered);
-            lowered
-        } else {
-            run
-        };
-        let mut admit = |word: &str| {
-            if has_right_length(word, options, report) {
+            run = lowered;
+        }
+        let has_wide_ends = is_prose && prose::has_wide_ends(raw);
+        let admit = |word: &str, cut: &mut Sentence, report: &mut TextReport| {
+            if is_prose && prose::is_number(word) {
+                report.numbers += 1;
+            } else if has_right_length(word, options, report) {
                 cut.push(word);
             }
         };
         match options.tokenizer {
             // NFKC writes some characters with spaces.
-            Tokenizer::Whitespace => run.split_whitespace().for_each(&mut admit),
-            Tokenizer::Unicode => run.unicode_words().for_each(&mut admit),
+            Tokenizer::Whitespace => run.split_whitespace().for_each(|word| admit(word, cut, report)),
+            Tokenizer::Unicode if !is_prose => run.unicode_words().for_each(|word| admit(word, cut, report)),
+            Tokenizer::Unicode => {
+                for part in run.split_word_bounds() {
+                    if prose::is_emoji(part) {
+                        report.emoji += 1;
+                    } else if part.contains(char::is_alphanumeric) {
+                        admit(part.trim_matches(['_', '‿', '⁀', '⁔']), cut, report);
+                    } else if has_wide_ends && part.contains(['。', '!', '?']) {
+                        ends.push_back(cut.len());
+                    }
+                }
+            }
+        }
+        let next = (*next_run + 1 < runs.len()).then(|| runs.token(*next_run + 1));
+        if is_prose && prose::ends_sentence(raw, next) {
+            ends.push_back(cut.len());
         }
     }
 }

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::super::options::Tokenizer;
-use super::super::report::FirstLocations;
+use super::super::options::{TextKind, Tokenizer};
+use super::super::report::{FirstLocations, ProseSigns};
 use super::*;
 
 fn options(max_sentence_words: usize, max_token_bytes: usize) -> TextOptions {
@@ -402,8 +402,9 @@ fn plain_options() -> impl Strategy<Value = TextOptions> {
 fn any_options() -> impl Strategy<Value = TextOptions> {
     let tokenizer = proptest::sample::select(vec![Tokenizer::Whitespace, Tokenizer::Unicode]);
     let longest = proptest::option::of(2..6usize);
-    (plain_options(), tokenizer, any::<[bool; 2]>(), 1..3usize, longest).prop_map(
-        |(plain, tokenizer, [lowercase, nfkc], min_token_len, max_token_len)| TextOptions {
+    (plain_options(), tokenizer, any::<[bool; 3]>(), 1..3usize, longest).prop_map(
+        |(plain, tokenizer, [prose, lowercase, nfkc], min_token_len, max_token_len)| TextOptions {
+            kind: if prose { TextKind::Prose } else { TextKind::Tokens },
             tokenizer,
             lowercase,
             nfkc,
@@ -439,6 +440,13 @@ fn words_text() -> impl Strategy<Value = String> {
         "\r",
         "カ",
         "ｶﾞ",
+        "Mr. ",
+        "! ",
+        "。",
+        "’",
+        "http://a.b",
+        "c@d.e ",
+        "12345",
         " ",
         " ",
         "\u{3000}",
@@ -465,6 +473,66 @@ fn naive_words(text: &str, options: &TextOptions) -> Vec<Vec<String>> {
     sentences
 }
 
+const PROSE: &str = "“Don’t PANIC!” she said. Mr. Smith (of the U.S. Army) didn't; it's 3.14 or 1984...\n\
+    Write to john.doe@example.com, or see https://example.com/a?b=c! Grüße aus München: „Schön“, sagte er.\n\
+    Well-known _facts_ \u{1F600}\u{1F600} #tag @john 1,000,000 Zusammen\u{AD}arbeit\n";
+
+#[test]
+fn prose_becomes_sentences_of_words() {
+    let (sentences, report) = split(PROSE, &TextOptions::prose());
+    let expected = [
+        "don't|panic|she|said",
+        "mr|smith|of|the|u.s|army|didn't|it's|or|1984",
+        "write|to|or|see",
+        "grüße|aus|münchen|schön|sagte|er",
+        "well|known|facts|tag|john|zusammenarbeit",
+    ];
+    assert_eq!(sentences, expected);
+    assert_eq!((report.urls, report.emails, report.emoji, report.numbers), (1, 1, 2, 2));
+    assert_eq!((report.sentences, report.cut_lines), (5, 0), "no line is too long");
+}
+
+#[test]
+fn no_word_of_prose_ends_in_punctuation() {
+    for text in
+        [PROSE, "A.B. c'; d’’ (e) [f]: g— h… «i» “j”, k/l m_ __n__ o-p- 50% $5 a.k.a. 你好！我很好。再见"]
+    {
+        for sentence in split(text, &TextOptions::prose()).0 {
+            for word in sentence.split('|') {
+                assert!(word.ends_with(char::is_alphanumeric), "{word} in {sentence}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sentences_of_scripts_without_spaces_end_within_a_run() {
+    let (sentences, _) = split("你好！我很好。再见", &TextOptions::prose());
+    assert_eq!(sentences, ["你|好", "我|很|好", "再|见"]);
+}
+
+#[test]
+fn a_sentence_of_prose_that_is_too_long_is_cut_and_counted() {
+    let options = TextOptions { max_sentence_words: 3, ..TextOptions::prose() };
+    let (sentences, report) = split("One two. Three four five six. Seven.\n", &options);
+    assert_eq!(sentences, ["one|two", "three|four|five", "six", "seven"]);
+    assert_eq!(report.cut_lines, 1);
+}
+
+#[test]
+fn prose_that_is_read_as_tokens_is_noticed() {
+    let (_, report) = split(PROSE.repeat(5), &TextOptions::default());
+    assert!(report.looks_like_prose(), "{:?}", report.prose);
+    let (_, report) = split(PROSE.repeat(5), &TextOptions::prose());
+    assert!(!report.looks_like_prose(), "{:?}", report.prose);
+    let (_, report) =
+        split("tokens that were prepared , as they should be .\n".repeat(30), &TextOptions::default());
+    assert!(!report.looks_like_prose(), "{:?}", report.prose);
+    // Only the first megabyte is examined.
+    let (_, report) = split("token\n".repeat(200_000) + &PROSE.repeat(1000), &TextOptions::default());
+    assert_eq!(report.prose, ProseSigns { tokens: (1 << 20) / 6, marked: 0 });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
@@ -485,7 +553,8 @@ proptest! {
             Some(error) => prop_assert!(false, "{}", error),
             None => {
                 prop_assert_eq!(first_invalid, None);
-                let met = TextReport { first: FirstLocations::default(), ..lines.report().clone() };
+                let (first, prose) = (FirstLocations::default(), ProseSigns::default());
+                let met = TextReport { first, prose, ..lines.report().clone() };
                 prop_assert_eq!(met, report);
             }
         }
@@ -496,7 +565,7 @@ proptest! {
         text in words_text(), options in any_options(), capacity in 1..40usize,
     ) {
         // Room for everything: where a long run is cut, it is cut before it is normalised.
-        let options = TextOptions { max_token_bytes: 2000, ..options };
+        let options = TextOptions { max_token_bytes: 2000, kind: TextKind::Tokens, ..options };
         let reader = BufReader::with_capacity(capacity, text.as_bytes());
         let (sentences, error) = read_all(&mut Lines::new(reader, "test", &options).unwrap());
         let sentences: Vec<_> = sentences.into_iter().map(|(tokens, _)| tokens).collect();
