@@ -44,7 +44,9 @@ impl Request {
         let paths = found.concat();
         // The default means that nothing was requested.
         let bad_records = Some(bad_records).filter(|&policy| policy != BadRecords::default());
-        let layout = LayoutRequest { format, field, bad_records }.of_files(&paths).map_err(to_python)?;
+        let layout = LayoutRequest { format, field, bad_records, no_header: false }
+            .of_files(&paths)
+            .map_err(to_python)?;
         Ok(Request::Files { paths, layout, again })
     }
 
@@ -87,6 +89,7 @@ fn to_python(unclear: LayoutError) -> PyErr {
             "field and bad_records need format \"jsonl\", \"csv\", \"tsv\" or \"parquet\": text has no records"
                 .to_owned()
         }
+        LayoutError::NoTable { format } => format!("no_header is for \"csv\" and \"tsv\"; {format} has no header"),
         LayoutError::NamedAsRecords { path, format } => format!(
             "{}: the name suggests {format}; pass format=\"{format}\", field=NAME to read a field, or format=\"text\" \
              to read all of it",

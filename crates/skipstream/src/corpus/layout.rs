@@ -30,6 +30,9 @@ pub struct RecordField {
     /// The field's name. In JSON, `user.text` is the field `text` of the object `user`; in CSV and TSV, a number from 1
     /// selects a column if no column has that name.
     pub field: String,
+    /// Whether the first row of a table is a record and does not name the columns, which have numbers from 1 then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_header: bool,
 }
 
 /// A format of records.
@@ -38,7 +41,8 @@ pub struct RecordField {
 pub enum RecordFormat {
     /// JSON lines: one object per line. The field is a string, or an array of strings.
     Jsonl,
-    /// Values separated by commas, quoted by `"` if they contain a comma or a newline. The first row names the columns.
+    /// Values separated by commas, quoted by `"` if they contain a comma or a newline. The first row names the columns,
+    /// unless a [field](RecordField::no_header) says otherwise.
     Csv,
     /// Values separated by tabs, never quoted. The first row names the columns.
     Tsv,
@@ -82,6 +86,8 @@ pub struct LayoutRequest {
     pub field: Option<String>,
     /// What to do with a record that cannot be read.
     pub bad_records: Option<BadRecords>,
+    /// Whether the first row of a table is a record and does not name the columns.
+    pub no_header: bool,
 }
 
 /// What the user has to say, because guessing would do harm.
@@ -90,6 +96,8 @@ pub struct LayoutRequest {
 pub enum LayoutError {
     /// A field, or a policy for records, was given for text, which has no records.
     NoRecords,
+    /// A header was ruled out for a format that has none.
+    NoTable { format: RecordFormat },
     /// The file's name says that it holds records, and no field was given: nobody wants the syntax of JSON among their words.
     NamedAsRecords { path: PathBuf, format: RecordFormat },
     /// No field was given for records of this format.
@@ -114,7 +122,7 @@ impl LayoutRequest {
             Some(FileFormat::Tsv) => RecordFormat::Tsv,
             Some(FileFormat::Parquet) => RecordFormat::Parquet,
             Some(FileFormat::Text) | None => {
-                if self.field.is_some() || self.bad_records.is_some() {
+                if self.field.is_some() || self.bad_records.is_some() || self.no_header {
                     return Err(LayoutError::NoRecords);
                 }
                 let named = files.into_iter().filter(|_| self.format.is_none()).find_map(|path| {
@@ -128,7 +136,10 @@ impl LayoutRequest {
             }
         };
         let Some(field) = self.field else { return Err(LayoutError::NoField { format }) };
-        let field = RecordField { format, field };
+        if self.no_header && !matches!(format, RecordFormat::Csv | RecordFormat::Tsv) {
+            return Err(LayoutError::NoTable { format });
+        }
+        let field = RecordField { format, field, no_header: self.no_header };
         Ok(Layout::Records { field, bad_records: self.bad_records.unwrap_or_default() })
     }
 }
@@ -190,7 +201,8 @@ impl fmt::Display for RecordFormat {
 
 impl fmt::Display for RecordField {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "the field `{}` of {}", self.field, self.format)
+        let header = if self.no_header { " without a header" } else { "" };
+        write!(out, "the field `{}` of {}{header}", self.field, self.format)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Tables of values separated by commas or tabs.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io::{self, BufRead, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -49,12 +51,17 @@ impl Table {
             column: 0,
             columns: 0,
         };
-        table.read_names(&field.field)?;
+        if field.no_header {
+            let number = field.field.parse().ok().and_then(|number: usize| number.checked_sub(1));
+            let wrong = || TextError::NoColumnNumber { column: field.field.clone() };
+            table.column = number.ok_or_else(|| Error::text(name, wrong()))?;
+        } else {
+            table.read_names(&field.field)?;
+        }
         table.skip_line_ends()?;
         while table.position.offset < position.offset {
-            if table.read_row(|_, _| ())?.is_none() {
-                break;
-            }
+            let Some(columns) = table.read_row(|_, _| ())? else { break };
+            table.see_columns(columns)?;
             table.skip_line_ends()?;
         }
         Ok(table)
@@ -88,11 +95,26 @@ impl Table {
         };
         end_name(&mut name, current);
         let numbered = || field.parse().ok().filter(|number| (1..=columns).contains(number));
+        let mut names = first_names.iter().map(|name| String::from_utf8_lossy(name));
+        if named.is_none() && !looks_like_header(names.clone()) {
+            return Err(Error::text(&self.name, TextError::NoHeader { column: field.to_owned() }));
+        }
         let Some(column) = named.or_else(|| Some(numbered()? - 1)) else {
-            let names = first_names.iter().map(|name| String::from_utf8_lossy(name));
-            return Err(Error::text(&self.name, no_column(field, names, columns)));
+            return Err(Error::text(&self.name, no_column(field, &mut names, columns)));
         };
         (self.column, self.columns) = (column, columns);
+        Ok(())
+    }
+
+    /// Takes the number of columns from the first row, if no header did.
+    fn see_columns(&mut self, columns: usize) -> Result<()> {
+        if self.columns == 0 {
+            self.columns = columns;
+            if self.column >= columns {
+                let (column, names) = ((self.column + 1).to_string(), format!("1 to {columns}"));
+                return Err(Error::text(&self.name, TextError::NoColumn { column, names }));
+            }
+        }
         Ok(())
     }
 
@@ -165,6 +187,7 @@ impl Records for Table {
         let Some(columns) = read? else {
             return Ok(None);
         };
+        self.see_columns(columns)?;
         if columns != self.columns {
             let expected = self.columns;
             let reason = format!("this row has {columns} columns, and the first row has {expected}");
@@ -176,6 +199,18 @@ impl Records for Table {
     fn position(&self) -> Position {
         self.position
     }
+}
+
+/// Whether the values of a first row may be names: short, different, and no numbers or sentences. A column of row numbers
+/// has an empty name.
+fn looks_like_header<'a>(mut values: impl Iterator<Item = Cow<'a, str>>) -> bool {
+    let mut seen = HashSet::new();
+    values.all(|value| {
+        let value = value.trim();
+        let is_name =
+            value.len() <= 64 && value.split_whitespace().count() <= 4 && value.parse::<f64>().is_err();
+        value.is_empty() || is_name && seen.insert(value.to_owned())
+    })
 }
 
 fn after(position: Position, bytes: &[u8]) -> Position {

@@ -251,7 +251,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("a.parquet");
         std::fs::write(&path, bytes).unwrap();
-        let field = RecordField { format: RecordFormat::Parquet, field: field.to_owned() };
+        let field = RecordField { format: RecordFormat::Parquet, field: field.to_owned(), no_header: false };
         let layout = Layout::Records { field, bad_records };
         let shorter = |error: Error| error.to_string().replace(&format!("{}/", folder.path().display()), "");
         let mut stream = match open_at(&path, at, &TextOptions::default(), &layout) {

@@ -10,7 +10,7 @@ use crate::corpus::layout::Layout;
 use crate::corpus::options::{TextOptions, Tokenizer};
 
 fn field(format: RecordFormat, field: &str) -> RecordField {
-    RecordField { format, field: field.to_owned() }
+    RecordField { format, field: field.to_owned(), no_header: false }
 }
 
 fn open(
@@ -187,6 +187,41 @@ fn a_column_is_found_by_name_or_number_and_may_hold_lines() {
     let text = "id\ttext\n1\tsay \"five\n2\tsix\" seven\n";
     assert_eq!(sentences(text.as_bytes(), &of, BadRecords::Error).0, ["say \"five", "six\" seven"]);
     assert_eq!(csv("", "text"), (vec![], None));
+}
+
+#[test]
+fn a_table_without_a_header_has_its_first_row_read() {
+    let without = |format, number: &str| RecordField { no_header: true, ..field(format, number) };
+    let text = "1790-01-01,\"Fellow citizens, hear\"\n1791-01-01,Again\n";
+    let read = |number| sentences(text.as_bytes(), &without(RecordFormat::Csv, number), BadRecords::Error);
+    assert_eq!(read("2"), (vec!["Fellow citizens, hear".into(), "Again".into()], None));
+    let message = read("text").1.unwrap();
+    assert!(message.contains("`text` is not the number of a column"), "{message}");
+    assert!(read("0").1.unwrap().contains("`0` is not the number of a column"));
+    assert_eq!(read("3").1.unwrap(), "news: there is no column `3`; the columns are 1 to 2");
+    let of = without(RecordFormat::Csv, "2");
+    let mut first =
+        open(text.as_bytes(), Position::default(), &TextOptions::default(), &of, BadRecords::Error).unwrap();
+    let (all, _) = read_all(&mut *first);
+    let mut rest = open(text.as_bytes(), all[0].1, &TextOptions::default(), &of, BadRecords::Error).unwrap();
+    assert_eq!(read_all(&mut *rest).0, all[1..]);
+}
+
+#[test]
+fn a_first_row_that_is_no_header_is_not_lost_in_silence() {
+    for text in [
+        "1790,Fellow citizens\n1791,Again\n",
+        "good,It was a pleasure to read this\nbad,No\n",
+        "same,same\nother,other\n",
+    ] {
+        for column in ["2", "text"] {
+            let message = csv(text, column).1.unwrap();
+            assert!(message.contains("does not look like names of columns"), "{message}");
+        }
+    }
+    // A name is a name, whatever it looks like; pandas writes an empty one.
+    assert_eq!(csv("2019,2020\na,b\n", "2020").0, ["b"]);
+    assert_eq!(csv(",text\n0,b\n", "2").0, ["b"]);
 }
 
 #[test]
