@@ -20,7 +20,17 @@ pub fn remedy(error: &Error) -> Option<String> {
         Error::Text { cause: TextError::LongRecord { .. }, .. } => {
             "look for a `\"` without a closing one; `--format tsv` does not interpret quotes".to_owned()
         }
-        Error::Text { cause: TextError::Utf16 { .. }, .. } => {
+        Error::Text { cause: TextError::NoHeader { .. }, .. } => {
+            "use `--no-header --field NUMBER` if the first row is a record, or else the name of a column"
+                .to_owned()
+        }
+        Error::Text { cause: TextError::NoColumnNumber { .. }, .. } => {
+            "use `--field NUMBER`, from 1".to_owned()
+        }
+        Error::Text { cause: TextError::Binary { .. }, .. } => {
+            "use `--force-text` to read it as text anyway".to_owned()
+        }
+        Error::Text { cause: TextError::Utf16 { .. } | TextError::UnmarkedUtf16, .. } => {
             "for instance with `iconv -f UTF-16 -t UTF-8`".to_owned()
         }
         Error::Text { cause: TextError::PipeAgain, .. } => "several passes need a file".to_owned(),

@@ -133,16 +133,25 @@ pub struct TextArgs {
     /// What to do with a record without such a field [default: error]
     #[arg(long, value_name = "POLICY", value_parser = one_of::<BadRecords>(&["error", "skip"]))]
     pub bad_records: Option<BadRecords>,
+    /// The first row of a table is a record and does not name the columns; --field is a number
+    #[arg(long)]
+    pub no_header: bool,
+    /// Read files as text even if they look like binary data
+    #[arg(long)]
+    pub force_text: bool,
 }
 
 impl TextArgs {
     /// The layout of the files, or what to add to the command.
     pub fn layout<'a>(&self, files: impl IntoIterator<Item = &'a Path>) -> Result<Layout> {
-        let TextArgs { format, field, bad_records } = self.clone();
-        LayoutRequest { format, field, bad_records }.of_files(files).map_err(|unclear| match unclear {
+        let TextArgs { format, field, bad_records, no_header, .. } = self.clone();
+        LayoutRequest { format, field, bad_records, no_header }.of_files(files).map_err(|unclear| match unclear {
             LayoutError::NoRecords => anyhow!(
-                "--field and --bad-records need --format jsonl, csv, tsv or parquet: text has no records"
+                "--field, --bad-records and --no-header need --format jsonl, csv, tsv or parquet: text has no records"
             ),
+            LayoutError::NoTable { format } => {
+                anyhow!("--no-header is for --format csv and tsv; {format} has no header")
+            }
             LayoutError::NamedAsRecords { path, format } => anyhow!(
                 "{}: the name suggests {format}; pass `--format {format} --field NAME` to read a \
                  field, or `--format text` to read all of it",

@@ -24,7 +24,10 @@ pub struct Job {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Text {
+    /// A file by its name.
     File(PathBuf),
+    /// A file of a folder or a pattern.
+    Found(PathBuf),
     Stdin,
 }
 
@@ -34,7 +37,9 @@ impl Job {
         let mut texts = Vec::new();
         for path in &args.files {
             if path != Path::new("-") {
-                texts.extend(files(path, &args.model, args.follow)?.into_iter().map(Text::File));
+                let files = files(path, &args.model, args.follow)?;
+                let text = if files == [path.clone()] { Text::File } else { Text::Found };
+                texts.extend(files.into_iter().map(text));
             } else if texts.contains(&Text::Stdin) {
                 bail!("`-` is given twice; standard input can be read only once");
             } else {
@@ -52,7 +57,7 @@ impl Job {
             bail!("--skip-learned is for standard input; files that were learned are skipped anyway");
         }
         let paths = texts.iter().filter_map(|text| match text {
-            Text::File(path) => Some(path.as_path()),
+            Text::File(path) | Text::Found(path) => Some(path.as_path()),
             Text::Stdin => None,
         });
         let layout = args.text.layout(paths)?;

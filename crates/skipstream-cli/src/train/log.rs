@@ -206,7 +206,8 @@ mod tests {
     #[test]
     fn a_pipe_has_neither_percentage_nor_eta() {
         let reader = Box::new("aaaa bbbb\n".as_bytes());
-        let pipe = Input::Pipe { name: "<stdin>".into(), reader, skip: Position::default() };
+        let pipe =
+            Input::Pipe { name: "<stdin>".into(), reader, skip: Position::default(), force_text: false };
         assert_eq!(
             progress_lines(&log(LogKind::Verbose), vec![pipe])[0],
             "10,000 words/s  loss 1.500  vocabulary 80 of 100  evictions 14"

@@ -41,11 +41,14 @@ impl Reading {
     pub fn plan(job: &Job, trainer: &Trainer, stop: &Stop) -> anyhow::Result<Reading> {
         let args = &job.args;
         let inputs = job.texts.iter().map(|text| match text {
-            Text::File(path) => Input::from(path),
+            Text::File(path) | Text::Found(path) if args.text.force_text => Input::Forced(path.clone()),
+            Text::File(path) => Input::File(path.clone()),
+            Text::Found(path) => Input::Found(path.clone()),
             Text::Stdin => Input::Pipe {
                 name: STDIN.into(),
                 reader: Box::new(Pipe::stdin(stop.clone(), args.follow)),
                 skip: if args.skip_learned { trainer.ledger().last_pipe } else { Position::default() },
+                force_text: args.text.force_text,
             },
         });
         let (ledger, options) = (trainer.ledger(), trainer.settings().text());

@@ -17,6 +17,12 @@ pub enum TextError {
     /// The records have no such column.
     #[error("there is no column `{column}`; the columns are {names}")]
     NoColumn { column: String, names: String },
+    /// The column is selected by a number or a name that the first row does not have, and that row is probably a record.
+    #[error("the first row does not look like names of columns, so `{column}` is not one of them")]
+    NoHeader { column: String },
+    /// The columns of a table without a header have only numbers.
+    #[error("`{column}` is not the number of a column, and the table has no header with names")]
+    NoColumnNumber { column: String },
     /// A column does not hold text.
     #[error("the column `{column}` is {found}; expected strings or lists of strings")]
     ColumnType { column: String, found: String },
@@ -35,6 +41,12 @@ pub enum TextError {
     /// The library was built without this feature.
     #[error("{what} needs the feature `{feature}`, and this program was built without it")]
     MissingFeature { what: String, feature: &'static str },
+    /// The file is not text.
+    #[error("this is not text but {what}")]
+    Binary { what: &'static str },
+    /// The text is UTF-16 without a byte order mark.
+    #[error("the text is UTF-16 without a byte order mark; convert it to UTF-8 first")]
+    UnmarkedUtf16,
     /// The text is UTF-16.
     #[error("the text starts with the UTF-16 byte order mark {:02X} {:02X}; convert it to UTF-8 first", .mark[0], .mark[1])]
     Utf16 { mark: [u8; 2] },
@@ -59,6 +71,13 @@ pub enum TextError {
     /// This kind of text cannot be followed.
     #[error("{what} cannot be followed")]
     CannotFollow { what: String },
+}
+
+impl TextError {
+    /// Whether the file is not text that could be read.
+    pub(super) fn is_not_text(&self) -> bool {
+        matches!(self, TextError::Binary { .. } | TextError::UnmarkedUtf16 | TextError::Compression { .. })
+    }
 }
 
 /// How a source that was learned before differs now.

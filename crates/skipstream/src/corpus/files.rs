@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Cursor, Read as _};
 use std::path::{Path, PathBuf};
 
+use super::binary::{self, read_sample};
 use super::error::TextError;
-use super::layout::Layout;
+use super::layout::{Layout, RecordFormat};
 use super::ledger::{Ledger, Reading};
 use super::open::{TextStream, from_reader_at, open_at, plain_at};
 use super::options::TextOptions;
@@ -14,12 +15,17 @@ use super::position::Position;
 use super::progress::FilesProgress;
 use super::report::TextReport;
 use super::sentence::{Read, Sentence, Source};
+use crate::bytes::Compression;
 use crate::{Error, Result};
 
 /// Something to read: a file by its path, or a pipe.
 pub enum Input {
-    /// A file. A named pipe or a device is read like a pipe.
+    /// A file. A named pipe or a device is read like a pipe. A file that is not text is an error.
     File(PathBuf),
+    /// A file that a folder or a pattern contains. If it is not text, it is [left out](Files::left_out).
+    Found(PathBuf),
+    /// A file that is read as text, whatever it holds.
+    Forced(PathBuf),
     /// A pipe. Its text is always new, except for the bytes to skip.
     Pipe {
         /// Its name in messages (`<stdin>`).
@@ -28,6 +34,8 @@ pub enum Input {
         reader: Box<dyn io::Read + Send>,
         /// The text to skip.
         skip: Position,
+        /// Whether it is read as text, whatever it holds.
+        force_text: bool,
     },
     /// Text from within the program, read like a pipe, but never decompressed.
     Text {
@@ -67,6 +75,7 @@ pub struct Files {
     turn: usize,
     stream: Option<TextStream>,
     skipped: Vec<PathBuf>,
+    left_out: Vec<(PathBuf, TextError)>,
     /// What was found in the parts that are closed.
     closed_report: TextReport,
     closed_bytes: u64,
@@ -87,9 +96,30 @@ struct Part {
 }
 
 enum Pipe {
-    /// Bytes that may be compressed.
+    /// Bytes that may be compressed, and may not be text.
     Bytes(Box<dyn io::Read + Send>),
+    /// Bytes that may be compressed.
+    Forced(Box<dyn io::Read + Send>),
     Text(Box<dyn io::Read + Send>),
+}
+
+/// What to do with a file that is not text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NotText {
+    Refuse,
+    LeaveOut,
+    Read,
+}
+
+impl NotText {
+    /// Refuses a file that is not text. One that was learned before was checked then, and Parquet is not text.
+    fn check(self, part: &Part, layout: &Layout) -> Result<()> {
+        let is_parquet = layout.field().is_some_and(|field| field.format == RecordFormat::Parquet);
+        if self == NotText::Read || is_parquet || part.reached.position != Position::default() {
+            return Ok(());
+        }
+        binary::check_file(&part.name)
+    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -113,35 +143,47 @@ impl Files {
         layout: &Layout,
     ) -> Result<Files> {
         options.check()?;
-        let mut parts = Vec::new();
-        let mut skipped = Vec::new();
+        let (mut parts, mut skipped, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         let mut named = HashSet::new();
         for input in inputs {
-            match input.into() {
-                Input::Pipe { name, reader, skip } => {
-                    parts.push(Part::pipe(name, Some(Pipe::Bytes(reader)), skip));
+            let (path, other) = match input.into() {
+                Input::Pipe { name, reader, skip, force_text } => {
+                    let pipe = if force_text { Pipe::Forced(reader) } else { Pipe::Bytes(reader) };
+                    parts.push(Part::pipe(name, Some(pipe), skip));
+                    continue;
                 }
                 Input::Text { name, reader } => {
                     parts.push(Part::pipe(name, Some(Pipe::Text(reader)), Position::default()));
+                    continue;
                 }
-                Input::File(path) => {
-                    let metadata = fs::metadata(&path).map_err(Error::io(&path))?;
-                    if metadata.is_dir() {
-                        return Err(Error::io(&path)(io::ErrorKind::IsADirectory.into()));
-                    }
-                    if !metadata.is_file() {
-                        parts.push(Part::pipe(path, None, Position::default()));
-                        continue;
-                    }
-                    // Found out now rather than hours later, when its turn comes.
-                    File::open(&path).map_err(Error::io(&path))?;
-                    if !named.insert(path.canonicalize().map_err(Error::io(&path))?) {
-                        continue;
-                    }
-                    match Part::file(&path, metadata.len(), ledger, again, layout)? {
-                        Some(part) => parts.push(part),
-                        None => skipped.push(path),
-                    }
+                Input::File(path) => (path, NotText::Refuse),
+                Input::Found(path) => (path, NotText::LeaveOut),
+                Input::Forced(path) => (path, NotText::Read),
+            };
+            let metadata = fs::metadata(&path).map_err(Error::io(&path))?;
+            if metadata.is_dir() {
+                return Err(Error::io(&path)(io::ErrorKind::IsADirectory.into()));
+            }
+            if !metadata.is_file() {
+                parts.push(Part::pipe(path, None, Position::default()));
+                continue;
+            }
+            // Found out now rather than hours later, when its turn comes.
+            File::open(&path).map_err(Error::io(&path))?;
+            if !named.insert(path.canonicalize().map_err(Error::io(&path))?) {
+                continue;
+            }
+            let Some(part) = Part::file(&path, metadata.len(), ledger, again, layout)? else {
+                skipped.push(path);
+                continue;
+            };
+            match other.check(&part, layout) {
+                Err(Error::Text { cause, .. }) if other == NotText::LeaveOut && cause.is_not_text() => {
+                    left_out.push((path, cause));
+                }
+                checked => {
+                    checked?;
+                    parts.push(part);
                 }
             }
         }
@@ -154,6 +196,7 @@ impl Files {
             turn: 0,
             stream: None,
             skipped,
+            left_out,
             closed_report: TextReport::default(),
             closed_bytes: 0,
             progress,
@@ -168,6 +211,11 @@ impl Files {
     /// The files that were learned before, and are not read.
     pub fn skipped(&self) -> &[PathBuf] {
         &self.skipped
+    }
+
+    /// The files of folders and patterns that are not text, and are not read.
+    pub fn left_out(&self) -> &[(PathBuf, TextError)] {
+        &self.left_out
     }
 
     /// Files that were read to their end and have no words.
@@ -301,7 +349,15 @@ impl Part {
     fn open(&mut self, options: &TextOptions, layout: &Layout) -> Result<TextStream> {
         let position = self.reached.position;
         match self.pipe.take() {
-            Some(Pipe::Bytes(reader)) => {
+            Some(Pipe::Bytes(mut reader)) => {
+                let sample = read_sample(&mut reader).map_err(Error::io(&self.name))?;
+                if Compression::of(&sample) == Compression::None {
+                    binary::check(&sample).map_err(|cause| Error::text(&self.name, cause))?;
+                }
+                let reader = Cursor::new(sample).chain(reader);
+                return from_reader_at(&self.name, reader, position, options, layout);
+            }
+            Some(Pipe::Forced(reader)) => {
                 return from_reader_at(&self.name, reader, position, options, layout);
             }
             Some(Pipe::Text(reader)) => return plain_at(&self.name, reader, position, options, layout),
@@ -391,7 +447,7 @@ mod tests {
     }
 
     fn pipe(text: &'static str, skip: Position) -> Input {
-        Input::Pipe { name: "<stdin>".into(), reader: Box::new(text.as_bytes()), skip }
+        Input::Pipe { name: "<stdin>".into(), reader: Box::new(text.as_bytes()), skip, force_text: false }
     }
 
     #[test]
@@ -406,6 +462,34 @@ mod tests {
             assert_eq!(ledger.last_pipe.offset, text.len() as u64);
         }
         assert_eq!(ledger.piped_words, 6);
+    }
+
+    #[test]
+    fn files_that_are_not_text_are_refused_left_out_or_forced() {
+        let desk = Desk::with(&[("a", "one two\n"), ("b", "%PDF-1.7 three\n")]);
+        let plan = |b: fn(PathBuf) -> Input| {
+            let inputs = [Input::File(desk.path("a")), b(desk.path("b"))];
+            Files::plan(inputs, &Ledger::default(), false, &TextOptions::default(), &Layout::Text)
+        };
+        let message = plan(Input::File).err().unwrap().to_string();
+        assert!(message.contains("this is not text but a PDF document"), "{message}");
+        let mut files = plan(Input::Found).unwrap();
+        assert_eq!(files.left_out(), [(desk.path("b"), TextError::Binary { what: "a PDF document" })]);
+        assert_eq!(take(&mut files, usize::MAX), ["one two"]);
+        let mut files = plan(Input::Forced).unwrap();
+        assert_eq!(take(&mut files, usize::MAX), ["one two", "%PDF-1.7 three"]);
+    }
+
+    #[test]
+    fn a_pipe_that_is_not_text_is_refused_or_forced() {
+        for force_text in [false, true] {
+            let reader = Box::new("%PDF-1.7 three\n".as_bytes());
+            let input = Input::Pipe { name: "<stdin>".into(), reader, skip: Position::default(), force_text };
+            let files =
+                Files::plan([input], &Ledger::default(), false, &TextOptions::default(), &Layout::Text);
+            let read = files.unwrap().read(&mut Sentence::default());
+            assert_eq!(read.is_ok(), force_text, "{read:?}");
+        }
     }
 
     #[test]

@@ -150,9 +150,9 @@ impl Follow {
         let (mut files, mut pipes, mut notes) = (Vec::<FollowedFile>::new(), Vec::new(), Vec::new());
         for input in inputs {
             let (name, reader, skip) = match input.into() {
-                Input::Pipe { name, reader, skip } => (name, reader, skip),
+                Input::Pipe { name, reader, skip, .. } => (name, reader, skip),
                 Input::Text { name, reader } => (name, reader, Position::default()),
-                Input::File(path) => {
+                Input::File(path) | Input::Found(path) | Input::Forced(path) => {
                     check_growing(&path, layout)?;
                     let mut file = FollowedFile::new(&path, ledger, again, options, layout)?;
                     if !files.iter().any(|known| known.is_same(&file)) {

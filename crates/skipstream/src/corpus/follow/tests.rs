@@ -63,7 +63,7 @@ impl Desk {
 
     fn follow_pipe_from(&self, skip: Position, chunks: Vec<&'static str>) -> Follow {
         let reader = Box::new(Silent(chunks.into()));
-        let inputs = [Input::Pipe { name: "<stdin>".into(), reader, skip }];
+        let inputs = [Input::Pipe { name: "<stdin>".into(), reader, skip, force_text: false }];
         Follow::plan(inputs, &self.ledger, false, &self.options, &self.layout).unwrap()
     }
 
