@@ -216,6 +216,7 @@ mod tests {
             format,
             field: field.map(str::to_owned),
             bad_records: None,
+            no_header: false,
         };
         let files = ["a.txt", "b.csv"];
         let named = LayoutError::NamedAsRecords { path: "b.csv".into(), format: RecordFormat::Csv };
