@@ -26,6 +26,11 @@ const DEVIATIONS: f64 = 1.4826;
 /// The minimum spread, as a share of the median: where all movements are alike, their differences mean little.
 const SMALLEST_SPREAD: f64 = 0.05;
 
+/// Movements by chance have heavier tails than normal values, because topics come in bursts. With this factor, between 0 and
+/// 2 % of the words with new occurrences are above the floor when more of the same text is learned (shuffled lines of wiki-2006:
+/// 1 of 13,154 after as much text again, 33 of 10,047 after a fifth, 44 of 2,626 after a fortieth).
+const HEAVY_TAILS: f64 = 1.25;
+
 /// The noise floor at one frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -52,8 +57,8 @@ pub(super) struct Floor {
 impl Floor {
     /// Measures the floor from (count, distance) of all words, the most frequent first.
     pub(super) fn measure(words: &[(u64, f64)]) -> Floor {
-        // About the maximum of n normal values: √(2 ln n).
-        let deviations = (2.0 * (words.len().max(2) as f64).ln()).sqrt();
+        // About the maximum of n normal values is √(2 ln n).
+        let deviations = HEAVY_TAILS * (2.0 * (words.len().max(2) as f64).ln()).sqrt();
         let window = WINDOW.max(words.len().div_ceil(MAX_WINDOWS / 2)).min(words.len());
         let mut points = Vec::new();
         let mut start = 0;
@@ -132,7 +137,7 @@ mod tests {
     fn the_floor_follows_the_frequency() {
         let words = noise(5_000);
         let floor = Floor::measure(&words);
-        assert!((floor.deviations - 4.13).abs() < 0.01);
+        assert!((floor.deviations - 5.16).abs() < 0.01);
         assert!(floor.points.len() > 10 && floor.points.len() <= MAX_WINDOWS);
         for point in &floor.points[1..] {
             let expected = 1.0 / point.count.sqrt();

@@ -92,7 +92,7 @@ pub struct Drift {
     /// The mean share of nearest neighbors that stay the same, over words of all frequencies; `None` without words.
     pub typical_overlap: Option<f64>,
     /// A word is above the noise floor if it moved more than this many standard deviations farther than words of its
-    /// frequency: √(2 ln n) of n words, about the maximum by chance.
+    /// frequency: a quarter more than √(2 ln n) for n words, about the maximum by chance.
     pub floor_deviations: f64,
     /// The noise floor by frequency, the most frequent words first.
     pub floor: Vec<FloorPoint>,
