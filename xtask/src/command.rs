@@ -2,10 +2,11 @@
 
 use std::env;
 use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -81,6 +82,36 @@ pub fn build_skipstream() -> Result<PathBuf> {
     Ok(shortened(program("release")?))
 }
 
+/// Builds skipstream for the demo: without the service and what decompresses, in a profile that compiles fast. Shows the
+/// progress in one line and returns the path of the program.
+pub fn build_quickly() -> Result<PathBuf> {
+    let mut build = cargo();
+    build.args([
+        "build",
+        "--quiet",
+        "--profile",
+        "quick",
+        "--package",
+        "skipstream-cli",
+        "--no-default-features",
+    ]);
+    build.args(["--locked", "--message-format", "json-render-diagnostics"]).stdout(Stdio::piped());
+    let start = Instant::now();
+    let mut building = build.spawn().context("could not start cargo")?;
+    eprint!("Building skipstream");
+    for (message, number) in
+        BufReader::new(building.stdout.take().context("cargo has no output")?).lines().zip(1..)
+    {
+        message?;
+        if io::stderr().is_terminal() {
+            eprint!("\rBuilding skipstream: {number} crates in {} s ", start.elapsed().as_secs());
+        }
+    }
+    ensure!(building.wait()?.success(), "`{}` failed", line(&build));
+    eprintln!("\rBuilt skipstream in {} s.            ", start.elapsed().as_secs());
+    Ok(shortened(program("quick")?))
+}
+
 /// The program in SKIPSTREAM, or else a build in the profile of `cargo test`.
 pub fn program_for_tests() -> Result<PathBuf> {
     if let Some(program) = env::var_os("SKIPSTREAM") {
@@ -106,7 +137,7 @@ pub fn target_folder() -> Result<PathBuf> {
 }
 
 /// The path relative to the current folder, if it is below it.
-fn shortened(path: PathBuf) -> PathBuf {
+pub fn shortened(path: PathBuf) -> PathBuf {
     let below = env::current_dir().ok().and_then(|here| path.strip_prefix(here).ok().map(PathBuf::from));
     below.unwrap_or(path)
 }

@@ -5,6 +5,8 @@ pub mod command;
 
 pub mod python;
 
+#[cfg(feature = "wikipedia")]
 pub mod text;
 
+#[cfg(feature = "wikipedia")]
 pub mod wikipedia;

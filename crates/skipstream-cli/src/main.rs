@@ -18,6 +18,10 @@ mod neighbors;
 mod odd_one_out;
 mod output;
 mod remedy;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(not(feature = "serve"))]
+#[path = "serve/absent.rs"]
 mod serve;
 mod settings;
 mod similarity;

@@ -78,11 +78,11 @@ pub fn remedy(error: &Error) -> Option<String> {
 
 pub fn remedy_in(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
-        let engine = cause.downcast_ref::<Error>().or_else(|| {
-            match cause.downcast_ref::<skipstream_server::Error>()? {
-                skipstream_server::Error::Engine(error) => Some(error),
-                _ => None,
-            }
+        let engine = cause.downcast_ref::<Error>();
+        #[cfg(feature = "serve")]
+        let engine = engine.or_else(|| match cause.downcast_ref::<skipstream_server::Error>()? {
+            skipstream_server::Error::Engine(error) => Some(error),
+            _ => None,
         });
         engine.and_then(remedy)
     })

@@ -12,6 +12,7 @@ use clap::FromArgMatches;
 use indicatif::DecimalBytes;
 use skipstream::train::MemoryBound;
 use skipstream::{Config, Trainer};
+pub use skipstream_server::ServeSettings;
 use skipstream_server::{Server, memory_bound};
 use tracing::info;
 

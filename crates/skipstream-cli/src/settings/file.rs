@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::serve::ServeSettings;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use skipstream::Bytes;
 use skipstream::SettingValues;
-use skipstream_server::ServeSettings;
 
 use super::SettingArgs;
 
@@ -21,6 +21,7 @@ pub struct SettingsFile {
     pub path: PathBuf,
     pub settings: SettingArgs,
     /// The table `[serve]`.
+    #[cfg_attr(not(feature = "serve"), expect(dead_code))]
     pub serve: ServeSettings,
 }
 

@@ -78,6 +78,7 @@ impl RequestedSettings {
     }
 
     /// The largest configuration whose total memory, given by `bound`, fits the requested limit.
+    #[cfg_attr(not(feature = "serve"), expect(dead_code))]
     pub fn config_bounded(&self, bound: &dyn Fn(&Config) -> Result<u64>) -> Result<Config> {
         let config = self.config_without_memory()?;
         let Some((memory, origin)) = &self.memory else { return Ok(config) };
