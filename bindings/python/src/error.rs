@@ -28,7 +28,8 @@ pub fn to_python(error: Error) -> PyErr {
         | Error::TestSet { .. }
         | Error::Vectors(_)
         | Error::Diverged { .. }
-        | Error::Unsupported(_) => PyValueError::new_err(message),
+        | Error::PassesAreOver { .. }
+        | Error::ReplaysDue { .. } => PyValueError::new_err(message),
         _ => PyRuntimeError::new_err(message),
     }
 }

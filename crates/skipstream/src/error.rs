@@ -6,6 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::config::StrategyName;
 use crate::corpus::{SourceChange, TextError};
 use crate::embeddings::VectorsError;
 #[cfg(feature = "eval")]
@@ -80,9 +81,12 @@ pub enum Error {
     /// There is not enough memory.
     #[error("not enough memory for {what} ({bytes} bytes)")]
     OutOfMemory { what: String, bytes: u64 },
-    /// The call does not fit the trainer's strategy or state.
-    #[error("{0}")]
-    Unsupported(String),
+    /// A multi-pass model has made its passes.
+    #[error("a model of the strategy {strategy} cannot learn more text")]
+    PassesAreOver { strategy: StrategyName },
+    /// The number of replays cannot change for text that was read before.
+    #[error("replays cannot change from {from} to {to} while text waits for its replay: finish it first")]
+    ReplaysDue { from: u32, to: u32 },
 }
 
 impl Error {

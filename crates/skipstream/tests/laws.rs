@@ -291,7 +291,10 @@ impl Source for Failing<'_> {
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         match self.0.read(sentence)? {
             Read::Sentence => Ok(Read::Sentence),
-            _ => Err(skipstream::Error::Unsupported("the disk is gone".to_owned())),
+            _ => {
+                let source = std::io::Error::other("the disk is gone");
+                Err(skipstream::Error::Io { path: "text".into(), source })
+            }
         }
     }
 }
@@ -303,7 +306,7 @@ fn what_came_before_a_failure_is_learned() {
         let config = small(strategy);
         let mut trainer = Trainer::new(config.clone()).unwrap();
         let error = trainer.train_source(&mut Failing(source(&text, &config))).unwrap_err();
-        assert_eq!(error.to_string(), "the disk is gone");
+        assert_eq!(error.to_string(), "text: the disk is gone");
         assert!(bytes(&trainer) == bytes(&train(config, &text)));
     }
 }

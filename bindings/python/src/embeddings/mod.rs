@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use skipstream::embeddings::{AnalogyRule, Combine, Lengths, Neighbor, Projection, Query, Term};
-use skipstream::formats::{self, FirstLine, Format, LoadOptions, Word2vecOptions};
+use skipstream::formats::{self, FirstLine, Format, LoadOptions, SaveOptions};
 
 use crate::call::call;
 use arrays::{frozen, matrix_of};
@@ -415,7 +415,7 @@ impl Embeddings {
     ) -> PyResult<()> {
         let format = if binary { Format::Word2vecBinary } else { Format::Word2vecText };
         let first_line = if header { FirstLine::Sizes } else { FirstLine::Word };
-        let options = Word2vecOptions { first_line, prefix };
+        let options = SaveOptions { first_line, prefix };
         call(py, || formats::save_word2vec(&self.embeddings, format, path, &options))
     }
 

@@ -242,7 +242,11 @@ impl Trainer {
     fn set_replays(&self, py: Python<'_>, replays: u32) -> PyResult<()> {
         self.with(py, |trainer| match trainer {
             AnyTrainer::Stream(trainer) => trainer.set_replays(replays),
-            AnyTrainer::Passes(_) => Err(skipstream::Error::Unsupported("passes have no replays".to_owned())),
+            AnyTrainer::Passes(_) => {
+                let (value, limit) =
+                    (replays.to_string(), "left out where a text is read in passes".to_owned());
+                Err(skipstream::Error::Setting { field: "replays", value, limit })
+            }
         })
     }
 

@@ -101,9 +101,7 @@ fn engine_status(error: &skipstream::Error) -> Option<(StatusCode, &'static str)
     use skipstream::Error;
     match error {
         Error::UnknownWord { .. } => Some((StatusCode::NOT_FOUND, "unknown-word")),
-        Error::Setting { .. } | Error::Vectors(_) | Error::Unsupported(_) => {
-            Some((StatusCode::BAD_REQUEST, "bad-request"))
-        }
+        Error::Setting { .. } | Error::Vectors(_) => Some((StatusCode::BAD_REQUEST, "bad-request")),
         _ => None,
     }
 }

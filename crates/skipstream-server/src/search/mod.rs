@@ -25,8 +25,8 @@ pub fn check(index: Index) -> Result<()> {
         Index::Exact => Ok(()),
         Index::Hnsw if cfg!(feature = "usearch") => Ok(()),
         Index::Hnsw => {
-            let message = "index is hnsw, which this program was built without (the feature `usearch`); it must be exact";
-            Err(skipstream::Error::Unsupported(message.to_owned()).into())
+            let limit = "exact, because this program was built without the feature `usearch`".to_owned();
+            Err(skipstream::Error::Setting { field: "index", value: "hnsw".to_owned(), limit }.into())
         }
     }
 }

@@ -115,7 +115,7 @@ mod tests {
         fs::write(&path, "old").unwrap();
         let failed = replace(&path, |file| {
             file.write_all(b"half").unwrap();
-            Err(Error::Unsupported("no".to_owned()))
+            Err(Error::setting("x", 0, "1"))
         });
         assert!(failed.is_err());
         assert_eq!(fs::read(&path).unwrap(), b"old");

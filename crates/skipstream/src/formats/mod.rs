@@ -35,4 +35,4 @@ pub use load::{LoadOptions, load, load_with};
 pub use recognize::recognize;
 pub use rows::{MAX_DIMENSIONS, MAX_WORD_BYTES};
 pub use save::{save, save_word2vec, write};
-pub use word2vec::{FirstLine, Word2vecOptions, read_counts, save_counts};
+pub use word2vec::{FirstLine, SaveOptions, read_counts, save_counts};

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::error::FormatError;
-use super::word2vec::{Word2vecOptions, write_binary, write_text};
+use super::word2vec::{SaveOptions, write_binary, write_text};
 use super::{Format, finalfusion, npy, projector, tsv};
 use crate::bytes::{Compression, replace};
 use crate::embeddings::Embeddings;
@@ -54,7 +54,7 @@ pub fn save_word2vec(
     embeddings: &Embeddings,
     format: Format,
     path: impl AsRef<Path>,
-    options: &Word2vecOptions<'_>,
+    options: &SaveOptions<'_>,
 ) -> Result<()> {
     let path = path.as_ref();
     replace(path, |file| {
@@ -63,7 +63,7 @@ pub fn save_word2vec(
             |out| match format {
                 Format::Word2vecText => write_text(embeddings, out, path, options),
                 Format::Word2vecBinary => write_binary(embeddings, out, path, options),
-                _ => Err(Error::Unsupported(format!("{format} is not a word2vec format"))),
+                _ => Err(Error::format(path, FormatError::NotWord2vec { format })),
             },
             path,
         )
@@ -74,8 +74,8 @@ pub fn save_word2vec(
 /// error messages.
 pub fn write(embeddings: &Embeddings, format: Format, writer: impl Write, name: &Path) -> Result<()> {
     match format {
-        Format::Word2vecText => write_text(embeddings, writer, name, &Word2vecOptions::default()),
-        Format::Word2vecBinary => write_binary(embeddings, writer, name, &Word2vecOptions::default()),
+        Format::Word2vecText => write_text(embeddings, writer, name, &SaveOptions::default()),
+        Format::Word2vecBinary => write_binary(embeddings, writer, name, &SaveOptions::default()),
         Format::Finalfusion => finalfusion::write(embeddings, writer, name),
         Format::Npy | Format::Projector | Format::Safetensors => {
             Err(Error::format(name, FormatError::NotAStream { format }))

@@ -74,8 +74,7 @@ impl MultiPass {
     ) -> Result<StopReason> {
         let Trainer { settings, stream, method, .. } = &mut self.trainer;
         if stream.vocabulary.tokens() > 0 {
-            let name = settings.strategy().name();
-            return Err(Error::Unsupported(format!("a model of the strategy {name} cannot learn more text")));
+            return Err(Error::PassesAreOver { strategy: settings.strategy().name() });
         }
         let Method::Passes(passes) = method else { unreachable!("the constructors check the strategy") };
         passes.train(settings, stream, open, observer)

@@ -153,7 +153,7 @@ mod tests {
     impl Source for Broken {
         fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
             if std::mem::replace(&mut self.0, true) {
-                return Err(Error::Unsupported("broken".to_owned()));
+                return Err(Error::setting("source", "broken", "whole"));
             }
             Lines::new(&b"one two"[..], "text", &Default::default())?.read(sentence)
         }
@@ -164,7 +164,7 @@ mod tests {
         let mut trainer = Trainer::new(Config { dimensions: 4, ..Config::default() }).unwrap();
         let mut pause = |_: &Progress| ControlFlow::Break(());
         let error = trainer.train_observed(&mut Broken(false), &mut pause).unwrap_err().to_string();
-        assert_eq!((error.as_str(), trainer.progress().tokens), ("broken", 2));
+        assert_eq!((error.as_str(), trainer.progress().tokens), ("source is broken; it must be whole", 2));
         let mut other = Lines::new(&b"three four five"[..], "text", &Default::default()).unwrap();
         assert_eq!(trainer.train_source(&mut other).unwrap(), StopReason::EndOfText);
         assert_eq!(trainer.progress().tokens, 5);

@@ -196,10 +196,7 @@ impl Trainer {
         let strategy = Strategy::MiniBatch(MiniBatchOptions { replays, ..options });
         let settings = Config { strategy, ..self.settings.config().clone() }.check()?;
         if method.replay().due() > 0 {
-            return Err(Error::Unsupported(format!(
-                "replays cannot change from {} to {replays} while text waits for its replay: finish it first",
-                options.replays
-            )));
+            return Err(Error::ReplaysDue { from: options.replays, to: replays });
         }
         method.set_replays(&settings);
         self.settings = settings;

@@ -7,7 +7,7 @@ use super::super::LoadOptions;
 use super::super::error::Defect;
 use super::super::input::Input;
 use super::super::rows::{MAX_WORD_BYTES, Rows};
-use super::{Header, Word2vecOptions, write};
+use super::{Header, SaveOptions, write};
 use crate::Result;
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::Embeddings;
@@ -19,7 +19,7 @@ pub(in super::super) fn write_binary(
     embeddings: &Embeddings,
     writer: impl Write,
     name: &Path,
-    options: &Word2vecOptions<'_>,
+    options: &SaveOptions<'_>,
 ) -> Result<()> {
     write(embeddings, writer, name, options, |writer, vector| writer.write_all(bytemuck::cast_slice(vector)))
 }
@@ -90,7 +90,7 @@ mod tests {
         expected.extend([1e-20f32.to_le_bytes(), (-0.0f32).to_le_bytes()].concat());
         expected.extend(b"\n");
         let mut bytes = Vec::new();
-        write_binary(&small(), &mut bytes, Path::new("out.bin"), &Word2vecOptions::default()).unwrap();
+        write_binary(&small(), &mut bytes, Path::new("out.bin"), &SaveOptions::default()).unwrap();
         assert_eq!(bytes, expected);
     }
 

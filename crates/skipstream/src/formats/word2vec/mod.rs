@@ -26,7 +26,7 @@ use crate::{Error, Result};
 
 /// Options for writing word2vec files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Word2vecOptions<'a> {
+pub struct SaveOptions<'a> {
     /// The first line. Without sizes, the text format is GloVe's; no program reads such a binary file.
     pub first_line: FirstLine,
     /// A prefix for each word.
@@ -55,7 +55,7 @@ fn write<Writer: Write>(
     embeddings: &Embeddings,
     mut writer: Writer,
     name: &Path,
-    options: &Word2vecOptions<'_>,
+    options: &SaveOptions<'_>,
     write_vector: impl Fn(&mut Writer, &[f32]) -> io::Result<()>,
 ) -> Result<()> {
     check_words(embeddings, options.prefix, name)?;
@@ -102,13 +102,13 @@ mod tests {
 
     fn text(embeddings: &Embeddings) -> Vec<u8> {
         let mut bytes = Vec::new();
-        write_text(embeddings, &mut bytes, Path::new("out.txt"), &Word2vecOptions::default()).unwrap();
+        write_text(embeddings, &mut bytes, Path::new("out.txt"), &SaveOptions::default()).unwrap();
         bytes
     }
 
     fn binary(embeddings: &Embeddings) -> Vec<u8> {
         let mut bytes = Vec::new();
-        write_binary(embeddings, &mut bytes, Path::new("out.bin"), &Word2vecOptions::default()).unwrap();
+        write_binary(embeddings, &mut bytes, Path::new("out.bin"), &SaveOptions::default()).unwrap();
         bytes
     }
 
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_first_line_may_be_left_out_and_words_may_have_a_prefix() {
-        let options = Word2vecOptions { first_line: FirstLine::Word, prefix: "*dt_" };
+        let options = SaveOptions { first_line: FirstLine::Word, prefix: "*dt_" };
         let mut bytes = Vec::new();
         write_text(&small(), &mut bytes, Path::new("out.txt"), &options).unwrap();
         assert!(bytes.starts_with(b"*dt_the 0.1 -2.5\n"));
@@ -143,12 +143,12 @@ mod tests {
         for word in ["new york", "", "a\tb", "a\nb", "a\x0Bb"] {
             let embeddings = Embeddings::new(1, [(word, 1)], vec![0.0]).unwrap();
             let mut bytes = Vec::new();
-            let error = write_text(&embeddings, &mut bytes, Path::new("out"), &Word2vecOptions::default())
-                .unwrap_err();
+            let error =
+                write_text(&embeddings, &mut bytes, Path::new("out"), &SaveOptions::default()).unwrap_err();
             let start = format!("out: the format cannot represent the word `{}`", word.escape_debug());
             assert!(error.to_string().starts_with(&start), "{error}");
             assert!(
-                write_binary(&embeddings, &mut bytes, Path::new("out"), &Word2vecOptions::default()).is_err()
+                write_binary(&embeddings, &mut bytes, Path::new("out"), &SaveOptions::default()).is_err()
             );
             assert!(bytes.is_empty());
         }
@@ -157,9 +157,8 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error_with_the_name() {
         let mut room = [0; 5];
-        let error =
-            write_text(&small(), room.as_mut_slice(), Path::new("out.txt"), &Word2vecOptions::default())
-                .unwrap_err();
+        let error = write_text(&small(), room.as_mut_slice(), Path::new("out.txt"), &SaveOptions::default())
+            .unwrap_err();
         assert!(error.to_string().starts_with("out.txt: "));
     }
 

@@ -7,7 +7,7 @@ use super::super::LoadOptions;
 use super::super::error::{Defect, FormatError};
 use super::super::lines::{Line, Lines};
 use super::super::rows::{MAX_DIMENSIONS, MAX_VALUE_BYTES, MAX_WORD_BYTES, Rows, fields, write_values};
-use super::{Header, Word2vecOptions, write};
+use super::{Header, SaveOptions, write};
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
@@ -29,7 +29,7 @@ pub(in super::super) fn write_text(
     embeddings: &Embeddings,
     writer: impl Write,
     name: &Path,
-    options: &Word2vecOptions<'_>,
+    options: &SaveOptions<'_>,
 ) -> Result<()> {
     write(embeddings, writer, name, options, |writer, vector| write_values(writer, vector, " "))
 }
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn text_is_what_other_programs_expect() {
         let mut bytes = Vec::new();
-        write_text(&small(), &mut bytes, Path::new("out.txt"), &Word2vecOptions::default()).unwrap();
+        write_text(&small(), &mut bytes, Path::new("out.txt"), &SaveOptions::default()).unwrap();
         let expected = "2 2\nthe 0.1 -2.5\nkäse 0.00000000000000000001 -0\n";
         assert_eq!(String::from_utf8(bytes).unwrap(), expected);
     }
