@@ -1,6 +1,7 @@
 //! Words on a plane, and a cache of the last maps.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use utoipa::ToSchema;
 
 use crate::error::Result;
 use crate::published::Published;
+use crate::search::among;
 
 /// The number of cached maps.
 const MAX_CACHED: usize = 16;
@@ -18,9 +20,9 @@ const MAX_CACHED: usize = 16;
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// The two principal components of the vectors, scaled to length 1
-    #[default]
     Pca,
     /// t-SNE, which keeps near words together; at most 500 words
+    #[default]
     Tsne,
 }
 
@@ -34,13 +36,22 @@ impl Method {
 }
 
 /// Which words a map shows, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapRequest {
-    /// The number of words: the most frequent ones, or the nearest to `around`.
+    /// The number of words: the first of these rows, or the nearest to `around` among them.
     pub n: usize,
+    pub rows: Range<usize>,
     /// A row, which the map shows as well.
     pub around: Option<usize>,
     pub method: Method,
+}
+
+/// The number of most frequent words that tell little about a text, such as *the* and *of*: those that make up more than
+/// 1/1000 of it each, but at most a tenth of the vocabulary.
+pub fn common_words(published: &Published) -> usize {
+    let embeddings = &published.embeddings;
+    let is_common = |&row: &usize| embeddings.count(row) > published.progress.tokens / 1_000;
+    (0..embeddings.len() / 10).take_while(is_common).count()
 }
 
 /// Rows with their coordinates, from -1 to 1: the most frequent word first, or `around` and then the nearest.
@@ -69,7 +80,7 @@ impl Maps {
         if let Some((_, _, map)) = known {
             return Ok(map.clone());
         }
-        let map = Arc::new(compute(published, request)?);
+        let map = Arc::new(compute(published, &request)?);
         if cached.len() == MAX_CACHED {
             cached.pop_front();
         }
@@ -78,13 +89,15 @@ impl Maps {
     }
 }
 
-fn compute(published: &Published, MapRequest { n, around, method }: MapRequest) -> Result<Map> {
+fn compute(published: &Published, request: &MapRequest) -> Result<Map> {
     let embeddings = &published.embeddings;
+    let MapRequest { n, around, method, .. } = *request;
     let n = n.min(method.max_words()).min(embeddings.len());
     let rows: Vec<usize> = match around {
-        None => (0..n).collect(),
+        None => request.rows.clone().take(n).filter(|&row| row < embeddings.len()).collect(),
         Some(row) => {
-            let nearest = embeddings.search_many(&[Query::neighbors(row, n)], Some(1))?.concat();
+            let query = among(request.rows.clone(), Query::neighbors(row, n));
+            let nearest = embeddings.search_many(&[query], Some(1))?.concat();
             std::iter::once(row).chain(nearest.into_iter().map(|neighbor| neighbor.row)).collect()
         }
     };
@@ -104,7 +117,7 @@ mod tests {
     use crate::search::testing::published;
 
     fn request(n: usize, around: Option<usize>, method: Method) -> MapRequest {
-        MapRequest { n, around, method }
+        MapRequest { n, rows: 0..50, around, method }
     }
 
     #[test]

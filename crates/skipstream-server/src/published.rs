@@ -1,5 +1,6 @@
 //! A published version of the model, which queries read.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
@@ -72,8 +73,8 @@ impl Published {
         Published { seq, time, embeddings, seen, progress, by_word: OnceLock::new() }
     }
 
-    /// The words that start with a prefix, the most frequent first, at most `n`.
-    pub fn complete(&self, prefix: &str, n: usize) -> Vec<usize> {
+    /// The rows among these whose words start with a prefix, the most frequent first, at most `n`.
+    pub fn complete(&self, prefix: &str, among: Range<usize>, n: usize) -> Vec<usize> {
         let by_word = self.by_word.get_or_init(|| {
             let mut rows: Vec<u32> = (0..self.embeddings.len() as u32).collect();
             rows.sort_unstable_by(|&one, &other| self.word(one).cmp(self.word(other)));
@@ -82,7 +83,8 @@ impl Published {
         let start = by_word.partition_point(|&row| self.word(row) < prefix);
         let rest = &by_word[start..];
         let end = rest.partition_point(|&row| self.word(row).starts_with(prefix));
-        let mut rows: Vec<usize> = rest[..end].iter().map(|&row| row as usize).collect();
+        let rows = rest[..end].iter().map(|&row| row as usize);
+        let mut rows: Vec<usize> = rows.filter(|row| among.contains(row)).collect();
         if n < rows.len() {
             rows.select_nth_unstable(n);
             rows.truncate(n);

@@ -1,14 +1,17 @@
 //! The history of a word over the snapshots.
 
+use std::ops::Range;
+
 use jiff::Timestamp;
 use serde::Serialize;
 use skipstream::Embeddings;
-use skipstream::embeddings::cosines;
+use skipstream::embeddings::{Query, cosines};
 use utoipa::ToSchema;
 
 use super::name::SnapshotName;
 use super::store::SnapshotStore;
 use crate::published::{Published, Seq};
+use crate::search::among;
 
 /// A word at one point in time
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
@@ -45,17 +48,23 @@ pub struct Near {
     pub similarity: f32,
 }
 
-/// A word in every snapshot, oldest first, and in the current version, each with its `n` nearest neighbors.
+/// A word in every snapshot, oldest first, and in the current version, each with its `n` nearest neighbors `among` some rows.
 ///
 /// Movement is the plain cosine distance between consecutive points. It does not remove the common rotation as
 /// [`Drift`](skipstream::eval::Drift) does: the points are versions of one model, hours or days apart, and share a basis,
 /// while finding the rotation takes seconds per pair. [`Movers`](super::Movers) tell whether a movement exceeds chance.
-pub fn history(snapshots: &SnapshotStore, published: &Published, word: &str, n: usize) -> Vec<HistoryPoint> {
+pub fn history(
+    snapshots: &SnapshotStore,
+    published: &Published,
+    word: &str,
+    n: usize,
+    among: &dyn Fn(&Embeddings) -> Range<usize>,
+) -> Vec<HistoryPoint> {
     let mut points: Vec<HistoryPoint> = Vec::new();
     // The last known vector and the index of its point.
     let mut before: Option<(Vec<f32>, usize)> = None;
     let mut push = |mut point: HistoryPoint, embeddings: &Embeddings, tokens: u64| {
-        if let Some((vector, row)) = describe(&mut point, embeddings, tokens, word, n) {
+        if let Some((vector, row)) = describe(&mut point, embeddings, tokens, word, n, among(embeddings)) {
             if let Some((old, index)) = before.take()
                 && old.len() == vector.len()
             {
@@ -85,10 +94,11 @@ fn describe(
     tokens: u64,
     word: &str,
     n: usize,
+    rows: Range<usize>,
 ) -> Option<(Vec<f32>, usize)> {
     let row = embeddings.index_of(word)?;
     let vector = embeddings.checked_vector(row).ok()?.into_owned();
-    let neighbors = embeddings.neighbors(word, n).ok()?;
+    let neighbors = embeddings.search(&among(rows, Query::neighbors(row, n))).ok()?;
     point.known = true;
     point.count = Some(embeddings.count(row));
     point.share = Some(embeddings.count(row) as f64 / tokens.max(1) as f64);
@@ -132,7 +142,7 @@ mod tests {
             4,
             &[("apple", 10, [3.0, 0.0]), ("fruit", 8, [0.0, 1.0]), ("phone", 7, [1.0, 0.0])],
         );
-        let points = history(&snapshots, &now, "apple", 1);
+        let points = history(&snapshots, &now, "apple", 1, &|all| 0..all.len());
         assert_eq!(points.len(), 4);
         assert_eq!(points.iter().map(|point| point.known).collect::<Vec<_>>(), [false, true, false, true]);
         assert_eq!(points.iter().map(|point| point.seq).collect::<Vec<_>>(), [1, 2, 3, 4]);
@@ -150,7 +160,7 @@ mod tests {
     fn without_snapshots_there_is_only_the_current_version() {
         let folder = tempfile::tempdir().unwrap();
         let now = published(1, &[("apple", 10, [3.0, 0.0])]);
-        let points = history(&SnapshotStore::open(folder.path()), &now, "apple", 5);
+        let points = history(&SnapshotStore::open(folder.path()), &now, "apple", 5, &|all| 0..all.len());
         assert_eq!(points.len(), 1);
         assert_eq!((points[0].movement, points[0].overlap, points[0].share), (None, None, Some(1.0)));
     }

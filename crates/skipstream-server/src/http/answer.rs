@@ -12,7 +12,6 @@ use tokio::task;
 use utoipa::ToSchema;
 
 use super::error::{ApiError, ErrorDetail};
-use super::extract::Word;
 use crate::published::{Published, PublishedInfo};
 use crate::search::Hit;
 use crate::service::Service;
@@ -103,7 +102,7 @@ impl<T> FromIterator<Result<T, ApiError>> for Results<T> {
 pub struct WordInfo {
     /// The word
     pub word: String,
-    /// Occurrences since it entered the vocabulary
+    /// Occurrences since it was last admitted to the vocabulary
     pub count: u64,
     /// Rank by frequency, from 1
     pub rank: usize,
@@ -133,7 +132,7 @@ pub struct NeighborInfo {
     pub word: String,
     /// Cosine similarity, from -1 to 1; for an analogy by multiplication, its score
     pub similarity: f32,
-    /// Occurrences since it entered the vocabulary
+    /// Occurrences since it was last admitted to the vocabulary
     pub count: u64,
     /// Rank by frequency, from 1
     pub rank: usize,
@@ -153,17 +152,16 @@ impl NeighborInfo {
 }
 
 /// The row of a word, or an error with suggestions.
-pub fn row_of(published: &Published, word: &Word) -> Result<usize, ApiError> {
-    let row = published.embeddings.index_of(word.as_str());
-    row.ok_or_else(|| ApiError::unknown_word_in(published, word.as_str()))
+pub fn row_of(published: &Published, word: &str) -> Result<usize, ApiError> {
+    published.embeddings.index_of(word).ok_or_else(|| ApiError::unknown_word_in(published, word))
 }
 
 /// As [`row_of`], for threads that serve connections: suggestions are computed elsewhere.
-pub async fn find_row(published: &Arc<Published>, word: &Word) -> Result<usize, ApiError> {
-    if let Some(row) = published.embeddings.index_of(word.as_str()) {
+pub async fn find_row(published: &Arc<Published>, word: &str) -> Result<usize, ApiError> {
+    if let Some(row) = published.embeddings.index_of(word) {
         return Ok(row);
     }
-    let (published, word) = (published.clone(), word.clone());
+    let (published, word) = (published.clone(), word.to_owned());
     compute(move || row_of(&published, &word)).await
 }
 

@@ -9,10 +9,12 @@ use utoipa::{IntoParams, ToSchema};
 use super::ApiError;
 use super::answer::{Answer, Json, compute, row_of};
 use super::extract::{Number, Parameters, Word};
-use crate::map::{MapRequest, Method};
+use super::query::{Candidates, MinCount, Top};
+use crate::map::{MapRequest, Method, common_words};
 use crate::service::Service;
 
 type Words = Number<1, 2000>;
+type Skip = Number<0, 1_000_000>;
 
 /// Which words to map
 #[derive(Debug, Deserialize, IntoParams)]
@@ -25,7 +27,17 @@ pub struct Query {
     /// Map this word and its `n` nearest neighbors; the `n` most frequent words by default
     #[param(inline)]
     around: Option<Word>,
-    /// The projection; `pca` by default
+    /// Number of most frequent words to leave out of a map that is not around a word; by default those that make up more than
+    /// 0.1 % of the text each, but at most a tenth of the vocabulary
+    #[param(inline)]
+    skip: Option<Skip>,
+    /// Minimum count of the words; by default 1 per 200,000 tokens, from 1 to 20. 0 allows all words
+    #[param(inline)]
+    min_count: Option<MinCount>,
+    /// Only words among this many most frequent words; all by default
+    #[param(inline)]
+    top: Option<Top>,
+    /// The projection; `tsne` by default
     #[serde(default)]
     #[param(inline)]
     method: Method,
@@ -37,6 +49,10 @@ pub struct WordMap {
     /// The projection
     #[schema(inline)]
     pub method: Method,
+    /// Number of most frequent words that were left out
+    pub skip: usize,
+    /// Minimum count of the words
+    pub min_count: u64,
     /// The words: most frequent first, or the requested word and then the nearest
     pub points: Vec<Point>,
 }
@@ -50,7 +66,7 @@ pub struct Point {
     pub x: f64,
     /// From -1 to 1
     pub y: f64,
-    /// Occurrences since it entered the vocabulary
+    /// Occurrences since it was last admitted to the vocabulary
     pub count: u64,
     /// Rank by frequency, from 1
     pub rank: usize,
@@ -67,7 +83,7 @@ pub struct Point {
 )]
 pub async fn draw(
     State(service): State<Arc<Service>>,
-    Parameters(Query { n, around, method }): Parameters<Query>,
+    Parameters(Query { n, around, skip, min_count, top, method }): Parameters<Query>,
 ) -> Result<Json<Answer<WordMap>>, ApiError> {
     let n = n.map_or(300, Words::get);
     let most = method.max_words();
@@ -76,8 +92,14 @@ pub async fn draw(
     }
     compute(move || {
         let published = service.published();
-        let around = around.map(|word| row_of(&published, &word)).transpose()?;
-        let map = service.maps.map(&published, MapRequest { n, around, method })?;
+        let around = around.map(|word| row_of(&published, word.as_str())).transpose()?;
+        let candidates = Candidates { min_count, top };
+        let skip = match around {
+            Some(_) => 0,
+            None => skip.map_or_else(|| common_words(&published), Skip::get),
+        };
+        let rows = skip..candidates.rows(&published.embeddings).end.max(skip);
+        let map = service.maps.map(&published, MapRequest { n, rows, around, method })?;
         let point = |&(row, [x, y]): &(usize, [f64; 2])| Point {
             word: published.embeddings.word(row).to_owned(),
             x,
@@ -86,7 +108,8 @@ pub async fn draw(
             rank: row + 1,
         };
         let points = map.iter().map(point).collect();
-        Ok(Answer::new(&published, WordMap { method, points }))
+        let min_count = candidates.min_count(&published);
+        Ok(Answer::new(&published, WordMap { method, skip, min_count, points }))
     })
     .await
 }

@@ -1,8 +1,9 @@
 //! Approximate nearest neighbors by a graph (HNSW, Malkov and Yashunin, 2016), for large vocabularies.
 //!
 //! Building a graph takes longer than a version stays published, so its vectors are always older. It only proposes words:
-//! these, and all words that were added since, are compared by the published vectors, so the similarities are exact. Words
-//! that the graph does not propose are missed; see the test of its recall.
+//! these, and all candidates that were added since, are compared by the published vectors, so the similarities are exact. Words
+//! that the graph does not propose are missed; see the test of its recall. It holds the default candidates, which most
+//! queries ask for; the others are searched exactly.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
@@ -73,24 +74,25 @@ impl Graph {
             multi: false,
         };
         let index = usearch::Index::new(&options).map_err(failed)?;
-        index.reserve(embeddings.len()).map_err(failed)?;
-        for (row, vector) in embeddings.vectors().enumerate() {
+        let candidates = embeddings.candidates(None, None).len();
+        index.reserve(candidates).map_err(failed)?;
+        for (row, vector) in embeddings.vectors().take(candidates).enumerate() {
             if row % 1_000 == 0 && !go_on() {
                 return Ok(None);
             }
             index.add(row as u64, &vector).map_err(failed)?;
         }
-        let words = embeddings.words().map(Box::from).collect();
+        let words = embeddings.words().take(candidates).map(Box::from).collect();
         Ok(Some(Graph { index, words, took: start.elapsed(), bridge: Mutex::default() }))
     }
 
     /// The answer to a query, as far as the graph proposes it; `None` if it must be searched exactly.
     pub fn answer(&self, published: &Arc<Published>, query: &Query<'_>) -> Result<Option<Vec<Hit>>> {
         let Query { n, exclude, .. } = query;
+        let is_default = query.rows == published.embeddings.candidates(None, None);
+        let is_plain = query.combine == Combine::Add && query.negative.is_empty();
         let vector = match &query.positive[..] {
-            _ if *n > MAX_NEIGHBORS || query.combine != Combine::Add || !query.negative.is_empty() => {
-                return Ok(None);
-            }
+            _ if *n > MAX_NEIGHBORS || !is_plain || !is_default => return Ok(None),
             [Term::Row(row)] => &published.embeddings.vector_at(*row),
             [Term::Vector(vector)] => vector,
             _ => return Ok(None),
@@ -121,7 +123,7 @@ impl Graph {
             let rows: Vec<Option<u32>> = self.words.iter().map(|word| row(word)).collect();
             let mut is_known = vec![false; embeddings.len()];
             rows.iter().flatten().for_each(|&row| is_known[row as usize] = true);
-            let others = (0..embeddings.len()).filter(|&row| !is_known[row]).collect();
+            let others = embeddings.candidates(None, None).filter(|&row| !is_known[row]).collect();
             *bridge = Arc::new(Bridge { to: Arc::downgrade(published), rows, others });
         }
         bridge.clone()
@@ -191,6 +193,7 @@ mod tests {
 
     use super::*;
     use crate::change::testing::of_embeddings;
+    use crate::search::among;
 
     /// Words in clusters, as word vectors are, each as far from its center as the clusters are wide.
     fn clusters(n_words: usize, dimensions: usize, first: usize, noise: f32) -> Arc<Published> {
@@ -211,12 +214,17 @@ mod tests {
         Arc::new(of_embeddings(time, 1, embeddings, time))
     }
 
+    /// The neighbors of a row among the default candidates.
+    fn neighbors(published: &Published, row: usize, n: usize) -> Query<'static> {
+        among(published.embeddings.candidates(None, None), Query::neighbors(row, n))
+    }
+
     /// The share of the ten nearest that the graph of old vectors finds among new ones.
     fn recall(graph: &Graph, published: &Arc<Published>, n_queries: usize) -> f64 {
         let mut hits = 0;
         for number in 0..n_queries {
             let row = number * 7_919 % published.embeddings.len();
-            let query = Query::neighbors(row, 10);
+            let query = neighbors(published, row, 10);
             let found = graph.answer(published, &query).unwrap().unwrap();
             assert_eq!(found.len(), 10);
             for neighbor in published.embeddings.search(&query).unwrap() {
@@ -239,7 +247,8 @@ mod tests {
         assert!(recall(&graph, &new, 100) > 0.95);
         let added = new.embeddings.index_of("w3050").unwrap();
         let vector = new.embeddings.vector_at(added).into_owned();
-        let found = graph.answer(&new, &Query::nearest(vector, 1)).unwrap().unwrap();
+        let rows = new.embeddings.candidates(None, None);
+        let found = graph.answer(&new, &among(rows, Query::nearest(vector, 1))).unwrap().unwrap();
         assert_eq!(found[0].0, added, "a word that was added since is found");
     }
 
@@ -254,7 +263,8 @@ mod tests {
         let graph = Graph::new(&published, || true).unwrap().unwrap();
         let multiply = published.embeddings.analogy_query([0, 1, 2], 5, AnalogyRule::Multiply);
         assert_eq!(graph.answer(&published, &multiply).unwrap(), None);
-        let long = Query::neighbors(0, MAX_NEIGHBORS + 1);
+        assert_eq!(graph.answer(&published, &Query::neighbors(0, 5)).unwrap(), None, "among all words");
+        let long = neighbors(&published, 0, MAX_NEIGHBORS + 1);
         assert_eq!(graph.answer(&published, &long).unwrap(), None);
     }
 
@@ -286,7 +296,7 @@ mod tests {
         let started = Instant::now();
         for number in 0..500 {
             let row = number * 7_919 % published.embeddings.len();
-            graph.answer(&published, &Query::neighbors(row, 10)).unwrap();
+            graph.answer(&published, &neighbors(&published, row, 10)).unwrap();
         }
         let (elapsed, recall) = (started.elapsed() / 500, recall(&graph, &published, 500));
         println!(

@@ -31,6 +31,7 @@ async fn words_have_places_on_a_map() {
 async fn a_map_has_limits() {
     let client = Client::new();
     client.get("/v1/map?n=501&method=tsne").await.assert_refused(400, "bad-request", "from 1 to 500");
+    client.get("/v1/map?n=501").await.assert_refused(400, "bad-request", "from 1 to 500");
     client.get("/v1/map?n=2001").await.assert_refused(400, "bad-query", "from 1 to 2000");
     client.get("/v1/map?around=nobody").await.assert_refused(404, "unknown-word", "nobody");
     client.get("/v1/map?method=umap").await.assert_refused(400, "bad-query", "method");

@@ -40,7 +40,7 @@ async fn neighbors_are_the_librarys() {
     let answer = client.get("/v1/words/king/neighbors?n=3").await.good();
     let expected = embeddings();
     let found = shown(&expected.neighbors("king", 3).unwrap());
-    assert_eq!(answer, json!({"snapshot": snapshot(), "word": "king", "neighbors": found}));
+    assert_eq!(answer, json!({"snapshot": snapshot(), "word": "king", "min_count": 1, "neighbors": found}));
     let all = client.get("/v1/words/king/neighbors").await.good();
     assert_eq!(all["neighbors"].as_array().unwrap().len(), 5);
 }
@@ -103,10 +103,12 @@ async fn analogies_are_the_librarys() {
     for (name, rule) in [("add", AnalogyRule::Add), ("multiply", AnalogyRule::Multiply)] {
         let found = shown(&expected.analogy("man", "king", "woman", 2, rule).unwrap());
         let answer = client.get(&format!("/v1/analogy?a=man&b=king&c=woman&n=2&rule={name}")).await.good();
-        let one = json!({"a": "man", "b": "king", "c": "woman", "answers": found});
+        let expression = "king - man + woman";
+        let one = json!({"a": "man", "b": "king", "c": "woman", "expression": expression, "answers": found});
         let mut whole = one.clone();
         whole["snapshot"] = snapshot();
         whole["rule"] = name.into();
+        whole["min_count"] = 1.into();
         assert_eq!(answer, whole);
         let questions = json!({
             "questions": [{"a": "man", "b": "king", "c": "woman"}, {"a": "nobody", "b": "king", "c": "man"}],
@@ -117,6 +119,30 @@ async fn analogies_are_the_librarys() {
         assert_eq!(answer["results"][0], one);
         assert_eq!(answer["results"][1]["error"]["code"], "unknown-word");
     }
+}
+
+#[tokio::test]
+async fn an_expression_is_an_analogy_in_other_words() {
+    let client = Client::new();
+    let analogy = client.get("/v1/analogy?a=man&b=king&c=woman").await.good();
+    for written in
+        ["king%20-%20man%20%2B%20woman", "king+-man+%2Bwoman", "king%20%E2%88%92%20man%20%2B%20woman"]
+    {
+        let answer = client.get(&format!("/v1/analogy?expression={written}")).await.good();
+        assert_eq!(answer["answers"], analogy["answers"], "{written}");
+        assert_eq!((&answer["expression"], answer.get("a")), (&json!("king - man + woman"), None));
+    }
+    let questions =
+        json!({"questions": [{"expression": "king - man + woman"}, {"expression": "king queen"}]});
+    let answer = client.post("/v1/analogy", questions.to_string()).await.good();
+    assert_eq!(answer["results"][0]["answers"], analogy["answers"]);
+    assert_eq!(answer["results"][1]["error"]["code"], "bad-request");
+    for query in ["a=man&b=king", "expression=king&a=man&b=king&c=woman", "n=3"] {
+        let refused = client.get(&format!("/v1/analogy?{query}")).await;
+        refused.assert_refused(400, "bad-request", "either the words `a`, `b` and `c`, or an `expression`");
+    }
+    let refused = client.get("/v1/analogy?expression=king%20-%20quene").await;
+    refused.assert_refused(404, "unknown-word", "quene");
 }
 
 #[tokio::test]
@@ -150,7 +176,7 @@ async fn words_are_completed_and_described() {
     });
     assert_eq!(
         client.get("/v1/words?prefix=ki").await.good(),
-        json!({"snapshot": snapshot(), "words": [king]})
+        json!({"snapshot": snapshot(), "min_count": 1, "words": [king]})
     );
     let words = client.get("/v1/words?n=2").await.good()["words"].clone();
     assert_eq!((&words[0]["word"], &words[1]["word"]), (&json!("king"), &json!("queen")));

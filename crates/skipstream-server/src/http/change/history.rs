@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use skipstream::Embeddings;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::change::{self, HistoryPoint};
 use crate::http::ApiError;
 use crate::http::answer::{Answer, Json, compute};
 use crate::http::extract::{Number, Parameters, Path, Word};
+use crate::http::query::{Candidates, MinCount, Top};
 use crate::service::Service;
 
 type Neighbors = Number<1, 100>;
 
-/// Number of neighbors
+/// Which neighbors
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -22,6 +24,12 @@ pub struct Query {
     /// Number of neighbors at each point; 10 by default
     #[param(inline)]
     n: Option<Neighbors>,
+    /// Minimum count of the neighbors; by default, for each point, 1 per 200,000 tokens, from 1 to 20. 0 allows all words
+    #[param(inline)]
+    min_count: Option<MinCount>,
+    /// Only neighbors among this many most frequent words; all by default
+    #[param(inline)]
+    top: Option<Top>,
 }
 
 /// The history of a word
@@ -49,12 +57,14 @@ pub struct History {
 pub async fn of_word(
     State(service): State<Arc<Service>>,
     Path(word): Path<Word>,
-    Parameters(Query { n }): Parameters<Query>,
+    Parameters(Query { n, min_count, top }): Parameters<Query>,
 ) -> Result<Json<Answer<History>>, ApiError> {
     compute(move || {
         let published = service.published();
         let n = n.map_or(10, Neighbors::get);
-        let points = change::history(&service.snapshots, &published, word.as_str(), n);
+        let candidates = Candidates { min_count, top };
+        let among = |embeddings: &Embeddings| candidates.rows(embeddings);
+        let points = change::history(&service.snapshots, &published, word.as_str(), n, &among);
         if !points.iter().any(|point| point.known) {
             return Err(ApiError::unknown_word_in(&published, word.as_str()));
         }

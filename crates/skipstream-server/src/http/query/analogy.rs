@@ -1,17 +1,18 @@
-//! *man* is to *king* as *woman* is to …
+//! *man* is to *king* as *woman* is to …, and other sums and differences of words.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use skipstream::embeddings::AnalogyRule;
+use skipstream::embeddings::{self, AnalogyRule, Expression};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Answers, MAX_QUERIES, answers, check_batch};
+use super::{Answers, Candidates, MAX_QUERIES, MinCount, Top, answers, check_batch};
 use crate::http::ApiError;
 use crate::http::answer::{Answer, Json, NeighborInfo, Results, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::published::Published;
+use crate::search::among;
 use crate::service::Service;
 
 /// How an analogy is solved
@@ -25,23 +26,33 @@ pub enum Rule {
     Multiply,
 }
 
-/// An analogy
+/// An analogy or an expression
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Query {
     /// The first word: a is to b
     #[param(inline)]
-    a: Word,
+    a: Option<Word>,
     /// The second word
     #[param(inline)]
-    b: Word,
+    b: Option<Word>,
     /// The third word: c is to the answer
     #[param(inline)]
-    c: Word,
+    c: Option<Word>,
+    /// Instead of the three words: words that are added and subtracted, such as `king - man + woman`. A `+` in an address is
+    /// written `%2B`
+    #[param(inline)]
+    expression: Option<Word>,
     /// Number of answers; 10 by default
     #[param(inline)]
     n: Option<Answers>,
+    /// Minimum count of the answers; by default 1 per 200,000 tokens, from 1 to 20. 0 allows all words
+    #[param(inline)]
+    min_count: Option<MinCount>,
+    /// Only answers among this many most frequent words; all by default
+    #[param(inline)]
+    top: Option<Top>,
     /// How the analogy is solved; `add` by default
     #[serde(default)]
     #[param(inline)]
@@ -54,24 +65,36 @@ pub struct WithRule<T> {
     /// The rule
     #[schema(inline)]
     rule: Rule,
+    /// Minimum count of the answers
+    min_count: u64,
     #[serde(flatten)]
     found: T,
 }
 
-/// Answers to an analogy
+/// Answers to an analogy or an expression
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AnalogyAnswers {
-    /// The first word
-    pub a: String,
+    /// The first word, if three words were given
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub a: Option<String>,
     /// The second word
-    pub b: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub b: Option<String>,
     /// The third word
-    pub c: String,
-    /// The answers, best first, without the three words
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub c: Option<String>,
+    /// What was computed
+    pub expression: String,
+    /// The answers, best first, without the words that were given
     pub answers: Vec<NeighborInfo>,
 }
 
-/// Solve an analogy: a is to b as c is to …
+/// Solve an analogy or an expression
+///
+/// Either `a`, `b` and `c` (a is to b as c is to …), or an `expression`.
 #[utoipa::path(
     get, path = "/v1/analogy", tag = "queries", params(Query),
     responses(
@@ -82,16 +105,18 @@ pub struct AnalogyAnswers {
 )]
 pub async fn one(
     State(service): State<Arc<Service>>,
-    Parameters(Query { a, b, c, n, rule }): Parameters<Query>,
+    Parameters(Query { a, b, c, expression, n, min_count, top, rule }): Parameters<Query>,
 ) -> Result<Json<Answer<WithRule<AnalogyAnswers>>>, ApiError> {
     let published = service.published();
-    for word in [&a, &b, &c] {
+    let terms = Terms { a, b, c, expression };
+    for word in terms.expression()?.words() {
         find_row(&published, word).await?;
     }
-    let terms = vec![Terms { a, b, c }];
-    let mut solved = solve(&service, &published, terms, answers(n), rule).await?;
+    let candidates = Candidates { min_count, top };
+    let mut solved = solve(&service, &published, vec![terms], answers(n), rule, candidates).await?;
     let found = solved.pop().expect("one query has one answer")?;
-    Ok(Answer::new(&published, WithRule { rule, found }))
+    let min_count = candidates.min_count(&published);
+    Ok(Answer::new(&published, WithRule { rule, min_count, found }))
 }
 
 /// A batch of analogies
@@ -104,6 +129,12 @@ pub struct AnalogyQuestions {
     /// Number of answers to each; 10 by default
     #[schema(inline)]
     n: Option<Answers>,
+    /// Minimum count of the answers; by default 1 per 200,000 tokens, from 1 to 20. 0 allows all words
+    #[schema(inline)]
+    min_count: Option<MinCount>,
+    /// Only answers among this many most frequent words; all by default
+    #[schema(inline)]
+    top: Option<Top>,
     /// How the analogies are solved; `add` by default
     #[serde(default)]
     #[schema(inline)]
@@ -112,19 +143,38 @@ pub struct AnalogyQuestions {
 
 type Batch = List<Terms, 0, MAX_QUERIES>;
 
-/// An analogy: a is to b as c is to …
+/// An analogy, a is to b as c is to …, or an expression
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
     /// The first word
     #[schema(inline)]
-    a: Word,
+    a: Option<Word>,
     /// The second word
     #[schema(inline)]
-    b: Word,
+    b: Option<Word>,
     /// The third word
     #[schema(inline)]
-    c: Word,
+    c: Option<Word>,
+    /// Words that are added and subtracted, such as `king - man + woman`
+    #[schema(inline)]
+    expression: Option<Word>,
+}
+
+impl Terms {
+    fn expression(&self) -> Result<Expression, ApiError> {
+        match self {
+            Terms { a: Some(a), b: Some(b), c: Some(c), expression: None } => {
+                Ok(Expression::analogy(a.as_str(), b.as_str(), c.as_str()))
+            }
+            Terms { a: None, b: None, c: None, expression: Some(expression) } => {
+                Ok(expression.as_str().parse()?)
+            }
+            _ => Err(ApiError::bad_request(
+                "an analogy has either the words `a`, `b` and `c`, or an `expression` such as king - man + woman",
+            )),
+        }
+    }
 }
 
 /// Solve a batch of analogies
@@ -136,13 +186,15 @@ pub struct Terms {
 )]
 pub async fn many(
     State(service): State<Arc<Service>>,
-    Body(AnalogyQuestions { questions: List(questions), n, rule }): Body<AnalogyQuestions>,
+    Body(AnalogyQuestions { questions: List(questions), n, min_count, top, rule }): Body<AnalogyQuestions>,
 ) -> Result<Json<Answer<WithRule<Results<AnalogyAnswers>>>>, ApiError> {
     let n = answers(n);
     check_batch(questions.len(), n)?;
     let published = service.published();
-    let found = solve(&service, &published, questions, n, rule).await?.into_iter().collect();
-    Ok(Answer::new(&published, WithRule { rule, found }))
+    let candidates = Candidates { min_count, top };
+    let found = solve(&service, &published, questions, n, rule, candidates).await?.into_iter().collect();
+    let min_count = candidates.min_count(&published);
+    Ok(Answer::new(&published, WithRule { rule, min_count, found }))
 }
 
 async fn solve(
@@ -151,23 +203,29 @@ async fn solve(
     questions: Vec<Terms>,
     n: usize,
     rule: Rule,
+    candidates: Candidates,
 ) -> Result<Vec<Result<AnalogyAnswers, ApiError>>, ApiError> {
     let rule = match rule {
         Rule::Add => AnalogyRule::Add,
         Rule::Multiply => AnalogyRule::Multiply,
     };
-    let row = |word: &Word| Ok::<_, ApiError>(published.embeddings.row_of(word.as_str())?);
-    let rows = |terms: &Terms| Ok([row(&terms.a)?, row(&terms.b)?, row(&terms.c)?]);
-    let rows: Vec<Result<[usize; 3], ApiError>> = questions.iter().map(rows).collect();
-    let query = |&rows: &[usize; 3]| published.embeddings.analogy_query(rows, n, rule);
-    let queries = rows.iter().flatten().map(query).collect();
+    let rows = candidates.rows(&published.embeddings);
+    let query = |terms: &Terms| {
+        let expression = terms.expression()?;
+        let query = expression.query(&published.embeddings, n, rule)?;
+        Ok((expression, among(rows.clone(), query)))
+    };
+    let asked: Vec<Result<(Expression, embeddings::Query<'static>), ApiError>> =
+        questions.iter().map(query).collect();
+    let queries = asked.iter().flatten().map(|(_, query)| query.clone()).collect();
     let mut found = service.search.search(published, queries).await?.into_iter();
-    let answer = |(Terms { a, b, c }, rows): (Terms, Result<_, _>)| {
-        rows.map(|_| {
+    let answer = |(Terms { a, b, c, .. }, asked): (Terms, Result<(Expression, _), _>)| {
+        asked.map(|(expression, _)| {
             let found = found.next().expect("every query has an answer");
-            let [a, b, c] = [a, b, c].map(Word::into_string);
-            AnalogyAnswers { a, b, c, answers: NeighborInfo::list(published, &found) }
+            let [a, b, c] = [a, b, c].map(|word| word.map(Word::into_string));
+            let answers = NeighborInfo::list(published, &found);
+            AnalogyAnswers { a, b, c, expression: expression.to_string(), answers }
         })
     };
-    Ok(questions.into_iter().zip(rows).map(answer).collect())
+    Ok(questions.into_iter().zip(asked).map(answer).collect())
 }

@@ -10,11 +10,40 @@ pub mod similarity;
 pub mod vectors;
 pub mod words;
 
+use std::ops::Range;
+
 use super::ApiError;
 use super::extract::Number;
+use crate::published::Published;
 
 /// Number of answers to a query.
 pub type Answers = Number<1, 1000>;
+
+/// The minimum count of candidates; 0 for all words.
+pub type MinCount = Number<0, 1_000_000_000>;
+
+/// The number of most frequent words among which candidates are.
+pub type Top = Number<1, 100_000_000>;
+
+/// Which words may be answers. The words that are asked about may be rarer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Candidates {
+    pub min_count: Option<MinCount>,
+    pub top: Option<Top>,
+}
+
+impl Candidates {
+    /// The minimum count, by the rule of the engine if none was given.
+    pub fn min_count(self, published: &Published) -> u64 {
+        let given = self.min_count.map(|min_count| min_count.get() as u64);
+        given.unwrap_or_else(|| published.embeddings.default_min_count())
+    }
+
+    /// Their rows.
+    pub fn rows(self, embeddings: &skipstream::Embeddings) -> Range<usize> {
+        embeddings.candidates(self.min_count.map(|min_count| min_count.get() as u64), self.top.map(Top::get))
+    }
+}
 
 /// Maximum number of queries in a batch.
 pub const MAX_QUERIES: usize = 1_000;

@@ -7,14 +7,15 @@ use serde::{Deserialize, Serialize};
 use skipstream::embeddings;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Answers, MAX_QUERIES, answers, check_batch};
+use super::{Answers, Candidates, MAX_QUERIES, MinCount, Top, answers, check_batch};
 use crate::http::ApiError;
 use crate::http::answer::{Answer, Json, NeighborInfo, WordResult, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Path, Word};
 use crate::published::Published;
+use crate::search::among;
 use crate::service::Service;
 
-/// Number of neighbors
+/// Which neighbors
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -22,6 +23,12 @@ pub struct Query {
     /// Number of neighbors; 10 by default
     #[param(inline)]
     n: Option<Answers>,
+    /// Minimum count of the neighbors; by default 1 per 200,000 tokens, from 1 to 20. 0 allows all words
+    #[param(inline)]
+    min_count: Option<MinCount>,
+    /// Only neighbors among this many most frequent words; all by default
+    #[param(inline)]
+    top: Option<Top>,
 }
 
 /// The neighbors of a word
@@ -29,6 +36,8 @@ pub struct Query {
 pub struct Neighbors {
     /// The word
     pub word: String,
+    /// Minimum count of the neighbors
+    pub min_count: u64,
     /// The neighbors, nearest first
     pub neighbors: Vec<NeighborInfo>,
 }
@@ -46,14 +55,17 @@ pub struct Neighbors {
 pub async fn of_word(
     State(service): State<Arc<Service>>,
     Path(word): Path<Word>,
-    Parameters(Query { n }): Parameters<Query>,
+    Parameters(Query { n, min_count, top }): Parameters<Query>,
 ) -> Result<Json<Answer<Neighbors>>, ApiError> {
     let published = service.published();
-    let row = find_row(&published, &word).await?;
-    let query = embeddings::Query::neighbors(row, answers(n));
+    let row = find_row(&published, word.as_str()).await?;
+    let candidates = Candidates { min_count, top };
+    let rows = candidates.rows(&published.embeddings);
+    let query = among(rows, embeddings::Query::neighbors(row, answers(n)));
     let found = service.search.search(&published, vec![query]).await?.concat();
     let neighbors = NeighborInfo::list(&published, &found);
-    Ok(Answer::new(&published, Neighbors { word: word.into_string(), neighbors }))
+    let (word, min_count) = (word.into_string(), candidates.min_count(&published));
+    Ok(Answer::new(&published, Neighbors { word, min_count, neighbors }))
 }
 
 type Words = List<Word, 0, MAX_QUERIES>;
@@ -72,11 +84,19 @@ pub struct WordsOrVectors {
     /// Number of neighbors of each; 10 by default
     #[schema(inline)]
     n: Option<Answers>,
+    /// Minimum count of the neighbors; by default 1 per 200,000 tokens, from 1 to 20. 0 allows all words
+    #[schema(inline)]
+    min_count: Option<MinCount>,
+    /// Only neighbors among this many most frequent words; all by default
+    #[schema(inline)]
+    top: Option<Top>,
 }
 
 /// Neighbors for a batch
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ManyNeighbors {
+    /// Minimum count of the neighbors
+    pub min_count: u64,
     /// One result per word or vector, in the same order
     pub results: Vec<WordResult<NeighborList>>,
 }
@@ -98,7 +118,7 @@ pub struct NeighborList {
 )]
 pub async fn of_many(
     State(service): State<Arc<Service>>,
-    Body(WordsOrVectors { words, vectors, n }): Body<WordsOrVectors>,
+    Body(WordsOrVectors { words, vectors, n, min_count, top }): Body<WordsOrVectors>,
 ) -> Result<Json<Answer<ManyNeighbors>>, ApiError> {
     let n = answers(n);
     let published = service.published();
@@ -120,7 +140,10 @@ pub async fn of_many(
             return Err(ApiError::bad_request(message));
         }
     };
-    let queries = asked.iter().flatten().cloned().collect();
+    let candidates = Candidates { min_count, top };
+    let rows = candidates.rows(&published.embeddings);
+    let queries = asked.iter().flatten().cloned();
+    let queries = queries.map(|query| among(rows.clone(), query)).collect();
     let mut found = service.search.search(&published, queries).await?.into_iter();
     let result = |asked: Result<embeddings::Query<'static>, ApiError>| {
         let list = asked.map(|_| NeighborInfo::list(&published, &found.next().unwrap_or_default()));
@@ -128,7 +151,8 @@ pub async fn of_many(
         WordResult { word: names.next().map(Word::into_string), result }
     };
     let results = asked.into_iter().map(result).collect();
-    Ok(Answer::new(&published, ManyNeighbors { results }))
+    let min_count = candidates.min_count(&published);
+    Ok(Answer::new(&published, ManyNeighbors { min_count, results }))
 }
 
 fn about_word(published: &Published, word: &Word, n: usize) -> Result<embeddings::Query<'static>, ApiError> {

@@ -58,7 +58,7 @@ pub async fn one(
     Parameters(Query { word: List(words) }): Parameters<Query>,
 ) -> Result<Json<Answer<OddWord>>, ApiError> {
     let work = move |published: &Published| {
-        words.iter().try_for_each(|word| row_of(published, word).map(drop))?;
+        words.iter().try_for_each(|word| row_of(published, word.as_str()).map(drop))?;
         find(published, &words)
     };
     answer(&service, work).await

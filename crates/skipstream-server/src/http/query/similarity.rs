@@ -51,8 +51,8 @@ pub async fn one(
     Parameters(Query { a, b }): Parameters<Query>,
 ) -> Result<Json<Answer<PairSimilarity>>, ApiError> {
     let work = move |published: &Published| {
-        row_of(published, &a)?;
-        row_of(published, &b)?;
+        row_of(published, a.as_str())?;
+        row_of(published, b.as_str())?;
         compare(published, a, b)
     };
     answer(&service, work).await

@@ -43,7 +43,7 @@ pub async fn one(
 ) -> Result<Response, ApiError> {
     let published = service.published();
     compute(move || {
-        let row = row_of(&published, &word)?;
+        let row = row_of(&published, word.as_str())?;
         let vector = published.embeddings.checked_vector(row)?.into_owned();
         if wants_bytes(&headers) {
             return Ok(bytes(&published, &vector));

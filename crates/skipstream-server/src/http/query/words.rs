@@ -6,7 +6,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Answers, answers};
+use super::{Answers, Candidates, MinCount, Top, answers};
 use crate::http::ApiError;
 use crate::http::answer::{Answer, Json, WordInfo, answer, row_of};
 use crate::http::extract::{Parameters, Path, Word};
@@ -25,11 +25,19 @@ pub struct Query {
     /// Number of words; 10 by default
     #[param(inline)]
     n: Option<Answers>,
+    /// Minimum count of the words; by default 1 per 200,000 tokens, from 1 to 20. 0 allows all words
+    #[param(inline)]
+    min_count: Option<MinCount>,
+    /// Only words among this many most frequent words; all by default
+    #[param(inline)]
+    top: Option<Top>,
 }
 
 /// Words with a common prefix
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Words {
+    /// Minimum count of the words
+    pub min_count: u64,
     /// The words, most frequent first
     pub words: Vec<WordInfo>,
 }
@@ -41,20 +49,20 @@ pub struct Words {
 )]
 pub async fn complete(
     State(service): State<Arc<Service>>,
-    Parameters(Query { prefix, n }): Parameters<Query>,
+    Parameters(Query { prefix, n, min_count, top }): Parameters<Query>,
 ) -> Result<Json<Answer<Words>>, ApiError> {
     let (length, limit) = (prefix.chars().count(), Word::MAX_CHARACTERS);
     if length > limit {
         return Err(ApiError::bad_request(format!("prefix has {length} characters; the limit is {limit}")));
     }
     let n = answers(n);
+    let candidates = Candidates { min_count, top };
     let work = move |published: &Published| {
-        let rows: Vec<usize> = if prefix.is_empty() {
-            (0..published.embeddings.len().min(n)).collect()
-        } else {
-            published.complete(&prefix, n)
-        };
-        Ok(Words { words: rows.into_iter().map(|row| WordInfo::new(published, row)).collect() })
+        let rows = candidates.rows(&published.embeddings);
+        let rows: Vec<usize> =
+            if prefix.is_empty() { rows.take(n).collect() } else { published.complete(&prefix, rows, n) };
+        let words = rows.into_iter().map(|row| WordInfo::new(published, row)).collect();
+        Ok(Words { min_count: candidates.min_count(published), words })
     };
     answer(&service, work).await
 }
@@ -83,7 +91,7 @@ pub async fn word(
     Path(word): Path<Word>,
 ) -> Result<Json<Answer<OneWord>>, ApiError> {
     let work = move |published: &Published| {
-        let info = WordInfo::new(published, row_of(published, &word)?);
+        let info = WordInfo::new(published, row_of(published, word.as_str())?);
         let share = info.count as f64 / published.progress.tokens.max(1) as f64;
         Ok(OneWord { info, share })
     };
