@@ -8,95 +8,222 @@ use utoipa::ToSchema;
 use super::store::SnapshotInfo;
 use crate::published::Published;
 
-/// Threshold for words that were known before; by chance, one in a million exceeds it.
-const SMALLEST_SCORE: f64 = 24.0;
+/// Threshold of the score. By chance one word in a million exceeds it, so of a list over 50,000 words that did not change,
+/// fewer than one in 20 has any.
+const MIN_SCORE: f64 = 24.0;
+
+/// Words that became a little more frequent are not emerging, however certain that is.
+const MIN_FACTOR: f64 = 1.5;
+
+/// The quantile of the normal distribution for the lower end of a 95 % interval.
+const DEVIATIONS: f64 = 1.96;
+
+/// Words of about the same frequency whose variation is measured together.
+const GROUP: usize = 200;
+
+/// With fewer words, the variation is that of all words.
+const MIN_GROUP: usize = 50;
+
+/// The median of the square of a standard normal variable.
+const MEDIAN_SQUARE: f64 = 0.455;
 
 /// An emerging word
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Emerging {
     /// The word
     pub word: String,
-    /// Occurrences since it entered the vocabulary
+    /// Occurrences since it was last admitted to the vocabulary
     pub count: u64,
     /// Occurrences before; 0 for a new word
     pub before: u64,
     /// Whether it entered the vocabulary since then
     pub new: bool,
-    /// Occurrences per million tokens since then
-    pub rate: f64,
-    /// Dunning's log-likelihood ratio; without a snapshot to compare with, occurrences since then
-    pub score: f64,
+    /// How many times as frequent it is as before, at least: the lower end of the 95 % interval; null without a snapshot
+    pub factor: Option<f64>,
+    /// Share of the tokens since then, from 0 to 1
+    pub share: f64,
+    /// Share of the tokens before, from 0 to 1
+    pub share_before: f64,
+    /// Dunning's log-likelihood ratio, divided by how much more words of its frequency vary than by chance; null without a
+    /// snapshot
+    pub score: Option<f64>,
     /// Time of the first line that contained it
     pub first_seen: Timestamp,
     /// Time of the last line that contained it
     pub last_seen: Timestamp,
 }
 
-/// The words whose share of the text rose most significantly since a snapshot.
+/// The counts of a word in the text since a snapshot and in the text before it.
+#[derive(Clone, Copy, Debug)]
+struct Counts {
+    row: usize,
+    since: u64,
+    before: u64,
+    is_new: bool,
+}
+
+/// The words that became much more frequent since a snapshot, those with the largest factor first.
 ///
 /// The text before the snapshot and the text after it are two samples. Dunning's (1993) ratio says how much better two
 /// rates explain a word's counts than one does: with k₁ of n₁ tokens after and k₂ of n₂ before,
-/// 2 Σ kᵢ ln(kᵢ/nᵢ / p) + (nᵢ − kᵢ) ln((1 − kᵢ/nᵢ) / (1 − p)) with p = (k₁ + k₂) / (n₁ + n₂). Unlike a quotient of rates,
-/// it does not favor the rarest words, and a frequent word that keeps its share scores about 1. Words that fell, or that
-/// occurred fewer than `min_count` times since, are left out.
+/// 2 Σ kᵢ ln(kᵢ/nᵢ / p) + (nᵢ − kᵢ) ln((1 − kᵢ/nᵢ) / (1 − p)) with p = (k₁ + k₂) / (n₁ + n₂). It takes tokens for
+/// independent, but texts have topics and styles: the share of any word varies from one to the next, by more than the counts
+/// of a frequent word could by chance, so that *of* would lead every list. How much words vary is measured, as the typical
+/// size of the logarithm of the quotient of the two shares among words of about the same frequency, and the ratio is divided
+/// by what exceeds chance. Words are listed if the result exceeds a threshold, and if they are at least half as frequent
+/// again as before, at the lower end of the 95 % interval. They are sorted by that end, which favors neither rare words nor
+/// frequent ones.
 ///
 /// A snapshot has only the most frequent words. Any other word that was known is assumed to have been as frequent as the
-/// last of them, which is the most it can have been. Without a snapshot, words that entered since the time are listed by
-/// count.
+/// last of them, which is the most it can have been. Without a snapshot, new words are listed by count, unless all words are
+/// new.
 pub fn emerging(
     published: &Published,
     since: Timestamp,
     snapshot: Option<(&SnapshotInfo, &Embeddings)>,
-    min_count: u64,
+    min_gain: u64,
     n: usize,
 ) -> Vec<Emerging> {
-    let embeddings = &published.embeddings;
-    let words_since = published.progress.tokens.saturating_sub(snapshot.map_or(0, |(info, _)| info.words));
-    // Upper bound of the old count of words that the snapshot leaves out.
-    let left_out = snapshot.filter(|(info, old)| old.len() < info.vocabulary);
-    let left_out = left_out.and_then(|(_, old)| Some(old.count(old.len().checked_sub(1)?)));
-    // The score, the row, and the old count if the word was known.
-    let candidate = |row: usize| {
-        let (count, first_seen) = (embeddings.count(row), published.seen[row].first);
-        let old_count = match snapshot {
-            Some((info, old)) if first_seen <= info.time => {
-                old.index_of(embeddings.word(row)).map(|row| old.count(row)).or(left_out)
-            }
-            // A word that left and returned is new, and its count started at 0.
-            Some(_) => None,
-            None if first_seen >= since => None,
-            None => return None,
-        };
-        let before = old_count.unwrap_or(0).min(count);
-        let gained = count - before;
-        if gained < min_count.max(1) {
-            return None;
-        }
-        let score = match snapshot {
-            Some((info, _)) => log_likelihood([gained, before], [words_since, info.words])?,
-            None => count as f64,
-        };
-        (old_count.is_none() || score >= SMALLEST_SCORE).then_some((score, row, old_count))
+    let words: Vec<Counts> = match snapshot {
+        Some((info, old)) => counts_since(published, info, old),
+        None => new_words(published, since),
     };
-    let mut rising: Vec<_> = (0..embeddings.len()).filter_map(candidate).collect();
-    // Ties are broken by frequency.
-    rising.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
-    rising.truncate(n);
-    let describe = |(score, row, old_count): (f64, usize, Option<u64>)| {
-        let count = embeddings.count(row);
-        let before = old_count.unwrap_or(0).min(count);
-        Emerging {
+    let words_before = snapshot.map_or(0, |(info, _)| info.words);
+    let words_since = published.progress.tokens.saturating_sub(words_before);
+    let variation = Variation::measure(&words, [words_since, words_before]);
+    let describe = |counts: &Counts| {
+        let Counts { row, since, before, is_new } = *counts;
+        let (score, factor) = match snapshot {
+            Some(_) => {
+                let change = Change::new([since, before], [words_since, words_before]);
+                let variance = variation.of(row);
+                let factor = change.least_factor(variance);
+                let score = change.log_likelihood / (1.0 + variance / change.chance);
+                if score < MIN_SCORE || factor < MIN_FACTOR {
+                    return None;
+                }
+                (Some(score), Some(factor))
+            }
+            None => (None, None),
+        };
+        let embeddings = &published.embeddings;
+        (since >= min_gain.max(1)).then(|| Emerging {
             word: embeddings.word(row).to_owned(),
-            count,
+            count: embeddings.count(row),
             before,
-            new: old_count.is_none(),
-            rate: (count - before) as f64 * 1e6 / words_since.max(1) as f64,
+            new: is_new,
+            factor,
+            share: share(since, words_since),
+            share_before: share(before, words_before),
             score,
             first_seen: published.seen[row].first,
             last_seen: published.seen[row].last,
-        }
+        })
     };
-    rising.into_iter().map(describe).collect()
+    let mut rising: Vec<Emerging> = words.iter().filter_map(describe).collect();
+    // Without factors, the order is that of the counts.
+    let factor = |word: &Emerging| word.factor.unwrap_or(0.0);
+    rising.sort_by(|left, right| factor(right).total_cmp(&factor(left)));
+    rising.truncate(n);
+    rising
+}
+
+fn counts_since(published: &Published, info: &SnapshotInfo, old: &Embeddings) -> Vec<Counts> {
+    let embeddings = &published.embeddings;
+    // Upper bound of the old count of words that the snapshot leaves out.
+    let left_out = (old.len() < info.vocabulary).then(|| old.len().checked_sub(1)).flatten();
+    let left_out = left_out.map(|last| old.count(last));
+    let counts = |row: usize| {
+        let count = embeddings.count(row);
+        // A word that left and returned is new, and its count started at 0.
+        let was_known = published.seen[row].first <= info.time;
+        let known = || old.index_of(embeddings.word(row)).map(|row| old.count(row)).or(left_out);
+        let before = was_known.then(known).flatten();
+        let is_new = before.is_none();
+        let before = before.unwrap_or(0).min(count);
+        Counts { row, since: count - before, before, is_new }
+    };
+    (0..embeddings.len()).map(counts).collect()
+}
+
+fn new_words(published: &Published, since: Timestamp) -> Vec<Counts> {
+    let is_new = |row: &usize| published.seen[*row].first >= since;
+    let rows: Vec<usize> = (0..published.embeddings.len()).filter(is_new).collect();
+    if rows.len() == published.embeddings.len() {
+        return Vec::new();
+    }
+    let counts = |row| Counts { row, since: published.embeddings.count(row), before: 0, is_new: true };
+    rows.into_iter().map(counts).collect()
+}
+
+/// How a word's share of the text changed.
+struct Change {
+    /// Dunning's ratio; 0 if the share did not rise.
+    log_likelihood: f64,
+    /// The logarithm of the quotient of the two shares.
+    log_factor: f64,
+    /// The variance of that logarithm if tokens were independent.
+    chance: f64,
+}
+
+impl Change {
+    fn new(counts: [u64; 2], words: [u64; 2]) -> Change {
+        // Half an occurrence more, so that a word that did not occur has a share.
+        let [since, before] = counts.map(|count| count as f64 + 0.5);
+        let [words_since, words_before] = words.map(|words| words.max(1) as f64);
+        Change {
+            log_likelihood: log_likelihood(counts, words).unwrap_or(0.0),
+            log_factor: (since / words_since / (before / words_before)).ln(),
+            chance: 1.0 / since + 1.0 / before,
+        }
+    }
+
+    /// The lower end of the 95 % interval of the factor.
+    fn least_factor(&self, variance: f64) -> f64 {
+        (self.log_factor - DEVIATIONS * (self.chance + variance).sqrt()).exp()
+    }
+}
+
+/// How much the shares of words vary from text to text, beyond chance, by frequency.
+struct Variation {
+    /// The variance of the logarithm of the factor in each group of rows.
+    groups: Vec<f64>,
+}
+
+impl Variation {
+    fn measure(words: &[Counts], totals: [u64; 2]) -> Variation {
+        let all = variance(words, totals).unwrap_or(0.0);
+        Variation {
+            groups: words.chunks(GROUP).map(|group| variance(group, totals).unwrap_or(all)).collect(),
+        }
+    }
+
+    fn of(&self, row: usize) -> f64 {
+        self.groups.get(row / GROUP).copied().unwrap_or(0.0)
+    }
+}
+
+/// The variance beyond chance, from medians, which a few emerging words do not change; `None` if there are too few words.
+fn variance(words: &[Counts], totals: [u64; 2]) -> Option<f64> {
+    let is_frequent = |word: &&Counts| word.since >= 5 && word.before >= 5;
+    let changes: Vec<Change> =
+        words.iter().filter(is_frequent).map(|word| Change::new([word.since, word.before], totals)).collect();
+    if changes.len() < MIN_GROUP {
+        return None;
+    }
+    let median = |mut values: Vec<f64>| {
+        let middle = values.len() / 2;
+        *values.select_nth_unstable_by(middle, f64::total_cmp).1
+    };
+    // Topics that the whole text left behind make the others more frequent, without anything having emerged.
+    let center = median(changes.iter().map(|change| change.log_factor).collect());
+    let squares = changes.iter().map(|change| (change.log_factor - center).powi(2)).collect();
+    let chance = median(changes.iter().map(|change| change.chance).collect());
+    Some((median(squares) / MEDIAN_SQUARE - chance).max(0.0))
+}
+
+fn share(count: u64, words: u64) -> f64 {
+    count as f64 / words.max(count).max(1) as f64
 }
 
 /// Dunning's ratio of a word with these `counts` among this many `words`; `None` if its rate did not rise from the second
@@ -118,6 +245,8 @@ fn log_likelihood(counts: [u64; 2], words: [u64; 2]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use skipstream::unstable::Random;
+
     use super::*;
     use crate::change::testing::{of_embeddings, published_at};
 
@@ -125,13 +254,81 @@ mod tests {
         Timestamp::from_second(1_000_000 + hour * 3_600).unwrap()
     }
 
-    fn embeddings(words: &[(&str, u64)]) -> Embeddings {
-        Embeddings::new(1, words.iter().copied(), vec![1.0; words.len()]).unwrap()
+    fn embeddings<S: AsRef<str>>(words: &[(S, u64)]) -> Embeddings {
+        let named = words.iter().map(|(word, count)| (word.as_ref(), *count));
+        Embeddings::new(1, named, vec![1.0; words.len()]).unwrap()
     }
 
     fn info(words: u64, old: &Embeddings) -> SnapshotInfo {
         let name = crate::change::SnapshotName::new("a").unwrap();
         SnapshotInfo { name, time: time(10), seq: 1, vocabulary: old.len(), words, pinned: false }
+    }
+
+    /// The number of events with this mean.
+    fn poisson(random: &mut Random, mean: f64) -> u64 {
+        if mean > 50.0 {
+            return (mean + mean.sqrt() * normal(random)).max(0.0).round() as u64;
+        }
+        let (limit, mut product, mut events) = ((-mean).exp(), random.uniform(), 0);
+        while product > limit {
+            product *= random.uniform();
+            events += 1;
+        }
+        events
+    }
+
+    fn normal(random: &mut Random) -> f64 {
+        (-2.0 * (1.0 - random.uniform()).ln()).sqrt() * (std::f64::consts::TAU * random.uniform()).cos()
+    }
+
+    /// A text of 2,000 words whose frequencies fall as in a language, then as much text again, in which the share of each
+    /// word varies by a quarter, and those of `planted` words by a factor.
+    fn two_texts(seed: u64, planted: &[(&str, f64)]) -> (SnapshotInfo, Embeddings, Published) {
+        let mut random = Random::new(seed);
+        let (mut old, mut now) = (Vec::new(), Vec::new());
+        for number in 0..2_000u32 {
+            let name = format!("w{number}");
+            let mean = 30_000.0 / f64::from(number + 1);
+            let before = poisson(&mut random, mean);
+            let factor = planted.iter().find(|(word, _)| *word == name).map_or(1.0, |(_, factor)| *factor);
+            let varied = mean * factor * (0.25 * normal(&mut random)).exp();
+            let since = poisson(&mut random, varied);
+            old.extend((before > 0).then(|| (name.clone(), before)));
+            now.extend((before + since > 0).then(|| (name, before + since)));
+        }
+        let old = embeddings(&old);
+        let info = info((0..old.len()).map(|row| old.count(row)).sum(), &old);
+        (info, old, of_embeddings(time(20), 2, embeddings(&now), time(0)))
+    }
+
+    #[test]
+    fn texts_without_a_change_have_no_emerging_words() {
+        let lists = 100;
+        let is_alarm = |seed: &u64| {
+            let (info, old, published) = two_texts(*seed, &[]);
+            !emerging(&published, time(10), Some((&info, &old)), 5, 20).is_empty()
+        };
+        let alarms = (0..lists).filter(is_alarm).count();
+        assert!(alarms <= 5, "{alarms} of {lists} lists");
+    }
+
+    #[test]
+    fn planted_changes_are_found_and_frequent_words_do_not_lead() {
+        for seed in 0..20 {
+            // The most frequent word becomes a third more frequent, which is far beyond chance.
+            let planted = [("w0", 1.35), ("w1", 1.35), ("w60", 6.0), ("w300", 8.0), ("w500", 0.1)];
+            let (info, old, published) = two_texts(seed, &planted);
+            let rising = emerging(&published, time(10), Some((&info, &old)), 5, 20);
+            let mut words: Vec<&str> = rising.iter().map(|rising| rising.word.as_str()).collect();
+            words.sort_unstable();
+            assert_eq!(words, ["w300", "w60"], "seed {seed}");
+            assert!(
+                rising.windows(2).all(|pair| pair[0].factor >= pair[1].factor),
+                "sorted by what is shown"
+            );
+            let factor = rising.iter().find(|word| word.word == "w60").unwrap().factor.unwrap();
+            assert!((1.5..6.0).contains(&factor), "{factor} is at the lower end");
+        }
     }
 
     #[test]
@@ -152,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn planted_words_come_first_and_steady_ones_not_at_all() {
+    fn new_words_come_first_and_steady_ones_not_at_all() {
         // Ten thousand words before and as many since: a hundred steady words, one that is new, one that rises, one that
         // falls, one that is too rare to tell.
         let names: Vec<String> = (0..100).map(|number| format!("steady{number}")).collect();
@@ -160,12 +357,10 @@ mod tests {
         let old: Vec<(&str, u64)> = steady(1).chain([("rises", 20), ("falls", 300)]).collect();
         let old = embeddings(&old);
         let now: Vec<(&str, u64)> =
-            steady(2).chain([("rises", 220), ("falls", 310), ("new", 150), ("rare", 3)]).collect();
+            steady(2).chain([("rises", 220), ("falls", 310), ("new", 150), ("rare", 8)]).collect();
         let mut published = of_embeddings(time(20), 2, embeddings(&now), time(0));
-        for (row, word) in
-            published.embeddings.words().map(str::to_owned).collect::<Vec<_>>().iter().enumerate()
-        {
-            if word == "new" || word == "rare" {
+        for row in 0..published.embeddings.len() {
+            if ["new", "rare"].contains(&published.embeddings.word(row)) {
                 published.seen[row].first = time(15);
             }
         }
@@ -176,10 +371,9 @@ mod tests {
         assert_eq!((rising[0].new, rising[0].before, rising[0].count), (true, 0, 150));
         assert_eq!((rising[1].new, rising[1].before, rising[1].count), (false, 20, 220));
         let words_since = published.progress.tokens - 9_320;
-        assert_eq!(rising[0].rate, 150.0 * 1e6 / words_since as f64);
-        let with_rare = emerging(&published, time(10), Some((&snapshot, &old)), 1, 20);
-        assert_eq!(with_rare.last().unwrap().word, "rare");
+        assert_eq!((rising[0].share, rising[0].share_before), (150.0 / words_since as f64, 0.0));
         assert_eq!(emerging(&published, time(10), Some((&snapshot, &old)), 5, 1).len(), 1);
+        assert_eq!(emerging(&published, time(10), Some((&snapshot, &old)), 200, 9).len(), 1);
     }
 
     #[test]
@@ -205,9 +399,12 @@ mod tests {
             published.seen[row].first = time(12);
         }
         let rising = emerging(&published, time(12), None, 5, 9);
-        let listed: Vec<(&str, f64, bool)> =
-            rising.iter().map(|rising| (rising.word.as_str(), rising.score, rising.new)).collect();
-        assert_eq!(listed, [("newer", 40.0, true), ("new", 30.0, true)]);
+        let listed: Vec<(&str, u64, bool)> =
+            rising.iter().map(|rising| (rising.word.as_str(), rising.count, rising.new)).collect();
+        assert_eq!(listed, [("newer", 40, true), ("new", 30, true)]);
         assert!(emerging(&published, time(13), None, 5, 9).is_empty());
+        // If all words are new, the most frequent ones say nothing.
+        published.seen[0].first = time(12);
+        assert!(emerging(&published, time(12), None, 5, 9).is_empty());
     }
 }

@@ -16,6 +16,7 @@ use super::store::SnapshotInfo;
 use super::vocabulary::Known;
 use crate::error::{Error, Result};
 use crate::published::Published;
+use crate::samples::MEASURE_EVERY;
 use crate::service::Service;
 use crate::threads;
 
@@ -58,6 +59,7 @@ struct State {
     /// The last line of the last snapshot, so that no version is saved twice.
     saved_seq: Option<u64>,
     watch_due: Instant,
+    measured_at: Option<Instant>,
     /// The snapshot that watched words are compared with, and the words reported since.
     reported: (Option<SnapshotName>, HashSet<String>),
 }
@@ -72,6 +74,7 @@ impl State {
             due: after(newest.as_ref().map_or(now, |info| info.time), interval(&service)),
             saved_seq: newest.map(|info| info.seq),
             watch_due: Instant::now() + WATCH_EVERY,
+            measured_at: None,
             reported: Default::default(),
             service,
         }
@@ -80,8 +83,8 @@ impl State {
     async fn run(mut self) {
         let service = self.service.clone();
         loop {
-            // A snapshot may be due even if nothing is published.
-            let wait = tokio::time::timeout(Duration::from_secs(10), self.publications.changed());
+            // A snapshot or a measurement may be due even if nothing is published.
+            let wait = tokio::time::timeout(MEASURE_EVERY, self.publications.changed());
             tokio::select! {
                 biased;
                 () = service.events.closed() => return,
@@ -89,6 +92,10 @@ impl State {
             }
             let published = self.publications.borrow_and_update().clone();
             self.look_at(&published, Timestamp::now());
+            if self.measured_at.is_none_or(|last| last.elapsed() >= MEASURE_EVERY) {
+                self.measured_at = Some(Instant::now());
+                service.samples.measure(&service);
+            }
         }
     }
 

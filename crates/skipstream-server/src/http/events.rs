@@ -36,7 +36,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// |---|---|---|
 /// | `progress` | every second | the changing part of `/v1/stats` |
 /// | `published` | a new version was published | `seq`, `time`, `vocabulary`, `words` |
-/// | `arrived`, `evicted` | words entered or left the vocabulary | `words` (at most 50), `n` |
+/// | `arrived` | words reached the default minimum count | `words` (at most 50), `n`, `returned` (how many had left before) |
+/// | `evicted` | such words left the vocabulary | `words` (at most 50), `n` |
 /// | `kept` | a snapshot was saved | as in `/v1/snapshots` |
 /// | `drift` | a watched word moved more than chance explains | `since`, and the word as in `/v1/movers` |
 /// | `problem` | something failed and will be retried | `message` |

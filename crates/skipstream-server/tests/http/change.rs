@@ -127,9 +127,11 @@ async fn words_that_rise_are_listed() {
             .collect()
     };
     assert_eq!(listed(&answer), [("bread".to_owned(), false, 10), ("butter".to_owned(), true, 0)]);
+    let factor = |number: usize| answer["words"][number]["factor"].as_f64().unwrap();
+    assert!(factor(0) >= factor(1) && factor(1) >= 1.5, "sorted by what is shown");
     assert_eq!(listed(&client.get("/v1/emerging?n=1").await.good()).len(), 1);
     assert_eq!(
-        listed(&client.get("/v1/emerging?min_count=31").await.good()),
+        listed(&client.get("/v1/emerging?min_gain=31").await.good()),
         [("bread".to_owned(), false, 10)]
     );
     client.get("/v1/emerging?since=second").await.assert_refused(
@@ -154,30 +156,58 @@ async fn without_a_snapshot_new_words_are_listed_and_none_moved() {
     assert_eq!((&answer["since"], &answer["movers"]), (&Value::Null, &json!([])));
 }
 
+/// Three hundred words in two groups; `w7` is in the first, or in the second.
+fn groups(counts: u64, has_moved: bool) -> Vec<(String, u64, [f32; 2])> {
+    let word = |number: u64| {
+        let is_second = if number == 7 { has_moved } else { number % 2 == 0 };
+        // Words differ from each other, and all of them move a little.
+        let own = (number * 37 % 100) as f32 / 100.0 + ((number * 53 + counts) % 17) as f32 / 500.0;
+        let vector = if is_second { [0.2 * own, 1.0] } else { [1.0, 0.2 * own] };
+        (format!("w{number}"), 1_000 - number + counts, vector)
+    };
+    (0..300).map(word).collect()
+}
+
+fn publish_groups(client: &Client, seq: u64, groups: &[(String, u64, [f32; 2])]) {
+    let words: Vec<(&str, u64, [f32; 2])> =
+        groups.iter().map(|(word, count, vector)| (word.as_str(), *count, *vector)).collect();
+    publish(client, seq, &words);
+}
+
 #[tokio::test]
 async fn words_that_moved_are_listed_with_their_company() {
     let client = Client::new();
+    publish_groups(&client, 8, &groups(0, false));
     client.post("/v1/snapshots", r#"{"name": "first"}"#).await;
-    let words = [
-        ("king", 60, [-0.2, 1.0]),
-        ("queen", 50, [0.9, 0.3]),
-        ("man", 40, [0.8, -0.5]),
-        ("woman", 30, [0.7, -0.2]),
-    ];
-    publish(&client, 9, &words);
+    publish_groups(&client, 9, &groups(50, true));
     let answer = client.get("/v1/movers?since=first&n=2").await.good();
-    assert_eq!(answer["snapshot"]["seq"], 9);
-    assert_eq!(answer["since"], json!({"name": "first", "time": "2026-11-15T20:00:00Z"}));
+    assert_eq!((&answer["snapshot"]["seq"], &answer["since"]["name"]), (&json!(9), &json!("first")));
+    assert_eq!((&answer["ranked"], &answer["warnings"]), (&json!(300), &json!([])));
     let movers = answer["movers"].as_array().unwrap();
-    assert_eq!((movers.len(), &movers[0]["word"]), (2, &json!("king")));
-    assert_eq!((&movers[0]["old_count"], &movers[0]["new_count"]), (&json!(50), &json!(60)));
-    assert!(movers[0]["neighbors_before"].as_array().unwrap().contains(&json!("queen")));
+    assert_eq!((&movers[0]["word"], &movers[0]["above_floor"]), (&json!("w7"), &json!(true)));
+    assert_eq!((&movers[0]["old_count"], &movers[0]["new_occurrences"]), (&json!(993), &json!(50)));
+    let number = |word: &Value| word.as_str().unwrap()[1..].parse::<u64>().unwrap();
+    assert!(movers[0]["neighbors_after"].as_array().unwrap().iter().all(|word| number(word) % 2 == 0));
     client.get("/v1/movers?since=second").await.assert_refused(
         404,
         "unknown-snapshot",
         "no snapshot with this name",
     );
     client.get("/v1/movers?n=101").await.assert_refused(400, "bad-query", "from 1 to 100");
+}
+
+#[tokio::test]
+async fn a_line_of_text_moves_no_word() {
+    let client = Client::new();
+    publish_groups(&client, 8, &groups(0, false));
+    client.post("/v1/snapshots", r#"{"name": "first"}"#).await;
+    // The vector of a word that did not occur has changed, and five words occurred.
+    let mut after = groups(0, true);
+    after[..5].iter_mut().for_each(|word| word.1 += 6);
+    publish_groups(&client, 9, &after);
+    let answer = client.get("/v1/movers?since=first").await.good();
+    assert_eq!((&answer["movers"], &answer["warnings"]), (&json!([]), &json!(["too-little-text"])));
+    assert_eq!(answer["ranked"], 5);
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ pub struct Query {
     n: Option<Words>,
     /// Minimum number of occurrences since then; 5 by default
     #[param(inline)]
-    min_count: Option<Occurrences>,
+    min_gain: Option<Occurrences>,
 }
 
 /// Emerging words
@@ -37,17 +37,19 @@ pub struct Query {
 pub struct EmergingWords {
     /// What the current version is compared with
     pub since: Baseline,
-    /// The words, most significant first
+    /// The words, those that rose most first
     pub words: Vec<Emerging>,
 }
 
 /// New words, and words that became more frequent
 ///
-/// Compares the current version with the last snapshot before the given time, or else with the oldest one. The score is
-/// Dunning's log-likelihood ratio: with k1 of n1 tokens since and k2 of n2 before, and p = (k1 + k2) / (n1 + n2), it is
-/// 2 (k1 ln(k1 / n1 / p) + (n1 - k1) ln((1 - k1 / n1) / (1 - p)) + the same for k2 and n2). Lists new words, and others
-/// whose share rose with a score of at least 24. Without a snapshot, it lists words that appeared since the given time, by
-/// count.
+/// Compares the current version with the last snapshot before the given time, or else with the oldest one. Lists words whose
+/// share of the text rose by at least half, and by more than words of the same frequency vary from text to text; they are
+/// sorted by `factor`. The score is Dunning's log-likelihood ratio (with k1 of n1 tokens since and k2 of n2 before, and
+/// p = (k1 + k2) / (n1 + n2), that is 2 (k1 ln(k1 / n1 / p) + (n1 - k1) ln((1 - k1 / n1) / (1 - p)) + the same for k2 and
+/// n2)), divided by how much more than by chance words of the same frequency vary; it is at least 24. In a text in which
+/// nothing changes, fewer than one list in 20 has any word. Without a snapshot, it lists words that appeared since the given
+/// time, by count, unless all words did.
 #[utoipa::path(
     get, path = "/v1/emerging", tag = "change", params(Query),
     responses(
@@ -58,7 +60,7 @@ pub struct EmergingWords {
 )]
 pub async fn list(
     State(service): State<Arc<Service>>,
-    Parameters(Query { since, n, min_count }): Parameters<Query>,
+    Parameters(Query { since, n, min_gain }): Parameters<Query>,
 ) -> Result<Json<Answer<EmergingWords>>, ApiError> {
     compute(move || {
         let published = service.published();
@@ -67,8 +69,8 @@ pub async fn list(
         let snapshot =
             info.and_then(|info| service.snapshots.embeddings(&info.name).map(|vectors| (info, vectors)));
         let before = snapshot.as_ref().map(|(info, embeddings)| (info, embeddings));
-        let min_count = min_count.map_or(5, |number| number.get() as u64);
-        let words = change::emerging(&published, time, before, min_count, n.map_or(20, Words::get));
+        let min_gain = min_gain.map_or(5, |number| number.get() as u64);
+        let words = change::emerging(&published, time, before, min_gain, n.map_or(20, Words::get));
         let since = match snapshot {
             Some((info, _)) => Baseline { name: Some(info.name), time: info.time },
             None => Baseline { name: None, time },

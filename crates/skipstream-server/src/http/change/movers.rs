@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use skipstream::eval::MovedWord;
+use skipstream::eval::{Drift, DriftWarning, MovedWord};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Baseline, resolve};
@@ -37,6 +37,11 @@ pub struct Moved {
     pub snapshot: PublishedInfo,
     /// The snapshot it was compared with; null if there is none, and then no word is listed
     pub since: Option<Baseline>,
+    /// Number of compared words that occurred at least 5 times since then; only these can have moved
+    pub ranked: usize,
+    /// Reasons not to trust the comparison: `too-little-text` (no word is listed then), `not-one-model`, `swapped`
+    #[schema(value_type = Vec<String>)]
+    pub warnings: Vec<DriftWarning>,
     /// The words that moved most for their frequency, strongest first
     #[schema(value_type = Vec<Mover>)]
     pub movers: Vec<MovedWord>,
@@ -58,6 +63,8 @@ pub struct Mover {
     pub old_count: Option<u64>,
     /// Occurrences now
     pub new_count: Option<u64>,
+    /// Occurrences since then
+    pub new_occurrences: Option<u64>,
     /// Share of nearest neighbors in common, from 0 to 1
     pub overlap: f64,
     /// Nearest neighbors then
@@ -69,8 +76,9 @@ pub struct Mover {
 /// Words whose meaning moved
 ///
 /// Compares the current version with the last snapshot before the given time, or else with the oldest one, on the words
-/// that both contain and that occurred at least 20 times in each. How far words move by chance is estimated from words of
-/// the same frequency.
+/// that both contain and that occurred at least 20 times in each. A word that did not occur since then has not moved by
+/// itself, so only words with at least 5 new occurrences are listed. How far words move by chance is estimated from words of
+/// the same frequency; if fewer than 50 words have new occurrences, there is too little text to tell.
 #[utoipa::path(
     get, path = "/v1/movers", tag = "change", params(Query),
     responses(
@@ -93,11 +101,25 @@ pub async fn list(
             (_, None) => None,
         };
         let Some(comparison) = comparison else {
-            return Ok(Json(Moved { snapshot: (&*published).into(), since: None, movers: Vec::new() }));
+            let snapshot = (&*published).into();
+            return Ok(Json(Moved {
+                snapshot,
+                since: None,
+                ranked: 0,
+                warnings: Vec::new(),
+                movers: Vec::new(),
+            }));
         };
         let movers = comparison.drift.moved.iter().take(n.map_or(20, Words::get)).cloned().collect();
         let since = Baseline { name: Some(comparison.old.name.clone()), time: comparison.old.time };
-        Ok(Json(Moved { snapshot: comparison.new.clone(), since: Some(since), movers }))
+        let Drift { ranked, warnings, .. } = &comparison.drift;
+        Ok(Json(Moved {
+            snapshot: comparison.new.clone(),
+            since: Some(since),
+            ranked: *ranked,
+            warnings: warnings.clone(),
+            movers,
+        }))
     })
     .await
 }
