@@ -15,6 +15,7 @@ mod threads;
 mod log;
 mod published;
 mod requests;
+mod samples;
 mod status;
 
 mod events;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
@@ -22,6 +23,9 @@ pub struct Metrics {
     started: Instant,
     requests: Family<Request, Counter>,
     durations: Family<Route, Histogram>,
+    /// Requests that a person waits for, and their nanoseconds.
+    queries: AtomicU64,
+    query_nanoseconds: AtomicU64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -36,6 +40,9 @@ struct Route {
     route: String,
 }
 
+/// Routes that take as long as the client or the text does.
+const LONG_ROUTES: [&str; 3] = ["/v1/text", "/v1/text/{seq}/wait", "/v1/events"];
+
 /// Buckets of the duration histogram in seconds.
 const BOUNDS: [f64; 12] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.3, 1.0, 3.0, 10.0];
 
@@ -45,6 +52,8 @@ impl Default for Metrics {
             started: Instant::now(),
             requests: Family::default(),
             durations: Family::new_with_constructor(|| Histogram::new(BOUNDS)),
+            queries: AtomicU64::default(),
+            query_nanoseconds: AtomicU64::default(),
         }
     }
 }
@@ -60,6 +69,16 @@ impl Metrics {
         self.requests.get_or_create(&request).inc();
         let route = Route { route: route.to_owned() };
         self.durations.get_or_create(&route).observe(duration.as_secs_f64());
+        if !LONG_ROUTES.contains(&route.route.as_str()) {
+            self.queries.fetch_add(1, Ordering::Relaxed);
+            self.query_nanoseconds.fetch_add(duration.as_nanos() as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// The number of requests so far, without uploads and event streams, and their total time.
+    pub fn queries(&self) -> (u64, Duration) {
+        let nanoseconds = self.query_nanoseconds.load(Ordering::Relaxed);
+        (self.queries.load(Ordering::Relaxed), Duration::from_nanos(nanoseconds))
     }
 
     pub fn text(&self, service: &Service) -> Result<String, fmt::Error> {

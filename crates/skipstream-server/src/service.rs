@@ -12,8 +12,10 @@ use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::log::Log;
 use crate::map::Maps;
+use crate::metrics::Metrics;
 use crate::published::{Published, PublishedInfo, Seq};
 use crate::requests::LearnerRequests;
+use crate::samples::Samples;
 use crate::search::SearchQueue;
 use crate::settings::ServeSettings;
 use crate::status::{Checkpoint, Status};
@@ -39,6 +41,9 @@ pub struct Service {
     pub events: Events,
     /// The state of training.
     pub status: ArcSwap<Status>,
+    /// Measurements over time.
+    pub samples: Samples,
+    pub(crate) metrics: Metrics,
     /// Requests to the learner.
     pub(crate) requests: LearnerRequests,
     pub(crate) model: Config,
@@ -70,6 +75,8 @@ impl Service {
             watch,
             events: Events::default(),
             status: ArcSwap::default(),
+            samples: Samples::default(),
+            metrics: Metrics::default(),
             requests: LearnerRequests::default(),
             model,
             memory_bound,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::de::Error;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use skipstream::{Bytes, Vectors};
 
 /// Limit on concurrent uploads.
@@ -27,7 +27,7 @@ pub(crate) const SHORT_JSON_BYTES: usize = 64 << 10;
 pub(crate) const LONG_JSONS: usize = 8;
 
 /// Settings of the service. Those of the model are [`skipstream::Config`].
-#[derive(Clone, Debug, PartialEq, Args, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[command(next_help_heading = "Service settings")]
 pub struct ServeSettings {
@@ -41,27 +41,30 @@ pub struct ServeSettings {
     pub listen: SocketAddr,
     /// Token file: each line is `read`, `write` or `admin`, and a token
     #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing)]
     pub tokens: Option<PathBuf>,
     /// Follow this file and learn its lines, like `tail -F`; can be repeated
     #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing)]
     pub follow: Vec<PathBuf>,
     /// Run this command and learn its output, and restart it when it exits; can be repeated
     #[arg(long, value_name = "COMMAND")]
+    #[serde(skip_serializing)]
     pub exec: Vec<String>,
     /// Vectors to publish: target, context or their sum [default: sum]
     #[arg(long, value_name = "WHICH", value_parser = vectors())]
     pub vectors: Vectors,
     /// Publish new vectors at this interval [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = period)]
-    #[serde(deserialize_with = "period_in_file")]
+    #[serde(with = "period_in_file")]
     pub publish_every: Duration,
     /// How often to write a checkpoint [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = period)]
-    #[serde(deserialize_with = "period_in_file")]
+    #[serde(with = "period_in_file")]
     pub checkpoint_every: Duration,
     /// How often to save a snapshot, to see what changed [default: 1h]
     #[arg(long, value_name = "TIME", value_parser = period)]
-    #[serde(deserialize_with = "period_in_file")]
+    #[serde(with = "period_in_file")]
     pub snapshot_every: Duration,
     /// Number of recent snapshots to keep [default: 48]
     #[arg(long, value_name = "N")]
@@ -80,22 +83,22 @@ pub struct ServeSettings {
     pub index: Index,
     /// Capacity of the queue of text to learn; when it is full, uploads get status 429 [default: 256Mi]
     #[arg(long, value_name = "SIZE", value_parser = size)]
-    #[serde(deserialize_with = "size_in_file")]
+    #[serde(with = "size_in_file")]
     pub queue_size: u64,
     /// Maximum decompressed request size [default: 1Gi]
     #[arg(long, value_name = "SIZE", value_parser = size)]
-    #[serde(deserialize_with = "size_in_file")]
+    #[serde(with = "size_in_file")]
     pub max_body_size: u64,
     /// Maximum length of a line [default: 1Mi]
     #[arg(long, value_name = "SIZE", value_parser = size)]
-    #[serde(deserialize_with = "size_in_file")]
+    #[serde(with = "size_in_file")]
     pub max_line_size: u64,
     /// Maximum number of concurrent requests; more get status 503 [default: 512]
     #[arg(long, value_name = "N")]
     pub max_requests: usize,
     /// Request timeout; an upload may be idle for 120 times as long [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = period)]
-    #[serde(deserialize_with = "period_in_file")]
+    #[serde(with = "period_in_file")]
     pub request_timeout: Duration,
     /// Allow web pages of this origin (https://example.org); can be repeated
     #[arg(long, value_name = "ORIGIN")]
@@ -105,8 +108,21 @@ pub struct ServeSettings {
     pub log_format: Option<LogFormat>,
 }
 
+impl ServeSettings {
+    /// The name and meaning of each setting.
+    pub(crate) fn help() -> Vec<(String, String)> {
+        let command = ServeSettings::augment_args_for_update(clap::Command::new("serve"));
+        let help = |flag: &clap::Arg| {
+            let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
+            let help = help.split_once(" [default: ").map_or(help.as_str(), |(help, _)| help).to_owned();
+            (flag.get_id().to_string(), help)
+        };
+        command.get_arguments().map(help).collect()
+    }
+}
+
 /// How neighbors are searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Index {
     /// Compare with every word.
@@ -116,7 +132,7 @@ pub enum Index {
 }
 
 /// Format of the log on standard error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogFormat {
     /// Text for people.
@@ -171,8 +187,19 @@ fn period(text: &str) -> Result<Duration, String> {
         .map_err(|error| format!("invalid duration `{text}`; expected one such as 2s or 5m: {error}"))
 }
 
-fn period_in_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    period(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+/// In files and in JSON.
+mod period_in_file {
+    use serde::{Serialize, Serializer};
+
+    use super::*;
+
+    pub fn serialize<S: Serializer>(period: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        humantime::format_duration(*period).to_string().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        period(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
 }
 
 /// A size in bytes: `256Mi`.
@@ -180,8 +207,22 @@ fn size(text: &str) -> Result<u64, String> {
     text.parse().map(|Bytes(bytes)| bytes)
 }
 
-fn size_in_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    Bytes::deserialize(deserializer).map(|Bytes(bytes)| bytes)
+/// In files and in JSON.
+mod size_in_file {
+    use serde::{Serialize, Serializer};
+
+    use super::*;
+
+    pub fn serialize<S: Serializer>(bytes: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        let units = [(30, "Gi"), (20, "Mi"), (10, "Ki"), (0, "")];
+        let unit = units.into_iter().find(|(bits, _)| bytes.is_multiple_of(1 << bits));
+        let (bits, unit) = unit.unwrap_or_default();
+        format!("{}{unit}", bytes >> bits).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        Bytes::deserialize(deserializer).map(|Bytes(bytes)| bytes)
+    }
 }
 
 fn vectors() -> impl TypedValueParser<Value = Vectors> {

@@ -1,7 +1,5 @@
 //! The progress of learning.
 
-use std::collections::VecDeque;
-
 use jiff::Timestamp;
 use serde::Serialize;
 use skipstream::Progress;
@@ -17,21 +15,10 @@ pub struct Status {
     pub words_per_second: f64,
     /// The mean loss per pair over the last few seconds; none if nothing was trained.
     pub loss: Option<f64>,
-    /// The loss curve, oldest point first.
-    pub losses: VecDeque<LossPoint>,
     /// The checkpoint on disk.
     pub checkpoint: Option<Checkpoint>,
     /// Why learning cannot continue normally, if so: a full disk, a diverged model.
     pub problem: Option<String>,
-}
-
-/// A point of the loss curve.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, utoipa::ToSchema)]
-pub struct LossPoint {
-    /// Words read since the stream began.
-    pub words: u64,
-    /// The mean loss per pair since the previous point.
-    pub loss: f64,
 }
 
 /// A checkpoint on disk

@@ -35,7 +35,6 @@ use utoipa_axum::routes;
 
 pub use error::ApiError;
 
-use crate::metrics::Metrics;
 use crate::page;
 use crate::service::Service;
 use access::Access;
@@ -50,14 +49,12 @@ pub fn router(service: Arc<Service>) -> Router {
     let settings = &service.settings;
     export::tidy(&settings.data);
     let access = Arc::new(Access::new(settings, &document));
-    let metrics = Arc::new(Metrics::default());
-    let trace = Arc::new(Trace::new(metrics.clone(), access.clone()));
+    let trace = Arc::new(Trace::new(service.clone(), access.clone()));
     let limits = Arc::new(Limits::new(settings));
     let cors = cors(&settings.cors_origin);
     routes
         .with_state(service)
         .layer(Extension(Arc::new(document)))
-        .layer(Extension(metrics))
         .layer(Extension(access.clone()))
         .layer(from_fn_with_state(access, access::guard))
         .merge(page::router())
@@ -97,6 +94,8 @@ fn api() -> OpenApiRouter<Arc<Service>> {
         .routes(routes!(operations::readyz))
         .routes(routes!(operations::metrics))
         .routes(routes!(operations::stats))
+        .routes(routes!(operations::history))
+        .routes(routes!(operations::settings))
         .routes(routes!(export::export))
         .routes(routes!(operations::checkpoint))
         .routes(routes!(document::openapi))

@@ -2,20 +2,23 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use serde_json::Value;
+use skipstream::{Config, Setting};
 use utoipa::ToSchema;
 
 use super::ApiError;
 use super::answer::Json;
 use crate::error::Error;
-use crate::metrics::{Metrics, resident_bytes};
+use crate::metrics::resident_bytes;
 use crate::published::{PublishedInfo, Seq};
+use crate::samples::Sample;
 use crate::service::Service;
-use crate::status::{Checkpoint, LossPoint};
+use crate::settings::ServeSettings;
+use crate::status::Checkpoint;
 
 /// The state of the service
 #[derive(Debug, Serialize, ToSchema)]
@@ -24,8 +27,6 @@ pub struct Stats {
     progress: Progress,
     /// Time since the service started
     uptime_seconds: f64,
-    /// The loss curve, oldest point first
-    losses: Vec<LossPoint>,
     /// Maximum size of the vocabulary
     max_vocabulary: usize,
     /// Settings of the model
@@ -48,7 +49,7 @@ pub struct Progress {
     words: u64,
     /// Size of the vocabulary
     vocabulary: usize,
-    /// Number of words evicted from the vocabulary
+    /// Number of departures from the vocabulary; a word that returned and left again counts each time
     evictions: u64,
     /// Text that waits to be learned
     queue: Queue,
@@ -112,18 +113,87 @@ impl Progress {
     get, path = "/v1/stats", tag = "operations",
     responses((status = 200, body = Stats)), security(("token" = ["read"]))
 )]
-pub async fn stats(
-    State(service): State<Arc<Service>>,
-    Extension(metrics): Extension<Arc<Metrics>>,
-) -> Json<Stats> {
+pub async fn stats(State(service): State<Arc<Service>>) -> Json<Stats> {
     Json(Stats {
         progress: Progress::now(&service),
-        uptime_seconds: metrics.uptime().as_secs_f64(),
-        losses: service.status.load().losses.iter().copied().collect(),
+        uptime_seconds: service.metrics.uptime().as_secs_f64(),
         max_vocabulary: service.model.max_vocabulary,
         settings: service.model.clone(),
         memory: Memory { bound_bytes: service.memory_bound, resident_bytes: resident_bytes() },
     })
+}
+
+/// Measurements over time
+#[derive(Debug, Serialize, ToSchema)]
+pub struct History {
+    /// The samples since the service started, oldest first: every 5 seconds in the first hour, fewer later
+    samples: Vec<Sample>,
+}
+
+/// Speed, loss, memory, requests and disk over time
+#[utoipa::path(
+    get, path = "/v1/stats/history", tag = "operations",
+    responses((status = 200, body = History)), security(("token" = ["read"]))
+)]
+pub async fn history(State(service): State<Arc<Service>>) -> Json<History> {
+    Json(History { samples: service.samples.list() })
+}
+
+/// All settings
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AllSettings {
+    /// Settings of the model
+    model: Vec<SettingInfo>,
+    /// Settings of the service, except for paths and commands
+    service: Vec<SettingInfo>,
+}
+
+/// A setting
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SettingInfo {
+    /// Its name, as in a settings file
+    name: String,
+    /// Its value
+    value: Value,
+    /// Its default
+    default: Value,
+    /// Its meaning
+    help: String,
+}
+
+impl SettingInfo {
+    /// The settings that have a value.
+    fn list(
+        about: impl Iterator<Item = (String, String)>,
+        values: &Value,
+        defaults: &Value,
+    ) -> Vec<SettingInfo> {
+        let info = |(name, help): (String, String)| {
+            let default = defaults.get(&name).cloned().unwrap_or_default();
+            Some(SettingInfo { value: values.get(&name)?.clone(), default, name, help })
+        };
+        about.filter_map(info).collect()
+    }
+}
+
+/// Settings of the model and of the service
+#[utoipa::path(
+    get, path = "/v1/settings", tag = "operations",
+    responses((status = 200, body = AllSettings)), security(("token" = ["read"]))
+)]
+pub async fn settings(State(service): State<Arc<Service>>) -> Result<Json<AllSettings>, ApiError> {
+    let json = |values: serde_json::Result<Value>| values.map_err(ApiError::internal);
+    let model = Setting::ALL.iter().map(|setting| (setting.name.to_owned(), setting.help.to_owned()));
+    let default = Config::default().check()?.resolved();
+    let model = SettingInfo::list(
+        model,
+        &json(serde_json::to_value(&service.model))?,
+        &json(serde_json::to_value(default))?,
+    );
+    let values = json(serde_json::to_value(&service.settings))?;
+    let defaults = json(serde_json::to_value(ServeSettings::default()))?;
+    let service = SettingInfo::list(ServeSettings::help().into_iter(), &values, &defaults);
+    Ok(Json(AllSettings { model, service }))
 }
 
 /// Write a checkpoint now
@@ -163,11 +233,8 @@ pub async fn readyz(State(service): State<Arc<Service>>) -> Result<&'static str,
     responses((status = 200, body = str, content_type = "application/openmetrics-text")),
     security(("token" = ["read"]))
 )]
-pub async fn metrics(
-    State(service): State<Arc<Service>>,
-    Extension(metrics): Extension<Arc<Metrics>>,
-) -> Result<Response, ApiError> {
-    let text = metrics.text(&service).map_err(ApiError::internal)?;
+pub async fn metrics(State(service): State<Arc<Service>>) -> Result<Response, ApiError> {
+    let text = service.metrics.text(&service).map_err(ApiError::internal)?;
     let kind = [(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")];
     Ok((kind, text).into_response())
 }

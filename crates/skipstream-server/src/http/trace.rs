@@ -16,21 +16,21 @@ use axum::response::Response;
 
 use super::access::Access;
 use super::body_end::on_body_end;
-use crate::metrics::Metrics;
+use crate::service::Service;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 #[derive(Debug)]
 pub struct Trace {
-    metrics: Arc<Metrics>,
+    service: Arc<Service>,
     access: Arc<Access>,
     numbers: AtomicU64,
     start: RandomState,
 }
 
 impl Trace {
-    pub fn new(metrics: Arc<Metrics>, access: Arc<Access>) -> Trace {
-        Trace { metrics, access, numbers: AtomicU64::new(0), start: RandomState::new() }
+    pub fn new(service: Arc<Service>, access: Arc<Access>) -> Trace {
+        Trace { service, access, numbers: AtomicU64::new(0), start: RandomState::new() }
     }
 
     /// The request id that the client sent, if it is harmless, or a new one.
@@ -57,7 +57,7 @@ pub async fn trace(State(trace): State<Arc<Trace>>, request: Request, next: Next
     let remote = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|remote| remote.0.to_string());
     let mut response = next.run(request).await;
     let status = response.status().as_u16();
-    trace.metrics.answered(&method, &route, status, start.elapsed());
+    trace.service.metrics.answered(&method, &route, status, start.elapsed());
     let value = HeaderValue::from_str(&id).expect("the id was checked, or consists of digits");
     response.headers_mut().insert(REQUEST_ID, value);
     on_body_end(response, move |bytes| {

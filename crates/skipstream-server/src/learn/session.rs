@@ -230,7 +230,7 @@ impl Session {
         };
         let before = fork.progress().totals;
         fork.train_source(&mut Tail(self.queue.sentences()))?;
-        self.meter.note_fork(&fork.progress(), &before, Instant::now());
+        self.meter.note(&fork.progress(), &before, Instant::now());
         let publication = publication(fork, &self.model.times, seq, self.service.settings.vectors);
         self.fork_end = Instant::now();
         self.fork_cost = self.fork_end - start;

@@ -477,7 +477,5 @@ fn the_status_tells_of_text_that_does_not_fill_a_batch() {
     running.wait_for(|status| {
         status.progress.is_some_and(|progress| progress.tokens == tokens) && status.loss.is_some()
     });
-    let status = running.service.status.load_full();
-    assert_eq!(status.losses.len(), 1);
     running.stop();
 }

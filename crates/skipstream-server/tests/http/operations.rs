@@ -1,7 +1,7 @@
 //! Health, stats, and the OpenAPI document.
 
 use axum::http::header;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::Client;
 
@@ -55,11 +55,11 @@ async fn unknown_paths_and_methods_are_json_errors() {
 }
 
 /// All schemas within a value.
-fn schemas<'a>(value: &'a serde_json::Value, found: &mut Vec<&'a serde_json::Value>) {
+fn schemas<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
     found.push(value);
     match value {
-        serde_json::Value::Array(values) => values.iter().for_each(|value| schemas(value, found)),
-        serde_json::Value::Object(fields) => fields.values().for_each(|value| schemas(value, found)),
+        Value::Array(values) => values.iter().for_each(|value| schemas(value, found)),
+        Value::Object(fields) => fields.values().for_each(|value| schemas(value, found)),
         _ => {}
     }
 }
@@ -104,4 +104,38 @@ async fn the_schemas_are_consistent() {
             assert!(path == "/healthz" || statuses.contains_key("401"), "{method} {path}");
         }
     }
+}
+
+#[tokio::test]
+async fn measurements_are_kept() {
+    let client = Client::new();
+    assert_eq!(client.get("/v1/stats/history").await.good(), json!({"samples": []}));
+    client.service.samples.measure(&client.service);
+    let sample = client.get("/v1/stats/history").await.good()["samples"][0].clone();
+    assert_eq!((&sample["words"], &sample["vocabulary"]), (&json!(200), &json!(6)));
+    assert!(sample["requests_per_second"].as_f64().unwrap() > 0.0 && sample["latency_ms"].is_number());
+    assert!(sample["disk_bytes"].as_u64().unwrap() > 0);
+}
+
+#[tokio::test]
+async fn settings_are_listed_with_their_meaning_and_without_secrets() {
+    let client = Client::with(|settings| {
+        settings.keep_recent = 3;
+        settings.exec = vec!["curl -H secret".to_owned()];
+    });
+    let answer = client.get("/v1/settings").await;
+    assert!(!String::from_utf8_lossy(&answer.body).contains("secret"));
+    let all = answer.good();
+    let find = |kind: &str, name: &str| -> Value {
+        let list = all[kind].as_array().unwrap().iter();
+        list.filter(|setting| setting["name"] == name).cloned().next().unwrap_or_default()
+    };
+    let keep = find("service", "keep_recent");
+    assert_eq!((&keep["value"], &keep["default"]), (&json!(3), &json!(48)));
+    assert_eq!(keep["help"], "Number of recent snapshots to keep");
+    assert_eq!(find("service", "publish_every")["value"], "2s");
+    assert_eq!(find("service", "queue_size")["value"], "256Mi");
+    assert_eq!(find("service", "exec"), Value::Null);
+    let dimensions = find("model", "dimensions");
+    assert_eq!((&dimensions["value"], &dimensions["default"]), (&json!(100), &json!(100)));
 }
