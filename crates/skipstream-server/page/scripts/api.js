@@ -33,7 +33,7 @@ export const isAbort = (error) => error instanceof DOMException && error.name ==
  * Sends a request and returns the JSON of the response, or null if it has no body.
  * @param {string} path
  * @param {{
- *   method?: string, query?: Parameters<typeof queryString>[0], json?: unknown, body?: string,
+ *   method?: string, query?: Parameters<typeof queryString>[0], json?: unknown, body?: string | Blob,
  *   headers?: Record<string, string>, signal?: AbortSignal,
  * }} options
  * @returns {Promise<any>}

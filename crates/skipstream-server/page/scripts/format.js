@@ -35,6 +35,9 @@ export function share(value) {
 /** 1 line, 2 lines @param {number} n @param {string} noun */
 export const many = (n, noun) => `${number(n)} ${n === 1 ? noun : `${noun}s`}`;
 
+/** What the count of a word is. */
+export const countTitle = "Occurrences since the word was last admitted to the vocabulary";
+
 /** The time since a moment: "12 s ago". @param {string} time */
 export function ago(time, now = Date.now()) {
   const seconds = Math.max(0, (now - Date.parse(time)) / 1000);
@@ -51,6 +54,14 @@ export function moment(time, now = Date.now()) {
   const then = Date.parse(time);
   if (now - then < 20 * 3600 * 1000) return clock.format(then);
   return now - then < 200 * 86400 * 1000 ? day.format(then) : date.format(then);
+}
+
+const second = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+/** A time on an axis that spans so many milliseconds. @param {number} time @param {number} span */
+export function clockTime(time, span) {
+  if (span < 180_000) return second.format(time);
+  return span < 24 * 3600 * 1000 ? clock.format(time) : day.format(time);
 }
 
 /** A moment in full, for titles. @param {string} time */

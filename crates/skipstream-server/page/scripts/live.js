@@ -8,9 +8,10 @@ import { parseEvents } from "./events.js";
 /** @typedef {{ seq: number, time: string, vocabulary: number }} Published */
 /**
  * @typedef {{
- *   words: number, words_per_second: number, loss: number | null, losses: { words: number, loss: number }[],
- *   vocabulary: number, max_vocabulary: number | null, evictions: number, learned: number, logged: number,
- *   queue: { bytes: number, limit_bytes: number }, snapshot: Published | null, problem?: string | null,
+ *   words: number, words_per_second: number, loss: number | null, vocabulary: number, max_vocabulary: number | null,
+ *   evictions: number, learned: number, logged: number, queue: { bytes: number, limit_bytes: number },
+ *   snapshot: Published | null, checkpoint: { seq: number, time: string } | null, memory?: { bound_bytes: number },
+ *   problem?: string | null,
  * }} Stats
  */
 
@@ -19,7 +20,6 @@ const longestPause = 10_000;
 // The service sends progress every second. A connection that is silent for this long is dead.
 const timeout = 20_000;
 const secondsShown = 180;
-const mostLosses = 600;
 
 /**
  * Dispatches every event of the service under its name (`published`, `arrived`, …, with the data as `detail`), `stats`
@@ -119,14 +119,7 @@ class Live extends EventTarget {
 
   /** @param {Stats} stats */
   #update(stats) {
-    const losses = stats.losses ?? [];
-    const last = losses.at(-1);
-    if (typeof stats.loss === "number" && (!last || stats.words > last.words)) {
-      losses.push({ words: stats.words, loss: stats.loss });
-    }
-    // The service thins its curve by halving it; so does the page until it asks for the curve again. The newest stays.
-    const thinned = losses.filter((_, index) => (losses.length - 1 - index) % 2 === 0);
-    this.stats = { ...stats, losses: losses.length > mostLosses ? thinned : losses };
+    this.stats = stats;
     this.dispatchEvent(new CustomEvent("stats"));
   }
 

@@ -6,7 +6,7 @@ import { announce, byId, h, replace } from "./dom.js";
 import { ago, exact, number } from "./format.js";
 import { live } from "./live.js";
 import { go, parse, to } from "./route.js";
-import { views } from "./views.js";
+import { viewOf, views } from "./views.js";
 
 const main = byId("view");
 const states = { connecting: "connecting", open: "idle", lost: "not connected", token: "no token" };
@@ -15,12 +15,12 @@ const problemShownFor = 30_000;
 let shown = new AbortController();
 let isFirst = true;
 
-/** Shows the view of the address, or the first one if there is no such view. */
+/** Shows the view of the address. */
 function show() {
   shown.abort();
   shown = new AbortController();
   const { name, argument, query } = parse(location.hash);
-  const view = views.find((one) => one.name === name) ?? views[0];
+  const view = viewOf(name);
   for (const link of tabs) link.removeAttribute("aria-current");
   tabs.find((link) => link.getAttribute("href") === to(view.name))?.setAttribute("aria-current", "page");
   const title = argument ?? view.title;
@@ -29,7 +29,7 @@ function show() {
 
   const root = h("div");
   replace(main, root);
-  view.show({ root, argument, query, signal: shown.signal });
+  view.show({ root, name, argument, query, signal: shown.signal });
   if (!isFirst) {
     // A screen reader and the Tab key continue in the new view.
     main.focus({ preventScroll: true });

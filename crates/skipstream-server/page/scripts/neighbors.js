@@ -1,7 +1,7 @@
 // Words with their similarities, as a table of bars.
 
 import { bar, h, table, th, wordLink } from "./dom.js";
-import { ago, exact, short, similarity } from "./format.js";
+import { ago, countTitle, exact, short, similarity } from "./format.js";
 
 /**
  * A table of neighbours. Counts and times that are not known are left out.
@@ -25,7 +25,7 @@ export function neighborTable(neighbors, label) {
     th("Word"),
     th(h("span.unseen", "Bar"), "bar"),
     th("Similarity", "number"),
-    hasCounts && th("Count", "number"),
+    hasCounts && th(h("span", { title: countTitle }, "Occurrences"), "number"),
     hasTimes && th("First seen", "number wide"),
   ];
   return table({ class: "bars", "aria-label": label }, headings, rows);

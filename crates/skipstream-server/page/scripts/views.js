@@ -3,13 +3,17 @@
 import { analogies } from "./views/analogies.js";
 import { change } from "./views/change.js";
 import { map } from "./views/map.js";
+import { missing } from "./views/missing.js";
 import { now } from "./views/now.js";
+import { settings } from "./views/settings.js";
 import { text } from "./views/text.js";
 import { word } from "./views/word.js";
 
 /**
  * What a view gets: its element, what the address says, and a signal that ends its requests and listeners.
- * @typedef {{ root: Element, argument: string | null, query: URLSearchParams, signal: AbortSignal }} Context
+ * @typedef {{
+ *   root: Element, name: string, argument: string | null, query: URLSearchParams, signal: AbortSignal,
+ * }} Context
  */
 /** @typedef {{ name: string, title: string, inNavigation: boolean, show: (context: Context) => void }} View */
 
@@ -21,4 +25,12 @@ export const views = [
   { name: "analogies", title: "Analogies", inNavigation: true, show: analogies },
   { name: "change", title: "Changes", inNavigation: true, show: change },
   { name: "text", title: "Add text", inNavigation: true, show: text },
+  { name: "settings", title: "Settings", inNavigation: true, show: settings },
 ];
+
+/** The view of an address, or one that says that there is none. @param {string} name @returns {View} */
+export function viewOf(name) {
+  return (
+    views.find((view) => view.name === name) ?? { name, title: "No such page", inNavigation: false, show: missing }
+  );
+}

@@ -27,6 +27,9 @@ def test_words_that_emerged_since_a_snapshot_are_listed(page: Page, service: Ser
     emerging = page.get_by_role("table", name="Emerging words")
     expect(emerging.get_by_role("link", name="quasar")).to_be_visible()
     expect(emerging.locator("tr", has_text="quasar")).to_contain_text("new")
+    expect(emerging.locator("tr", has_text="quasar")).to_contain_text("×")
+    factors = [float(text.strip("×").replace(",", "")) for text in emerging.locator("tbody td:nth-child(2)").all_inner_texts()]
+    assert factors == sorted(factors, reverse=True)
     expect(page.get_by_label("Compare with")).to_have_value("first-part")
     with page.expect_response("**/v1/movers?since=24h*"):
         page.get_by_label("Compare with").select_option("24h")
@@ -66,6 +69,13 @@ def test_an_analogy_is_solved_and_can_be_shared(page: Page) -> None:
     assert answers.first.locator("td").first.inner_text() in TOPICS["colors"]
     page.reload()
     expect(answers).to_have_count(10)
+
+
+def test_words_are_added_and_subtracted(page: Page) -> None:
+    page.goto(page.url.split("#")[0] + "#/analogies")
+    page.get_by_label("Words joined by plus and minus").fill("dog - cat + red")
+    page.get_by_role("button", name="Compute").click()
+    expect(page.get_by_role("table", name="dog - cat + red").locator("tbody tr")).to_have_count(10)
 
 
 def test_two_words_are_compared_and_one_does_not_belong(page: Page) -> None:

@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from service import Service
 
-VIEWS = ["#/", "#/word/berlin", "#/word/no-such-word", "#/map", "#/map/berlin", "#/analogies?a=cat&b=dog&c=red", "#/change", "#/text"]
+VIEWS = ["#/", "#/word/berlin", "#/word/no-such-word", "#/map", "#/map/berlin", "#/analogies?a=cat&b=dog&c=red", "#/change", "#/text", "#/settings", "#/no-such-view"]
 
 
 def settled(page: Page) -> None:
@@ -59,14 +59,41 @@ def test_the_theme_follows_the_system_and_then_the_button(service: Service, open
 
 def test_every_view_has_an_address_and_back_works(page: Page) -> None:
     settled(page)
-    for name, title in [("Map", "Map"), ("Analogies", "Analogies"), ("Changes", "Changes"), ("Add text", "Add text")]:
+    for name, title in [("Map", "Map"), ("Analogies", "Analogies"), ("Changes", "Changes"), ("Add text", "Add text"), ("Settings", "Settings")]:
         page.get_by_role("navigation").get_by_role("link", name=name).click()
         expect(page).to_have_title(f"{title} · skipstream")
         expect(page.get_by_role("navigation").get_by_role("link", name=name)).to_have_attribute("aria-current", "page")
     page.go_back()
-    expect(page).to_have_title("Changes · skipstream")
+    expect(page).to_have_title("Add text · skipstream")
     page.go_back()
-    expect(page).to_have_title("Analogies · skipstream")
+    expect(page).to_have_title("Changes · skipstream")
+
+
+def test_an_address_without_a_view_says_so(page: Page) -> None:
+    page.goto(page.url.split("#")[0] + "#/no-such-view")
+    expect(page.get_by_role("heading", level=1, name="No such page")).to_be_visible()
+    expect(page).to_have_title("No such page · skipstream")
+    page.get_by_role("link", name="Go to the start page").click()
+    expect(page.get_by_role("heading", name="New words")).to_be_visible()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_links_are_large_enough_for_a_finger(service: Service, open_page: Callable[..., Page], view: str) -> None:
+    page = open_page(f"{service.address}/{view}")
+    settled(page)
+    page.wait_for_timeout(300)
+    low = page.evaluate(
+        """() => [...document.querySelectorAll("a, button")].filter((one) => one.checkVisibility() && !one.closest(".unseen, .skip"))
+            .filter((one) => one.getBoundingClientRect().height < 23.9).map((one) => one.outerHTML.slice(0, 80))"""
+    )
+    assert low == []
+
+
+def test_the_settings_are_shown_and_what_differs_stands_out(page: Page) -> None:
+    page.goto(page.url.split("#")[0] + "#/settings")
+    model = page.get_by_role("table", name="Settings of the model")
+    expect(model.locator("tr.changed", has_text="dimensions")).to_contain_text("24")
+    expect(page.get_by_role("table", name="Settings of the service")).to_contain_text("publish_every")
 
 
 def test_a_word_with_any_letters_has_an_address(page: Page, service: Service) -> None:
@@ -75,7 +102,7 @@ def test_a_word_with_any_letters_has_an_address(page: Page, service: Service) ->
     for word in words:
         page.goto(service.address + "/#/word/" + page.evaluate("word => encodeURIComponent(word)", word))
         expect(page.get_by_role("heading", level=1, name=word, exact=True)).to_be_visible()
-        expect(page.locator(".facts")).to_contain_text("times")
+        expect(page.locator(".facts")).to_contain_text("Occurrences since admitted")
 
 
 def test_all_can_be_reached_and_seen_by_keyboard(page: Page) -> None:

@@ -32,7 +32,7 @@ def test_new_words_appear_and_lead_to_their_cards(page: Page, service: Service) 
 def test_the_card_of_a_word_follows_what_is_learned(page: Page, service: Service) -> None:
     page.goto(page.url.split("#")[0] + "#/word/goat")
     seen = page.locator(".facts div").first
-    expect(seen).to_contain_text("times")
+    expect(seen).to_contain_text("Occurrences since admitted")
     before = seen.inner_text()
     # The view is updated after publications, but not after each of them.
     for seed in range(10, 14):
@@ -52,7 +52,19 @@ def test_an_unknown_word_shows_up_once_it_is_learned(page: Page, service: Servic
 
 
 def test_the_loss_is_drawn_and_said(page: Page) -> None:
-    expect(page.locator(".loss svg")).to_have_attribute("aria-label", re.compile(r"The loss went from [\d.]+ to [\d.]+ over .* words"))
+    expect(page.locator(".over-time svg")).to_have_attribute("aria-label", re.compile(r"Loss went from [\d.]+ to [\d.]+ since .*"))
+
+
+def test_memory_disk_requests_and_checkpoints_are_shown_and_drawn(page: Page) -> None:
+    expect(figure(page, "Memory")).to_contain_text(re.compile(r"of at most [\d.]+ [MG]B"))
+    expect(figure(page, "Requests")).to_contain_text("/s")
+    expect(figure(page, "Disk")).to_contain_text("free")
+    expect(figure(page, "Checkpoint")).to_contain_text(re.compile(r"ago|now|–"))
+    for name in ["Speed", "Vocabulary", "Memory", "Requests"]:
+        page.get_by_role("radio", name=name).check(force=True)
+        expect(page.locator(".over-time svg")).to_have_attribute("aria-label", re.compile(f"{name} went from"))
+    page.get_by_role("radio", name="Vocabulary").check(force=True)
+    expect(page.get_by_text("So it drops in steps and fills up again")).to_be_visible()
 
 
 def figure(page: Page, label: str):

@@ -11,6 +11,10 @@ from service import Service
 def open_map(page: Page, address: str = "#/map") -> Locator:
     page.goto(page.url.split("#")[0] + address)
     canvas = page.get_by_role("application")
+    common = page.get_by_label("Include the commonest words")
+    expect(page.get_by_label("Update live")).to_be_visible()
+    if common.is_visible():
+        common.check()
     page.wait_for_function("word => document.querySelector('canvas')?.whereIs?.(word)", arg="berlin")
     # Words must not move between measuring and clicking.
     page.get_by_label("Update live").uncheck()
@@ -92,11 +96,49 @@ def test_topics_are_apart(fresh: Callable[..., Service], open_page: Callable[...
 def test_the_words_around_one_by_both_methods(page: Page) -> None:
     canvas = open_map(page, "#/map/berlin")
     expect(page.get_by_role("heading", level=1, name="Map around berlin")).to_be_visible()
-    with page.expect_response("**/v1/map?*method=tsne*") as answer:
-        page.get_by_label("t-SNE").check()
+    with page.expect_response("**/v1/map?*method=pca*") as answer:
+        page.get_by_label("PCA").check()
     assert answer.value.ok
     expect(canvas).to_have_attribute("aria-label", re.compile(r"Map of \d+ words around berlin\. Arrow keys pan"))
-    assert page.url.endswith("#/map/berlin?method=tsne")
+    assert page.url.endswith("#/map/berlin?method=pca")
+
+
+def test_the_commonest_words_are_left_out_unless_they_are_asked_for(page: Page) -> None:
+    with page.expect_response("**/v1/map?*") as answer:
+        page.goto(page.url.split("#")[0] + "#/map")
+    asked = answer.value.json()
+    assert (asked["method"], asked["skip"] > 0) == ("tsne", True)
+    with page.expect_response("**/v1/map?*skip=0*") as answer:
+        page.get_by_label("Include the commonest words").check()
+    assert len(answer.value.json()["points"]) == len(asked["points"]) + asked["skip"]
+
+
+def test_the_neighbors_of_a_word_under_the_pointer_are_highlighted(page: Page) -> None:
+    canvas = open_map(page)
+    with page.expect_response("**/v1/words/*/neighbors?*") as answer:
+        canvas.hover(position=place(canvas, "berlin"))
+    near = [one["word"] for one in answer.value.json()["neighbors"]]
+    page.wait_for_function("near => document.querySelector('canvas').highlighted().includes(near)", arg=near[0])
+    # The same for the word that the keyboard aims at.
+    canvas.focus()
+    with page.expect_response("**/v1/words/*/neighbors?*"):
+        page.keyboard.press("ArrowDown")
+
+
+def test_words_in_a_lasso_are_listed(page: Page) -> None:
+    canvas = open_map(page)
+    page.get_by_role("button", name="Select", exact=True).click()
+    box = canvas.bounding_box()
+    assert box is not None
+    corners = [(2, 2), (box["width"] - 2, 2), (box["width"] - 2, box["height"] - 2), (2, box["height"] - 2)]
+    page.mouse.move(box["x"] + 2, box["y"] + 2)
+    page.mouse.down()
+    for x, y in corners:
+        page.mouse.move(box["x"] + x, box["y"] + y, steps=3)
+    page.mouse.up()
+    expect(page.locator("details summary")).to_have_text(re.compile(r"\d+ selected words"))
+    expect(page.locator("details").get_by_role("link", name="berlin", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Map")
 
 
 def test_the_words_are_also_a_list(page: Page) -> None:

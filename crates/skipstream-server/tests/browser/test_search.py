@@ -22,7 +22,7 @@ def test_a_word_is_found_with_neighbors_of_its_topic(page: Page) -> None:
     nearest = [rows.nth(index).locator("td").first.inner_text() for index in range(5)]
     assert set(nearest) <= set(TOPICS["cities"])
     expect(page.locator(".facts")).to_contain_text("First seen")
-    expect(page.locator(".facts")).to_contain_text("times")
+    expect(page.locator(".facts")).to_contain_text("Occurrences since admitted")
 
 
 def test_completion_by_mouse(page: Page) -> None:

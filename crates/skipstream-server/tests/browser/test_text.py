@@ -1,5 +1,6 @@
 """Adding text."""
 
+import gzip
 import re
 from collections.abc import Callable
 
@@ -23,6 +24,28 @@ def test_pasted_text_is_logged_then_learned_then_looked_at(page: Page, service: 
     expect(page.locator(".steps")).to_contain_text("Learned")
     page.locator(".learned").get_by_role("link", name="concerto").first.click()
     expect(page.get_by_role("heading", level=1, name="concerto")).to_be_visible()
+
+
+def test_a_file_is_chosen_and_learned(page: Page, service: Service) -> None:
+    open_text(page)
+    expect(page.locator("code")).to_have_text(f"curl --fail-with-body -X POST -T corpus.txt {service.address}/v1/text")
+    text = gzip.compress("accordion bassoon clarinet\n".encode() * 3)
+    page.get_by_label("File to learn").set_input_files({"name": "music.txt.gz", "mimeType": "application/gzip", "buffer": text})
+    expect(page.locator("#paste-hint")).to_contain_text("music.txt.gz")
+    page.get_by_role("button", name="Learn this file").click()
+    expect(page.locator(".steps")).to_contain_text("Learned")
+    assert service.ask("/v1/words/bassoon")["count"] == 3
+
+
+def test_a_file_can_be_dropped(page: Page, service: Service) -> None:
+    open_text(page)
+    data = page.evaluate_handle(
+        """() => { const data = new DataTransfer(); data.items.add(new File(["trombone tuba trombone\\n"], "brass.txt")); return data; }"""
+    )
+    page.dispatch_event("form.paste", "drop", {"dataTransfer": data})
+    page.get_by_role("button", name="Learn this file").click()
+    expect(page.locator(".steps")).to_contain_text("Learned")
+    assert service.ask("/v1/words/trombone")["count"] == 2
 
 
 def test_text_is_sent_by_keyboard(page: Page) -> None:

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { Camera } from "../../page/scripts/map/camera.js";
+import { groups, isInside } from "../../page/scripts/map/clusters.js";
 import { place, shortened } from "../../page/scripts/map/labels.js";
 
 const view = { width: 300, height: 200 };
@@ -85,4 +86,29 @@ test("long words are cut by letters, not by bytes", () => {
   assert.equal(shortened("short"), "short");
   assert.equal([...shortened("𝒜".repeat(40))].length, 26);
   assert.ok(shortened("a".repeat(27)).endsWith("…"));
+});
+
+test("points that are close together are a group, and the same map has the same groups", () => {
+  const around = (x, y) => Array.from({ length: 12 }, (_, index) => ({ x: x + (index % 4) / 50, y: y + index / 100 }));
+  const points = [...around(-1, 0), ...around(1, 0), ...around(0, 1)];
+  const found = groups(points, 3);
+  for (const start of [0, 12, 24]) assert.equal(new Set(found.slice(start, start + 12)).size, 1);
+  assert.equal(new Set(found).size, 3);
+  assert.deepEqual(groups(points, 3), found);
+  assert.deepEqual(groups(points.slice(0, 2)), [0, 0]);
+  assert.deepEqual(groups([]), []);
+  assert.equal(groups(Array.from({ length: 300 }, () => ({ x: 0, y: 0 }))).length, 300);
+});
+
+test("a lasso holds the points inside it", () => {
+  const corners = [
+    { x: 0, y: 0 },
+    { x: 10, y: 0 },
+    { x: 10, y: 10 },
+    { x: 5, y: 5 },
+    { x: 0, y: 10 },
+  ];
+  assert.ok(isInside({ x: 2, y: 3 }, corners));
+  assert.ok(!isInside({ x: 5, y: 8 }, corners));
+  assert.ok(!isInside({ x: 12, y: 3 }, corners));
 });

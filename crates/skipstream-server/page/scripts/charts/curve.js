@@ -1,19 +1,31 @@
 // Curves in SVG, drawn to the size of their element.
 
 import { h, replace, s } from "../dom.js";
+import { clockTime } from "../format.js";
 
 /** @typedef {{ x: number, y: number }} Point */
 
+/** How the values of an axis are written. @typedef {(value: number) => string} Format */
+
 /**
- * Draws a curve with axes into an element, again whenever the element changes its size. Returns a function that takes the
- * points. Without points, `empty` is shown.
+ * Draws a smoothed curve over time into an element, again whenever the element changes its size. Returns a function that
+ * takes the points, with milliseconds as `x`. Without points, `empty` is shown.
  * @param {Element} element
- * @param {{ formatX: (x: number) => string, describe: (points: Point[]) => string, empty: string, signal: AbortSignal }} options
+ * @param {{ formatY: () => Format, describe: (points: Point[]) => string, empty: string, signal: AbortSignal }} options
  */
-export function curve(element, { formatX, describe, empty, signal }) {
+export function curve(element, { formatY, describe, empty, signal }) {
   const draw = (/** @type {Point[]} */ points) =>
-    points.length > 0 ? axes(element, points, formatX, describe(points)) : h("p.hint", empty);
+    points.length > 0 ? axes(element, points, formatY(), describe(points)) : h("p.hint", empty);
   return drawing(element, signal, draw);
+}
+
+/** Each point as the mean of those around it: about a hundredth of the curve on either side. @param {Point[]} points */
+export function smooth(points) {
+  const reach = Math.floor(points.length / 100);
+  return points.map(({ x }, index) => {
+    const around = points.slice(Math.max(0, index - reach), index + reach + 1);
+    return { x, y: around.reduce((sum, { y }) => sum + y, 0) / around.length };
+  });
 }
 
 /**
@@ -37,10 +49,22 @@ export function ticks(low, high, n) {
   return Array.from({ length }, (_, index) => first + index * step);
 }
 
-/** @param {Element} element @param {Point[]} points @param {(x: number) => string} formatX @param {string} label */
-function axes(element, points, formatX, label) {
+const seconds = [10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400];
+
+/** Round times inside a range, about `n` of them, in milliseconds. @param {number} low @param {number} high @param {number} n */
+export function timeTicks(low, high, n) {
+  const rough = (high - low) / n / 1000;
+  const step = (seconds.find((one) => one >= rough) ?? Math.ceil(rough / 86_400) * 86_400) * 1000;
+  // Whole hours of the clock on the wall, not of UTC.
+  const offset = new Date(low).getTimezoneOffset() * 60_000;
+  const first = Math.ceil((low - offset) / step) * step + offset;
+  return Array.from({ length: Math.max(0, Math.floor((high - first) / step) + 1) }, (_, index) => first + index * step);
+}
+
+/** @param {Element} element @param {Point[]} points @param {Format} formatY @param {string} label */
+function axes(element, points, formatY, label) {
   const { clientWidth: width, clientHeight: height } = element;
-  const [left, right, top, bottom] = [38, 8, 10, 24];
+  const [left, right, top, bottom] = [56, 8, 10, 24];
   const xs = extent(points.map(({ x }) => x));
   const ys = extent(points.map(({ y }) => y));
   const room = (ys[1] - ys[0]) * 0.08 || 0.5;
@@ -48,24 +72,22 @@ function axes(element, points, formatX, label) {
   const across = (/** @type {number} */ x) => left + ((x - xs[0]) / (xs[1] - xs[0] || 1)) * (width - left - right);
   const up = (/** @type {number} */ y) => height - bottom - ((y - low) / (high - low)) * (height - top - bottom);
   const levels = ticks(low, high, Math.max(2, height / 60));
-  // Enough digits to tell one line from the next.
-  const distance = (levels[1] ?? 1) - (levels[0] ?? 0);
-  const digits = Math.max(0, Math.min(4, -Math.floor(Math.log10(distance) + 1e-9)));
   const grid = levels.map((y) => [
     s("line.grid", { x1: left, x2: width - right, y1: up(y), y2: up(y) }),
-    s("text", { x: left - 8, y: up(y) + 4, "text-anchor": "end" }, y.toFixed(digits)),
+    s("text", { x: left - 8, y: up(y) + 4, "text-anchor": "end" }, formatY(y)),
   ]);
-  const marks = ticks(xs[0], xs[1], width / 140).map((x) => {
+  const marks = timeTicks(xs[0], xs[1], width / 140).map((x) => {
     const anchor = across(x) > width - 30 ? "end" : across(x) < left + 12 ? "start" : "middle";
-    return s("text", { x: across(x), y: height - 5, "text-anchor": anchor }, formatX(x));
+    return s("text", { x: across(x), y: height - 5, "text-anchor": anchor }, clockTime(x, xs[1] - xs[0]));
   });
-  const line = points.map(({ x, y }) => ({ x: across(x), y: up(y) }));
+  const [raw, line] = [points, smooth(points)].map((all) => all.map(({ x, y }) => ({ x: across(x), y: up(y) })));
   const attributes = { role: "img", "aria-label": label };
   return s(
     "svg",
     attributes,
     grid,
     marks,
+    s("path.raw", { d: path(raw) }),
     s("path.curve", { d: path(line) }),
     circle("tip", line[line.length - 1], 3.2),
   );

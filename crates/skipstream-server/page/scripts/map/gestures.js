@@ -14,13 +14,15 @@ const clickTravel = 6;
  * @param {{
  *   pan: (x: number, y: number) => void, zoom: (factor: number, at?: Point) => void, fit: () => void,
  *   hover: (at: Point | null) => void, click: (at: Point) => void, open: () => void, keys: (has: boolean) => void,
- *   aim: () => void,
+ *   aim: () => void, isSelecting: () => boolean, lasso: (path: Point[], isDone: boolean) => void,
  * }} act
  */
 export function listen(canvas, isSmall, act) {
   /** The pointers that are down, with their positions. @type {Map<number, Point>} */
   const pointers = new Map();
   let travel = 0;
+  /** The line drawn around words to select them. @type {Point[] | null} */
+  let path = null;
 
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
@@ -29,6 +31,7 @@ export function listen(canvas, isSmall, act) {
     canvas.setPointerCapture(event.pointerId);
     canvas.classList.add("held");
     act.keys(false);
+    path = pointers.size === 1 && (act.isSelecting() || event.shiftKey) ? [position(event)] : null;
   });
   canvas.addEventListener("pointermove", (event) => {
     const at = position(event);
@@ -37,6 +40,10 @@ export function listen(canvas, isSmall, act) {
     const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
     pointers.set(event.pointerId, at);
     travel += distance(at, before);
+    if (path) {
+      path.push(at);
+      return act.lasso(path, false);
+    }
     if (other) {
       const center = { x: (at.x + other.x) / 2, y: (at.y + other.y) / 2 };
       act.zoom(distance(at, other) / Math.max(1, distance(before, other)), center);
@@ -47,6 +54,7 @@ export function listen(canvas, isSmall, act) {
   });
   canvas.addEventListener("pointerup", (event) => {
     if (pointers.size === 1 && travel < clickTravel) act.click(position(event));
+    else if (path) act.lasso(path, true);
     release(event);
   });
   canvas.addEventListener("pointercancel", release);
@@ -55,6 +63,7 @@ export function listen(canvas, isSmall, act) {
   /** @param {PointerEvent} event */
   function release(event) {
     pointers.delete(event.pointerId);
+    path = null;
     canvas.classList.toggle("held", pointers.size > 0);
   }
 

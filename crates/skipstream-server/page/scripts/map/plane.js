@@ -1,25 +1,34 @@
 // Words on a canvas that can be panned, zoomed and clicked.
 
 import { Camera } from "./camera.js";
+import { groupColors, groups, isInside } from "./clusters.js";
 import { listen } from "./gestures.js";
 import { place, shortened } from "./labels.js";
 
 /** @typedef {import("./camera.js").Point} Point */
 /** @typedef {{ word: string, count: number, x: number, y: number }} WordPoint */
 /**
- * @typedef {{ word: string, text: string, from: Point, to: Point, isCenter: boolean, radius: number, size: number }} Dot
+ * @typedef {{
+ *   word: string, text: string, from: Point, to: Point, isCenter: boolean, radius: number, size: number, group: number,
+ * }} Dot
+ */
+/**
+ * What the map does: `pick` gets a word that was clicked or opened, `light` the word under the pointer or the crosshair,
+ * `aim` the word in the centre when the keyboard moves, `select` the words that were encircled.
+ * @typedef {{
+ *   pick: (word: string) => void, light: (word: string | null) => void, aim: (word: string) => void,
+ *   select: (words: string[]) => void, isSelecting: () => boolean, isSmall: boolean, signal: AbortSignal,
+ * }} Options
  */
 
 const moveFor = 700;
 const reach = 16;
 const prefersStillness = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Draws words. `pick` gets a word that was clicked or opened, `aim` the word in the centre when the keyboard moves. */
 export class Plane {
   #canvas;
   #context;
-  #pick;
-  #aim;
+  #options;
   #camera = new Camera();
   /** @type {Dot[]} */
   #dots = [];
@@ -29,20 +38,23 @@ export class Plane {
   #widths = new Map();
   /** @type {Dot | null} */
   #hovered = null;
+  /** The word that was reported to `light`. @type {string | null} */
+  #lit = null;
+  /** Neighbours of the lit word, the nearest first. @type {string[]} */
+  #neighbors = [];
+  /** @type {Point[]} */
+  #lasso = [];
   #hasKeys = false;
   #family = "";
   #moveStart = 0;
   #frame = 0;
 
-  /**
-   * @param {HTMLCanvasElement} canvas
-   * @param {{ pick: (word: string) => void, aim: (word: string) => void, isSmall: boolean, signal: AbortSignal }} options
-   */
-  constructor(canvas, { pick, aim, isSmall, signal }) {
+  /** @param {HTMLCanvasElement} canvas @param {Options} options */
+  constructor(canvas, options) {
+    const { isSmall, isSelecting, signal } = options;
     this.#canvas = canvas;
     this.#context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    this.#pick = pick;
-    this.#aim = aim;
+    this.#options = options;
     const observer = new ResizeObserver(() => this.#resize());
     observer.observe(canvas);
     signal.addEventListener("abort", () => {
@@ -59,6 +71,8 @@ export class Plane {
       open: () => this.#open(this.#middle()),
       keys: (has) => this.#keys(has),
       aim: () => this.#aimAtMiddle(),
+      isSelecting,
+      lasso: (path, isDone) => this.#drawLasso(path, isDone),
     });
   }
 
@@ -72,18 +86,21 @@ export class Plane {
     const bounds = boundsOf(points);
     const logs = points.map(({ count }) => Math.log1p(count));
     const [least, most] = [Math.min(...logs), Math.max(...logs)];
+    const group = groups(points);
     this.#dots = points.map(({ word, x, y }, index) => {
       const weight = (logs[index] - least) / (most - least || 1);
       const to = { x: (x - bounds.x) / bounds.half, y: -(y - bounds.y) / bounds.half };
       const isCenter = word === around;
       const radius = isCenter ? 5 : 1.8 + 2.4 * weight;
       const size = isCenter ? 15 : Math.round(11.5 + 3 * weight);
-      return { word, text: shortened(word), from: before.get(word) ?? to, to, isCenter, radius, size };
+      const from = before.get(word) ?? to;
+      return { word, text: shortened(word), from, to, isCenter, radius, size, group: group[index] };
     });
     // Labels are placed in this order: the word that was asked for, then the others as they came.
     this.#dots.sort((one, other) => Number(other.isCenter) - Number(one.isCenter));
     this.#camera.cover(this.#dots.map(({ to }) => to));
     this.#hovered = null;
+    this.#light(null);
     this.#moveStart = before.size > 0 && !prefersStillness.matches ? performance.now() : -moveFor;
     this.#draw();
   }
@@ -96,6 +113,16 @@ export class Plane {
   /** Zooms around a pixel, or the centre. @param {number} factor @param {Point} [at] */
   zoomBy(factor, at) {
     this.#change(() => this.#camera.zoomBy(factor, at));
+  }
+
+  /** Highlights the neighbours of a word while it is lit. @param {string} word @param {string[]} neighbors */
+  highlight(word, neighbors) {
+    if (word === this.#lit) this.#change(() => (this.#neighbors = neighbors));
+  }
+
+  /** The highlighted neighbours. */
+  get highlighted() {
+    return this.#neighbors;
   }
 
   /** Where a word is on the canvas, in CSS pixels; null if it is not on the map. @param {string} word */
@@ -131,25 +158,44 @@ export class Plane {
     context.clearRect(0, 0, width, height);
     const target = this.#hasKeys ? this.#middle() : null;
     const lit = this.#hovered ?? target;
+    this.#light(lit);
+    const near = new Set(this.#neighbors);
+    const isNeeded = (/** @type {Dot} */ dot) => dot === lit || dot.isCenter || near.has(dot.word);
     const shown = this.#dots
       .map((dot) => ({
         dot,
         ...this.#camera.toScreen(this.#position(dot)),
-        isNeeded: dot === lit || dot.isCenter,
+        isNeeded: isNeeded(dot),
         radius: dot.radius,
         height: dot.size + 2,
         width: this.#widthOf(dot),
       }))
       .filter(({ x, y }) => x > -20 && y > -20 && x < width + 20 && y < height + 20);
 
-    const [ink, accent, paper, plain] = ["ink", "accent", "paper", "dot"].map((name) => this.#color(name));
-    for (const { dot, x, y, isNeeded } of shown) {
+    const [ink, accent, paper] = ["ink", "accent", "paper"].map((name) => this.#color(name));
+    const colors = Array.from({ length: groupColors }, (_, group) => this.#color(`group-${group}`));
+    // What is lit stands out from the rest.
+    const opacity = (/** @type {Dot} */ dot) => (near.size > 0 && !isNeeded(dot) ? 0.25 : 1);
+    const center = shown.find(({ dot }) => dot === lit);
+    context.strokeStyle = accent;
+    context.lineWidth = 1;
+    context.globalAlpha = 0.5;
+    for (const { dot, x, y } of shown) {
+      if (!center || !near.has(dot.word)) continue;
+      context.beginPath();
+      context.moveTo(center.x, center.y);
+      context.lineTo(x, y);
+      context.stroke();
+    }
+    for (const { dot, x, y } of shown) {
       context.beginPath();
       context.arc(x, y, dot === lit ? dot.radius + 1.5 : dot.radius, 0, 2 * Math.PI);
-      context.fillStyle = isNeeded ? accent : plain;
+      context.globalAlpha = opacity(dot);
+      context.fillStyle = dot === lit || dot.isCenter ? accent : colors[dot.group];
       context.fill();
     }
-    shown.sort((one, other) => Number(other.dot === lit) - Number(one.dot === lit));
+    const rank = (/** @type {Dot} */ dot) => (dot === lit ? 0 : near.has(dot.word) ? 1 : 2);
+    shown.sort((one, other) => rank(one.dot) - rank(other.dot));
     const boxes = place(shown, this.#camera);
     this.#labels = shown.flatMap(({ dot }, index) => {
       const box = boxes[index];
@@ -161,10 +207,13 @@ export class Plane {
     context.strokeStyle = paper;
     for (const { dot, box } of this.#labels) {
       context.font = this.#font(dot);
+      context.globalAlpha = opacity(dot);
       context.fillStyle = dot === lit || dot.isCenter ? accent : ink;
       context.strokeText(dot.text, box.left, (box.top + box.bottom) / 2);
       context.fillText(dot.text, box.left, (box.top + box.bottom) / 2);
     }
+    context.globalAlpha = 1;
+    if (this.#lasso.length > 1) this.#paintLasso(accent);
     if (target) this.#paintCrosshair(accent);
     if (performance.now() - this.#moveStart < moveFor) this.#draw();
   }
@@ -186,6 +235,19 @@ export class Plane {
       context.lineTo(x + right, y + down);
     }
     context.stroke();
+  }
+
+  /** @param {string} color */
+  #paintLasso(color) {
+    const context = this.#context;
+    context.beginPath();
+    for (const { x, y } of this.#lasso) context.lineTo(x, y);
+    context.closePath();
+    context.strokeStyle = color;
+    context.lineWidth = 1.5;
+    context.setLineDash([5, 4]);
+    context.stroke();
+    context.setLineDash([]);
   }
 
   /**
@@ -265,12 +327,29 @@ export class Plane {
   #aimAtMiddle() {
     this.#keys(true);
     const dot = this.#middle();
-    if (dot) this.#aim(dot.word);
+    if (dot) this.#options.aim(dot.word);
+  }
+
+  /** Reports which word is lit, when that changes. @param {Dot | null} dot */
+  #light(dot) {
+    const word = dot?.word ?? null;
+    if (word === this.#lit) return;
+    this.#lit = word;
+    this.#neighbors = [];
+    this.#options.light(word);
+  }
+
+  /** @param {Point[]} path @param {boolean} isDone */
+  #drawLasso(path, isDone) {
+    this.#change(() => (this.#lasso = isDone ? [] : path));
+    if (!isDone) return;
+    const inside = this.#dots.filter((dot) => isInside(this.#camera.toScreen(this.#position(dot)), path));
+    this.#options.select(inside.map(({ word }) => word));
   }
 
   /** @param {Dot | null} dot */
   #open(dot) {
-    if (dot) this.#pick(dot.word);
+    if (dot) this.#options.pick(dot.word);
   }
 }
 

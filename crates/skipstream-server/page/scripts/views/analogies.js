@@ -16,7 +16,8 @@ const examples = [
 
 /** @param {import("../views.js").Context} context */
 export function analogies({ root, query, signal }) {
-  replace(root, h("div.stack", analogy(query, signal), h("div.columns", pair(signal), odd(signal))));
+  const others = h("div.columns", expression(query, signal), pair(signal), odd(signal));
+  replace(root, h("div.stack", analogy(query, signal), others));
 }
 
 /** @param {URLSearchParams} query @param {AbortSignal} signal */
@@ -61,6 +62,35 @@ function analogy(query, signal) {
   if (["a", "b", "c"].every((name) => query.get(name))) solve();
   const lead = h("p.lead", h("i", "man"), " is to ", h("i", "king"), " as ", h("i", "woman"), " is to …");
   return h("section", h("h1", "Analogies"), lead, form, h("p.examples", "Examples", links), answers);
+}
+
+/** @param {URLSearchParams} query @param {AbortSignal} signal */
+function expression(query, signal) {
+  const input = h("input", {
+    type: "text",
+    "aria-label": "Words joined by plus and minus",
+    placeholder: "king - man + woman",
+    value: query.get("expression") ?? "",
+    autocapitalize: "none",
+    spellcheck: "false",
+  });
+  const out = h("div", { "aria-live": "polite" });
+  const solve = () => {
+    const typed = input.value.trim();
+    if (typed === "") return input.focus();
+    replaceAddress(to("analogies", null, { expression: typed }));
+    fill(out, signal, async () => {
+      const found = await ask("/v1/analogy", { query: { expression: typed, n: 10 }, signal });
+      return neighborTable(found.answers, found.expression);
+    });
+  };
+  const onsubmit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    solve();
+  };
+  if (input.value !== "") solve();
+  const form = h("form.equation", { onsubmit }, h("div.combobox", input), h("button", { type: "submit" }, "Compute"));
+  return section("Sum of words", null, form, out);
 }
 
 /** @param {AbortSignal} signal */

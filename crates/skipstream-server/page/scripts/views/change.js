@@ -1,8 +1,8 @@
 // What is new and what moved since a time or snapshot of your choice.
 
 import { ask, explain, isAbort } from "../api.js";
-import { bar, chips, h, replace, section, table, th, wordLink } from "../dom.js";
-import { ago, exact, moment, number, short } from "../format.js";
+import { chips, h, replace, section, table, th, wordLink } from "../dom.js";
+import { ago, exact, moment, number, share, short } from "../format.js";
 import { live } from "../live.js";
 import { fill, hint, note, problem } from "../messages.js";
 import { replaceAddress, to } from "../route.js";
@@ -14,6 +14,14 @@ import { isNamed } from "./timeline.js";
 const spans = { "1h": "1 hour ago", "24h": "24 hours ago", "7d": "7 days ago", "30d": "30 days ago" };
 const mostDrifts = 20;
 const neighborsShown = 5;
+const factorTitle = "How many times as frequent as before, at the lower end of the range that the counts allow (95 %)";
+/** @type {Record<string, string>} */
+const warningTexts = {
+  "too-little-text": "There is too little new text to tell movement from chance.",
+  "not-one-model": "The snapshot does not look like an earlier state of this model, so the comparison may mean little.",
+  swapped: "Most words are rarer now than in the snapshot, so the comparison may mean little.",
+};
+const surpriseTitle = "How much farther it moved than words of the same frequency do, in standard deviations";
 
 /** Movements of watched words since the page was opened, the newest first. @type {(Drift & { heard: string })[]} */
 let drifts = [];
@@ -82,55 +90,78 @@ function options(snapshots, since) {
   ];
 }
 
-/** @param {{ words: { word: string, new: boolean, score: number, count: number, first_seen: string }[] }} answer */
-function emergingTable({ words }) {
-  if (words.length === 0) return note("No words have emerged since then.");
-  const best = Math.max(...words.map(({ score }) => score));
-  const rows = words.map((one) => {
-    const score = one.score.toFixed(1);
-    return h(
+/**
+ * @param {{
+ *   since: { name: string | null, time: string },
+ *   words: {
+ *     word: string, new: boolean, factor: number | null, share: number, share_before: number, count: number, before: number,
+ *     first_seen: string,
+ *   }[],
+ * }} answer
+ */
+function emergingTable({ words, since }) {
+  const compared = hint(
+    since.name === null ? "There is no snapshot yet: these are new words." : comparedWith(since.time),
+  );
+  if (words.length === 0) return [note("No word became much more frequent since then."), compared];
+  const rows = words.map((one) =>
+    h(
       "tr",
       h("td", wordLink(one.word), one.new && [" ", h("span.badge", "new")]),
-      h("td.bar", { title: `score ${score}` }, bar(one.score / best), h("span.unseen", score)),
-      h("td.number.soft", short(one.count)),
-      h("td.number.soft", { title: exact(one.first_seen) }, ago(one.first_seen)),
-    );
-  });
-  return table(
-    { class: "bars", "aria-label": "Emerging words" },
-    [th("Word"), th("Strength", "bar"), th("Count", "number"), th("First seen", "number")],
-    rows,
+      h("td.number", one.factor === null ? "–" : `×${factor(one.factor)}`),
+      h("td.number.soft", `${share(one.share_before)} → ${share(one.share)}`),
+      h("td.number.soft.wide", { title: exact(one.first_seen) }, number(one.count - one.before)),
+    ),
   );
+  const headings = [
+    th("Word"),
+    th(h("span", { title: factorTitle }, "At least"), "number"),
+    th("Share of the text", "number"),
+    th("Times since", "number wide"),
+  ];
+  return [table({ class: "emerging", "aria-label": "Emerging words" }, headings, rows), compared];
 }
+
+/** @param {number} value */
+const factor = (value) => (value < 10 ? value.toFixed(1) : short(value));
+
+/** @param {string} time */
+const comparedWith = (time) => `Compared with the snapshot of ${exact(time)}.`;
 
 /**
  * @param {{
  *   since: { time: string } | null,
+ *   warnings: string[],
  *   movers: {
- *     word: string, cosine: number, above_floor: boolean, neighbors_before: string[], neighbors_after: string[],
+ *     word: string, cosine: number, surprise: number, above_floor: boolean, neighbors_before: string[], neighbors_after: string[],
  *   }[],
  * }} answer
  */
-function moversTable({ movers, since }) {
+function moversTable({ movers, since, warnings }) {
   if (since === null) return note("There is no snapshot to compare with yet.");
-  if (movers.length === 0) return note("No word is in both vocabularies.");
+  const notes = warnings.map((warning) => note(warningTexts[warning] ?? warning));
+  if (movers.length === 0) {
+    const none = "No word with new occurrences moved measurably.";
+    return [notes.length > 0 ? notes : note(none), hint(comparedWith(since.time))];
+  }
   const rows = movers.map((one) =>
     h(
       "tr",
       { class: one.above_floor ? "" : "faint" },
       h("td", wordLink(one.word)),
       h("td.listed", h("div.soft", links(one.neighbors_before)), h("div", arrow(), links(one.neighbors_after))),
-      h("td.number", { title: `cosine ${one.cosine.toFixed(3)}` }, (1 - one.cosine).toFixed(2)),
+      h("td.number", { title: `cosine ${one.cosine.toFixed(3)}` }, `${one.surprise.toFixed(1)} σ`),
     ),
   );
   const faint = movers.every((one) => one.above_floor) ? "" : " Words in grey moved no farther than chance explains.";
   return [
+    notes,
     table(
       { class: "moved", "aria-label": "Words that moved" },
-      [th("Word"), th("Neighbours before → now"), th("Moved", "number")],
+      [th("Word"), th("Neighbours before → now"), th(h("span", { title: surpriseTitle }, "Beyond chance"), "number")],
       rows,
     ),
-    hint(`Compared with the snapshot of ${exact(since.time)}.${faint}`),
+    hint(`${comparedWith(since.time)}${faint}`),
   ];
 }
 

@@ -7,9 +7,37 @@ import { ago, bytes, many, number, short } from "../format.js";
 import { live } from "../live.js";
 import { start } from "./start.js";
 
+/**
+ * @typedef {{
+ *   time: string, words_per_second: number, loss: number | null, vocabulary: number, resident_bytes: number | null,
+ *   requests_per_second: number, latency_ms: number | null, disk_bytes: number, disk_free_bytes: number | null,
+ * }} Sample
+ */
+/** @typedef {{ label: string, unit: string, value: (sample: Sample) => number | null, format: (value: number) => string }} Series */
+
 const mostArrived = 60;
-const mostGone = 12;
+const mostGone = 60;
 const freshFor = 6000;
+const historyEvery = 10_000;
+
+const sawTooth =
+  "When the vocabulary is full, each further new word lowers all counts by one, and the words that reach zero leave " +
+  "together. So it drops in steps and fills up again, and is rarely quite full.";
+
+/** What can be drawn over time. @type {Series[]} */
+const series = [
+  { label: "Loss", unit: "lower is better", value: (one) => one.loss, format: (value) => value.toFixed(2) },
+  { label: "Speed", unit: "words per second", value: (one) => one.words_per_second, format: short },
+  { label: "Vocabulary", unit: sawTooth, value: (one) => one.vocabulary, format: short },
+  { label: "Memory", unit: "resident memory of the process", value: (one) => one.resident_bytes, format: bytes },
+  {
+    label: "Requests",
+    unit: "per second",
+    value: (one) => one.requests_per_second,
+    format: (value) => `${Number(value.toPrecision(2))}`,
+  },
+  { label: "Latency", unit: "mean time until a response starts", value: (one) => one.latency_ms, format: milliseconds },
+];
 
 // Remembered across views, so that nothing is missed while another one is open. The newest come first.
 /** @type {string[]} */
@@ -17,12 +45,16 @@ let arrived = [];
 /** @type {string[]} */
 let gone = [];
 let nArrived = 0;
+let nReturned = 0;
+let nGone = 0;
 
-live.on("arrived", ({ n, words }) => {
+live.on("arrived", ({ n, words, returned }) => {
   nArrived += n;
+  nReturned += returned;
   arrived = [...new Set([...words, ...arrived])].slice(0, mostArrived);
 });
-live.on("evicted", ({ words }) => {
+live.on("evicted", ({ n, words }) => {
+  nGone += n;
   gone = [...words, ...gone].slice(0, mostGone);
 });
 
@@ -35,14 +67,9 @@ export function now({ root, signal }) {
     const wanted = isEmpty ? "start" : "figures";
     if (wanted === shown) return;
     shown = wanted;
-    if (isEmpty) start(root);
-    else
-      replace(
-        root,
-        h("h1.unseen", "Learning now"),
-        figures(signal),
-        h("div.now", lossSection(signal), newWords(signal)),
-      );
+    if (isEmpty) return start(root);
+    const { chart, figures: measured } = overTime(signal);
+    replace(root, h("h1.unseen", "Learning now"), figures(signal, measured), h("div.now", chart, newWords(signal)));
   };
   show();
   live.on("stats", show, signal);
@@ -59,8 +86,8 @@ function follow(update, signal) {
   live.on("stats", call, signal);
 }
 
-/** @param {AbortSignal} signal */
-function figures(signal) {
+/** @param {AbortSignal} signal @param {Element[]} measured */
+function figures(signal, measured) {
   const rateChart = h("div.chart");
   const [usedVocabulary, usedQueue] = [level(), level()];
   const rate = figure("Words per second", rateChart);
@@ -70,14 +97,15 @@ function figures(signal) {
   const lines = figure("Lines learned");
   const describe = (/** @type {unknown[]} */ rates) => `Words per second over the last ${rates.length} seconds`;
   const drawRate = sparkline(rateChart, { signal, describe });
+  vocabulary.root.title = sawTooth;
 
   follow((stats) => {
     rate.show(short(stats.words_per_second));
     drawRate(live.rates);
     loss.show(typeof stats.loss === "number" ? stats.loss.toFixed(3) : "–", `${many(stats.words, "word")} read`);
     const most = stats.max_vocabulary;
-    const evicted = stats.evictions > 0 && `${short(stats.evictions)} evicted`;
-    vocabulary.show(number(stats.vocabulary), most && `of ${number(most)}`, evicted);
+    const departures = stats.evictions > 0 && `${short(stats.evictions)} departures`;
+    vocabulary.show(number(stats.vocabulary), most && `of ${number(most)}`, departures);
     usedVocabulary.root.hidden = !most;
     usedVocabulary.fill(most ? stats.vocabulary / most : 0);
     queue.show(bytes(stats.queue.bytes), `of ${bytes(stats.queue.limit_bytes)}`);
@@ -85,30 +113,88 @@ function figures(signal) {
     const published = stats.snapshot && `published ${ago(stats.snapshot.time)}`;
     lines.show(number(stats.learned), `of ${number(stats.logged)} logged`, published);
   }, signal);
-  return h("dl.figures", rate.root, loss.root, vocabulary.root, queue.root, lines.root);
+  return h("dl.figures", rate.root, loss.root, vocabulary.root, queue.root, lines.root, measured);
 }
 
-/** @param {AbortSignal} signal */
-function lossSection(signal) {
-  const chart = h("div.chart.loss");
+/** What the service measures every few seconds: a chart over hours, and figures. @param {AbortSignal} signal */
+function overTime(signal) {
+  let chosen = series[0];
+  /** @type {Sample[]} */
+  let samples = [];
+  const chart = h("div.chart.over-time");
+  const unit = h("p.hint");
+  const choice = h(
+    "fieldset.segments",
+    { "aria-label": "What to draw" },
+    series.map(({ label }, index) =>
+      h("label", h("input", { type: "radio", name: "series", value: index, checked: index === 0 }), label),
+    ),
+  );
   const draw = curve(chart, {
     signal,
-    empty: "The curve starts with the first batch of text.",
-    formatX: short,
+    empty: "The curve starts with the first measurements.",
+    formatY: () => chosen.format,
     describe: (points) => {
-      const [first, last] = [points[0], points[points.length - 1]];
-      return `The loss went from ${first.y.toFixed(2)} to ${last.y.toFixed(2)} over ${short(last.x)} words.`;
+      const [first, last] = [points[0].y, points[points.length - 1].y].map((value) => chosen.format(value));
+      return `${chosen.label} went from ${first} to ${last} since ${ago(samples[0].time)}.`;
     },
   });
-  follow(({ losses }) => draw(losses.map(({ words, loss }) => ({ x: words, y: loss }))), signal);
-  return section("Loss", h("span.hint", "by words read; lower is better"), chart);
+  const show = () => {
+    unit.textContent = chosen.unit;
+    draw(
+      samples.flatMap((sample) => {
+        const y = chosen.value(sample);
+        return y === null ? [] : [{ x: Date.parse(sample.time), y }];
+      }),
+    );
+  };
+  choice.addEventListener("change", (event) => {
+    chosen = series[Number(/** @type {HTMLInputElement} */ (event.target).value)];
+    show();
+  });
+
+  const usedMemory = level();
+  const [memory, requests, disk, saved] = [
+    figure("Memory", usedMemory.root),
+    figure("Requests"),
+    figure("Disk"),
+    figure("Checkpoint"),
+  ];
+  const load = async () => {
+    ({ samples } = await ask("/v1/stats/history", { signal }));
+    show();
+    const last = samples.at(-1);
+    const bound = live.stats?.memory?.bound_bytes ?? 0;
+    if (!last) return;
+    memory.show(
+      last.resident_bytes === null ? "–" : bytes(last.resident_bytes),
+      bound > 0 && `of at most ${bytes(bound)}`,
+    );
+    usedMemory.fill(bound > 0 ? (last.resident_bytes ?? 0) / bound : 0, true);
+    const latency = last.latency_ms === null ? "no requests" : `${milliseconds(last.latency_ms)} on average`;
+    requests.show(`${Number(last.requests_per_second.toPrecision(2))} /s`, latency);
+    const free = last.disk_free_bytes;
+    disk.show(bytes(last.disk_bytes), free !== null && `${bytes(free)} free`);
+  };
+  follow((stats) => {
+    const { checkpoint } = stats;
+    saved.show(checkpoint ? ago(checkpoint.time) : "–", checkpoint ? `at line ${number(checkpoint.seq)}` : "none yet");
+  }, signal);
+  const reload = () => load().catch(() => {});
+  const timer = setInterval(reload, historyEvery);
+  signal.addEventListener("abort", () => clearInterval(timer));
+  reload();
+  const all = [memory, requests, disk, saved].map(({ root }) => root);
+  return { chart: section("Over time", choice, chart, unit), figures: all };
 }
 
 /** @param {AbortSignal} signal */
 function newWords(signal) {
   const chips = h("ul.chips.stream");
   const count = h("span.hint");
-  const dropped = h("p.gone");
+  const summary = h("summary");
+  const goneList = h("ul.chips");
+  const dropped = h("details.gone", { hidden: true }, summary, goneList);
 
   /** @param {string[]} fresh */
   function show(fresh) {
@@ -119,9 +205,13 @@ function newWords(signal) {
       chips,
       arrived.map((word) => before.get(word) ?? chip(word)),
     );
-    const since = `${number(nArrived)} since you opened this page`;
-    count.textContent = nArrived > 0 ? since : "shown here as they are learned";
-    replace(dropped, gone.length > 0 && ["Evicted: ", gone.map((word) => wordLink(word))]);
+    const returned = nReturned > 0 ? `, ${number(nReturned)} of them returned` : "";
+    const since = `${number(nArrived)} since you opened this page${returned}`;
+    count.textContent = nArrived > 0 ? since : "shown once they occur often enough";
+    dropped.hidden = gone.length === 0;
+    summary.textContent = `${many(nGone, "word")} evicted since you opened this page`;
+    const items = gone.map((word) => h("li", wordLink(word)));
+    replace(goneList, items);
   }
 
   show([]);
@@ -148,7 +238,7 @@ function newWords(signal) {
 
 /** Words of the last day, the newest first. @param {AbortSignal} signal @returns {Promise<string[]>} */
 async function newest(signal) {
-  const { words } = await ask("/v1/emerging", { query: { since: "24h", n: mostArrived, min_count: 1 }, signal });
+  const { words } = await ask("/v1/emerging", { query: { since: "24h", n: mostArrived }, signal });
   /** @type {{ word: string, new: boolean, first_seen: string }[]} */
   const isNew = words.filter((/** @type {{ new: boolean }} */ one) => one.new);
   return isNew.sort((x, y) => Date.parse(y.first_seen) - Date.parse(x.first_seen)).map(({ word }) => word);
@@ -175,4 +265,9 @@ function level() {
     root.classList.toggle("high", warns && share > 0.8);
   };
   return { root, fill };
+}
+
+/** 1.2 ms @param {number} value */
+function milliseconds(value) {
+  return `${Number(value.toPrecision(2))} ms`;
 }

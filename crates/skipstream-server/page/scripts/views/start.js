@@ -1,15 +1,13 @@
 // What a newcomer sees: a service that has not read any text.
 
-import { hasToken } from "../api.js";
-import { announce, h, replace } from "../dom.js";
+import { command, sendCommand } from "../commands.js";
+import { h, replace } from "../dom.js";
 import { to } from "../route.js";
 
 /** @param {Element} root */
 export function start(root) {
-  const token = hasToken() ? ' -H "Authorization: Bearer $TOKEN"' : "";
-  const send = (/** @type {string} */ file) =>
-    `curl --fail-with-body -X POST -T ${file}${token} ${location.origin}/v1/text`;
-  const paste = h("a", { href: to("text") }, "Paste some text");
+  const paste = h("a", { href: to("text") }, "Paste or drop some text");
+  const [file, stream] = [sendCommand("corpus.txt"), `journalctl -f -o cat | ${sendCommand("-")}`];
   replace(
     root,
     h(
@@ -22,8 +20,8 @@ export function start(root) {
       ),
       h(
         "ol",
-        h("li", h("h2", "Send a file"), command(send("corpus.txt"))),
-        h("li", h("h2", "Stream the output of a program"), command(`journalctl -f -o cat | ${send("-")}`)),
+        h("li", h("h2", "Send a file"), command(file)),
+        h("li", h("h2", "Stream the output of a program"), command(stream)),
         h("li", h("h2", "Try it by hand"), h("p", paste, " and watch the service learn it.")),
       ),
       h(
@@ -33,29 +31,4 @@ export function start(root) {
       ),
     ),
   );
-}
-
-/** A command line with a button that copies it. @param {string} line */
-function command(line) {
-  const button = h("button.quiet", { type: "button", "aria-label": `Copy: ${line}` }, "Copy");
-  button.addEventListener("click", async () => {
-    const isCopied = await copy(line);
-    button.textContent = isCopied ? "Copied" : "Select and copy it";
-    announce(isCopied ? "Copied" : "Could not copy");
-    setTimeout(() => {
-      button.textContent = "Copy";
-    }, 2000);
-  });
-  return h("div.command", h("code", line), button);
-}
-
-/** @param {string} line */
-async function copy(line) {
-  try {
-    // Browsers have a clipboard only for pages from HTTPS or localhost.
-    await navigator.clipboard.writeText(line);
-    return true;
-  } catch {
-    return false;
-  }
 }

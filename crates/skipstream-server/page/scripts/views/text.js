@@ -1,6 +1,7 @@
-// A box to paste text into and watch it being learned.
+// Text or files to be learned, and how that goes.
 
 import { ask, Failure, isAbort } from "../api.js";
+import { command, sendCommand } from "../commands.js";
 import { h, replace, section, wordLink } from "../dom.js";
 import { bytes, many, number } from "../format.js";
 import { hint, problem } from "../messages.js";
@@ -13,7 +14,7 @@ export function text({ root, signal }) {
   const area = h("textarea", {
     id: "paste",
     "aria-describedby": "paste-hint",
-    placeholder: "Paste or type text, one sentence or paragraph per line.",
+    placeholder: "Paste or type text, one sentence or paragraph per line, or drop a file here.",
     spellcheck: "false",
     dir: "auto",
   });
@@ -21,34 +22,58 @@ export function text({ root, signal }) {
   const button = h("button.primary", { type: "submit", disabled: true }, "Learn this text");
   const out = h("div", { role: "status" });
   const found = h("div");
+  const picker = h("input", { type: "file", "aria-label": "File to learn", accept: ".txt,.gz,.jsonl,.ndjson,text/*" });
   const form = h(
     "form.paste",
     h("h1", "Add text"),
     h("p.soft", "The text is written to the log, then learned with everything else. You cannot undo this."),
     h("label.unseen", { for: "paste" }, "Text to learn"),
     area,
-    h("div.row", size, button),
+    h("div.row", size, picker, button),
     out,
     found,
+    h("div.other", h("h2", "From the command line"), command(sendCommand("corpus.txt"))),
   );
   root.append(form);
 
   // Text that is sent again because the response was lost is learned once.
+  /** @type {{ text: string | File, key: string }} */
   let sending = { text: "", key: "" };
+  /** A file to send instead of the text. @type {File | null} */
+  let file = null;
 
   const showSize = () => {
     const lines = area.value === "" ? 0 : area.value.replace(/\n$/, "").split("\n").length;
     const length = bytes(new TextEncoder().encode(area.value).length);
-    size.textContent = lines === 0 ? noText : `${many(lines, "line")}, ${length}`;
-    button.disabled = area.value.trim() === "";
+    const typed = lines === 0 ? noText : `${many(lines, "line")}, ${length}`;
+    size.textContent = file ? `${file.name}, ${bytes(file.size)}` : typed;
+    area.hidden = file !== null;
+    button.disabled = file === null && area.value.trim() === "";
+    button.textContent = file ? "Learn this file" : "Learn this text";
   };
+  const choose = (/** @type {File | null} */ chosen) => {
+    file = chosen;
+    showSize();
+  };
+  picker.addEventListener("change", () => choose(picker.files?.[0] ?? null));
+  form.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    form.classList.add("dropping");
+  });
+  form.addEventListener("dragleave", () => form.classList.remove("dropping"));
+  form.addEventListener("drop", (event) => {
+    event.preventDefault();
+    form.classList.remove("dropping");
+    const dropped = event.dataTransfer?.files[0];
+    if (dropped) choose(dropped);
+  });
   area.addEventListener("input", showSize);
   area.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !button.disabled) form.requestSubmit();
   });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const given = area.value;
+    const given = file ?? area.value;
     if (sending.text !== given) sending = { text: given, key: randomKey() };
     button.disabled = true;
     replace(found);
@@ -56,18 +81,19 @@ export function text({ root, signal }) {
     replace(out, steps);
     let last = addStep(steps, "Sending");
     try {
-      const headers = { "content-type": "text/plain; charset=utf-8", "idempotency-key": sending.key };
+      const headers = { ...headersOf(given), "idempotency-key": sending.key };
       const logged = await ask("/v1/text", { method: "POST", body: given, headers, signal });
       const { first, last: end } = logged;
       const lines = first === end ? `line ${number(end)}` : `lines ${number(first)} to ${number(end)}`;
-      complete(last, `Logged as ${lines}, safe on disk`);
+      complete(last, end === null ? "There were no lines" : `Logged as ${lines}, safe on disk`);
       last = addStep(steps, "Learning");
       await learned(logged.seq, signal);
       complete(last, "Learned and available to queries");
       sending = { text: "", key: "" };
       area.value = "";
-      showSize();
-      replace(found, await neighborsOf(given, signal));
+      picker.value = "";
+      choose(null);
+      if (typeof given === "string") replace(found, await neighborsOf(given, signal));
     } catch (error) {
       if (isAbort(error)) return;
       last.remove();
@@ -77,6 +103,14 @@ export function text({ root, signal }) {
       button.disabled = false;
     }
   });
+}
+
+/** How a body is to be read, by the name of its file. @param {string | File} body @returns {Record<string, string>} */
+function headersOf(body) {
+  const name = typeof body === "string" ? "" : body.name;
+  const isRecords = /\.(jsonl|ndjson)(\.gz)?$/i.test(name);
+  const type = isRecords ? "application/x-ndjson" : "text/plain; charset=utf-8";
+  return { "content-type": type, ...(name.endsWith(".gz") && { "content-encoding": "gzip" }) };
 }
 
 /** @param {Element} steps @param {string} label */

@@ -3,7 +3,7 @@
 import { ask, wordPath } from "../api.js";
 import { sparkline } from "../charts/curve.js";
 import { h, table, th, wordLink } from "../dom.js";
-import { exact, moment, number, share } from "../format.js";
+import { countTitle, exact, moment, number, share } from "../format.js";
 import { live } from "../live.js";
 import { fill } from "../messages.js";
 import { to } from "../route.js";
@@ -92,7 +92,12 @@ function historyTable(points) {
   const nearest = ["Nearest words, ", h("span.came", "new ones highlighted")];
   return table(
     { class: "timeline" },
-    [th("When"), th("Count", "number wide"), th("Movement", "number"), th(nearest)],
+    [
+      th("When"),
+      th(h("span", { title: countTitle }, "Occurrences"), "number wide"),
+      th("Movement", "number"),
+      th(nearest),
+    ],
     rows.reverse(),
   );
 }

@@ -2,7 +2,7 @@
 
 import { ask, Failure, isAbort, wordPath } from "../api.js";
 import { chips, h, replace, section } from "../dom.js";
-import { ago, exact, many, number, share } from "../format.js";
+import { ago, countTitle, exact, many, number, share } from "../format.js";
 import { live } from "../live.js";
 import { atlas } from "../map/atlas.js";
 import { note, problem } from "../messages.js";
@@ -12,8 +12,6 @@ import { timeline } from "./timeline.js";
 
 // Once it is shown, the word follows what is published, but no faster than people read.
 const refreshEvery = 4000;
-// A vector learned from a few occurrences is often near words that it has nothing to do with.
-const rare = 5;
 
 /** @param {import("../views.js").Context} context */
 export function word({ root, argument, signal }) {
@@ -29,8 +27,8 @@ function showWord(argument, root, signal) {
   const sizes = [10, 25, 50, 100].map((n) => h("option", { value: n }, `${n} nearest`));
   const amount = h("select", { "aria-label": "Number of neighbours" }, sizes);
   const withRare = h("input", { type: "checkbox" });
-  const rareTitle = `Words seen fewer than ${rare} times`;
-  const choices = h("div.choices", h("label", { title: rareTitle }, withRare, "Include rare words"), amount);
+  const rareLabel = h("label", withRare, "Include rare words");
+  const choices = h("div.choices", rareLabel, amount);
   const watch = h("button", { type: "button", "aria-pressed": "false", hidden: true }, "Watch");
   const actions = h(
     "div.actions",
@@ -54,15 +52,19 @@ function showWord(argument, root, signal) {
   async function refresh() {
     updated = Date.now();
     try {
-      const [info, near] = await Promise.all([
+      const query = { n: amount.value, min_count: withRare.checked ? 0 : null };
+      const [info, { neighbors: near, min_count: least }] = await Promise.all([
         ask(wordPath(argument), { signal }),
-        nearest(argument, Number(amount.value), withRare.checked, signal),
+        ask(`${wordPath(argument)}/neighbors`, { query, signal }),
       ]);
       replace(facts, factsOf(info));
+      if (!withRare.checked) rareLabel.title = `Words with fewer than ${many(least, "occurrence")}`;
       const isAlone = near.length === 0;
       replace(
         neighbors,
-        isAlone ? note("There are no other words yet.") : neighborTable(near, `Words nearest to ${argument}`),
+        isAlone
+          ? note("There are no other words yet that occurred often enough.")
+          : neighborTable(near, `Words nearest to ${argument}`),
       );
       if (!isShown) showCard();
     } catch (error) {
@@ -97,28 +99,12 @@ function showWord(argument, root, signal) {
 /** @param {string} word */
 const lengthClass = (word) => (word.length > 24 ? "long" : "");
 
-/**
- * The nearest words. Rare ones are left out where there are enough others.
- * @param {string} word
- * @param {number} n
- * @param {boolean} isWithRare
- * @param {AbortSignal} signal
- */
-async function nearest(word, n, isWithRare, signal) {
-  const query = { n: isWithRare ? n : Math.min(1000, 20 * n) };
-  const answer = await ask(`${wordPath(word)}/neighbors`, { query, signal });
-  /** @type {import("../api.js").Neighbor[]} */
-  const neighbors = answer.neighbors;
-  const others = neighbors.filter(({ count = 0 }) => count >= rare);
-  return (isWithRare || others.length < n ? neighbors : others).slice(0, n);
-}
-
 /** @param {{ count: number, rank: number, share: number, first_seen: string | null, last_seen: string | null }} info */
 function factsOf({ count, rank, share: part, first_seen: first, last_seen: last }) {
   const fact = (/** @type {string} */ label, /** @type {string} */ value, title = "") =>
     h("div", { title }, h("dt", label), h("dd", value));
   return [
-    fact("Seen", many(count, "time")),
+    fact("Occurrences since admitted", number(count), countTitle),
     fact("Share of text", share(part)),
     fact("Rank", number(rank)),
     first && fact("First seen", ago(first), exact(first)),
