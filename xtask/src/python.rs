@@ -1,4 +1,4 @@
-//! Virtual environments of Python.
+//! Python virtual environments.
 
 use std::fs;
 use std::path::{Path, PathBuf};

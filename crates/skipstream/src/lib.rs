@@ -2,7 +2,7 @@
 //!
 //! The model is skip-gram with negative sampling, as in word2vec. The algorithms are those of Kaji and Kobayashi,
 //! *Incremental Skip-gram Model with Negative Sampling* (EMNLP 2017): vocabulary, counts and noise follow the stream
-//! while it is learned, so there is no pass for counting and training never has to begin again.
+//! while it is learned, so there is no counting pass, and training never has to start over.
 //!
 //! ```
 //! use skipstream::{Config, Trainer};
@@ -15,8 +15,8 @@
 //! # Ok::<(), skipstream::Error>(())
 //! ```
 //!
-//! Most programs need two types. A [`Trainer`] owns everything that changes: it learns from text, is saved to one file
-//! and loaded again. [`Embeddings`] are its vectors at one moment: they never change, and a clone shares their memory.
+//! Most programs need two types. A [`Trainer`] owns everything that changes: it learns from text, and can be saved to a
+//! file and loaded again. [`Embeddings`] are its vectors at one moment: they never change, and a clone shares their memory.
 //! The folder `examples/` has a program for each typical use.
 //!
 //! # Modules
@@ -27,20 +27,20 @@
 //! | [`train`] | observes training, bounds its memory, starts it from given vectors |
 //! | [`vocabulary`] | words with their counts |
 //! | [`embeddings`] | answers questions: neighbours, analogies, similarity, the odd one out |
-//! | [`snapshot`] | looks into model files |
+//! | [`snapshot`] | inspects model files |
 //! | [`formats`] | reads and writes the files of other programs |
-//! | `eval` | scores vectors on test sets, and compares two snapshots |
+//! | `eval` | scores vectors on test sets, and compares two states of a model |
 //!
 //! # Features
 //!
 //! `codecs` reads and writes gzip, zstd, bzip2 and xz; `records` reads JSON lines, CSV and TSV; `parquet` reads Parquet
-//! files; `eval` has the evaluation. All but `parquet` are on by default. `unstable` shows internals to benchmarks; they
-//! may change in any version.
+//! files; `eval` is the module of that name. All but `parquet` are on by default. `unstable` shows internals to benchmarks
+//! and to the other crates of this repository; they may change in any version.
 //!
 //! # What the crate does not do
 //!
-//! It does not print, log or read the clock, and the only thing that it asks its environment is the number of cores,
-//! where no number of threads was given. Progress leaves through an [`Observer`], which can also ask for a pause.
+//! It does not print, log or read the clock. The only thing it reads from its environment is the number of cores, if no
+//! number of threads is given. It reports progress to an [`Observer`], which can also ask for a pause.
 
 // rustfmt sorts modules within a group, so the blank lines keep the reading order.
 

@@ -1,8 +1,8 @@
 //! `cargo xtask bench instructions`: the stages under Callgrind, which counts instead of timing.
 //!
 //! The counts are compared with the golden counts in a tracked file. They depend on the compiler and on the processor's
-//! instructions, so the file has a section for each machine that was measured. It is a benchmark and no test: a slower
-//! stage may be worth it, and then its new count goes into the file.
+//! instructions, so the file has a section for each machine that was measured. This is a benchmark, not a test: a
+//! slower stage may be worth its cost, and then the file gets the new count.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

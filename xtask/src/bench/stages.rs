@@ -1,4 +1,4 @@
-//! `cargo xtask bench stages`: the Criterion benches of the library, one for each stage.
+//! `cargo xtask bench stages`: the Criterion benchmarks of the library, one for each stage.
 
 use anyhow::Result;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: skipstream on real text, in a minute or two on a machine with only Rust.
+//! `cargo xtask demo`: skipstream on real text, in a minute or two. It needs only Rust and a C compiler.
 
 mod addresses;
 #[cfg(feature = "wikipedia")]

@@ -1,4 +1,4 @@
-//! Wikipedia, day by day: the program starts again each day and continues the model of the day before.
+//! Wikipedia, day by day: each day, the program is started again and continues the model of the day before.
 
 use std::path::Path;
 use std::time::Instant;

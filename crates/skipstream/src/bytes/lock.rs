@@ -1,4 +1,4 @@
-//! One process at a time.
+//! Lock files: one process at a time.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};

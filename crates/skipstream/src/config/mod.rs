@@ -1,4 +1,4 @@
-//! The settings of a model: [`Config`], as a person writes them, and [`Settings`], checked and complete.
+//! The settings of a model: [`Config`], as you write them, and [`Settings`], checked and complete.
 //!
 //! `description.rs` describes every setting once; `values.rs` has the flat form that flags, files and Python share.
 

@@ -1,4 +1,4 @@
-//! Files that are not text, recognised by their first bytes before anything of them is learned.
+//! Recognises files that are not text by their first bytes, before anything is learned from them.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};

@@ -1,4 +1,4 @@
-//! Why a text cannot be read, or not be continued.
+//! Why a text cannot be read or continued.
 
 /// A defect of a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! Several files as one stream, without what was learned before.
+//! Several files as one stream, each from the position at which it was last learned.
 
 use std::collections::HashSet;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! From names, patterns and folders to files.
+//! Expands names, patterns and folders to files.
 
 use std::fs;
 use std::io;

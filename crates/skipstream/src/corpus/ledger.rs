@@ -1,4 +1,4 @@
-//! What was learned before, so that training can continue.
+//! The ledger: which sources were learned, and how far.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,5 +1,5 @@
-//! Prose: what is done with ordinary text beside tokenizing it. All rules look at a run, the text between white space,
-//! and at most at the run after it.
+//! The rules for prose that go beyond tokenizing: where a sentence ends, and what is left out. A rule looks at one run (the
+//! text between white space) and at most at the next one.
 
 /// What may follow the mark that ends a sentence.
 const CLOSING: [char; 13] = ['"', '\'', ')', ']', '}', '”', '’', '»', '›', '“', '」', '』', '*'];

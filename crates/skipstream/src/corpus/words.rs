@@ -1,4 +1,4 @@
-//! Tokenizing: runs of text without white space become words, normalized, lowercased, split and of the right length.
+//! Tokenizing: normalizes and lowercases runs of text without white space, splits them into words, and checks their length.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Vectors, evaluated on test sets.
+//! Evaluates vectors on test sets.
 
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
-//! Evaluation: correlation with human similarity scores, accuracy on analogies, and drift between snapshots.
+//! Evaluation: correlation with human similarity scores, accuracy on analogies, and drift between two states of a model.
 //!
 //! A [`TestSet`] is read from one of the usual files, and an [`Evaluator`] scores vectors on it. Questions with unknown
-//! words are counted, not hidden. Every score has a confidence interval: a smaller difference between two models means
-//! nothing.
+//! words are counted, not hidden. Every score has a confidence interval: a smaller difference between two models may be
+//! chance.
 //!
 //! ```
 //! use skipstream::Embeddings;
@@ -21,7 +21,7 @@
 //! # Ok::<(), skipstream::Error>(())
 //! ```
 //!
-//! [`Drift`] is what changed between two snapshots of one model.
+//! [`Drift`] is what changed between two states of one model.
 
 mod analogies;
 mod comparison;

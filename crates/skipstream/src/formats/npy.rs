@@ -1,8 +1,8 @@
 //! numpy's format for an array, with a list of words next to it.
 //!
 //! `vectors.npy` has the matrix: a row for each word, the most frequent first, values as little-endian `f32`. A list
-//! `vectors.words.tsv` has a line for each row: the word, a tab, its count. The header of the array is so short and
-//! fixed that a library for it would be the larger part.
+//! `vectors.words.tsv` has a line for each row: the word, a tab, its count. The array's header is so short and regular
+//! that a library for it would be more code than this file.
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! The two files of TensorFlow's embedding projector, in a folder.
 //!
 //! `vectors.tsv` has a line for each word, the most frequent first: its values, separated by tabs. `metadata.tsv` has
-//! what is known about the words in the same order, here the columns `word` and `count`. As the projector wants it, a
-//! line with the names of the columns comes first; it would be missing if there were one column only.
+//! what is known about the words in the same order, here the columns `word` and `count`. Its first line names the columns,
+//! which the projector requires of files with more than one column.
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 //! The first line has nine numbers, separated by tabs: words, largest vocabulary, dimensions, and the settings. A line
 //! for each word follows, in no order: the word, its count, and four vectors (target, context and AdaGrad's two sums),
 //! separated by tabs, their values by spaces. Values have six decimals, so small ones were rounded when they were
-//! written. The format is read and not written.
+//! written. We read this format but do not write it.
 
 use std::io::BufRead;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! Rows held against a vector: the arithmetic of cosines.
+//! Rows compared with a vector: the arithmetic of cosines.
 //!
 //! Products are rounded before they are added: a fused operation would be no faster here, where memory is the limit,
-//! and machines without one would have to imitate it.
+//! and machines without one would have to emulate it.
 
 use super::instructions::Instructions;
 use crate::parameters::LANES;

@@ -1,4 +1,4 @@
-//! The logistic function and its logarithm, sixteen at a time, by exactly rounded operations only.
+//! The logistic function and its logarithm, sixteen at a time, using only exactly rounded operations.
 
 use super::instructions::Instructions;
 

@@ -1,6 +1,6 @@
-//! What a kernel needs of a machine: sixteen floats at a time.
+//! What a kernel needs from an instruction set: sixteen floats at a time.
 //!
-//! Each instruction set gives the same sixteen lanes, as one register or as several, with exactly rounded
+//! Each instruction set provides the same sixteen lanes, as one register or as several, with exactly rounded
 //! operations in the same order. So a model's bytes do not depend on the machine that trained it.
 
 use crate::parameters::{LANES, Lanes};

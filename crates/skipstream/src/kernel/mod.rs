@@ -3,8 +3,8 @@
 //! `tests/scalar.rs` derives the update. `pair.rs`, `group/` and `compare.rs` are written once, for sixteen lanes, and compiled
 //! for each instruction set; [`Kernel::best`] chooses at run time. All sets give the same bits.
 //!
-//! Invariant: apart from the mapping of files (`bytes/map.rs`), `unsafe` lives in this folder only: in `x86.rs`, `arm.rs`
-//! and at the calls below.
+//! Invariant: apart from the mapping of files (`bytes/map.rs`), `unsafe` is confined to this folder: to `x86.rs`, `arm.rs`
+//! and the calls below.
 
 #[cfg(target_arch = "aarch64")]
 mod arm;

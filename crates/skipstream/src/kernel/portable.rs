@@ -1,4 +1,4 @@
-//! Sixteen lanes on any machine: the definition that the others must equal bit for bit.
+//! Sixteen lanes on any machine: the reference that other instruction sets must match bit for bit.
 
 use super::instructions::Instructions;
 use crate::parameters::{LANES, Lanes};

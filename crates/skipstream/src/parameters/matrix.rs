@@ -1,4 +1,4 @@
-//! Rows of floats in memory of their own.
+//! Rows of floats in their own memory mapping.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The lengths of vectors, in numbers that show how a training goes.
+//! Statistics of the lengths of vectors, which show how training is going.
 
 use serde::Serialize;
 

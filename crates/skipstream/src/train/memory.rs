@@ -1,4 +1,4 @@
-//! The memory limit that follows from the settings.
+//! The memory bound, computed from the settings.
 
 use serde::Serialize;
 

@@ -6,8 +6,8 @@
 //! 3      perform SGD over D                        Grid::train
 //! ```
 //!
-//! D is a [`Batch`]: new text, and old text that is trained once more. f(w) is the vocabulary's count. It decides on the
-//! noise, q(w) ∝ f(w)^α, which [`Grid`] draws negatives from.
+//! D is a [`Batch`]: new text, and old text that is trained once more. f(w) is the vocabulary's count. It
+//! determines the noise, q(w) ∝ f(w)^α, from which [`Grid`] draws negatives.
 //!
 //! `read_ahead.rs` has the loop: it takes in the next batch while this one is trained. `tests/oracle.rs` is the whole
 //! strategy in plain loops, and the definition of what it does.

@@ -1,5 +1,5 @@
-//! The multi-pass methods that the paper compares with (section 2): count the whole corpus, then pass over it pair by
-//! pair, on one thread.
+//! The multi-pass methods that the paper compares with (section 2): they count the whole corpus, then make passes over it,
+//! pair by pair, on one thread.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! The loop of Algorithm 2: the next batch is read while this one is trained. Pauses, and errors of the source.
+//! The loop of Algorithm 2, which reads the next batch while this one is trained. It also handles pauses and errors of the
+//! source.
 
 use super::cell::Trained;
 use super::mini_batch::MiniBatch;

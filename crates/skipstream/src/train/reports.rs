@@ -1,4 +1,4 @@
-//! Calls of the observer, for the strategies that train pair by pair.
+//! Calls to the observer, for the strategies that train pair by pair.
 
 use super::Observer;
 use super::trainer::Stream;

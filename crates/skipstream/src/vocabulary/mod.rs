@@ -5,8 +5,8 @@
 //! tokens true count − n/(m + 1) ≤ counter ≤ true count, and the O(m) walk is O(1) per token.
 //!
 //! In the summary, a word whose counter is 0 has left. Here it stays in its slot until a new word needs the slot, the least
-//! frequent word first. If it occurs before that, its counter is 1 again, as if it had been admitted anew, but its count and
-//! its vectors are still there. So the counters are those of the summary, and a vocabulary that was full once stays full.
+//! frequent word first. If it occurs before that, its counter is 1 again, as if it had been evicted and admitted, but it
+//! keeps its count and its vectors. So the counters are those of the summary, and a vocabulary that was full once stays full.
 //!
 //! The counter decides which words stay. Each word also has the number of its occurrences since it was admitted, between
 //! the counter and the true count; noise and subsampling use that.

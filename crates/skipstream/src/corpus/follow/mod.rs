@@ -1,17 +1,17 @@
 //! Files that grow, followed as `tail -F` does: across rotation, and before they exist.
 //!
-//! [`Tail`] follows one path and gives the bytes of whole lines, with positions that can be stored; the service logs
-//! them. [`Follow`] makes sentences of the lines of several files and pipes; `train --follow` learns them. Nothing here
-//! waits or reads the clock: the caller decides when to look again.
+//! [`Tail`] follows one path and returns the bytes of whole lines, with positions that can be stored; the service logs
+//! them. [`Follow`] turns the lines of several files and pipes into sentences; `train --follow` learns them. Nothing here
+//! waits or reads the clock: the caller decides when to read again.
 //!
 //! # Rules
 //!
 //! - A file is opened once it has text. Only whole lines are read.
 //! - A file is **replaced** when its path leads to another file that has text. The rest of the old file is read first,
-//!   including a last line without an end, then the new one from its start. Until then the old file is followed under
-//!   whatever name it has, because its writer may not have noticed.
-//! - A file that is shorter than what was read, or in which the last bytes that were read are different, was
-//!   **truncated**. It is read from its start.
+//!   including a last line without a line end, then the new one from its start. Until then the old file is followed
+//!   under whatever name it has, because its writer may not have noticed.
+//! - A file that is shorter than the position, or that has other bytes just before it, was **truncated**. It is read
+//!   from its start.
 //! - After a restart, the file is recognised by its content: a fingerprint of the bytes that were read. It is looked for
 //!   at the path, then among `NAME.*`, `NAME-*` and `NAME_*` in the same folder, where log rotation puts it. If it is
 //!   not found, the file at the path is new text.

@@ -1,4 +1,4 @@
-//! A followed pipe, whose reader says when it has nothing now.
+//! A followed pipe, whose reader reports when no text is available.
 
 use std::io::{self, Cursor, Read as _};
 use std::path::PathBuf;

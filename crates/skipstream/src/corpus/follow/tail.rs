@@ -1,4 +1,4 @@
-//! One path that is followed, whichever file it leads to: the rotation rule, and positions that outlive the process.
+//! Follows one path across log rotation, with positions that outlive the process.
 
 use std::fs::{self, File, Metadata};
 use std::io;

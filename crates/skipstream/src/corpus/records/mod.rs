@@ -1,7 +1,7 @@
 //! Records with a field of text, read as sentences.
 //!
-//! Each format gives the text of one record after the other. [`Lines`] reads that text like any other, so limits,
-//! policies and reports are the same for all formats.
+//! Each format returns the text of its records one by one. [`Lines`] reads that text like any other, so limits, policies
+//! and reports are the same for all formats.
 
 mod csv;
 mod jsonl;

@@ -1,4 +1,4 @@
-//! Drift: the words that were added, removed or moved between two snapshots of a model.
+//! Drift: the words that were added, removed or moved between two states of a model, here called snapshots.
 //!
 //! The snapshots are aligned first, by the rotation that all words have in common (`rotation.rs`). A word's movement is the
 //! cosine distance between its old vector and its new one. Words are ranked by how many standard deviations farther they
@@ -9,7 +9,7 @@
 //! apart they are by chance.
 //!
 //! A word that did not occur since the old snapshot cannot have moved by itself: its vector moves a little because other words
-//! pull it along. Only words with new occurrences are ranked, and only they measure the noise floor.
+//! pull it along. Only words with at least five new occurrences are ranked, and the noise floor is measured on them alone.
 //!
 //! The overlap of a word's nearest neighbors before and after is a second opinion that does not depend on the alignment.
 

@@ -1,4 +1,4 @@
-//! The binary format.
+//! word2vec's binary format.
 
 use std::io::{BufRead, Write};
 use std::path::Path;

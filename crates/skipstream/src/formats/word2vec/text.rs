@@ -1,4 +1,4 @@
-//! The text format, with or without its first line.
+//! word2vec's text format, with or without its first line.
 
 use std::io::{BufRead, Write};
 use std::path::Path;

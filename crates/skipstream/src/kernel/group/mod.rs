@@ -4,7 +4,7 @@
 //! runs share K negatives, each of which is a share k/K of the k negatives of each pair: in a run of n pairs, a negative has
 //! the weight n·k/K, less k/K for each context that is the same word (a negative that equals the positive does not count).
 //! With the loss of the pair kernel (see `tests/scalar.rs`),
-//! 1. all logits are taken with the rows as they are: t·c for the pairs, t·v for the negatives;
+//! 1. all logits are computed from the current rows: t·c for the pairs, t·v for the negatives;
 //! 2. the contexts of the pairs are updated one by one, in order;
 //! 3. the negatives, then the targets, are updated once, by the gradient of the whole group.
 //!

@@ -1,4 +1,4 @@
-//! The update, as it is derived: the definition of right for the fast kernels.
+//! The derivation of the update, and the reference for the fast kernels.
 //!
 //! The loss of a pair (t, c) with negatives v₁ … v_k is
 //!

@@ -1,4 +1,4 @@
-//! One test for each way in which a file can be wrong. That the good state of a trainer is right, the laws test.
+//! One test for each way in which a file can be wrong. The laws test that a good file restores the trainer.
 
 mod golden;
 mod opening;

@@ -1,4 +1,4 @@
-//! Files that are looked at in place.
+//! Memory-mapped files.
 
 use proptest::prelude::*;
 
