@@ -69,7 +69,7 @@ impl Setting {
             .notes("α in the paper.")
             .peers(["0.75, fixed", "0.5, fixed", "`ns_exponent` 0.75"]),
         Setting::new("subsample", "1e-4", Number(0.0..=1.0))
-            .help("Share of the text above which a word is dropped at random; 0 keeps all")
+            .help("Frequency, as a share of the text, above which a word is dropped at random; 0 keeps all")
             .peers(["`-sample` 1e-3", "`-t` 1e-4", "`sample` 1e-3"]),
         Setting::new("learning_rate", "0.2, 0.1 or 0.025", Number(1e-6..=10.0))
             .help("AdaGrad's learning rate, or the first rate of `word2vec`")
@@ -103,19 +103,22 @@ impl Setting {
             )
             .only(&[MiniBatch]),
         Setting::new("blocks", "4", Whole(1..=256))
-            .help("Parts of the vocabulary that threads share out: a power of two, at least the threads")
+            .help("Number of parts of the vocabulary that threads work on: a power of two")
             .notes(
-                "No more threads than blocks work; twice as many blocks as threads keep all of them \
+                "At most this many threads are used; twice as many blocks as threads keep all of them \
                  busy. The model depends on it.",
             )
             .only(&[MiniBatch]),
         Setting::new("replays", "1", Whole(0..=100))
-            .help("How often each word is trained again later, from a buffer of past text")
+            .help("Number of times each word is trained again later, from a buffer of past text")
             .notes("0 is the paper's Algorithm 2.")
             .only(&[MiniBatch]),
         Setting::new("replay_words", "2000000", Whole(1..=4_000_000_000))
             .help("Maximum number of words in the replay buffer")
-            .notes("4 bytes for each word, and 4 for each sentence.")
+            .notes(
+                "The buffer is also limited to a quarter of the text so far, so that short texts are replayed \
+                 too. It takes 4 bytes for each word and 4 for each sentence.",
+            )
             .only(&[MiniBatch]),
         Setting::new("passes", "1", Whole(1..=10_000))
             .help("Passes over the files")
@@ -123,7 +126,7 @@ impl Setting {
             .only(&[Batch, Word2vec])
             .peers(["`-iter` 5", "`-epoch` 5", "`epochs` 5"]),
         Setting::new("strategy", "mini-batch", Choice(&["mini-batch", "incremental", "batch", "word2vec"]))
-            .help("How the text becomes updates")
+            .help("Training strategy")
             .notes(
                 "`mini-batch` counts a batch of words and then trains it, on all threads. \
                  `incremental` does both word by word, on one thread. `batch` and `word2vec` read all \

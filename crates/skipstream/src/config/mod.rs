@@ -54,7 +54,7 @@ pub struct Config {
     pub negatives: usize,
     /// Noise words are drawn with probability ∝ count ^ `noise_exponent`. Default 0.75.
     pub noise_exponent: f64,
-    /// Share of the text above which a word is dropped at random; 0 keeps all. Default 1e-4.
+    /// Frequency, as a share of the text, above which a word is dropped at random; 0 keeps all. Default 1e-4.
     pub subsample: f64,
     /// AdaGrad's learning rate, or the first rate of `word2vec`. Default 0.2 with a rate per row, 0.1 with a rate
     /// per dimension, 0.025 for `word2vec`.
@@ -65,7 +65,7 @@ pub struct Config {
     pub text: TextOptions,
     /// Seed of every random number. Default 1.
     pub seed: u64,
-    /// How the text becomes updates. Default `mini-batch`.
+    /// Training strategy. Default `mini-batch`.
     pub strategy: Strategy,
     /// Number of threads. Not a part of the model, which is the same for any number. Default all cores.
     pub threads: Option<usize>,
@@ -151,7 +151,7 @@ impl Settings {
         self.config.noise_exponent
     }
 
-    /// Share of the text above which a word is dropped at random.
+    /// Frequency, as a share of the text, above which a word is dropped at random.
     pub fn subsample(&self) -> f64 {
         self.config.subsample
     }
@@ -176,7 +176,7 @@ impl Settings {
         self.config.seed
     }
 
-    /// How the text becomes updates.
+    /// Training strategy.
     pub fn strategy(&self) -> Strategy {
         self.config.strategy
     }

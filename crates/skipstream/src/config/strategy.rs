@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Setting, check_whole, in_range};
 use crate::error::{Error, Result};
 
-/// How the text becomes updates. [`Strategy::default`] is `mini-batch`.
+/// Training strategy. [`Strategy::default`] is `mini-batch`.
 ///
 /// A [`Trainer`](crate::Trainer) learns a stream with the first two. The last two read a whole corpus several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,13 +42,13 @@ pub enum StrategyName {
 pub struct MiniBatchOptions {
     /// Words trained together, replayed words included. Default 400,000.
     pub batch_words: usize,
-    /// Parts of the vocabulary that threads share out: a power of two, at least the number of threads, better twice
-    /// that. More blocks mean smaller matrix products and a little less speed per thread. The model depends on it.
-    /// Default 4.
+    /// Number of parts of the vocabulary that threads work on: a power of two. At most this many threads are used; twice
+    /// as many blocks as threads keep all of them busy. More blocks mean smaller matrix products and a little less speed
+    /// per thread. The model depends on it. Default 4.
     pub blocks: usize,
-    /// How often each word is trained again later. 0 is the paper's Algorithm 2. Default 1.
+    /// Number of times each word is trained again later. 0 is the paper's Algorithm 2. Default 1.
     pub replays: u32,
-    /// Maximum number of words that wait for their replay. Default 2,000,000.
+    /// Maximum number of words that wait for their replay. At most a quarter of the text so far waits. Default 2,000,000.
     pub replay_words: usize,
 }
 
