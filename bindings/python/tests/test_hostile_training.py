@@ -130,7 +130,7 @@ def test_settings_of_any_value(given: dict[str, Any]) -> None:
         name: value for name, value in given.items() if name not in ("max_vocabulary", "table_size", "memory")
     }
     trainer = attempt(lambda: small(**given))
-    if trainer is not None and trainer.dimensions < 1000 and trainer.init is None:
+    if trainer is not None and (trainer.dimensions or 0) < 1000 and trainer.init is None:
         attempt(lambda: trainer.train([["one", "two"]] * 5))
 
 

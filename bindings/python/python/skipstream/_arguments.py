@@ -22,6 +22,9 @@ Vector = NDArray[np.float32]
 WhichVectors = Literal["sum", "target", "context"]
 """The target vectors, the context vectors, or their sum."""
 
+Weighting = Literal["mean", "idf", "sif"]
+"""How much each word of a text counts in the text's vector."""
+
 TextFormat = Literal["text", "jsonl", "csv", "tsv", "parquet"]
 VectorsFormat = Literal["safetensors", "word2vec-text", "word2vec-binary", "npy", "finalfusion", "projector"]
 ReadableFormat = VectorsFormat | Literal["glove", "yskip"]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skipstream import _engine
-from skipstream._arguments import FilePath, TextFormat, WhichVectors, optional
+from skipstream._arguments import FilePath, TextFormat, Weighting, WhichVectors, optional
 from skipstream._embeddings import Embeddings
 from skipstream._keywords import unknown
 from skipstream._progress import Callback, listening
@@ -231,17 +231,21 @@ class Trainer:
             raise TypeError("words is a str; pass a list")
         return self._live().vectors_of(list(words), vectors)
 
-    def mean_vectors(self, texts: Iterable[Any], vectors: WhichVectors = "sum") -> NDArray[np.float32]:
+    def mean_vectors(
+        self, texts: Iterable[Any], vectors: WhichVectors = "sum", weighting: Weighting = "mean"
+    ) -> NDArray[np.float32]:
         """Returns the mean word vector of each text, one row each; zeros if no word is known.
 
-        A text is a string, which is tokenized as in training, or a list of tokens.
+        A text is a string, which is tokenized as in training, or a list of tokens. `weighting` gives words a weight by
+        their share of all words learned so far: `"mean"` gives all the same, `"idf"` the logarithm of the inverse share, and
+        `"sif"` 0.001 / (0.001 + share), the smooth inverse frequency of Arora, Liang and Ma (2017).
 
         >>> trainer = Trainer(dimensions=20, subsample=0)
         >>> _ = trainer.train(["tea with milk"] * 500)
         >>> trainer.mean_vectors(["milk tea", ["milk", "tea"], "nothing known"]).shape
         (3, 20)
         """
-        return self._live().mean_vectors(texts, vectors)
+        return self._live().mean_vectors(texts, vectors, weighting)
 
     def count(self, word: str) -> int:
         """Returns the count of a word; 0 if it is unknown."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from skipstream._arguments import Weighting
 from skipstream._trainer import Trainer
 
 try:
@@ -34,7 +35,7 @@ __all__ = ["WordVectors"]
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class WordVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Trainer):  # type: ignore[misc]
-    """Learns word vectors from documents, and maps a document to the mean of its word vectors.
+    """Learns word vectors from documents, and maps a document to a weighted mean of its word vectors.
 
     A `skipstream.Trainer` with the methods of scikit-learn, and the same settings. As in `CountVectorizer`, `X` is an
     iterable of documents (strings or token lists), or a text column of a table. In a `ColumnTransformer`, give the column
@@ -44,9 +45,16 @@ class WordVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     >>> vectors = WordVectors(dimensions=8, subsample=0)
     >>> vectors.fit(texts).transform(["a cat", "a ship"]).shape
     (2, 8)
-    >>> vectors.set_params(dimensions=4).fit_transform(texts).shape
+    >>> vectors.set_params(dimensions=4, weighting="sif").fit_transform(texts).shape
     (300, 4)
+
+    Args:
+        weighting: How much each word counts. `"mean"` gives all the same weight; `"idf"` and `"sif"` give rare words more,
+            as in `Trainer.mean_vectors`. `"sif"` also removes the component that is common to all documents that were
+            fitted last. An iterator of documents is held in memory for it.
     """
+
+    weighting: Weighting = "mean"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Discards the model, learns the documents, and empties the replay buffer.
@@ -59,11 +67,12 @@ class WordVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if self._trainer is not None:
             self._trainer.wait_for_training()
         cast(Any, self).__init__(**self.get_params(deep=False))
-        self.train(X)
+        documents = self._documents(X)
+        self.train(documents)
         if not self.__sklearn_is_fitted__():
             raise ValueError("the documents have no words")
         self.finish()
-        return self
+        return self._fit_component(documents)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learns more documents.
@@ -72,8 +81,9 @@ class WordVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             X: Documents: strings or token lists.
             y: Ignored; pipelines pass it.
         """
-        self.train(X)
-        return self
+        documents = self._documents(X)
+        self.train(documents)
+        return self._fit_component(documents)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Returns the mean word vector of each document: a float32 array with one row per document.
@@ -81,7 +91,20 @@ class WordVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         A document without a known word gives a row of zeros.
         """
         check_is_fitted(self)
-        return self.mean_vectors(X)
+        vectors = self.mean_vectors(X, weighting=self.weighting)
+        component = getattr(self, "common_component_", None) if self.weighting == "sif" else None
+        return vectors if component is None else vectors - np.outer(vectors @ component, component)
+
+    def _documents(self, X: Any) -> Any:
+        return list(X) if self.weighting == "sif" and isinstance(X, Iterator) else X
+
+    def _fit_component(self, documents: Any) -> Self:
+        """Finds the direction in which the vectors of the documents are longest: their first singular vector."""
+        if self.weighting == "sif":
+            vectors = self.mean_vectors(documents, weighting="sif")
+            _, directions = np.linalg.eigh(vectors.T @ vectors)
+            self.common_component_ = directions[:, -1]
+        return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Calls `fit`, then `transform` on the same documents. An iterator is held in memory for it."""

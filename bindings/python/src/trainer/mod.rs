@@ -28,7 +28,7 @@ use crate::call::call;
 use crate::embeddings::Embeddings;
 use crate::ending::Inside;
 use crate::error::to_python;
-use crate::settings::Settings;
+use crate::settings::{Settings, choice};
 use crate::text::{self, Column, Items, Request, Text};
 use run::Told;
 use turns::Turns;
@@ -175,14 +175,15 @@ impl Trainer {
     }
 
     /// The mean word vector of each text, one row each.
-    #[pyo3(signature = (texts, vectors = "sum"))]
     fn mean_vectors<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         vectors: &str,
+        weighting: &Bound<'_, PyAny>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let _inside = Inside::enter()?;
+        let weighting = choice("weighting", weighting, &["mean", "idf", "sif"])?;
         let vectors: Vectors = vectors.parse().map_err(to_python)?;
         let (dimensions, options) = self.with(py, |trainer| {
             Ok((trainer.model().settings().dimensions(), trainer.model().settings().text().clone()))
@@ -211,10 +212,10 @@ impl Trainer {
                     match text {
                         Text::Lines(text) => {
                             let mut lines = Lines::new(&text[..], "texts", &options)?;
-                            trainer.model().mean_vector(&mut lines, vectors, mean)?;
+                            trainer.model().mean_vector(&mut lines, vectors, weighting, mean)?;
                         }
                         Text::Tokens(mut lists) => {
-                            trainer.model().mean_vector(&mut *lists, vectors, mean)?;
+                            trainer.model().mean_vector(&mut *lists, vectors, weighting, mean)?;
                         }
                         Text::Missing => {}
                     }
