@@ -193,6 +193,19 @@ def test_an_import_that_stops_says_what_to_write() -> None:
         from skipstream.compat import Phrases  # noqa: F401
 
 
+def test_a_model_file_is_no_pickle_whatever_its_first_byte_is(tmp_path: Path) -> None:
+    # The first bytes are the length of the header, which the comment makes longer.
+    firsts = set()
+    for length in range(0, 256, 8):
+        model = skipstream.compat.Word2Vec(
+            [["tea", "milk"]] * 5, sg=1, min_count=1, vector_size=2, comment="x" * length
+        )
+        model.save(tmp_path / "model")
+        firsts.add((tmp_path / "model").read_bytes()[0])
+        assert skipstream.compat.Word2Vec.load(tmp_path / "model").comment == "x" * length
+    assert 0x80 in firsts
+
+
 def test_a_file_of_gensim_says_what_to_do_with_it(tmp_path: Path) -> None:
     path = tmp_path / "vectors.kv"
     path.write_bytes(b"\x80\x04K\x01.")

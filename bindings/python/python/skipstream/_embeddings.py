@@ -230,11 +230,11 @@ class Embeddings(Queries, Evaluation):
 
     def top(self, n: int) -> Embeddings:
         """Returns the `n` most frequent words. Memory is shared."""
-        return Embeddings(self._engine.top(whole("n", n)), self._source)
+        return Embeddings(self._engine.top(whole("n", n)), self._source, self._min_count)
 
     def with_min_count(self, n: int) -> Embeddings:
         """Returns the words with a count of at least `n`. Memory is shared."""
-        return Embeddings(self._engine.with_min_count(whole("n", n)), self._source)
+        return Embeddings(self._engine.with_min_count(whole("n", n)), self._source, self._min_count)
 
     def normalized(self) -> Embeddings:
         """Returns a copy with unit vectors."""
@@ -339,8 +339,9 @@ def refuse_pickle(path: FilePath, instead: str) -> None:
     """Says what to do with a file that gensim saved."""
     if os.path.isfile(path):
         with open(path, "rb") as file:
-            is_pickle = file.read(1) == b"\x80"
-        if is_pickle:
+            start = file.read(9)
+        # A model file starts with the length of its header, which may begin with the same byte.
+        if start[:1] == b"\x80" and start[8:] != b"{":
             raise ValueError(
                 f"{os.fsdecode(path)} is a pickle, gensim's own format, which skipstream cannot read. Load it with "
                 f"gensim, save its vectors with save_word2vec_format, and {instead}"

@@ -30,14 +30,28 @@ class Queries(Table):
     __slots__ = ()
 
     @overload
-    def neighbors(self, key_or_keys: Key, n: int = 10) -> list[tuple[str, float]]: ...  # type: ignore[overload-overlap]
+    def neighbors(  # type: ignore[overload-overlap]
+        self, key_or_keys: Key, n: int = 10, *, min_count: int | None = None, top: int | None = None
+    ) -> list[tuple[str, float]]: ...
     @overload
-    def neighbors(self, key_or_keys: Iterable[Key], n: int = 10) -> Neighbors: ...
-    def neighbors(self, key_or_keys: Key | Iterable[Key], n: int = 10) -> list[tuple[str, float]] | Neighbors:
+    def neighbors(
+        self, key_or_keys: Iterable[Key], n: int = 10, *, min_count: int | None = None, top: int | None = None
+    ) -> Neighbors: ...
+    def neighbors(
+        self,
+        key_or_keys: Key | Iterable[Key],
+        n: int = 10,
+        *,
+        min_count: int | None = None,
+        top: int | None = None,
+    ) -> list[tuple[str, float]] | Neighbors:
         """Returns the `n` nearest words with their cosines; for several words, two arrays.
 
         Several words are answered together, in shared passes over the vectors. If there are fewer than `n` other words,
         the arrays have fewer columns.
+
+        Answers are words with at least `min_count` occurrences (default: `default_min_count`; 0 shows all), and of these
+        the `top` most frequent. The words you ask about may be rarer.
 
         >>> import skipstream
         >>> wv = skipstream.Embeddings.from_arrays(["tea", "coffee", "stone"], [[1, 0.1], [1, 0.3], [0.1, 1]])
@@ -48,12 +62,11 @@ class Queries(Table):
         array([['coffee'],
                ['coffee']], dtype=object)
         """
-        n = whole("n", n)
+        n, end = whole("n", n), self._candidates(min_count, top)
         if is_key(key_or_keys):
-            return self._engine.search([key_or_keys], [], None, (0, len(self)), n, [])
-        rows, similarities = self._engine.neighbors_of_rows(
-            keys("the key", cast("Iterable[Key]", key_or_keys)), n
-        )
+            return self._engine.search([key_or_keys], [], None, (0, end), n, [])
+        given = keys("the key", cast("Iterable[Key]", key_or_keys))
+        rows, similarities = self._engine.neighbors_of_rows(given, n, end)
         return Neighbors(self._words_at(rows), similarities)
 
     @overload
@@ -66,6 +79,9 @@ class Queries(Table):
         clip_end: int | None = None,
         restrict_vocab: int | None = None,
         indexer: None = None,
+        *,
+        min_count: int | None = None,
+        top: int | None = None,
     ) -> list[tuple[str, float]]: ...
     @overload
     def most_similar(
@@ -78,6 +94,8 @@ class Queries(Table):
         clip_end: int | None = None,
         restrict_vocab: int | None = None,
         indexer: None = None,
+        min_count: int | None = None,
+        top: int | None = None,
     ) -> Vector: ...
     def most_similar(
         self,
@@ -88,6 +106,9 @@ class Queries(Table):
         clip_end: int | None = None,
         restrict_vocab: int | None = None,
         indexer: None = None,
+        *,
+        min_count: int | None = None,
+        top: int | None = None,
     ) -> list[tuple[str, float]] | Vector:
         """Returns the words nearest to a weighted mean of words, like gensim.
 
@@ -95,8 +116,9 @@ class Queries(Table):
         The default weight is 1, or -1 for negative terms. Words are normalised to unit length; vectors are used as given.
         The words of the query are never answers.
 
-        `clip_start`, `clip_end` and `restrict_vocab` limit the answers to a range of rows, which are sorted by frequency.
-        `topn=None` returns all similarities as an array, by row.
+        `min_count` and `top` are those of `neighbors`. `clip_start`, `clip_end` and `restrict_vocab` also limit the answers
+        to a range of rows, which are sorted by frequency. `topn=None` returns all similarities as an array, by row, also of
+        rare words.
 
         >>> import skipstream
         >>> words = ["man", "woman", "king", "queen", "apple"]
@@ -112,11 +134,13 @@ class Queries(Table):
         topn = _topn(topn)
         if topn == 0:
             return []
-        start = whole("clip_start", clip_start)
-        end = optional("clip_end", clip_end) or len(self)
+        if topn is None and min_count is None:
+            min_count = 0
+        start, end = whole("clip_start", clip_start), optional("clip_end", clip_end)
         restricted = optional("restrict_vocab", restrict_vocab)
         if restricted:
             start, end = 0, restricted
+        end = min(end or len(self), self._candidates(min_count, top))
         weighted = [(term, 1.0 if weight is None else weight) for term, weight in terms("positive", positive)]
         weighted += [
             (term, -1.0 if weight is None else weight) for term, weight in terms("negative", negative)
@@ -138,6 +162,8 @@ class Queries(Table):
         restrict_vocab: int | None = None,
         *,
         epsilon: float = 1e-6,
+        min_count: int | None = None,
+        top: int | None = None,
     ) -> list[tuple[str, float]]: ...
     @overload
     def most_similar_cosmul(
@@ -148,6 +174,8 @@ class Queries(Table):
         topn: None,
         restrict_vocab: int | None = None,
         epsilon: float = 1e-6,
+        min_count: int | None = None,
+        top: int | None = None,
     ) -> Vector: ...
     def most_similar_cosmul(
         self,
@@ -157,10 +185,12 @@ class Queries(Table):
         restrict_vocab: int | None = None,
         *,
         epsilon: float = 1e-6,
+        min_count: int | None = None,
+        top: int | None = None,
     ) -> list[tuple[str, float]] | Vector:
         """Returns the words with the highest product of cosines (3CosMul, Levy and Goldberg 2014), like gensim.
 
-        Takes terms like `most_similar`, without weights; vectors are normalised. `epsilon` is added to the divisor. It
+        Takes the arguments of `most_similar`, without weights; vectors are normalised. `epsilon` is added to the divisor. It
         defaults to gensim's 0.000001; Levy and Goldberg used 0.001, as does `analogy`.
 
         >>> import skipstream
@@ -180,27 +210,46 @@ class Queries(Table):
             raise ValueError("positive is empty; name at least one word or vector")
         restricted = optional("restrict_vocab", restrict_vocab)
         above, below = ([term for term, _ in side] for side in sides)
-        query = (above, below, real("epsilon", epsilon), (0, restricted or len(self)))
+        if topn is None and min_count is None:
+            min_count = 0
+        end = min(restricted or len(self), self._candidates(min_count, top))
+        query = (above, below, real("epsilon", epsilon), (0, end))
         if topn is None:
             return self._engine.scores(*query)
         return self._engine.search(*query, topn, [])
 
     def analogy(
-        self, a: Key, b: Key, c: Key, n: int = 10, rule: Literal["add", "multiply"] = "add"
+        self,
+        a: Key,
+        b: Key | None = None,
+        c: Key | None = None,
+        n: int = 10,
+        rule: Literal["add", "multiply"] = "add",
+        *,
+        min_count: int | None = None,
+        top: int | None = None,
     ) -> list[tuple[str, float]]:
-        """Returns the best answers to "a is to b as c is to ?", like the command `skipstream analogy`.
+        """Returns the best answers to "a is to b as c is to ?", or to an expression, like the command `skipstream analogy`.
 
-        `rule` is `"add"` (the words nearest to b - a + c) or `"multiply"` (3CosMul).
+        `rule` is `"add"` (the words nearest to b - a + c) or `"multiply"` (3CosMul). `min_count` and `top` are those of
+        `neighbors`.
 
         >>> import skipstream
         >>> words = ["man", "woman", "king", "queen", "apple"]
         >>> vectors = [[1, 0.1, 0], [1, 0.1, 1], [1, 0.8, 0.1], [1, 0.8, 1], [-1, 0, 0.3]]
-        >>> skipstream.Embeddings.from_arrays(words, vectors).analogy("man", "king", "woman", n=1)[0][0]
+        >>> wv = skipstream.Embeddings.from_arrays(words, vectors)
+        >>> wv.analogy("man", "king", "woman", n=1)[0][0]
+        'queen'
+        >>> wv.analogy("king - man + woman", n=1)[0][0]
         'queen'
         """
         if rule not in ("add", "multiply"):
             raise ValueError(f"rule is {rule!r}; it must be 'add' or 'multiply'")
-        return self._engine.analogy((a, b, c), whole("n", n), rule == "multiply")
+        if (b is None) != (c is None) or (b is None and not isinstance(a, str)):
+            raise TypeError("pass three words, or one expression such as 'king - man + woman'")
+        question = [a] if b is None else [a, b, c]
+        end = self._candidates(min_count, top)
+        return self._engine.analogy(question, whole("n", n), rule == "multiply", end)
 
     @overload
     def similar_by_key(
@@ -233,11 +282,11 @@ class Queries(Table):
             return self.most_similar([array("vector", vector, 1)], topn=topn, restrict_vocab=restrict_vocab)
         vectors = array("vector", vector, 2)
         n = _topn(topn)
-        searched = self._engine.top(optional("restrict_vocab", restrict_vocab) or len(self))
+        end = min(optional("restrict_vocab", restrict_vocab) or len(self), len(self))
         if n is None:
-            similarities = [searched.scores([row], [], None, (0, len(searched))) for row in vectors]
-            return np.array(similarities, dtype=np.float32).reshape(len(vectors), len(searched))
-        rows, found = searched.neighbors_of_vectors(vectors, n)
+            similarities = [self._engine.scores([row], [], None, (0, end)) for row in vectors]
+            return np.array(similarities, dtype=np.float32).reshape(len(vectors), end)
+        rows, found = self._engine.neighbors_of_vectors(vectors, n, min(end, self._candidates(None, None)))
         return Neighbors(self._words_at(rows), found)
 
     def most_similar_to_given(self, key1: Key, keys_list: Iterable[Key]) -> Key:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skipstream import _engine
-from skipstream._arguments import Key, Term, Vector, array, is_key, real, whole
+from skipstream._arguments import Key, Term, Vector, array, is_key, optional, real, whole
 from skipstream._arguments import keys as listed
 
 
@@ -21,19 +21,23 @@ class Table:
         "_counts",
         "_engine",
         "_key_to_index",
+        "_min_count",
         "_source",
         "_vectors",
         "_words",
         "_words_array",
     )
 
-    def __init__(self, engine: _engine.Embeddings, source: str | None = None) -> None:
+    def __init__(
+        self, engine: _engine.Embeddings, source: str | None = None, min_count: int | None = None
+    ) -> None:
         if not isinstance(engine, _engine.Embeddings):
             raise TypeError(
                 "create embeddings with skipstream.load, Trainer.embeddings or Embeddings.from_arrays"
             )
         self._engine = engine
         self._source = source
+        self._min_count = min_count
         self._words: list[str] | None = None
         self._words_array: NDArray[np.object_] | None = None
         self._key_to_index: dict[str, int] | None = None
@@ -106,6 +110,19 @@ class Table:
         if self._counts is None:
             self._counts = self._engine.counts()
         return self._counts
+
+    @property
+    def default_min_count(self) -> int:
+        """The minimum count of answers to queries, unless `min_count` is given.
+
+        One occurrence per 200,000 tokens, at least 1 and at most 20; 0 if counts are unknown.
+        """
+        return self._engine.default_min_count if self._min_count is None else self._min_count
+
+    def _candidates(self, min_count: int | None, top: int | None) -> int:
+        """The number of rows that may be answers: the most frequent words."""
+        least = optional("min_count", self._min_count if min_count is None else min_count)
+        return self._engine.candidates(least, optional("top", top))
 
     def get_index(self, key: Key, default: int | None = None) -> int:
         """Returns the row of a word. A valid row number is returned as is.

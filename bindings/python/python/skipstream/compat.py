@@ -285,7 +285,9 @@ class Word2Vec:
         return max(self.min_count, int(embeddings.counts[most]) + 1)
 
     def _kept(self, vectors: WhichVectors) -> Embeddings:
-        return self._trainer.embeddings(vectors).with_min_count(self.effective_min_count)
+        kept = self._trainer._live().embeddings(vectors).with_min_count(self.effective_min_count)
+        # As in gensim, all words of `wv` may be answers.
+        return Embeddings(kept, min_count=0)
 
     def build_vocab(
         self,
@@ -335,7 +337,7 @@ class Word2Vec:
             report_delay: Only gensim's default: nothing is logged. Use `progress` of `skipstream.Trainer.train`.
             compute_loss: Whether to record the loss for `get_latest_training_loss`.
             callbacks: Objects with the methods of `CallbackAny2Vec`, which may read or save the model. The first epoch
-                ends when the text was read, the others while the replay buffer empties.
+                ends when the text was read, the others while the replay buffer empties; with little text, all together.
 
         Returns:
             The number of words trained and the number of words read, each times `epochs`. In gensim, the first excludes

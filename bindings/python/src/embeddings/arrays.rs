@@ -51,13 +51,19 @@ pub type RowsAndSimilarities<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArr
 /// Multiplications between two checks for Ctrl-C: some hundredths of a second.
 const PRODUCTS_AT_ONCE: usize = 1 << 28;
 
-/// The answers to queries, which all have `n` answers, with checks for Ctrl-C.
-pub fn nearest<'py>(
+/// The answers to queries among the first `end` rows, which all have `n` answers, with checks for Ctrl-C.
+pub fn nearest<'py, 'a>(
     py: Python<'py>,
     embeddings: &skipstream::Embeddings,
-    queries: &[Query<'_>],
+    queries: impl Iterator<Item = Query<'a>>,
     n: usize,
+    end: usize,
 ) -> PyResult<RowsAndSimilarities<'py>> {
+    let within = |mut query: Query<'a>| {
+        query.rows = 0..end;
+        query
+    };
+    let queries: Vec<Query<'a>> = queries.map(within).collect();
     let products = (embeddings.len() * embeddings.dimensions()).max(1);
     let at_once = (PRODUCTS_AT_ONCE / products).clamp(8, 1024);
     let (mut rows, mut similarities) = (Vec::new(), Vec::new());

@@ -11,10 +11,11 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
-use skipstream::embeddings::{AnalogyRule, Combine, Lengths, Neighbor, Projection, Query, Term};
+use skipstream::embeddings::{AnalogyRule, Combine, Expression, Lengths, Neighbor, Projection, Query, Term};
 use skipstream::formats::{self, FirstLine, Format, LoadOptions, SaveOptions};
 
 use crate::call::call;
+use crate::error::to_python;
 use arrays::{frozen, matrix_of};
 pub use arrays::{matrix, prepare_arrays, values};
 
@@ -270,24 +271,27 @@ impl Embeddings {
         call(slf.py(), || Ok(owned(embeddings.search(&query)?)))
     }
 
-    /// The rows nearest to each of some rows, and their similarities.
+    /// The rows nearest to each of some words, among the first `end` rows, and their similarities.
     fn neighbors_of_rows<'py>(
         slf: &Bound<'py, Self>,
         keys: &Bound<'_, PyList>,
         n: usize,
+        end: usize,
     ) -> PyResult<arrays::RowsAndSimilarities<'py>> {
-        let queries: Vec<Query<'_>> =
-            keys::rows(slf, keys)?.into_iter().map(|row| Query::neighbors(row, n)).collect();
         let embeddings = &slf.get().embeddings;
-        arrays::nearest(slf.py(), embeddings, &queries, n.min(embeddings.len().saturating_sub(1)))
+        // A word that is no candidate itself could have one answer more than others.
+        let n = n.min(end.min(embeddings.len()).saturating_sub(1));
+        let queries = keys::rows(slf, keys)?.into_iter().map(|row| Query::neighbors(row, n));
+        arrays::nearest(slf.py(), embeddings, queries, n, end)
     }
 
-    /// The rows nearest to each of some vectors, and their similarities.
+    /// The rows nearest to each of some vectors, among the first `end` rows, and their similarities.
     fn neighbors_of_vectors<'py>(
         &self,
         py: Python<'py>,
         vectors: &Bound<'_, PyArray2<f32>>,
         n: usize,
+        end: usize,
     ) -> PyResult<arrays::RowsAndSimilarities<'py>> {
         let (_, dimensions, vectors) = matrix(vectors)?;
         if dimensions != self.embeddings.dimensions() {
@@ -296,9 +300,9 @@ impl Embeddings {
                 self.embeddings.dimensions()
             )));
         }
-        let queries: Vec<Query<'_>> =
-            vectors.chunks_exact(dimensions).map(|vector| Query::nearest(vector, n)).collect();
-        arrays::nearest(py, &self.embeddings, &queries, n.min(self.embeddings.len()))
+        let n = n.min(end.min(self.embeddings.len()));
+        let queries = vectors.chunks_exact(dimensions).map(|vector| Query::nearest(vector, n));
+        arrays::nearest(py, &self.embeddings, queries, n, end)
     }
 
     /// The similarities of two lists of words, pair by pair.
@@ -324,21 +328,33 @@ impl Embeddings {
         matrix_of(slf.py(), points, [rows.len(), 2])
     }
 
-    /// The best answers to "a is to b as c is to …".
+    /// The best answers to "a is to b as c is to …", or to an expression, among the first `end` rows.
     fn analogy(
         slf: &Bound<'_, Self>,
-        question: [Bound<'_, PyAny>; 3],
+        question: Vec<Bound<'_, PyAny>>,
         n: usize,
         multiply: bool,
+        end: usize,
     ) -> PyResult<Words> {
-        let [a, b, c] = &question;
-        let rows = [keys::row(slf, a)?, keys::row(slf, b)?, keys::row(slf, c)?];
         let embeddings = &slf.get().embeddings;
         let rule = if multiply { AnalogyRule::Multiply } else { AnalogyRule::Add };
-        call(slf.py(), || {
-            let [a, b, c] = rows.map(|row| embeddings.word(row));
-            Ok(owned(embeddings.analogy(a, b, c, n, rule)?))
-        })
+        let mut query = match &question[..] {
+            [a, b, c] => {
+                let rows = [keys::row(slf, a)?, keys::row(slf, b)?, keys::row(slf, c)?];
+                embeddings.analogy_query(rows, n, rule)
+            }
+            question => {
+                let text: String =
+                    question.first().ok_or_else(|| PyValueError::new_err("no words"))?.extract()?;
+                let expression: Expression = text.parse().map_err(to_python)?;
+                for word in expression.words() {
+                    keys::row(slf, &PyString::new(slf.py(), word).into_any())?;
+                }
+                expression.query(embeddings, n, rule).map_err(to_python)?
+            }
+        };
+        query.rows = 0..end;
+        call(slf.py(), || Ok(owned(embeddings.search(&query)?)))
     }
 
     /// The rows that are nearer to a word than another word is.
@@ -372,6 +388,17 @@ impl Embeddings {
     /// The most frequent words.
     fn top(&self, n: usize) -> Embeddings {
         Embeddings::new(self.embeddings.top(n))
+    }
+
+    /// The minimum count of answers, by default.
+    #[getter]
+    fn default_min_count(&self) -> u64 {
+        self.embeddings.default_min_count()
+    }
+
+    /// The number of rows that may be answers.
+    fn candidates(&self, min_count: Option<u64>, top: Option<usize>) -> usize {
+        self.embeddings.candidates(min_count, top).end
     }
 
     /// The words with at least this count.
