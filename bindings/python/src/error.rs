@@ -42,6 +42,12 @@ fn remedy(error: &Error) -> Option<&'static str> {
         Error::Text { cause: TextError::LongRecord { .. }, .. } => {
             "look for a `\"` without a closing one; `format=\"tsv\"` does not interpret quotes"
         }
+        Error::Text { cause: TextError::NoHeader { .. }, .. } => {
+            "pass `no_header=True` if the first row is a record, or the name of the column"
+        }
+        Error::Text { cause: TextError::Binary { .. }, .. } => {
+            "`force_text=True` reads it as text all the same"
+        }
         Error::SourceChanged { change: SourceChange::Layout { .. }, .. } => {
             "read it as before, or use `again=True` to learn it as new text"
         }

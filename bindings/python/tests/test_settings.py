@@ -164,6 +164,8 @@ def test_loading_restores_the_settings(tmp_path: Any) -> None:
         "lowercase": True,
         "learning_rate": pytest.approx(0.1),
         "max_token_len": 9,
+        "tokenizer": "whitespace",
+        "nfkc": False,
         "adagrad": "row",
         "batch_words": 400_000,
         "blocks": 4,
@@ -205,12 +207,12 @@ def test_only_so_many_and_never_fewer_than_none() -> None:
 
 
 def test_replays_change_once_nothing_waits() -> None:
-    trainer = Trainer(dimensions=3)
-    trainer.train([["one", "two"]])
+    trainer = Trainer(dimensions=3, batch_words=1000)
+    assert trainer.train([["one", "two"]] * 20_000).waiting > 0
     with pytest.raises(ValueError, match="finish it first"):
         trainer.set_replays(3)
     assert trainer.replays is None
     trainer.finish()
     trainer.set_replays(3)
-    assert trainer.train([["one", "two"]]).waiting == 6
+    assert trainer.train([["one", "two"]]).replayed == 6
     assert trainer.replays == 3

@@ -75,6 +75,37 @@ def test_transform_gives_the_mean_of_the_known_words() -> None:
     assert not found[1:].any()
 
 
+def test_weightings_give_rare_words_more_weight() -> None:
+    trainer = small().fit(TEXTS)
+    wv, total = trainer.embeddings(), trainer.stats().words
+    shares = {word: wv.get_vecattr(word, "count") / total for word in ("the", "cat")}
+    for weighting, weight in [
+        ("idf", lambda share: np.log(1 + 1 / share)),
+        ("sif", lambda share: 1e-3 / (1e-3 + share)),
+    ]:
+        the, cat = weight(shares["the"]), weight(shares["cat"])
+        expected = (the * wv["the"] + cat * wv["cat"]) / (the + cat)
+        found = trainer.mean_vectors(["the cat"], weighting=weighting)[0]
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+    with pytest.raises(ValueError, match='weighting is "tfidf"; it must be mean, idf or sif'):
+        small(weighting="tfidf").fit(TEXTS).transform(TEXTS)
+
+
+def test_sif_removes_what_all_documents_have_in_common() -> None:
+    vectors = small(weighting="sif").fit(TEXTS)
+    plain = vectors.mean_vectors(TEXTS, weighting="sif")
+    _, _, directions = np.linalg.svd(plain.astype(np.float64), full_matrices=False)
+    found = vectors.transform(TEXTS)
+    np.testing.assert_allclose(found @ directions[0], 0, atol=1e-4)
+    np.testing.assert_allclose(found, plain - np.outer(plain @ directions[0], directions[0]), atol=1e-4)
+    assert found.dtype == np.float32
+    same = pickle.loads(pickle.dumps(vectors))
+    np.testing.assert_array_equal(same.transform(TEXTS), found)
+    np.testing.assert_array_equal(small(weighting="sif").fit_transform(iter(TEXTS)), found)
+    assert clone(vectors).weighting == "sif"
+    assert vectors.partial_fit(iter(["some more text"] * 20)).transform(["more"]).shape == (1, 8)
+
+
 def test_all_kinds_of_documents_give_the_same() -> None:
     expected = small().fit(TEXTS).transform(TEXTS)
     kinds: list[Any] = [

@@ -112,16 +112,17 @@ class Client:
     def analogy(
         self,
         a: str,
-        b: str,
-        c: str,
+        b: str | None = None,
+        c: str | None = None,
         n: int = 10,
         rule: Literal["add", "multiply"] = "add",
         *,
         min_count: int | None = None,
         top: int | None = None,
     ) -> list[tuple[str, float]]:
-        """Returns the best answers to "a is to b as c is to ?"."""
-        query = {"a": a, "b": b, "c": c, "n": n, "rule": rule, "min_count": min_count, "top": top}
+        """Returns the best answers to "a is to b as c is to ?", or to an expression such as `"king - man + woman"`."""
+        question = {"expression": a} if b is None and c is None else {"a": a, "b": b, "c": c}
+        query = question | {"n": n, "rule": rule, "min_count": min_count, "top": top}
         return _pairs(self._ask("GET", "/v1/analogy", query)["answers"])
 
     def similarity(self, w1: str, w2: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,16 +42,46 @@ class Summary:
     """Records left out because they could not be read."""
     missing: int
     """Missing values of a column, which were skipped."""
+    urls: int
+    """URLs left out of prose."""
+    emails: int
+    """E-mail addresses left out of prose."""
+    emoji: int
+    """Emoji left out of prose."""
+    numbers: int
+    """Numbers left out of prose."""
+    looks_like_prose: bool
+    """Whether text that was split at white space has the capitals and punctuation of prose."""
     skipped_files: tuple[str, ...]
     """Files skipped because they were learned before."""
     files_without_words: tuple[str, ...]
     """Files without words."""
+    left_out_files: tuple[str, ...]
+    """Files of a folder or pattern left out because they are not text."""
 
     @classmethod
-    def _from_engine(cls, figures: str, skipped: list[str], without_words: list[str]) -> Summary:
+    def _from_engine(
+        cls, figures: str, skipped: list[str], without_words: list[str], left_out: list[str]
+    ) -> Summary:
         """Builds a summary from the engine's JSON and file names, which need not be UTF-8."""
         return cls(
-            **json.loads(figures), skipped_files=tuple(skipped), files_without_words=tuple(without_words)
+            **json.loads(figures),
+            skipped_files=tuple(skipped),
+            files_without_words=tuple(without_words),
+            left_out_files=tuple(left_out),
+        )
+
+    def _then(self, later: Summary) -> Summary:
+        """The summary of this training and of a later `finish`, which reads no text."""
+        pairs, seconds = self.pairs + later.pairs, self.seconds + later.seconds
+        return replace(
+            self,
+            seconds=seconds,
+            words_per_second=self.words / max(seconds, 1e-9),
+            loss=(self.loss * self.pairs + later.loss * later.pairs) / max(pairs, 1),
+            pairs=pairs,
+            replayed=self.replayed + later.replayed,
+            waiting=later.waiting,
         )
 
     def __repr__(self) -> str:
@@ -63,7 +93,7 @@ class Summary:
             parts.append(f"{self.replayed:,} replayed")
         if self.waiting:
             parts.append(f"{self.waiting:,} waiting")
-        for field in fields(self)[9:16]:
+        for field in fields(self)[9:20]:
             value = getattr(self, field.name)
             if value:
                 parts.append(f"{value:,} {field.name.replace('_', ' ')}")
@@ -71,6 +101,8 @@ class Summary:
             parts.append(f"{_counted(len(self.skipped_files), 'file')} learned before")
         if self.files_without_words:
             parts.append(f"{_counted(len(self.files_without_words), 'file')} without words")
+        if self.left_out_files:
+            parts.append(f"{_counted(len(self.left_out_files), 'file')} not text")
         return f"<Summary: {', '.join(parts)}>"
 
 

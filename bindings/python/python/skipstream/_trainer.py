@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 import threading
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,6 +74,9 @@ class Trainer:
         passes: Passes over the text for `batch` and `word2vec`. None means 1.
         strategy: `"mini-batch"` counts a batch of words and then trains it, on all threads; `"incremental"` does both
             word by word. `"batch"` and `"word2vec"` count all text first, then make passes over it, and cannot continue.
+        text: What strings are: `"tokens"`, which are split at white space, or `"prose"`, which is split into sentences and
+            words without punctuation, in lower case and normalization form KC, without URLs, e-mail addresses, emoji and
+            long numbers. It sets the defaults of the next three settings.
         tokenizer: How strings are split: `"whitespace"` or `"unicode"` (words without punctuation).
         lowercase: Whether to convert strings to lower case.
         nfkc: Whether to apply Unicode normalization form KC.
@@ -103,9 +107,10 @@ class Trainer:
     replay_words: int | None = None
     passes: int | None = None
     strategy: Literal["mini-batch", "incremental", "batch", "word2vec"] = "mini-batch"
-    tokenizer: Literal["whitespace", "unicode"] = "whitespace"
-    lowercase: bool = False
-    nfkc: bool = False
+    text: Literal["tokens", "prose"] = "tokens"
+    tokenizer: Literal["whitespace", "unicode"] | None = None
+    lowercase: bool | None = None
+    nfkc: bool | None = None
     min_token_len: int = 1
     max_token_len: int | None = None
     max_sentence_words: int = 1000
@@ -153,7 +158,9 @@ class Trainer:
         """
         trainer = self._ready()
         with listening(progress, callback, interval) as listener:
-            return Summary._from_engine(*trainer.train(sentences, *listener))
+            summary = Summary._from_engine(*trainer.train(sentences, *listener))
+        self._mention_prose(summary)
+        return summary
 
     def train_file(
         self,
@@ -161,8 +168,11 @@ class Trainer:
         *,
         format: TextFormat | None = None,
         field: str | None = None,
+        no_header: bool = False,
         bad_records: Literal["error", "skip"] = "error",
         again: bool = False,
+        force_text: bool = False,
+        finish: bool = False,
         progress: bool = False,
         callback: Callback | None = None,
         interval: float = 1.0,
@@ -172,10 +182,12 @@ class Trainer:
         A path may be a file, a folder (with its subfolders) or a glob pattern such as `news/**/*.txt.gz`. Files may be
         compressed with gzip, zstd, bzip2 or xz. Each line is a sentence. `format` is `"text"`, `"jsonl"`, `"csv"`,
         `"tsv"` or `"parquet"`; all but text need the name of the text `field`, and `bad_records="skip"` leaves out
-        records without it.
+        records without it. A table without a header has `no_header=True`, and columns are numbered from 1. A file that is
+        not text is an error, or is left out if a folder or pattern contains it; `force_text=True` reads it all the same.
 
         The model remembers how far it has read each file: a learned file is skipped, and a file that has grown or was
-        interrupted is continued. `again=True` learns it as new text.
+        interrupted is continued. `again=True` learns it as new text. `finish=True` then calls `finish`, and the summary is
+        that of both.
 
         >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp(), "news.txt")
@@ -194,10 +206,18 @@ class Trainer:
                 f"paths is of the type {type(paths).__name__}; it must be a path or a list of paths"
             )
         named = [os.fsdecode(path) for path in paths]
+        options = {
+            "format": format,
+            "field": field,
+            "no_header": bool(no_header),
+            "bad_records": bad_records,
+            "again": bool(again),
+            "force_text": bool(force_text),
+        }
         with listening(progress, callback, interval) as listener:
-            return Summary._from_engine(
-                *trainer.train_file(named, format, field, bad_records, again, *listener)
-            )
+            summary = Summary._from_engine(*trainer.train_file(named, options, *listener))
+            self._mention_prose(summary)
+            return summary._then(Summary._from_engine(*trainer.finish(*listener))) if finish else summary
 
     def finish(
         self, *, progress: bool = False, callback: Callback | None = None, interval: float = 1.0
@@ -205,10 +225,10 @@ class Trainer:
         """Trains the text still waiting in the replay buffer, before a final look at the vectors.
 
         >>> trainer = Trainer(dimensions=20)
-        >>> trainer.train([["tea", "with", "milk"]] * 500).waiting
-        1500
+        >>> trainer.train([["tea", "with", "milk"]] * 200_000).waiting
+        149988
         >>> trainer.finish().replayed
-        1500
+        149988
         """
         with listening(progress, callback, interval) as listener:
             return Summary._from_engine(*self._ready().finish(*listener))
@@ -317,6 +337,12 @@ class Trainer:
         _engine.Settings(replays=replays)
         trainer.set_replays(replays)
         self.replays = self._made_with["replays"] = replays
+
+    def _mention_prose(self, summary: Summary) -> None:
+        chosen = (self.text == "prose", self.tokenizer, self.lowercase, self.nfkc)
+        if summary.looks_like_prose and not any(chosen) and self.stats().words == summary.words:
+            message = "the text looks like prose, and was split at white space; Trainer(text='prose') finds its words"
+            warnings.warn(message, stacklevel=3)
 
     def _params(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in SETTINGS}

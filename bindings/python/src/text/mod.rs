@@ -16,7 +16,7 @@ use skipstream::corpus::TokenLists;
 pub use column::Column;
 pub use feed::{Feed, Shared, raised};
 pub use items::{Items, Text};
-pub use request::{Model, Request};
+pub use request::{FileOptions, Model, Request};
 
 /// The origin of a feed's text, which is taken in chunks.
 pub trait Supply: Send {

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
-use skipstream::corpus::{BadRecords, Files, Layout, LayoutError, LayoutRequest, Ledger, TextOptions, find};
+use skipstream::corpus::{
+    BadRecords, Files, Input, Layout, LayoutError, LayoutRequest, Ledger, TextOptions, find,
+};
 
 use super::feed::{Feed, from_python};
 use crate::call::call;
@@ -20,34 +22,51 @@ pub struct Model {
     pub in_passes: bool,
 }
 
+/// How to read files, as Python names it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct FileOptions<'py> {
+    format: Option<Bound<'py, PyAny>>,
+    field: Option<String>,
+    no_header: bool,
+    bad_records: Bound<'py, PyAny>,
+    again: bool,
+    force_text: bool,
+}
+
+/// A file, and what to do if it is not text.
+type FoundFile = (PathBuf, fn(PathBuf) -> Input);
+
 pub enum Request {
     /// A Python iterable, which is consumed by looking at it.
     Sentences(Py<PyAny>),
     /// Files, which can be opened without reading them.
-    Files { paths: Vec<PathBuf>, layout: Layout, again: bool },
+    Files { files: Vec<FoundFile>, layout: Layout, again: bool },
 }
 
 impl Request {
     /// Finds the files that names, folders and patterns mean, and determines their format.
-    pub fn files(
-        py: Python<'_>,
-        paths: &[PathBuf],
-        format: Option<&Bound<'_, PyAny>>,
-        field: Option<String>,
-        bad_records: &Bound<'_, PyAny>,
-        again: bool,
-    ) -> PyResult<Request> {
+    pub fn files(py: Python<'_>, paths: &[PathBuf], options: &FileOptions<'_>) -> PyResult<Request> {
+        let FileOptions { format, field, no_header, bad_records, again, force_text } = options;
         let formats = ["text", "jsonl", "csv", "tsv", "parquet"];
-        let format = format.map(|format| choice("format", format, &formats)).transpose()?;
+        let format = format.as_ref().map(|format| choice("format", format, &formats)).transpose()?;
         let bad_records: BadRecords = choice("bad_records", bad_records, &["error", "skip"])?;
-        let found = call(py, || paths.iter().map(find).collect::<skipstream::Result<Vec<_>>>())?;
-        let paths = found.concat();
+        let found_by = |path: &PathBuf| {
+            let found = find(path)?;
+            let input = match &found[..] {
+                _ if *force_text => Input::Forced,
+                [file] if file == path => Input::File,
+                _ => Input::Found,
+            };
+            Ok(found.into_iter().map(|file| (file, input as fn(PathBuf) -> Input)).collect::<Vec<_>>())
+        };
+        let found = call(py, || paths.iter().map(found_by).collect::<skipstream::Result<Vec<_>>>())?;
+        let files = found.concat();
         // The default means that nothing was requested.
         let bad_records = Some(bad_records).filter(|&policy| policy != BadRecords::default());
-        let layout = LayoutRequest { format, field, bad_records, no_header: false }
-            .of_files(&paths)
-            .map_err(to_python)?;
-        Ok(Request::Files { paths, layout, again })
+        let request = LayoutRequest { format, field: field.clone(), bad_records, no_header: *no_header };
+        let layout = request.of_files(files.iter().map(|(file, _)| file)).map_err(to_python)?;
+        Ok(Request::Files { files, layout, again: *again })
     }
 
     /// Opens the text, once per pass. Of files, what is left to read.
@@ -60,8 +79,9 @@ impl Request {
                 }
                 from_python(sentences, &model.options)
             }
-            Request::Files { paths, layout, again } => call(py, || {
-                let mut files = Files::plan(paths, &model.ledger, *again, &model.options, layout)?;
+            Request::Files { files, layout, again } => call(py, || {
+                let inputs = files.iter().map(|(file, input)| input(file.clone()));
+                let mut files = Files::plan(inputs, &model.ledger, *again, &model.options, layout)?;
                 if model.in_passes {
                     files.rewind()?;
                 }

@@ -29,7 +29,7 @@ use crate::embeddings::Embeddings;
 use crate::ending::Inside;
 use crate::error::to_python;
 use crate::settings::{Settings, choice};
-use crate::text::{self, Column, Items, Request, Text};
+use crate::text::{self, Column, FileOptions, Items, Request, Text};
 use run::Told;
 use turns::Turns;
 use watch::Watch;
@@ -96,21 +96,16 @@ impl Trainer {
     }
 
     /// Learns files, folders and patterns.
-    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
-    #[pyo3(signature = (paths, format, field, bad_records, again, callback, interval))]
     fn train_file(
         &self,
         py: Python<'_>,
         paths: Vec<PathBuf>,
-        format: Option<&Bound<'_, PyAny>>,
-        field: Option<String>,
-        bad_records: &Bound<'_, PyAny>,
-        again: bool,
+        options: FileOptions<'_>,
         callback: Option<Py<PyAny>>,
         interval: f64,
     ) -> PyResult<Told> {
         let interval = checked_interval(interval)?;
-        let files = Request::files(py, &paths, format, field, bad_records, again)?;
+        let files = Request::files(py, &paths, &options)?;
         self.run(py, &files, callback.as_ref(), interval)
     }
 

@@ -18,8 +18,8 @@ use crate::ending::Inside;
 use crate::error::to_python;
 use crate::text::{Feed, Model, Request, Shared, raised};
 
-/// A summary as JSON, the files that were skipped and those without words, whose names need not be UTF-8.
-pub type Told = (String, Vec<OsString>, Vec<OsString>);
+/// A summary as JSON, and the files that were skipped, had no words and were not text, whose names need not be UTF-8.
+pub type Told = (String, Vec<OsString>, Vec<OsString>, Vec<OsString>);
 
 impl Trainer {
     /// Learns a text. After an error or Ctrl-C, learns what was read until then and returns the error.
@@ -253,13 +253,19 @@ pub fn summary(
         "nul_lines": text.nul_lines,
         "bad_records": text.bad_records,
         "missing": feed.map_or(0, Feed::missing),
+        "urls": text.urls,
+        "emails": text.emails,
+        "emoji": text.emoji,
+        "numbers": text.numbers,
+        "looks_like_prose": text.looks_like_prose(),
     });
-    let (mut skipped, mut without_words) = (Vec::new(), Vec::new());
+    let (mut skipped, mut without_words, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     if let Some(files) = feed.and_then(Feed::files) {
         skipped.extend(files.skipped().iter().map(|path| path.as_os_str().to_owned()));
         without_words.extend(files.without_words().map(|path| path.as_os_str().to_owned()));
+        left_out.extend(files.left_out().iter().map(|(path, _)| path.as_os_str().to_owned()));
     }
-    (figures.to_string(), skipped, without_words)
+    (figures.to_string(), skipped, without_words, left_out)
 }
 
 /// JSON has only finite numbers. A loss that is not finite means that training diverged.
