@@ -24,7 +24,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`corpus`] | reads text: lines, files, records, files that grow |
-//! | [`train`] | observes training, bounds its memory, starts it from given vectors |
+//! | [`train`] | training: observers, the memory bound, initial vectors |
 //! | [`vocabulary`] | words with their counts |
 //! | [`embeddings`] | answers questions: neighbours, analogies, similarity, the odd one out |
 //! | [`snapshot`] | inspects model files |
