@@ -139,12 +139,11 @@ impl Setting {
             "`seed` 1",
         ]),
         Setting::new("text", "tokens", Choice(&["tokens", "prose"]))
-            .help("What the text is; sets the defaults of the settings below")
+            .help("Kind of text; sets the defaults of `tokenizer`, `lowercase` and `nfkc`")
             .notes(
-                "`tokens` are prepared for training and learned as they are. `prose` is ordinary text: the default \
-                 of `tokenizer` is `unicode`, those of `lowercase` and `nfkc` are `true`; a sentence ends with its \
-                 mark or its line; all apostrophes are the same; URLs, e-mail addresses, emoji, and numbers other than \
-                 whole ones of up to four digits are left out and counted.",
+                "`tokens` is prepared text, learned as it is. `prose` is ordinary text: words by Unicode's \
+                 rules, in lower case and NFKC. Sentences end at their punctuation, all apostrophes are the \
+                 same, and URLs, e-mail addresses, emoji and most numbers are left out and counted.",
             ),
         Setting::new("tokenizer", "whitespace", Choice(&["whitespace", "unicode"]))
             .help("How the text is split into words")
