@@ -8,11 +8,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use proptest::prelude::*;
-use skipstream::corpus::{Lines, Read, Sentence, Source};
+use skipstream::corpus::{Input, Lines, Read, Sentence, Source, find};
 use skipstream::train::{Initial, MultiPass};
 use skipstream::{
     BatchOptions, Config, Embeddings, IncrementalOptions, MiniBatchOptions, Observer, Progress, Result,
-    StopReason, Strategy as Method, Trainer, Vectors, WindowShape, Word2vecOptions,
+    SettingValues, StopReason, Strategy as Method, Trainer, Vectors, WindowShape, Word2vecOptions,
 };
 
 /// A text of random sentences whose words are as unevenly frequent as real ones.
@@ -380,4 +380,30 @@ fn pausing_loses_no_text() {
     while trainer.train_observed(&mut lines, &mut observer).unwrap() == StopReason::Paused {}
     assert!(observer.0 > 5);
     assert_eq!(trainer.vocabulary().tokens() as usize, text.split_whitespace().count());
+}
+
+/// A folder as people have it: prose in two languages, a picture, and nothing prepared.
+#[test]
+fn a_folder_of_prose_gives_words_without_punctuation() {
+    let folder = tempfile::tempdir().unwrap();
+    let english = "“It’s GOOD,” said Mr. Smith (aged 42)! See https://example.com/?q=1 or write to me@example.com... \
+                   He paid $1,000.50 -- _really_? — for a rock-n-roll record; 😀👍 #great @john.\n\n";
+    let german =
+        "„Schöne Grüße“, rief Frau Müller-Lüdenscheidt; z. B. am 3. Oktober 1990: «Straße» und Bücher‑\n";
+    std::fs::write(folder.path().join("english.txt"), english.repeat(20)).unwrap();
+    std::fs::write(folder.path().join("deutsch.txt"), german.repeat(20)).unwrap();
+    std::fs::write(folder.path().join("picture.png"), b"\x89PNG\r\n\x1A\n\0\0\0").unwrap();
+    let values: SettingValues = serde_json::from_str(r#"{"text": "prose", "dimensions": 8}"#).unwrap();
+    let mut trainer = Trainer::new(values.config().unwrap()).unwrap();
+    let mut files = trainer.files(find(folder.path()).unwrap().into_iter().map(Input::Found)).unwrap();
+    trainer.train_source(&mut files).unwrap();
+    assert_eq!(files.left_out().len(), 1);
+    let report = files.report();
+    assert_eq!((report.urls, report.emails, report.emoji, report.numbers), (20, 20, 40, 20));
+    let embeddings = trainer.embeddings().unwrap();
+    let bad: Vec<&str> = embeddings.words().filter(|word| !word.ends_with(char::is_alphanumeric)).collect();
+    assert!(bad.len() * 200 < embeddings.len(), "{bad:?}");
+    for word in ["it's", "smith", "müller", "1990", "Grüße", "IT’S"] {
+        assert!(embeddings.index_of(word).is_some(), "{word}");
+    }
 }

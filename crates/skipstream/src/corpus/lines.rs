@@ -140,9 +140,6 @@ impl<R: BufRead> Lines<R> {
             self.read_piece(sentence)?;
             if !sentence.is_empty() {
                 self.position = self.after_piece();
-                if self.position.offset <= EXAMINED_BYTES {
-                    self.report.prose.examine(sentence.tokens());
-                }
                 return Ok(Read::Sentence);
             }
             if self.piece_end == End::Stream {
@@ -347,6 +344,10 @@ impl<R: BufRead> Source for Lines<R> {
                     self.report.first.cut_line.get_or_insert(place);
                 }
                 self.line.has_sentence = true;
+                let offset = self.record.unwrap_or(self.position).offset;
+                if offset <= EXAMINED_BYTES && self.options.is_plain() {
+                    self.report.prose.examine(sentence.tokens());
+                }
                 self.report.sentences += 1;
                 self.report.tokens += sentence.len() as u64;
             }

@@ -190,6 +190,16 @@ fn a_column_is_found_by_name_or_number_and_may_hold_lines() {
 }
 
 #[test]
+fn prose_in_records_is_noticed() {
+    let text = format!("text\n{}", "\"Well, this is prose. Isn't it?\"\n".repeat(20));
+    let of = field(RecordFormat::Csv, "text");
+    let options = TextOptions::default();
+    let mut lines = open(text.as_bytes(), Position::default(), &options, &of, BadRecords::Error).unwrap();
+    read_all(&mut *lines);
+    assert!(lines.report().looks_like_prose());
+}
+
+#[test]
 fn a_table_without_a_header_has_its_first_row_read() {
     let without = |format, number: &str| RecordField { no_header: true, ..field(format, number) };
     let text = "1790-01-01,\"Fellow citizens, hear\"\n1791-01-01,Again\n";
