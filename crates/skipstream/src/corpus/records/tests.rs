@@ -306,6 +306,7 @@ fn utf_16_is_refused_in_every_format() {
     }
 }
 
+#[cfg(feature = "parquet")]
 #[test]
 fn parquet_is_not_read_from_a_pipe() {
     let of = field(RecordFormat::Parquet, "text");
