@@ -137,7 +137,7 @@ fn a_name_that_is_no_text_s_is_asked_about() {
     let answer = desk.run(&train("n", &["--format", "jsonl", "a.jsonl"]));
     assert_refused(&answer, &["--format jsonl needs --field NAME"]);
     let answer = desk.run(&train("n", &["--field", "text", "a.jsonl"]));
-    assert_refused(&answer, &["--field and --bad-records need --format"]);
+    assert_refused(&answer, &["--field, --bad-records and --no-header need --format"]);
     let answer = desk.run_with("x", &train("n", &["--format", "parquet", "--field", "text", "-"]));
     assert_refused(&answer, &["<stdin>: Parquet cannot be read from a pipe; name a file"]);
     desk.write("a.parquet", "PAR1 this is no parquet at all PAR1");
@@ -172,4 +172,22 @@ fn a_quote_without_its_other_half_is_named() {
     desk.write("b.csv", "id,text\n1,\"one, two\"");
     let answer = desk.run(&["train", "--model", "n", "--format", "csv", "--field", "text", "b.csv"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
+}
+
+#[test]
+fn the_first_row_of_a_table_without_a_header_is_not_lost() {
+    let desk = Desk::new();
+    let lines = text(2_000, 1);
+    desk.write("a.txt", &lines);
+    let rows: String = lines.lines().map(|line| format!("1790-01-01\t{line}\n")).collect();
+    desk.write("a.tsv", format!("7\t{}", &rows[11..]));
+    let args = ["--format", "tsv", "--field", "2", "a.tsv"];
+    let answer = desk.run(&train("m", &args));
+    assert_refused(&answer, &["a.tsv: the first row does not look like names of columns", "`--no-header"]);
+    assert!(!desk.path("m").exists(), "nothing was learned");
+    desk.train("m", &[&args[..], &["--no-header"]].concat());
+    desk.train("text", &["a.txt"]);
+    assert!(vectors(&desk, "m") == vectors(&desk, "text"));
+    let answer = desk.run(&train("n", &["--no-header", "--format", "jsonl", "--field", "text", "a.tsv"]));
+    assert_refused(&answer, &["--no-header is for --format csv and tsv"]);
 }

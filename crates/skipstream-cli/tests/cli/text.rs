@@ -173,3 +173,50 @@ fn nothing_that_matches_is_an_error() {
         &["empty: the folder holds nothing but the model itself"],
     );
 }
+
+#[test]
+fn prose_needs_one_flag_and_is_asked_as_it_is_written() {
+    let desk = Desk::new();
+    desk.write(
+        "a.txt",
+        "“Government,” he said. It’s the GOVERNMENT! See https://example.com, or me@example.com.\n",
+    );
+    desk.train("m", &["--text", "prose", "a.txt"]);
+    assert_eq!(words(&desk, "m"), ["government", "he", "it's", "or", "said", "see", "the"]);
+    for word in ["Government", "It’s"] {
+        let answer = desk.run(&["neighbors", "--model", "m", word]);
+        assert_eq!(answer.code, Some(0), "{answer:?}");
+    }
+    // The other settings still decide, and a model keeps what it has.
+    desk.train("cased", &["--text", "prose", "--lowercase=false", "a.txt"]);
+    assert!(words(&desk, "cased").contains(&"GOVERNMENT".to_owned()));
+    let answer = desk.run(&train("m", &["--text", "tokens", "a.txt"]));
+    assert_refused(&answer, &["--text is tokens, the model's is prose"]);
+}
+
+#[test]
+fn binary_files_are_refused_left_out_or_forced() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(500, 1));
+    desk.train("model", &["a.txt"]);
+    let before = std::fs::read(desk.path("model")).unwrap();
+    desk.write("picture", b"\x89PNG\r\n\x1A\n and so on\n");
+    for (file, what) in [("picture", "a PNG image"), ("model", "a model or another safetensors file")] {
+        let answer = desk.run(&train("new", &[file]));
+        assert_refused(&answer, &[file, what, "`--force-text`"]);
+        assert!(!desk.path("new").exists(), "nothing was learned");
+        let bytes = std::fs::read(desk.path(file)).unwrap();
+        assert_refused(&desk.run_with(bytes, &train("new", &["-"])), &["<stdin>", what]);
+    }
+    let answer = desk.run(&train("model", &["a.txt", "picture"]));
+    assert_refused(&answer, &["picture"]);
+    assert_eq!(std::fs::read(desk.path("model")).unwrap(), before, "the model is as it was");
+
+    std::fs::create_dir(desk.path("folder")).unwrap();
+    desk.write("folder/a.txt", text(500, 1));
+    desk.write("folder/b.png", b"\x89PNG\r\n\x1A\n and so on\n");
+    desk.train("found", &["folder"]);
+    assert_eq!(words(&desk, "found"), words(&desk, "model"));
+    desk.train("forced", &["--force-text", "picture"]);
+    assert!(words(&desk, "forced").contains(&"and".to_owned()));
+}
