@@ -33,7 +33,7 @@ fn tables_tell_the_kinds_apart() {
     let answer = desk.run(&["eval", "--model", "m", "pairs.csv", "analogies.txt", "pairs.csv"]);
     assert_eq!((answer.code, answer.err.as_str()), (Some(0), ""), "{answer:?}");
     let lines: Vec<Vec<&str>> = answer.out.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[0][..2], ["m:", "160"], "{answer:?}");
+    assert_eq!(lines[0][..2], ["m:", "300"], "{answer:?}");
     assert_eq!(lines[2][..3], ["word", "pairs", "Spearman"]);
     assert_eq!(lines[3][0], "pairs.csv");
     assert!(lines[3][5].parse::<f64>().unwrap() > 0.9, "{answer:?}");

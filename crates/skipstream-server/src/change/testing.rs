@@ -34,7 +34,8 @@ pub fn two_heaps(seed: u64, turned: bool) -> Embeddings {
     let mut vectors: Vec<f32> = Vec::new();
     for number in 0..400 {
         let name = if number == 10 { "turns".to_owned() } else { format!("w{number}") };
-        words.push((name, 1_000 - number));
+        // Ten new occurrences of each.
+        words.push((name, 1_000 - number + if turned { 10 } else { 0 }));
         let second = if number == 10 { turned } else { number % 2 == 1 };
         for dimension in 0..8 {
             let center = if (dimension < 4) == second { 1.0 } else { 0.0 };

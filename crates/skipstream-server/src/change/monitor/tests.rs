@@ -52,7 +52,7 @@ async fn snapshots_are_saved_when_they_are_due_and_there_is_new_text() {
     state.look_at(&Arc::new(published_at(time(10), 3, &words)), time(10));
     let sent = events(&mut listener, &service).await;
     assert_eq!(names(&sent), ["arrived"]);
-    assert_eq!(sent[0].1, serde_json::json!({"words": ["tea"], "n": 1}));
+    assert_eq!(sent[0].1, serde_json::json!({"words": ["tea"], "n": 1, "returned": 0}));
 
     let published = Arc::new(published_at(time(60), 5, &words));
     state.look_at(&published, time(60));
