@@ -96,6 +96,7 @@ pub use units::Bytes;
 #[doc(hidden)]
 pub mod unstable {
     pub use crate::bytes::{Compression, Lock, replace};
+    pub use crate::corpus::binary::check as check_text;
     pub use crate::kernel::Kernel;
     pub use crate::noise::{AdaptiveTable, AliasTable, weight};
     pub use crate::random::Random;

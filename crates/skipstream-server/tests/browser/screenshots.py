@@ -48,7 +48,14 @@ def photograph(browser: Browser, service: Service, text: Iterator[str], folder: 
         service.keep(name)
     service.learn(next(text))
     # The view of a word shows the most at once, so it represents the page where there is room for one picture.
-    views = {"": f"#/word/{word}", "map": "#/map", "change": "#/change?since=first"}
+    views = {
+        "": f"#/word/{word}",
+        "map": "#/map",
+        "change": "#/change?since=first",
+        "analogies": "#/analogies?a=man&b=king&c=woman",
+        "text": "#/text",
+        "settings": "#/settings",
+    }
     for view, address in views.items():
         for screen, theme in itertools.product(SCREENS, THEMES):
             name = "-".join(filter(None, ["serve", view, screen, theme]))
@@ -68,7 +75,7 @@ def open_page(browser: Browser, service: Service, screen: str, theme: str, addre
     page.goto(f"{service.address}/{address}")
     page.locator("main h1").first.wait_for(state="attached")
     # Charts and maps are drawn once their data has arrived.
-    page.wait_for_timeout(2500)
+    page.wait_for_timeout(4000)
     return page
 
 

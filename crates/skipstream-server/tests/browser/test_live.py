@@ -64,7 +64,7 @@ def test_memory_disk_requests_and_checkpoints_are_shown_and_drawn(page: Page) ->
         page.get_by_role("radio", name=name).check(force=True)
         expect(page.locator(".over-time svg")).to_have_attribute("aria-label", re.compile(f"{name} went from"))
     page.get_by_role("radio", name="Vocabulary").check(force=True)
-    expect(page.get_by_text("So it drops in steps and fills up again")).to_be_visible()
+    expect(page.get_by_text("a new word takes the place of one that has become too rare")).to_be_visible()
 
 
 def figure(page: Page, label: str):

@@ -2,9 +2,12 @@
 
 use axum::body::Body;
 use axum::http::{Method, header};
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 use skipstream::embeddings::{AnalogyRule, Neighbor};
+use skipstream::{Config, Trainer};
+use skipstream_server::{Published, Seen};
 
 use crate::client::{Client, TIME, WORDS, embeddings, request};
 
@@ -52,6 +55,31 @@ async fn a_word_in_a_path_may_have_any_letters() {
     assert_eq!(answer["word"], "a/b?c=ü%#");
     let answer = client.get("/v1/words/a%2Fb%3Fc%3D%C3%BC%25%23/neighbors?n=1").await.good();
     assert_eq!(answer["neighbors"][0]["word"], "bread");
+}
+
+#[tokio::test]
+async fn words_are_looked_up_as_the_model_has_them() {
+    let client = Client::new();
+    let mut config = Config { dimensions: 2, ..Config::default() };
+    config.text.lowercase = true;
+    let mut trainer = Trainer::new(config).unwrap();
+    trainer.train_lines(&b"The Government and the people\nthe government of the people\n"[..]).unwrap();
+    let embeddings = trainer.embeddings().unwrap();
+    let now = Timestamp::now();
+    let seen = vec![Seen { first: now, last: now }; embeddings.len()];
+    client.service.publish(Published::new(8, now, embeddings, seen, trainer.progress()));
+    let small = client.get("/v1/words/government/neighbors").await.good();
+    let capital = client.get("/v1/words/Government/neighbors").await.good();
+    assert_eq!(capital["neighbors"], small["neighbors"]);
+    for path in [
+        "words/GOVERNMENT",
+        "similarity?a=Government&b=People",
+        "analogy?expression=Government%20-%20The%20%2B%20Of",
+    ] {
+        client.get(&format!("/v1/{path}")).await.good();
+    }
+    let answer = client.post("/v1/neighbors", r#"{"words": ["Government"]}"#).await.good();
+    assert_eq!(answer["results"][0]["neighbors"], small["neighbors"]);
 }
 
 #[tokio::test]

@@ -158,6 +158,29 @@ async fn compressed_text_is_decompressed_and_a_damaged_one_refused() {
 }
 
 #[tokio::test]
+async fn a_body_that_is_not_text_is_refused() {
+    let client = Client::new();
+    let program = [b"\x7FELF\x02\x01\x01", &[0; 100][..]].concat();
+    client.send_text(program.clone()).await.assert_refused(
+        415,
+        "binary",
+        "the body is an ELF program or library",
+    );
+    let model = client.service.settings.data.join("vectors.safetensors");
+    client.service.published().embeddings.save(&model).unwrap();
+    client.send_text(std::fs::read(&model).unwrap()).await.assert_refused(415, "binary", "a model");
+    let zipped = gzip(b"tea with milk\n");
+    client.send_text(zipped.clone()).await.assert_refused(415, "binary", "needs the header Content-Encoding");
+    let twice = client.send(with(text(gzip(&zipped), PLAIN), header::CONTENT_ENCODING, "gzip")).await;
+    twice.assert_refused(415, "binary", "gzip data");
+    assert!(client.logged().is_empty());
+    let forced = request(Method::POST, "/v1/text?force_text=true", Body::from(program));
+    assert_eq!(client.send(forced).await.good()["lines"], 1);
+    let wrong = request(Method::POST, "/v1/text?force_text=yes", Body::from("tea"));
+    client.send(wrong).await.assert_refused(400, "bad-query", "force_text");
+}
+
+#[tokio::test]
 async fn limits_apply_after_decompression() {
     let client = Client::with(|settings| {
         settings.max_body_size = 1_000;

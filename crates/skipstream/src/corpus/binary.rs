@@ -67,7 +67,7 @@ pub(super) fn check_file(path: &Path) -> Result<()> {
 }
 
 /// Refuses text that starts with these bytes, if it is not text.
-pub(super) fn check(sample: &[u8]) -> Result<(), TextError> {
+pub fn check(sample: &[u8]) -> Result<(), TextError> {
     if let Some((_, what)) = KINDS.iter().find(|(magic, _)| sample.starts_with(magic)) {
         return Err(TextError::Binary { what });
     }

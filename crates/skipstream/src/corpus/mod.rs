@@ -9,7 +9,7 @@
 //! Invariant: this module knows nothing of word ids, counts or training. Its memory is bounded by the limits of
 //! [`TextOptions`], not by the length of a line, a token or a stream.
 
-mod binary;
+pub(crate) mod binary;
 mod error;
 mod files;
 mod find;

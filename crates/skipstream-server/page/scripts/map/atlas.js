@@ -63,7 +63,10 @@ export function atlas({ root, signal, isSmall = false, settings, isLive = () => 
     details,
   );
   // For tests and the console.
-  Object.assign(canvas, { whereIs: (/** @type {string} */ word) => plane.find(word), highlighted: () => plane.highlighted });
+  Object.assign(canvas, {
+    whereIs: (/** @type {string} */ word) => plane.find(word),
+    highlighted: () => plane.highlighted,
+  });
 
   /** @type {string[]} */
   let words = [];

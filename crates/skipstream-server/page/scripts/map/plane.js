@@ -325,6 +325,8 @@ export class Plane {
   }
 
   #aimAtMiddle() {
+    // The pointer may still rest on another word.
+    this.#hovered = null;
     this.#keys(true);
     const dot = this.#middle();
     if (dot) this.#options.aim(dot.word);

@@ -20,15 +20,14 @@ const mostGone = 60;
 const freshFor = 6000;
 const historyEvery = 10_000;
 
-const sawTooth =
-  "When the vocabulary is full, each further new word lowers all counts by one, and the words that reach zero leave " +
-  "together. So it drops in steps and fills up again, and is rarely quite full.";
+const fullVocabulary =
+  "It grows until it is full, and then stays full: a new word takes the place of one that has become too rare.";
 
 /** What can be drawn over time. @type {Series[]} */
 const series = [
   { label: "Loss", unit: "lower is better", value: (one) => one.loss, format: (value) => value.toFixed(2) },
   { label: "Speed", unit: "words per second", value: (one) => one.words_per_second, format: short },
-  { label: "Vocabulary", unit: sawTooth, value: (one) => one.vocabulary, format: short },
+  { label: "Vocabulary", unit: fullVocabulary, value: (one) => one.vocabulary, format: short },
   { label: "Memory", unit: "resident memory of the process", value: (one) => one.resident_bytes, format: bytes },
   {
     label: "Requests",
@@ -97,7 +96,7 @@ function figures(signal, measured) {
   const lines = figure("Lines learned");
   const describe = (/** @type {unknown[]} */ rates) => `Words per second over the last ${rates.length} seconds`;
   const drawRate = sparkline(rateChart, { signal, describe });
-  vocabulary.root.title = sawTooth;
+  vocabulary.root.title = fullVocabulary;
 
   follow((stats) => {
     rate.show(short(stats.words_per_second));

@@ -89,6 +89,14 @@ impl<'de> Deserializer<'de> for Values<'_> {
         }
     }
 
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let text = self.single()?;
+        match text.parse() {
+            Ok(value) => visitor.visit_bool(value),
+            Err(_) => visitor.visit_string(text),
+        }
+    }
+
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_string(self.single()?)
     }
@@ -116,7 +124,7 @@ impl<'de> Deserializer<'de> for Values<'_> {
     }
 
     forward_to_deserialize_any! {
-        bool u8 u16 u32 u128 i8 i16 i32 i64 i128 f32 f64 char str string bytes byte_buf unit unit_struct tuple tuple_struct map struct identifier
+        u8 u16 u32 u128 i8 i16 i32 i64 i128 f32 f64 char str string bytes byte_buf unit unit_struct tuple tuple_struct map struct identifier
         ignored_any
     }
 }

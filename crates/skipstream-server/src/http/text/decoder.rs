@@ -6,7 +6,8 @@ use std::io::Write;
 use std::mem;
 
 use flate2::write::MultiGzDecoder;
-use skipstream::corpus::InvalidUtf8;
+use skipstream::corpus::{InvalidUtf8, TextError};
+use skipstream::unstable::check_text;
 
 use super::problem::Problem;
 use super::record::Kind;
@@ -15,6 +16,12 @@ use crate::settings::ServeSettings;
 
 /// Compressed bytes to decode at a time: at worst they expand a thousandfold, to a megabyte.
 const GZIP_STEP: usize = 1 << 10;
+
+/// Bytes at the start of a body that show whether it is text.
+const SAMPLE_BYTES: usize = 4 << 10;
+
+/// The first bytes of gzip data.
+const GZIP: &[u8] = b"\x1f\x8b";
 
 /// Some editors put this at the start of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -36,6 +43,8 @@ pub struct Decoder {
     decoded: u64,
     max_body_size: u64,
     max_line_size: usize,
+    /// Learn even what does not look like text.
+    pub force_text: bool,
 }
 
 impl Decoder {
@@ -51,6 +60,7 @@ impl Decoder {
             decoded: 0,
             max_body_size: settings.max_body_size,
             max_line_size: settings.max_line_size as usize,
+            force_text: false,
         }
     }
 
@@ -92,7 +102,24 @@ impl Decoder {
         if self.begun.is_empty() { Ok(()) } else { self.end_line() }
     }
 
+    /// Rejects a body that is not text, by its first piece.
+    fn check_kind(&self, text: &[u8]) -> Result<(), Problem> {
+        if self.decoded > 0 || self.force_text || self.kind != Kind::Plain {
+            return Ok(());
+        }
+        if text.starts_with(GZIP) {
+            let what = "gzip data, which needs the header Content-Encoding: gzip".to_owned();
+            return Err(Problem::Binary { what });
+        }
+        let sample = &text[..text.len().min(SAMPLE_BYTES)];
+        check_text(sample).map_err(|error| match error {
+            TextError::Binary { what } => Problem::Binary { what: what.to_owned() },
+            error => Problem::Binary { what: error.to_string() },
+        })
+    }
+
     fn take_text(&mut self, text: &[u8]) -> Result<(), Problem> {
+        self.check_kind(text)?;
         self.decoded += text.len() as u64;
         if self.decoded > self.max_body_size {
             return Err(Problem::LongBody { line: self.line(), most: self.max_body_size });

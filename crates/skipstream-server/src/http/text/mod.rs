@@ -38,6 +38,9 @@ pub struct Query {
     #[serde(default)]
     #[param(inline)]
     wait: Until,
+    /// Whether to learn a body that does not look like text; false by default
+    #[serde(default)]
+    force_text: bool,
 }
 
 /// When to respond
@@ -90,6 +93,7 @@ pub struct TextAccepted {
         (status = 200, body = TextAccepted),
         (status = 409, description = "The key was used with different lines, or is in use"),
         (status = 413, description = "The body or a line is too long"),
+        (status = 415, description = "The body is not text, or its type or encoding is not supported"),
         (status = 429, description = "The queue is full; retry after the time in Retry-After"),
         (status = 507, description = "The disk is full")
     ),
@@ -97,7 +101,7 @@ pub struct TextAccepted {
 )]
 pub async fn send(
     State(service): State<Arc<Service>>,
-    Parameters(Query { wait }): Parameters<Query>,
+    Parameters(Query { wait, force_text }): Parameters<Query>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<TextAccepted>, ApiError> {
@@ -105,7 +109,8 @@ pub async fn send(
         return Err(Error::Stopping.into());
     }
     let (kind, is_gzip, key) = (kind(&headers)?, is_gzip(&headers)?, key(&headers)?);
-    let decoder = Decoder::new(kind, is_gzip, service.model.text.invalid_utf8, &service.settings);
+    let mut decoder = Decoder::new(kind, is_gzip, service.model.text.invalid_utf8, &service.settings);
+    decoder.force_text = force_text;
     let accepted = body::log(&service, decoder, body, key).await?;
     let seq = accepted.map_or_else(|| service.log.last(), |accepted| accepted.last);
     if wait == Until::Learned {

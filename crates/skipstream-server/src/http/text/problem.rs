@@ -13,6 +13,8 @@ pub enum Problem {
     LongBody { line: u64, most: u64 },
     #[error("line {line}: {reason}")]
     Record { line: u64, reason: String },
+    #[error("the body is {what}; send text, or force_text=true to learn it anyway")]
+    Binary { what: String },
     /// The model's settings reject invalid UTF-8.
     #[error("line {line}: byte {offset} is not valid UTF-8")]
     InvalidUtf8 { line: u64, offset: usize },
@@ -30,6 +32,7 @@ impl From<Problem> for ApiError {
             Problem::LongLine { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "line-too-long"),
             Problem::LongBody { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "too-large"),
             Problem::Record { .. } => (StatusCode::BAD_REQUEST, "bad-record"),
+            Problem::Binary { .. } => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "binary"),
             Problem::InvalidUtf8 { .. } => (StatusCode::BAD_REQUEST, "invalid-utf8"),
             Problem::Gzip { .. } => (StatusCode::BAD_REQUEST, "bad-gzip"),
             Problem::Broken { .. } => (StatusCode::BAD_REQUEST, "broken-body"),
