@@ -18,17 +18,19 @@ def old() -> Embeddings:
 
 
 def changed(old: Embeddings, moved: str) -> Embeddings:
-    """The same in a mirror, with another place for one word, one word gone and one new."""
-    vectors = np.array(old.vectors)[:, ::-1]
+    """The same after more text, with another place for one word, one word gone and one new."""
+    vectors = np.array(old.vectors)
     vectors[old.get_index(moved)] *= [-1, 1, -1, 1, -1, 1, -1, 1]
-    return Embeddings.from_arrays(["new" if word == "w299" else word for word in old], vectors, old.counts)
+    return Embeddings.from_arrays(
+        ["new" if word == "w299" else word for word in old], vectors, old.counts + 100
+    )
 
 
 def test_what_moved_came_and_left_is_named(old: Embeddings) -> None:
     drift = old.diff(changed(old, "w7"))
     assert isinstance(drift, Drift) and (drift.old_words, drift.new_words, drift.shared) == (300, 300, 299)
     assert drift.above_floor == 1 and drift.moved[0].word == "w7" and drift.moved[0].above_floor
-    assert drift.came.words == [("new", 701)] and drift.left.words == [("w299", 701)]
+    assert drift.came.words == [("new", 801)] and drift.left.words == [("w299", 701)]
     assert drift.came.total == drift.left.total == 1
     assert (
         len(drift.moved[0].neighbors_before) == 10
@@ -37,6 +39,20 @@ def test_what_moved_came_and_left_is_named(old: Embeddings) -> None:
     assert drift.cosine is not None and drift.cosine > 0.999
     assert drift.floor[0].threshold > drift.floor[0].median
     assert dataclasses.asdict(drift)["min_count"] == 20
+    assert drift.ranked == drift.considered == 299 and drift.warnings == []
+
+
+def test_comparisons_that_mean_little_say_so(old: Embeddings) -> None:
+    new = changed(old, "w7")
+    mirrored = Embeddings.from_arrays(new.index_to_key, new.vectors[:, ::-1], new.counts)
+    one_line = Embeddings.from_arrays(old.index_to_key, new.vectors, old.counts + 1)
+    for drift, warning, message in [
+        (new.diff(old), "swapped", "are the two swapped"),
+        (old.diff(mirrored), "not-one-model", "do not look like two states of one model"),
+        (old.diff(one_line), "too-little-text", "too little new text"),
+    ]:
+        assert warning in drift.warnings and message in repr(drift)
+    assert old.diff(one_line).moved == []
 
 
 def test_nothing_moved(old: Embeddings) -> None:

@@ -125,7 +125,7 @@ def test_strings_are_the_same_as_standard_input(
 
 def test_text_that_is_not_utf_8_is_the_same_as_standard_input(program: str, tmp_path: Path) -> None:
     lines = b"\xef\xbb\xbftea \xff milk\nno \x00 nul\n\xed\xa0\x80 half\n" * 20
-    expected = command(program, tmp_path / "command", "-", stdin=lines)
+    expected = command(program, tmp_path / "command", "--force-text", "-", stdin=lines)
     for number, sentences in enumerate((lines.split(b"\n")[:-1], [lines])):
         trainer = Trainer(**SETTINGS)
         trainer.train(sentences)

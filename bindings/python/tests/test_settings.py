@@ -214,5 +214,5 @@ def test_replays_change_once_nothing_waits() -> None:
     assert trainer.replays is None
     trainer.finish()
     trainer.set_replays(3)
-    assert trainer.train([["one", "two"]]).replayed == 6
+    assert trainer.train([["one", "two"]]).waiting == 6
     assert trainer.replays == 3

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from typing import Literal
+
+DriftWarning = Literal["too-little-text", "not-one-model", "swapped"]
+
+_WARNINGS = {
+    "too-little-text": "too little new text to tell movement from chance",
+    "not-one-model": "these do not look like two states of one model, so every difference counts as movement",
+    "swapped": "most counts are lower in the second state; are the two swapped?",
+}
 
 
 @dataclass(frozen=True)
@@ -16,6 +25,8 @@ class MovedWord:
     """Count in the old state, if known."""
     new_count: int | None
     """Count in the new state, if known."""
+    new_occurrences: int | None
+    """Occurrences since the old state, if known."""
     cosine: float
     """Cosine between its old and new vectors, after removing the rotation common to all words."""
     surprise: float
@@ -70,6 +81,10 @@ class Drift:
     """Number of shared words that were compared."""
     min_count: int | None
     """Minimum count of a compared word; None if neither state has counts."""
+    ranked: int
+    """Number of compared words with at least five new occurrences; only these can have moved."""
+    warnings: list[DriftWarning]
+    """Reasons not to trust the comparison."""
     cosine_before_rotation: float | None
     """Median cosine of old and new vectors before removing the common rotation."""
     cosine: float | None
@@ -114,6 +129,7 @@ class Drift:
         for name, others in (("arrived", self.came), ("left", self.left)):
             if others.words:
                 lines.append(f"  {name}: {_few([word for word, _ in others.words], 8)}")
+        lines += [f"  warning: {_WARNINGS.get(warning, warning)}" for warning in self.warnings]
         return "\n".join(lines) + ">"
 
 

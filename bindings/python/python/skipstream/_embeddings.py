@@ -220,7 +220,8 @@ class Embeddings(Queries, Evaluation):
         >>> monday.diff(friday)
         <skipstream.Drift: 3 → 3 words, 2 in both; 1 arrived, 1 left, 0 moved more than by chance
           arrived: jam
-          left: ink>
+          left: ink
+          warning: too little new text to tell movement from chance>
         """
         if not isinstance(other, Embeddings):
             raise TypeError(f"other is of the type {type(other).__name__}; it must be Embeddings")
