@@ -153,12 +153,8 @@ function overTime(signal) {
   });
 
   const usedMemory = level();
-  const [memory, requests, disk, saved] = [
-    figure("Memory", usedMemory.root),
-    figure("Requests"),
-    figure("Disk"),
-    figure("Checkpoint"),
-  ];
+  const memory = figure("Memory", usedMemory.root);
+  const [requests, latency, disk, saved] = ["Requests", "Latency", "Disk", "Checkpoint"].map((label) => figure(label));
   const load = async () => {
     ({ samples } = await ask("/v1/stats/history", { signal }));
     show();
@@ -170,8 +166,8 @@ function overTime(signal) {
       bound > 0 && `of at most ${bytes(bound)}`,
     );
     usedMemory.fill(bound > 0 ? (last.resident_bytes ?? 0) / bound : 0, true);
-    const latency = last.latency_ms === null ? "no requests" : `${milliseconds(last.latency_ms)} on average`;
-    requests.show(`${Number(last.requests_per_second.toPrecision(2))} /s`, latency);
+    requests.show(`${Number(last.requests_per_second.toPrecision(2))} /s`, "without uploads");
+    latency.show(last.latency_ms === null ? "–" : milliseconds(last.latency_ms), "mean until a response starts");
     const free = last.disk_free_bytes;
     disk.show(bytes(last.disk_bytes), free !== null && `${bytes(free)} free`);
   };
@@ -183,7 +179,7 @@ function overTime(signal) {
   const timer = setInterval(reload, historyEvery);
   signal.addEventListener("abort", () => clearInterval(timer));
   reload();
-  const all = [memory, requests, disk, saved].map(({ root }) => root);
+  const all = [memory, requests, latency, disk, saved].map(({ root }) => root);
   return { chart: section("Over time", choice, chart, unit), figures: all };
 }
 

@@ -4,7 +4,7 @@ import { ask } from "../api.js";
 import { h, replace, section, table, th } from "../dom.js";
 import { fill } from "../messages.js";
 
-/** @typedef {{ name: string, value: unknown, default: string, help: string }} Setting */
+/** @typedef {{ name: string, value: unknown, default: unknown, help: string }} Setting */
 
 /** @param {import("../views.js").Context} context */
 export function settings({ root, signal }) {
@@ -28,16 +28,22 @@ export function settings({ root, signal }) {
 /** Settings that differ from their defaults are highlighted. @param {Setting[]} list @param {string} label */
 function settingTable(list, label) {
   const rows = list.map(({ name, value, default: usual, help }) => {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const isUsual = JSON.stringify(value) === JSON.stringify(usual);
     return h(
       "tr",
-      { class: text === usual ? "" : "changed" },
+      { class: isUsual ? "" : "changed" },
       h("td", h("code", name)),
-      h("td", h("code", text)),
-      h("td.soft", text === usual ? "" : usual && ["default ", h("code", usual)]),
-      h("td.soft.help", help),
+      h("td", h("code", written(value))),
+      h("td.soft", !isUsual && ["default ", h("code", written(usual))]),
+      h("td.soft.help", help.replaceAll("`", "")),
     );
   });
   const headings = [th("Setting"), th("Value"), th(h("span.unseen", "Default")), th("Meaning")];
   return table({ class: "settings", "aria-label": label }, headings, rows);
+}
+
+/** A value as in a settings file. @param {unknown} value */
+function written(value) {
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.join(", ");
+  return value === null || value === "" ? "none" : String(value);
 }
