@@ -10,7 +10,6 @@ use utoipa::ToSchema;
 
 use crate::error::Result;
 use crate::published::Published;
-use crate::search::among;
 
 /// The number of cached maps.
 const MAX_CACHED: usize = 16;
@@ -96,7 +95,7 @@ fn compute(published: &Published, request: &MapRequest) -> Result<Map> {
     let rows: Vec<usize> = match around {
         None => request.rows.clone().take(n).filter(|&row| row < embeddings.len()).collect(),
         Some(row) => {
-            let query = among(request.rows.clone(), Query::neighbors(row, n));
+            let query = Query::neighbors(row, n).among(request.rows.clone());
             let nearest = embeddings.search_many(&[query], Some(1))?.concat();
             std::iter::once(row).chain(nearest.into_iter().map(|neighbor| neighbor.row)).collect()
         }

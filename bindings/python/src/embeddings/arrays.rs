@@ -59,11 +59,7 @@ pub fn nearest<'py, 'a>(
     n: usize,
     end: usize,
 ) -> PyResult<RowsAndSimilarities<'py>> {
-    let within = |mut query: Query<'a>| {
-        query.rows = 0..end;
-        query
-    };
-    let queries: Vec<Query<'a>> = queries.map(within).collect();
+    let queries: Vec<Query<'a>> = queries.map(|query| query.among(0..end)).collect();
     let products = (embeddings.len() * embeddings.dimensions()).max(1);
     let at_once = (PRODUCTS_AT_ONCE / products).clamp(8, 1024);
     let (mut rows, mut similarities) = (Vec::new(), Vec::new());

@@ -11,7 +11,6 @@ use utoipa::ToSchema;
 use super::name::SnapshotName;
 use super::store::SnapshotStore;
 use crate::published::{Published, Seq};
-use crate::search::among;
 
 /// A word at one point in time
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
@@ -98,7 +97,7 @@ fn describe(
 ) -> Option<(Vec<f32>, usize)> {
     let row = embeddings.index_of(word)?;
     let vector = embeddings.checked_vector(row).ok()?.into_owned();
-    let neighbors = embeddings.search(&among(rows, Query::neighbors(row, n))).ok()?;
+    let neighbors = embeddings.search(&Query::neighbors(row, n).among(rows)).ok()?;
     point.known = true;
     point.count = Some(embeddings.count(row));
     point.share = Some(embeddings.count(row) as f64 / tokens.max(1) as f64);

@@ -193,7 +193,6 @@ mod tests {
 
     use super::*;
     use crate::change::testing::of_embeddings;
-    use crate::search::among;
 
     /// Words in clusters, as word vectors are, each as far from its center as the clusters are wide.
     fn clusters(n_words: usize, dimensions: usize, first: usize, noise: f32) -> Arc<Published> {
@@ -216,7 +215,7 @@ mod tests {
 
     /// The neighbors of a row among the default candidates.
     fn neighbors(published: &Published, row: usize, n: usize) -> Query<'static> {
-        among(published.embeddings.candidates(None, None), Query::neighbors(row, n))
+        Query::neighbors(row, n).among(published.embeddings.candidates(None, None))
     }
 
     /// The share of the ten nearest that the graph of old vectors finds among new ones.
@@ -248,7 +247,7 @@ mod tests {
         let added = new.embeddings.index_of("w3050").unwrap();
         let vector = new.embeddings.vector_at(added).into_owned();
         let rows = new.embeddings.candidates(None, None);
-        let found = graph.answer(&new, &among(rows, Query::nearest(vector, 1))).unwrap().unwrap();
+        let found = graph.answer(&new, &Query::nearest(vector, 1).among(rows)).unwrap().unwrap();
         assert_eq!(found[0].0, added, "a word that was added since is found");
     }
 

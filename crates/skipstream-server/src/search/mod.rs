@@ -13,21 +13,11 @@ mod queue;
 pub use graph::start as start_indexer;
 pub use queue::SearchQueue;
 
-use std::ops::Range;
-
-use skipstream::embeddings::Query;
-
 use crate::error::Result;
 use crate::settings::Index;
 
 /// A row that a query found, and its similarity.
 pub type Hit = (usize, f32);
-
-/// A query for words among some rows only.
-pub fn among(rows: Range<usize>, mut query: Query<'static>) -> Query<'static> {
-    query.rows = rows;
-    query
-}
 
 /// An error if this program was built without the index.
 pub fn check(index: Index) -> Result<()> {

@@ -42,7 +42,8 @@ const KINDS: [(&[u8], &str); 20] = [
 pub(super) fn read_sample(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut sample = vec![0; SAMPLE_BYTES];
     let mut length = 0;
-    while length < MAGIC_BYTES {
+    // A line is enough: a pipe may be silent after it.
+    while length < MAGIC_BYTES && !sample[..length].contains(&b'\n') {
         match reader.read(&mut sample[length..]) {
             Ok(0) => break,
             Ok(read) => length += read,
@@ -82,7 +83,7 @@ pub fn check(sample: &[u8]) -> Result<(), TextError> {
     let nuls = |start| sample.iter().skip(start).step_by(2).filter(|&&byte| byte == 0).count();
     let (even, odd) = (nuls(0), nuls(1));
     // Latin letters in UTF-16 have a NUL in every second byte.
-    if even.max(odd) > sample.len() / 4 && even.min(odd) == 0 {
+    if even.max(odd) >= 4.max(sample.len() / 4) && even.min(odd) == 0 {
         return Err(TextError::UnmarkedUtf16);
     }
     // A few NULs occur in text: programs write them after strings.

@@ -28,7 +28,7 @@ impl Embeddings {
     /// let embeddings = Embeddings::new(2, words, vec![1.0, 0.0, 0.9, 0.1, 0.9, 0.1])?;
     /// assert_eq!(embeddings.default_min_count(), 7);
     /// assert_eq!(embeddings.neighbors("cofee", 9)?.len(), 2);
-    /// let all = Query { rows: embeddings.candidates(Some(0), None), ..Query::neighbors(0, 9) };
+    /// let all = Query::neighbors(0, 9).among(embeddings.candidates(Some(0), None));
     /// assert_eq!(embeddings.search(&all)?[1].word, "cofee");
     /// # Ok::<(), skipstream::Error>(())
     /// ```

@@ -113,8 +113,7 @@ impl Embeddings {
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn solve(&self, expression: &Expression, n: usize, rule: AnalogyRule) -> Result<Vec<Neighbor<'_>>> {
-        let rows = self.candidates(None, None);
-        self.search(&Query { rows, ..expression.query(self, n, rule)? })
+        self.search(&expression.query(self, n, rule)?.among(self.candidates(None, None)))
     }
 
     /// The query of [`Embeddings::analogy`] over all words, with the rows of a, b and c.

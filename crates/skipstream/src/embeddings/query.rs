@@ -94,6 +94,12 @@ impl<'a> Query<'a> {
         Query::nearest(Term::Row(row), n).excluding([row])
     }
 
+    /// The query with other rows to search, such as [`Embeddings::candidates`].
+    #[must_use]
+    pub fn among(self, rows: Range<usize>) -> Query<'a> {
+        Query { rows, ..self }
+    }
+
     /// The query without some rows as answers.
     #[must_use]
     pub fn excluding(self, rows: impl Into<Vec<usize>>) -> Query<'a> {
@@ -168,8 +174,7 @@ impl Embeddings {
     ///
     /// Words with equal similarities are sorted by row, the more frequent first.
     pub fn neighbors(&self, word: &str, n: usize) -> Result<Vec<Neighbor<'_>>> {
-        let rows = self.candidates(None, None);
-        self.search(&Query { rows, ..Query::neighbors(self.row_of(word)?, n) })
+        self.search(&Query::neighbors(self.row_of(word)?, n).among(self.candidates(None, None)))
     }
 
     /// The `n` best answers to "`a` is to `b` as `c` is to …", the best first, without the three words, among the

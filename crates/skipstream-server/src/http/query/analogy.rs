@@ -12,7 +12,6 @@ use crate::http::ApiError;
 use crate::http::answer::{Answer, Json, NeighborInfo, Results, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::published::Published;
-use crate::search::among;
 use crate::service::Service;
 
 /// How an analogy is solved
@@ -213,7 +212,7 @@ async fn solve(
     let query = |terms: &Terms| {
         let expression = terms.expression()?;
         let query = expression.query(&published.embeddings, n, rule)?;
-        Ok((expression, among(rows.clone(), query)))
+        Ok((expression, query.among(rows.clone())))
     };
     let asked: Vec<Result<(Expression, embeddings::Query<'static>), ApiError>> =
         questions.iter().map(query).collect();

@@ -12,7 +12,6 @@ use crate::http::ApiError;
 use crate::http::answer::{Answer, Json, NeighborInfo, WordResult, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Path, Word};
 use crate::published::Published;
-use crate::search::among;
 use crate::service::Service;
 
 /// Which neighbors
@@ -61,7 +60,7 @@ pub async fn of_word(
     let row = find_row(&published, word.as_str()).await?;
     let candidates = Candidates { min_count, top };
     let rows = candidates.rows(&published.embeddings);
-    let query = among(rows, embeddings::Query::neighbors(row, answers(n)));
+    let query = embeddings::Query::neighbors(row, answers(n)).among(rows);
     let found = service.search.search(&published, vec![query]).await?.concat();
     let neighbors = NeighborInfo::list(&published, &found);
     let (word, min_count) = (word.into_string(), candidates.min_count(&published));
@@ -143,7 +142,7 @@ pub async fn of_many(
     let candidates = Candidates { min_count, top };
     let rows = candidates.rows(&published.embeddings);
     let queries = asked.iter().flatten().cloned();
-    let queries = queries.map(|query| among(rows.clone(), query)).collect();
+    let queries = queries.map(|query| query.among(rows.clone())).collect();
     let mut found = service.search.search(&published, queries).await?.into_iter();
     let result = |asked: Result<embeddings::Query<'static>, ApiError>| {
         let list = asked.map(|_| NeighborInfo::list(&published, &found.next().unwrap_or_default()));
