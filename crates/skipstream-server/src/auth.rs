@@ -139,9 +139,12 @@ impl Tokens {
 pub struct TokenFile {
     path: PathBuf,
     tokens: ArcSwap<Tokens>,
-    /// When the file was checked, and its modification time and length.
-    checked: Mutex<Option<(Instant, Option<(SystemTime, u64)>)>>,
+    /// When the file was checked, and how it was then.
+    checked: Mutex<Option<(Instant, Option<Stamp>)>>,
 }
+
+/// The modification time and length of a file.
+type Stamp = (SystemTime, u64);
 
 /// Interval between checks: a token that is removed from the file is rejected after this time.
 const CHECK_EVERY: Duration = Duration::from_secs(1);

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn sample(words: u64, words_per_second: f64) -> Sample {
-        Sample { words, words_per_second, loss: (words % 2 == 0).then_some(3.0), ..Sample::default() }
+        Sample { words, words_per_second, loss: words.is_multiple_of(2).then_some(3.0), ..Sample::default() }
     }
 
     #[test]

@@ -100,8 +100,12 @@ pub struct ServeSettings {
     #[arg(long, value_name = "TIME", value_parser = period)]
     #[serde(with = "period_in_file")]
     pub request_timeout: Duration,
-    /// Allow web pages of this origin (https://example.org); can be repeated
-    #[arg(long, value_name = "ORIGIN")]
+    /// Origins of other web pages that may use the service.
+    #[arg(
+        long,
+        value_name = "ORIGIN",
+        help = "Allow web pages of this origin (https://example.org); can be repeated"
+    )]
     pub cors_origin: Vec<String>,
     /// Log format [default: text at a terminal, json otherwise]
     #[arg(long, value_name = "FORMAT")]

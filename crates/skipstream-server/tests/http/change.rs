@@ -159,7 +159,7 @@ async fn without_a_snapshot_new_words_are_listed_and_none_moved() {
 /// Three hundred words in two groups; `w7` is in the first, or in the second.
 fn groups(counts: u64, has_moved: bool) -> Vec<(String, u64, [f32; 2])> {
     let word = |number: u64| {
-        let is_second = if number == 7 { has_moved } else { number % 2 == 0 };
+        let is_second = if number == 7 { has_moved } else { number.is_multiple_of(2) };
         // Words differ from each other, and all of them move a little.
         let own = (number * 37 % 100) as f32 / 100.0 + ((number * 53 + counts) % 17) as f32 / 500.0;
         let vector = if is_second { [0.2 * own, 1.0] } else { [1.0, 0.2 * own] };
@@ -187,7 +187,9 @@ async fn words_that_moved_are_listed_with_their_company() {
     assert_eq!((&movers[0]["word"], &movers[0]["above_floor"]), (&json!("w7"), &json!(true)));
     assert_eq!((&movers[0]["old_count"], &movers[0]["new_occurrences"]), (&json!(993), &json!(50)));
     let number = |word: &Value| word.as_str().unwrap()[1..].parse::<u64>().unwrap();
-    assert!(movers[0]["neighbors_after"].as_array().unwrap().iter().all(|word| number(word) % 2 == 0));
+    assert!(
+        movers[0]["neighbors_after"].as_array().unwrap().iter().all(|word| number(word).is_multiple_of(2))
+    );
     client.get("/v1/movers?since=second").await.assert_refused(
         404,
         "unknown-snapshot",
