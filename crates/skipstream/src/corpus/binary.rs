@@ -48,6 +48,8 @@ pub(super) fn read_sample(reader: &mut impl Read) -> io::Result<Vec<u8>> {
             Ok(0) => break,
             Ok(read) => length += read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // It comes again after these bytes are read.
+            Err(_) if length > 0 => break,
             Err(error) => return Err(error),
         }
     }
