@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
-use skipstream::eval::{Drift, DriftOptions};
+use skipstream::eval::{Drift, DriftOptions, DriftWarning};
 use skipstream::unstable::replace;
 use skipstream::{Error, Vectors};
 
 use crate::Ending;
 use crate::args::one_of;
 use crate::model::ModelArgs;
-use crate::output::{note, print, print_json};
+use crate::output::{count, note, print, print_json};
 
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
@@ -61,6 +61,24 @@ pub struct Report {
     pub new: String,
     #[serde(flatten)]
     pub drift: Drift,
+}
+
+/// Reasons not to trust the comparison.
+fn warnings(drift: &Drift) -> impl Iterator<Item = String> {
+    drift.warnings.iter().map(|warning| match warning {
+        DriftWarning::TooLittleText => format!(
+            "only {} of the compared words have enough new occurrences, too few to tell movement from chance; learn more \
+             text, or lower --min-count",
+            count(drift.ranked)
+        ),
+        DriftWarning::NotOneModel => {
+            "these do not look like two states of one model; what two trainings do differently counts as movement".to_owned()
+        }
+        DriftWarning::Swapped => {
+            "most words have a lower count in the newer state; the two may have been swapped".to_owned()
+        }
+        other => format!("{other:?}"),
+    })
 }
 
 /// Compares two states and reports what changed.

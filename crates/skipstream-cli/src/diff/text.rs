@@ -1,8 +1,8 @@
 //! The drift report as text.
 
-use skipstream::eval::Others;
+use skipstream::eval::{DriftWarning, Others};
 
-use super::Report;
+use super::{Report, warnings};
 use crate::output::count;
 use crate::table::Table;
 
@@ -12,10 +12,10 @@ const NAMED: usize = 4;
 /// A summary, then the words that moved, arrived and left.
 pub fn text(report: &Report) -> String {
     let mut parts = vec![summary(report)];
-    if report.drift.moved.is_empty() {
-        parts.push("No word moved.\n".to_owned());
-    } else {
+    if !report.drift.moved.is_empty() {
         parts.push(moved(report));
+    } else if !report.drift.warnings.contains(&DriftWarning::TooLittleText) {
+        parts.push("No word moved.\n".to_owned());
     }
     parts.push(others("arrived", &report.drift.came));
     parts.push(others("left", &report.drift.left));
@@ -45,9 +45,10 @@ fn summary(report: &Report) -> String {
         text += &format!("neighbors {:.0} % of a word's nearest words stay the same\n", 100.0 * overlap);
     }
     let (above, deviations) = (count(drift.above_floor), drift.floor_deviations);
-    text + &format!(
+    text += &format!(
         "moved     {above} above the noise floor of {deviations:.1} deviations for words of the same frequency\n"
-    )
+    );
+    text + &warnings(drift).map(|warning| format!("warning   {warning}\n")).collect::<String>()
 }
 
 fn moved(report: &Report) -> String {

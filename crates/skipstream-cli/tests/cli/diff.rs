@@ -7,14 +7,25 @@ use crate::desk::{Desk, assert_refused, text};
 /// Two snapshots of a model. Before the second, `bread` moves to the stars, and a word that is markup comes.
 fn snapshots() -> Desk {
     let desk = Desk::new();
-    desk.write("a.txt", text(60_000, 1));
+    desk.write("a.txt", with_fewer_names(&text(120_000, 1)));
     desk.train("old", &["a.txt"]);
     std::fs::copy(desk.path("old"), desk.path("new")).unwrap();
-    let swapped =
-        text(60_000, 2).replace("bread", "BREAD").replace("comet", "bread").replace("BREAD", "comet");
+    let swapped = with_fewer_names(&text(120_000, 2))
+        .replace("bread", "BREAD")
+        .replace("comet", "bread")
+        .replace("BREAD", "comet");
     desk.write("b.txt", swapped + &"<script>alert(1)</script> & \"quoted\" moon\n".repeat(30));
     desk.train("new", &["b.txt"]);
     desk
+}
+
+/// So that each of them occurs often enough to be compared.
+fn with_fewer_names(text: &str) -> String {
+    let renamed = text.lines().map(|line| {
+        let (words, number) = line.rsplit_once("name").unwrap();
+        format!("{words}name{}\n", number.parse::<u32>().unwrap() % 60)
+    });
+    renamed.collect()
 }
 
 fn json(desk: &Desk, args: &[&str]) -> Value {
@@ -52,8 +63,36 @@ fn words_that_changed_their_company_come_first() {
     ] {
         assert!(answer.out.contains(part), "no `{part}` in {}", answer.out);
     }
-    let limited = json(&desk, &["--top", "5", "-n", "2", "--min-count", "100", "old", "new"]);
-    assert_eq!((&limited["considered"], limited["moved"].as_array().unwrap().len()), (&5.into(), 2));
+    let limited = json(&desk, &["--top", "60", "-n", "2", "--min-count", "10", "old", "new"]);
+    assert_eq!((&limited["considered"], limited["moved"].as_array().unwrap().len()), (&60.into(), 2));
+}
+
+#[test]
+fn a_comparison_that_says_little_is_called_so() {
+    let desk = snapshots();
+    desk.write("line.txt", "bread and moon\n");
+    std::fs::copy(desk.path("old"), desk.path("hardly")).unwrap();
+    desk.train("hardly", &["line.txt"]);
+    desk.train("other", &["--seed", "9", "a.txt"]);
+    for (old, new, warning) in [
+        ("old", "hardly", "too few to tell movement from chance"),
+        ("new", "old", "the two may have been swapped"),
+        ("old", "other", "two states of one model"),
+    ] {
+        let answer = desk.run(&["diff", "--html", "page.html", old, new]);
+        assert!(
+            answer.out.contains("\nwarning   ") && answer.out.contains(warning),
+            "{old} {new}: {answer:?}"
+        );
+        assert!(String::from_utf8(desk.bytes("page.html")).unwrap().contains(warning));
+    }
+    let answer = desk.run(&["diff", "old", "hardly"]);
+    assert!(!answer.out.contains("moved most") && !answer.out.contains("No word moved"), "{answer:?}");
+    let found = json(&desk, &["old", "hardly"]);
+    assert_eq!(
+        (&found["warnings"][0], found["moved"].as_array().unwrap().len()),
+        (&"too-little-text".into(), 0)
+    );
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use skipstream::eval::Others;
 
-use super::Report;
 use super::text::known;
+use super::{Report, warnings};
 use crate::output::count;
 
 const STYLE: &str = include_str!("style.css");
@@ -65,7 +65,11 @@ fn summary(report: &Report) -> String {
     for (name, value) in facts {
         let _ = writeln!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");
     }
-    html + "</dl>\n"
+    html += "</dl>\n";
+    for warning in warnings(drift) {
+        let _ = writeln!(html, "<p><strong>Warning:</strong> {}.</p>", escape(&warning));
+    }
+    html
 }
 
 fn moved(report: &Report) -> String {
