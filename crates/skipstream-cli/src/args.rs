@@ -1,6 +1,11 @@
 //! The commands. Each command's arguments are in the file of its name.
 
+use std::env;
+use std::ffi::OsString;
+use std::num::ParseIntError;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde::de::DeserializeOwned;
 
@@ -9,11 +14,13 @@ use crate::completions::CompletionsArgs;
 use crate::diff::DiffArgs;
 use crate::eval::EvalArgs;
 use crate::export::ExportArgs;
+use crate::hints::hints;
 use crate::import::ImportArgs;
 use crate::inspect::InspectArgs;
 use crate::man::ManArgs;
 use crate::neighbors::NeighborsArgs;
 use crate::odd_one_out::OddOneOutArgs;
+use crate::rollback::RollbackArgs;
 use crate::serve::ServeArgs;
 use crate::similarity::SimilarityArgs;
 use crate::train::TrainArgs;
@@ -29,16 +36,15 @@ use crate::vector::VectorArgs;
         counting pass, and memory use is bounded; `train` prints the bound when it starts. A model can always learn more: \
         run `train` with new files and it continues, without learning a file twice.",
     after_help = "Example:\n  \
-        skipstream train --model news.safetensors news/*.txt.gz\n  \
+        skipstream train --model news.safetensors --text prose news/*.txt.gz\n  \
         skipstream neighbors --model news.safetensors berlin\n  \
         skipstream analogy --model news.safetensors berlin germany paris\n  \
         skipstream eval --model news.safetensors ws353.tsv\n  \
         skipstream export --model news.safetensors --to word2vec-text vectors.txt\n\n\
-        If you know word2vec or fastText: -size or -dim is --dimensions, -ws is --window, -negative or -neg is --negatives, \
-        -sample or -t is --subsample, -output is --model, -pretrainedVectors is --init. There is no -min-count: \
-        --max-vocabulary or --memory limits the vocabulary, and the rarest words leave. There is no -iter or -epoch: a \
-        stream is read once. `distance` and `nn` are `neighbors`, `compute-accuracy` is `eval`, and `export` writes .vec \
-        and .bin files. CBOW, hierarchical softmax and subwords are not supported.\n\n\
+        If you know word2vec, fastText or gensim: type the names you know, and the error message says what they are called \
+        here. `distance`, `nn` and `most_similar` are `neighbors`, `compute-accuracy` is `eval`, and `export` writes .vec and \
+        .bin files. A stream is read once, so there are no epochs, and the rarest words leave a full vocabulary, so training \
+        needs no minimum count. CBOW, hierarchical softmax and subwords are not supported.\n\n\
         Exit codes: 0 success, 1 word not found, 2 error, 130 stopped by Ctrl-C or SIGTERM."
 )]
 pub struct Cli {
@@ -62,15 +68,20 @@ pub enum Command {
     ///
     /// Ctrl-C saves the model at the next batch boundary. A second Ctrl-C quits at once and leaves the last checkpoint.
     Train(Box<TrainArgs>),
+    /// Return to the model as it was before the last `train --keep-previous`
+    ///
+    /// The previous state takes the place of the model in one step, and the model forgets the text it has learned since.
+    /// There is one previous state: after a rollback, there is nothing to return to until the next training.
+    Rollback(RollbackArgs),
     /// List the words nearest to a word, by the cosine of their vectors
     ///
     /// Give words as arguments, or one per line on standard input; at a terminal without arguments, a prompt asks for
     /// them. An out-of-vocabulary word is reported with close spellings, the other words are answered, and the exit code
     /// is 1.
     Neighbors(NeighborsArgs),
-    /// Answer "A is to B as C is to ?"
+    /// Answer "A is to B as C is to ?", or an expression such as king - man + woman
     ///
-    /// The three words themselves are never answers. Without arguments, each line of standard input is a question; at a
+    /// The words of the question are never answers. Without arguments, each line of standard input is a question; at a
     /// terminal, a prompt asks for them. An out-of-vocabulary word is reported with close spellings, and the exit code
     /// is 1.
     Analogy(AnalogyArgs),
@@ -132,7 +143,17 @@ pub enum Command {
 impl Cli {
     /// Parses the command line and the environment. Exits on invalid arguments and on `--help`.
     pub fn from_line() -> Cli {
-        let matches = Cli::with_environment().get_matches();
+        let args = separate_signs(env::args_os().collect());
+        let mut program = Cli::with_environment();
+        let matches = program.try_get_matches_from_mut(&args).unwrap_or_else(|error| {
+            let hints = hints(&program, &args);
+            // `-hs` of word2vec looks like `-h`.
+            let wants_help = args.iter().any(|arg| ["-h", "--help", "help"].iter().any(|help| arg == help));
+            if hints.is_empty() || wants_help {
+                error.exit();
+            }
+            clap::Error::raw(ErrorKind::UnknownArgument, hints.join("\n       ") + "\n").exit()
+        });
         Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 
@@ -148,6 +169,33 @@ impl Cli {
     }
 }
 
+/// Separates the sign from the word in `analogy king -man +woman`, which would otherwise be flags.
+fn separate_signs(args: Vec<OsString>) -> Vec<OsString> {
+    if args.get(1).is_none_or(|command| command != "analogy") {
+        return args;
+    }
+    let is_flag = |word: &str| {
+        let number = word.strip_prefix('n').map(|number| number.trim_start_matches('='));
+        matches!(word, "h" | "V" | "n") || number.is_some_and(|number| number.parse::<u64>().is_ok())
+    };
+    let separate = |arg: OsString| match arg.to_str().and_then(|arg| arg.strip_prefix('-')) {
+        Some(word) if !word.is_empty() && !word.starts_with('-') && !is_flag(word) => {
+            vec!["-".into(), word.into()]
+        }
+        _ => vec![arg],
+    };
+    args.into_iter().flat_map(separate).collect()
+}
+
+/// Parses a number of words, which is not 0.
+pub fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("it must be at least 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(error) => Err(ParseIntError::to_string(&error)),
+    }
+}
+
 /// Parses an enum of the library by its JSON names.
 pub fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
 where
@@ -159,9 +207,30 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
     use clap::CommandFactory;
 
     use super::*;
+
+    #[test]
+    fn a_negative_word_is_not_a_flag_of_analogy() {
+        let separated = |line: &str| {
+            let args = separate_signs(line.split(' ').map(OsString::from).collect());
+            args.join(OsStr::new(" ")).into_string().unwrap()
+        };
+        for (line, expected) in [
+            ("s analogy king -man +woman -n 3", "s analogy king - man +woman -n 3"),
+            (
+                "s analogy --model m king - man -nation -n5 -n=5",
+                "s analogy --model m king - man - nation -n5 -n=5",
+            ),
+            ("s analogy -h --json -h", "s analogy -h --json -h"),
+            ("s neighbors -man", "s neighbors -man"),
+        ] {
+            assert_eq!(separated(line), expected);
+        }
+    }
 
     #[test]
     fn the_command_line_is_well_formed() {

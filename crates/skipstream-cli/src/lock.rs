@@ -11,6 +11,13 @@ use skipstream::unstable::Lock;
 /// The lock file is `.NAME.lock` next to the model, because each save replaces the model file.
 pub fn take(model: &Path) -> Result<Lock> {
     let Some(name) = model.file_name() else { bail!("{}: not a file path", model.display()) };
+    let folder = model.parent().filter(|folder| *folder != Path::new(""));
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        bail!(
+            "{}: there is no such folder; create it, or choose another place for the model",
+            folder.display()
+        );
+    }
     let mut lock_name = OsString::from(".");
     lock_name.push(name);
     lock_name.push(".lock");
@@ -42,6 +49,6 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_an_error() {
         let message = take(Path::new("/no/such/m")).unwrap_err();
-        assert!(message.to_string().starts_with("/no/such/m: "), "{message}");
+        assert!(message.to_string().starts_with("/no/such: there is no such folder"), "{message}");
     }
 }

@@ -9,6 +9,7 @@ mod completions;
 mod diff;
 mod eval;
 mod export;
+mod hints;
 mod import;
 mod inspect;
 mod lock;
@@ -17,7 +18,9 @@ mod model;
 mod neighbors;
 mod odd_one_out;
 mod output;
+mod previous;
 mod remedy;
+mod rollback;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(not(feature = "serve"))]
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
     };
     let result = match command {
         Command::Train(args) => train::run(*args),
+        Command::Rollback(args) => rollback::run(args),
         Command::Neighbors(args) => neighbors::run(args),
         Command::Analogy(args) => analogy::run(args),
         Command::Similarity(args) => similarity::run(args),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use skipstream::embeddings::{Neighbor, Query};
 
 use crate::Ending;
-use crate::ask::{self, Answer, AskArgs, Shape};
+use crate::ask::{self, Answer, AskArgs, CandidateArgs, Shape};
 use crate::output;
 use crate::table::Table;
 
@@ -15,17 +15,14 @@ use crate::table::Table;
 #[command(after_help = "Examples:\n  \
     skipstream neighbors --model m.safetensors berlin paris -n 5\n  \
     skipstream neighbors --model m.safetensors --top 30000 berlin\n  \
+    skipstream neighbors --model m.safetensors --min-count 0 berlin\n  \
     echo berlin | skipstream neighbors --model m.safetensors --json")]
 pub struct NeighborsArgs {
     /// Words to look up [default: read one per line from standard input]
     #[arg(value_name = "WORD")]
     pub words: Vec<String>,
-    /// Number of neighbors per word
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    pub number: usize,
-    /// Search only the N most frequent words; vectors of rare words are unreliable
-    #[arg(long, value_name = "N")]
-    pub top: Option<usize>,
+    #[command(flatten)]
+    pub candidates: CandidateArgs,
     #[command(flatten)]
     pub ask: AskArgs,
 }
@@ -42,8 +39,8 @@ struct Report<'a> {
 pub fn run(args: NeighborsArgs) -> Result<Ending> {
     ask::run(&args.ask, &args.words, Shape::WORD, |embeddings, words| {
         let word = words[0];
-        let mut query = Query::neighbors(embeddings.row_of(word)?, args.number);
-        query.rows.end = args.top.unwrap_or(usize::MAX);
+        let mut query = Query::neighbors(embeddings.row_of(word)?, args.candidates.number);
+        query.rows = args.candidates.rows(embeddings)?;
         let neighbors = embeddings.search(&query)?;
         Ok(Answer::new(table(word, "similarity", &neighbors), &Report { word, neighbors }))
     })
@@ -53,7 +50,12 @@ pub fn run(args: NeighborsArgs) -> Result<Ending> {
 pub fn table(title: &str, score: &str, neighbors: &[Neighbor<'_>]) -> String {
     let has_counts = neighbors.iter().any(|neighbor| neighbor.count.is_some());
     let mut table = Table::default();
-    table.row([title, score].into_iter().chain(has_counts.then_some("count")).map(str::to_owned));
+    table.row(
+        [title, score]
+            .into_iter()
+            .chain(has_counts.then_some("occurrences since admitted"))
+            .map(str::to_owned),
+    );
     for Neighbor { word, similarity, count, .. } in neighbors {
         let count = count.map(output::count);
         table.row([format!("  {word}"), format!("{similarity:.4}")].into_iter().chain(count));

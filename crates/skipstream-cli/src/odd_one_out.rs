@@ -32,7 +32,7 @@ struct Report<'a> {
 
 /// Answers each question.
 pub fn run(args: OddOneOutArgs) -> Result<Ending> {
-    let shape = Shape { least: 3, most: None, form: "WORD WORD WORD …" };
+    let shape = Shape { least: 3, most: None, form: "WORD WORD WORD …", expressions: false };
     ask::run(&args.ask, &args.words, shape, |embeddings, words| {
         let fits = embeddings.odd_one_out(words)?;
         let odd_one_out = fits[0].word;

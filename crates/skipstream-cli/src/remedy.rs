@@ -55,10 +55,10 @@ pub fn remedy(error: &Error) -> Option<String> {
                 ModelFileError::TooShort { .. }
                 | ModelFileError::HeaderLength { .. }
                 | ModelFileError::Header { .. }
-                | ModelFileError::NoMetadata
-                | ModelFileError::Version { .. },
+                | ModelFileError::NoMetadata,
             ..
-        } => return None,
+        } => "`--model` is for the model; text to learn is named without a flag".to_owned(),
+        Error::ModelFile { cause: ModelFileError::Version { .. }, .. } => return None,
         Error::ModelFile { .. } => RESTORE.to_owned(),
         Error::Format { cause: FormatError::At { defect: Defect::WordNotUtf8, .. }, .. } => {
             "use `--invalid-utf8 replace` or `--invalid-utf8 skip`".to_owned()

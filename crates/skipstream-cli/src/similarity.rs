@@ -29,7 +29,7 @@ struct Report<'a> {
 
 /// Answers each question.
 pub fn run(args: SimilarityArgs) -> Result<Ending> {
-    let shape = Shape { least: 2, most: Some(2), form: "A B" };
+    let shape = Shape { least: 2, most: Some(2), form: "A B", expressions: false };
     ask::run(&args.ask, &args.words, shape, |embeddings, words| {
         let [first, second] = [words[0], words[1]];
         let similarity = embeddings.similarity(first, second)?;

@@ -20,7 +20,7 @@ const LONGEST_LINE: u64 = 1 << 16;
 pub struct Answers<'a> {
     pub embeddings: &'a Embeddings,
     pub shape: Shape,
-    pub answer: &'a dyn Fn(&Embeddings, &[&str]) -> skipstream::Result<Answer>,
+    pub answer: &'a dyn Fn(&Embeddings, &[&str]) -> Result<Answer>,
     pub json: bool,
     /// The exit status so far.
     pub ending: Ending,
@@ -87,8 +87,10 @@ impl Answers<'_> {
         match (self.answer)(self.embeddings, words) {
             Ok(answer) if self.json => print(&(answer.json + "\n")),
             Ok(answer) => self.print(&answer.text),
-            Err(Error::UnknownWord { word }) => self.report_unknown(&word),
-            Err(error) => Err(error.into()),
+            Err(error) => match error.downcast_ref() {
+                Some(Error::UnknownWord { word }) => self.report_unknown(word),
+                _ => Err(error),
+            },
         }
     }
 

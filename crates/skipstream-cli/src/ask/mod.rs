@@ -4,13 +4,16 @@ mod answers;
 mod conversation;
 
 use std::io::{self, IsTerminal as _};
+use std::ops::Range;
 
 use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
 use skipstream::Embeddings;
+use skipstream::embeddings::Expression;
 
 use crate::Ending;
+use crate::args::positive;
 use crate::model::ModelArgs;
 use answers::Answers;
 
@@ -24,12 +27,42 @@ pub struct AskArgs {
     pub json: bool,
 }
 
+/// The number of answers, and which words may be answers.
+#[derive(Debug, Args)]
+pub struct CandidateArgs {
+    /// Number of answers per question
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = positive)]
+    pub number: usize,
+    /// Minimum count of an answer; 0 allows every word [default: 1 per 200,000 words learned, from 1 to 20]
+    ///
+    /// The vectors of rare words are mostly noise. The count of a word is its number of occurrences since it was admitted to
+    /// the vocabulary, for the last time if it was evicted in between. The words that you ask about may be as rare as they
+    /// are.
+    #[arg(long, value_name = "N")]
+    pub min_count: Option<u64>,
+    /// Search only the N most frequent words
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub top: Option<usize>,
+}
+
+impl CandidateArgs {
+    /// The rows of the words that may be answers.
+    pub fn rows(&self, embeddings: &Embeddings) -> Result<Range<usize>> {
+        if self.min_count.is_some_and(|count| count > 0) && !embeddings.has_counts() {
+            bail!("these vectors have no counts, so --min-count cannot select words; --top can");
+        }
+        Ok(embeddings.candidates(self.min_count, self.top))
+    }
+}
+
 /// How many words a question has, and how it is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub least: usize,
     pub most: Option<usize>,
     pub form: &'static str,
+    /// Whether an [`Expression`] is a question, too.
+    pub expressions: bool,
 }
 
 /// An answer, for people and for programs.
@@ -40,10 +73,14 @@ pub struct Answer {
 }
 
 impl Shape {
-    pub const WORD: Shape = Shape { least: 1, most: Some(1), form: "WORD" };
+    pub const WORD: Shape = Shape { least: 1, most: Some(1), form: "WORD", expressions: false };
 
     fn check(self, words: &[&str]) -> Result<(), String> {
-        let Shape { least, most, form } = self;
+        let Shape { least, most, form, expressions } = self;
+        if expressions && Expression::is_meant_by(words) {
+            let expression = words.join(" ").parse::<Expression>();
+            return expression.map(|_| ()).map_err(|error| error.to_string());
+        }
         if words.len() >= least && most.is_none_or(|most| words.len() <= most) {
             return Ok(());
         }
@@ -68,9 +105,14 @@ pub fn run(
     args: &AskArgs,
     words: &[String],
     shape: Shape,
-    answer: impl Fn(&Embeddings, &[&str]) -> skipstream::Result<Answer>,
+    answer: impl Fn(&Embeddings, &[&str]) -> Result<Answer>,
 ) -> Result<Ending> {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words = words.iter().map(String::as_str);
+    let words: Vec<&str> = match shape.expressions {
+        // An expression may be one argument.
+        true => words.flat_map(str::split_whitespace).collect(),
+        false => words.collect(),
+    };
     let reads_lines = matches!(words[..], [] | ["-"]);
     let per_question = shape.most.filter(|&most| most == 1).unwrap_or(words.len().max(1));
     let questions = words.chunks(per_question).filter(|_| !reads_lines);

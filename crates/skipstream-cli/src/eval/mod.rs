@@ -32,7 +32,7 @@ pub struct EvalArgs {
     /// Letter case of questions: ignore it (as word2vec and gensim do), keep it, or convert to lower case
     #[arg(long, value_name = "NAME", default_value = "ignore", value_parser = one_of::<Case>(&["ignore", "keep", "lower"]))]
     pub case: Case,
-    /// Use only the N most frequent words [default: all]
+    /// Use only the N most frequent words [default: all, whatever their counts]
     #[arg(long, value_name = "N")]
     pub restrict: Option<usize>,
     /// Another model to compare with, on the questions both can answer

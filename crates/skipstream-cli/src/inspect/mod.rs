@@ -23,8 +23,8 @@ pub struct InspectArgs {
     /// Model file or vectors file
     #[arg(long, value_name = "PATH")]
     pub model: PathBuf,
-    /// Print the vocabulary instead, the most frequent word first: the word, its count (if known) and, for a model file,
-    /// the counter that decides which words stay, separated by tabs
+    /// Print the vocabulary instead, the most frequent word first: the word, its count (occurrences since it was last
+    /// admitted, if known) and, for a model file, the counter that decides which words stay, separated by tabs
     #[arg(long)]
     pub words: bool,
     /// Print JSON

@@ -56,8 +56,8 @@ fn training_facts(training: &TrainingState, words: String) -> Vec<(&'static str,
         ),
     };
     let evictions = match totals.evictions {
-        0 => "none evicted".to_owned(),
-        n => format!("{} evicted", count(n)),
+        0 => "no evictions".to_owned(),
+        n => format!("{} evictions, counting a word each time it left", count(n)),
     };
     let room = count(training.settings.max_vocabulary);
     let mut lines = vec![

@@ -16,7 +16,8 @@ pub struct SettingArgs {
     pub memory: Option<Bytes>,
 }
 
-const MODEL: &str = "Model settings (fixed once the model exists)";
+/// The heading of the settings in the help.
+pub const MODEL: &str = "Model settings (fixed once the model exists)";
 
 impl Args for SettingArgs {
     fn augment_args(command: Command) -> Command {

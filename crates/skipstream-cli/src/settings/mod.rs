@@ -4,6 +4,6 @@ mod args;
 mod file;
 mod requested;
 
-pub use args::SettingArgs;
+pub use args::{MODEL, SettingArgs};
 pub use file::SettingsFile;
 pub use requested::RequestedSettings;

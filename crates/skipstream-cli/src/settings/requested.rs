@@ -104,6 +104,11 @@ impl RequestedSettings {
         bail!("{name} is {memory}; a service with these settings needs {least} even for two words")
     }
 
+    /// Whether any of the settings that make words of the text was requested.
+    pub fn choose_text(&self) -> bool {
+        ["text", "tokenizer", "lowercase", "nfkc"].iter().any(|name| self.fields.contains_key(*name))
+    }
+
     /// Refuses settings that differ from the model's, and a memory limit below its bound.
     pub fn agree_with(&self, model: &Trainer, bound: u64) -> Result<()> {
         let model = SettingValues::from(model.settings().resolved()).given();

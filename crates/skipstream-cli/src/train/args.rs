@@ -9,7 +9,7 @@ use skipstream::corpus::{BadRecords, FileFormat, Layout, LayoutError, LayoutRequ
 
 use super::every::Every;
 use crate::args::one_of;
-use crate::settings::SettingArgs;
+use crate::settings::{MODEL, SettingArgs};
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub struct TrainArgs {
     pub text: TextArgs,
 
     /// TOML settings file; keys are the flag names with `_` for `-`, and flags take precedence over the file
-    #[arg(long = "settings", value_name = "FILE.toml")]
+    #[arg(long = "settings", value_name = "FILE.toml", help_heading = MODEL)]
     pub settings_file: Option<PathBuf>,
 
     /// Model or vectors file to initialise the words of a new model from
@@ -48,7 +48,7 @@ pub struct TrainArgs {
     /// The vector of a word that is in the file starts there instead of at random. Context vectors and counts start fresh,
     /// and words that never occur in the text do not enter the model. `--dimensions` defaults to that of the file. The
     /// vectors of the `--max-vocabulary` most frequent words are held in memory and saved with the model.
-    #[arg(long, value_name = "VECTORS")]
+    #[arg(long, value_name = "VECTORS", help_heading = MODEL)]
     pub init: Option<PathBuf>,
 
     #[command(flatten)]
@@ -97,13 +97,19 @@ pub struct TrainArgs {
     /// This improves the vectors slightly. Use it with the last text before an export.
     #[arg(long, help_heading = "This run")]
     pub finish: bool,
+    /// Keep the model as it was before this command, as PATH.previous; `skipstream rollback` returns to it
+    ///
+    /// Later commands keep it up to date without the flag, until you remove the file. It costs disk space, but no time. An
+    /// interrupted command and the one that resumes it count as one.
+    #[arg(long, help_heading = "This run")]
+    pub keep_previous: bool,
     /// Print the summary as JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Print progress every 10 seconds, even if standard error is not a terminal
     #[arg(short, long, help_heading = "Output")]
     pub verbose: bool,
-    /// Print only errors and requested JSON
+    /// Print only warnings, errors and requested JSON
     #[arg(long, conflicts_with_all = ["verbose", "log_json"], help_heading = "Output")]
     pub quiet: bool,
     /// Log events as JSON lines on standard error
@@ -137,6 +143,8 @@ pub struct TextArgs {
     #[arg(long)]
     pub no_header: bool,
     /// Read files as text even if they look like binary data
+    ///
+    /// Without it, a file that is not text is refused. In a folder or a pattern, it is left out with a warning.
     #[arg(long)]
     pub force_text: bool,
 }

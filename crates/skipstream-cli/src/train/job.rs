@@ -10,6 +10,7 @@ use skipstream::train::{AnyTrainer, Initial};
 
 use super::args::TrainArgs;
 use super::evaluation;
+use crate::previous;
 use crate::settings::{RequestedSettings, SettingsFile};
 
 #[derive(Debug)]
@@ -112,7 +113,8 @@ fn files(path: &Path, model: &Path, follow: bool) -> Result<Vec<PathBuf>> {
     if files != [path]
         && let Ok(model) = model.canonicalize()
     {
-        files.retain(|file| file.canonicalize().is_ok_and(|file| file != model));
+        let models = [previous::path(&model), model];
+        files.retain(|file| file.canonicalize().is_ok_and(|file| !models.contains(&file)));
         if files.is_empty() {
             bail!("{}: the folder holds nothing but the model itself", path.display());
         }

@@ -15,7 +15,8 @@ use crate::output::note;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogKind {
-    None,
+    /// Warnings only.
+    Quiet,
     /// Text: a headline and notes, and a progress line on a terminal.
     Text,
     /// Text, with progress even without a terminal.
@@ -78,7 +79,7 @@ impl Log {
         match (&self.bar, self.kind) {
             (Some(_), _) => Some(Duration::from_secs(1)),
             (None, LogKind::Json | LogKind::Verbose) => Some(Duration::from_secs(10)),
-            (None, LogKind::Text | LogKind::None) => None,
+            (None, LogKind::Text | LogKind::Quiet) => None,
         }
     }
 
@@ -102,8 +103,8 @@ impl Log {
     /// The log line of an event, if it has one.
     fn line(&self, event: &Event<'_>, elapsed: Duration) -> Option<String> {
         match self.kind {
-            LogKind::None => None,
-            LogKind::Text | LogKind::Verbose => for_people(event),
+            LogKind::Quiet if !matches!(event, Event::Warning { .. }) => None,
+            LogKind::Quiet | LogKind::Text | LogKind::Verbose => for_people(event),
             LogKind::Json => {
                 let json = serde_json::to_string(&Line { elapsed: elapsed.as_secs_f64(), event });
                 Some(json.expect("events are structs of numbers and names"))
@@ -198,7 +199,7 @@ mod tests {
                 "100%  ETA 0s  10,000 words/s  loss 3.500  file 4 of 4  vocabulary 80 of 100  evictions 28",
             ]
         );
-        for kind in [LogKind::Text, LogKind::None] {
+        for kind in [LogKind::Text, LogKind::Quiet] {
             assert!(progress_lines(&log(kind), four_files(&folder)).is_empty(), "{kind:?}");
         }
     }

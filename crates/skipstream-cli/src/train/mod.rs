@@ -28,12 +28,13 @@ use job::Job;
 pub use log::{Event, Log, LogKind};
 use session::Session;
 use stop::Stop;
+use summary::Outcome;
 
-/// Learns the text and prints a summary, even if only part of it could be learned.
+/// Learns the text and prints a summary.
 pub fn run(args: TrainArgs) -> Result<Ending> {
     let log = Log::new(match (args.log_json, args.quiet, args.verbose) {
         (true, ..) => LogKind::Json,
-        (_, true, _) => LogKind::None,
+        (_, true, _) => LogKind::Quiet,
         (_, _, true) => LogKind::Verbose,
         _ => LogKind::Text,
     });
@@ -43,10 +44,13 @@ pub fn run(args: TrainArgs) -> Result<Ending> {
     let stop = Stop::on_signals(log.clone())?;
     let (summary, result) = Session::begin(job, stop, log.clone())?.learn();
     log.clear();
+    for message in summary.warnings() {
+        log.tell(&Event::Warning { message: &message });
+    }
     log.tell(&Event::End(&summary));
     if json {
         print_json(&summary)?;
-    } else if prints_scores && !quiet {
+    } else if (prints_scores || summary.outcome == Outcome::Failed) && !quiet {
         note(summary.to_string().trim_end());
     } else if !quiet {
         print(&summary.to_string())?;

@@ -97,6 +97,21 @@ impl Reading {
         }
     }
 
+    /// Files of folders and patterns that are not text, with the reason.
+    pub fn left_out(&self) -> Vec<String> {
+        match self {
+            Reading::ToTheEnd(files) => {
+                let files = files.files();
+                files
+                    .left_out()
+                    .iter()
+                    .map(|(path, reason)| format!("{}: {reason}", path.display()))
+                    .collect()
+            }
+            Reading::Followed(_) => Vec::new(),
+        }
+    }
+
     /// Files that were read to their end and have no words.
     pub fn without_words(&self) -> Vec<PathBuf> {
         match self {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use skipstream::corpus::Ledger;
 use skipstream::train::AnyTrainer;
 use skipstream::unstable::Lock;
-use skipstream::{Error, Progress, StopReason};
+use skipstream::{Error, Progress, StopReason, Trainer};
 
 use super::evaluation::Evaluation;
 use super::every::Due;
@@ -22,6 +22,7 @@ use super::summary::{Outcome, Summary};
 use super::watch::{Chore, Watch};
 use crate::lock;
 use crate::output::print_json;
+use crate::previous;
 use crate::{Ending, is_broken_pipe, with_causes};
 
 /// Polling interval of followed files: new text is learned within about this time, and batches do not become tiny.
@@ -39,12 +40,30 @@ pub struct Session {
     began: Instant,
     before: Before,
     saved: Progress,
+    previous: Previous,
+    /// Whether to say so if the text looks like prose.
+    asks_for_prose: bool,
     /// Whether to print scores: false once standard output is closed.
     prints_scores: bool,
     /// An error that does not stop training but fails the command at the end.
     put_off: Option<anyhow::Error>,
     _lock: Lock,
 }
+
+/// What is kept of the model as it was before this command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Previous {
+    /// Nothing.
+    Unwanted,
+    /// The model, once the first save is about to replace it.
+    Due,
+    /// What an interrupted command kept, which this one resumes, or what this one has kept.
+    Kept,
+}
+
+/// The note in a model that was saved before its command was complete: the number of words learned then. A model that
+/// another program has trained since has another number.
+const INCOMPLETE: &str = "incomplete_at";
 
 /// The model at the start of the session.
 struct Before {
@@ -61,9 +80,17 @@ impl Session {
         let is_new = !args.model.try_exists().with_context(|| args.model.display().to_string())?;
         let trainer = if is_new { job.create_model()? } else { job.load_model()? };
         let model = trainer.model();
+        let previous = match args.keep_previous || previous::path(&args.model).exists() {
+            false => Previous::Unwanted,
+            true if is_new || is_incomplete(model) => Previous::Kept,
+            true => Previous::Due,
+        };
         let text = Reading::plan(&job, model, &stop)?;
         let before = Before { is_new, progress: model.progress(), ledger: model.ledger().clone() };
         log.tell(&Event::Start(&Headline::new(&args.model, is_new, model)));
+        for file in text.left_out() {
+            log.tell(&Event::Warning { message: &format!("left out {file}") });
+        }
         let evaluation = match &args.eval[..] {
             [] => None,
             files => Some(Evaluation::new(files, before.progress)?),
@@ -85,11 +112,13 @@ impl Session {
             log,
             evaluation,
             began,
+            asks_for_prose: is_new && !job.settings.choose_text(),
             job,
             stop,
             trainer,
             saved: before.progress,
             before,
+            previous,
             prints_scores: true,
             put_off: None,
             _lock: lock,
@@ -99,6 +128,7 @@ impl Session {
     /// Learns the text until its end, an error or a signal, and saves the model.
     pub fn learn(mut self) -> (Summary, Result<Ending>) {
         let trained = self.train().and_then(|reason| self.refuse_empty(reason));
+        self.ask_for_prose();
         let recorded = self.record_positions();
         let outcome = match &trained {
             Err(_) => Outcome::Failed,
@@ -106,14 +136,21 @@ impl Session {
             Ok(_) if self.has_changed() => Outcome::Complete,
             Ok(_) => Outcome::NothingNew,
         };
+        // A signal is the usual end of a command that follows files.
+        let complete = match outcome {
+            Outcome::Complete | Outcome::NothingNew => true,
+            Outcome::Interrupted => self.job.args.follow,
+            Outcome::Failed => false,
+        };
         let saved = match outcome {
             _ if self.in_passes() && outcome != Outcome::Complete => None,
-            Outcome::Complete => Some(self.save()),
-            Outcome::NothingNew => None,
+            Outcome::Complete => Some(self.save(complete)),
+            Outcome::NothingNew => is_incomplete(self.trainer.model()).then(|| self.save(complete)),
             Outcome::Interrupted | Outcome::Failed => {
-                (self.has_changed() && !self.is_void()).then(|| self.save())
+                (self.has_changed() && !self.is_void()).then(|| self.save(complete))
             }
         };
+        let outcome = if matches!(saved, Some(Err(_))) { Outcome::Failed } else { outcome };
         let summary = self.summary(outcome, matches!(saved, Some(Ok(()))));
         let evaluated = if outcome == Outcome::Failed { Ok(()) } else { self.evaluate_at_end() };
         let ending = match outcome {
@@ -165,8 +202,19 @@ impl Session {
         })
     }
 
+    /// Suggests the setting for prose once, as soon as training pauses.
+    fn ask_for_prose(&mut self) {
+        if self.asks_for_prose && self.text.report().looks_like_prose() {
+            self.asks_for_prose = false;
+            let message = "the text looks like prose, and `Dog`, `dog` and `dog,` are different words now; \
+                           start a new model with `--text prose` to learn them as one";
+            self.log.tell(&Event::Warning { message });
+        }
+    }
+
     /// Runs the tasks that are due, while training is paused.
     fn do_chores(&mut self) -> Result<()> {
+        self.ask_for_prose();
         let words = self.trainer.model().progress().tokens;
         for chore in self.watch.take_due(words) {
             match chore {
@@ -188,7 +236,7 @@ impl Session {
         if let Err(error) = self.record_positions() {
             self.put_off(error);
         }
-        self.save()?;
+        self.save(false)?;
         self.log.tell(&Event::Checkpoint { words_in_all: self.trainer.model().progress().tokens });
         Ok(())
     }
@@ -290,7 +338,19 @@ impl Session {
         Ok(self.text.record_positions(self.trainer.ledger_mut())?)
     }
 
-    fn save(&self) -> Result<()> {
+    fn save(&mut self, complete: bool) -> Result<()> {
+        if self.previous == Previous::Due {
+            previous::keep(&self.job.args.model)?;
+            self.previous = Previous::Kept;
+        }
+        if let AnyTrainer::Stream(trainer) = &mut self.trainer {
+            if self.previous == Previous::Kept && !complete {
+                let words = trainer.progress().tokens;
+                trainer.notes_mut().insert(INCOMPLETE.to_owned(), words.to_string());
+            } else {
+                trainer.notes_mut().remove(INCOMPLETE);
+            }
+        }
         let saved = self.trainer.model().save(&self.job.args.model);
         saved.context("cannot save the model")
     }
@@ -335,6 +395,8 @@ impl Session {
             text: self.text.report(),
             skipped_files: self.text.skipped(),
             files_without_words: self.text.without_words(),
+            previous: Some(previous::path(&self.job.args.model))
+                .filter(|path| self.previous == Previous::Kept && path.exists()),
             resume: self.how_to_resume(),
         }
     }
@@ -354,4 +416,9 @@ impl Session {
             "run the same command"
         }
     }
+}
+
+/// Whether a model was saved before its command was complete.
+fn is_incomplete(model: &Trainer) -> bool {
+    model.notes().get(INCOMPLETE).is_some_and(|words| *words == model.progress().tokens.to_string())
 }

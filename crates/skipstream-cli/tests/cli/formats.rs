@@ -193,7 +193,7 @@ fn import_does_not_replace_a_file_unless_it_is_told_to() {
 fn a_model_cannot_be_made_in_a_folder_that_is_not_there() {
     let desk = Desk::new();
     desk.write("v.txt", SMALL);
-    assert_refused(&desk.run(&["import", "v.txt", "--model", "no/m"]), "no/m: cannot create a model here");
+    assert_refused(&desk.run(&["import", "v.txt", "--model", "no/m"]), "no: there is no such folder");
     assert_refused(&desk.run(&["import", "v.txt", "--from", "word2vec", "--model", "m"]), "invalid value");
     assert_refused(&desk.run(&["import", "v.txt"]), "--model <PATH>");
 }

@@ -1,6 +1,6 @@
 //! What the commands that read vectors answer.
 
-use crate::desk::{Desk, text};
+use crate::desk::{Desk, assert_refused, text};
 
 pub fn trained() -> Desk {
     let desk = Desk::new();
@@ -36,7 +36,7 @@ fn each_word_has_a_table() {
     assert_eq!(tables.len(), 2);
     for (table, word) in tables.iter().zip(["moon", "bread"]) {
         let headings: Vec<&str> = table[0].split_whitespace().collect();
-        assert_eq!(headings, [word, "similarity", "count"]);
+        assert_eq!(headings, [word, "similarity", "occurrences", "since", "admitted"]);
         assert_eq!(table.len(), 6);
         let columns: Vec<&str> = table[1].split_whitespace().collect();
         let decimals = columns[1].split_once('.').unwrap().1;
@@ -58,6 +58,84 @@ fn neighbors_are_looked_for_among_the_top_words_only() {
         let expected: &[&str] = if *word == most_frequent { &[] } else { &[most_frequent] };
         assert_eq!(found, expected, "words that are not at the top can be asked about too");
     }
+}
+
+/// The words and counts that a command answers with.
+fn answers(desk: &Desk, args: &[&str]) -> Vec<(String, u64)> {
+    let answer = desk.run(&[args, &["--model", "m", "--json", "-n", "1000"]].concat());
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let json = json(&answer.out);
+    let list = if args[0] == "neighbors" { &json["neighbors"] } else { &json["answers"] };
+    let answers = list.as_array().unwrap().iter();
+    answers
+        .map(|answer| (answer["word"].as_str().unwrap().to_owned(), answer["count"].as_u64().unwrap()))
+        .collect()
+}
+
+#[test]
+fn rare_words_are_not_answers_unless_asked_for() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(600_000, 1) + "moon star comet rare\nmoon orbit rare\n");
+    desk.run(&["train", "--model", "m", "--dimensions", "8", "--subsample", "0", "--replays", "0", "a.txt"]);
+    for question in [
+        &["neighbors", "moon"][..],
+        &["neighbors", "rare"],
+        &["analogy", "bread", "cheese", "moon"],
+        &["analogy", "moon - bread + cheese"],
+    ] {
+        let found = |args: &[&str]| answers(&desk, &[question, args].concat());
+        let usual = found(&[]);
+        assert!(usual.len() > 100 && usual.iter().all(|(_, count)| *count >= 3), "{question:?}");
+        assert_eq!(usual, found(&["--min-count", "3"]), "once per 200,000 words");
+        let asked_for = usize::from(!question.contains(&"rare"));
+        assert_eq!(found(&["--min-count", "0"]).len(), usual.len() + asked_for);
+        assert_eq!(found(&["--min-count", "100000"]), []);
+        assert!(found(&["--top", "5"]).len() <= 5);
+    }
+    desk.run(&["export", "--model", "m", "--to", "word2vec-text", "v.txt"]);
+    let answer = desk.run(&["neighbors", "--model", "v.txt", "--min-count", "5", "moon"]);
+    assert!(answer.code == Some(2) && answer.err.contains("these vectors have no counts"), "{answer:?}");
+    assert_eq!(desk.run(&["neighbors", "--model", "v.txt", "moon"]).code, Some(0));
+}
+
+#[test]
+fn no_answers_are_refused() {
+    let desk = trained();
+    for args in
+        [["neighbors", "-n", "0", "moon"], ["neighbors", "--top", "0", "moon"], ["analogy", "-n", "0", "a"]]
+    {
+        assert_refused(&desk.run(&[&args[..], &["--model", "m"]].concat()), &["it must be at least 1"]);
+    }
+}
+
+#[test]
+fn expressions_are_understood_as_they_are_typed() {
+    let desk = trained();
+    let expected = answers(&desk, &["analogy", "bread", "cheese", "moon"]);
+    for typed in [
+        &["cheese - bread + moon"][..],
+        &["cheese", "-", "bread", "+", "moon"],
+        &["cheese", "-bread", "+moon"],
+        &["moon", "+cheese", "−", "bread"],
+        &["-", "bread", "+cheese", "+", "moon"],
+    ] {
+        assert_eq!(
+            answers(&desk, &[&["analogy", "--min-count", "1"], typed].concat()).len(),
+            expected.len(),
+            "{typed:?}"
+        );
+    }
+    assert_eq!(answers(&desk, &["analogy", "cheese - bread + moon"]), expected);
+    let lines = "cheese - bread + moon\nbread cheese moon\ncheese -\nmoon + star\n";
+    let answer = desk.run_with(lines, &["analogy", "--model", "m", "--json"]);
+    assert_eq!(answer.code, Some(2));
+    let answers: Vec<serde_json::Value> = answer.out.lines().map(json).collect();
+    assert_eq!(answers[0]["expression"], "cheese - bread + moon");
+    assert_eq!(answers[0]["answers"], answers[1]["answers"]);
+    assert!(answers[2]["error"].as_str().unwrap().contains("words joined by + and -"));
+    assert_eq!(answers[3]["expression"], "moon + star");
+    let answer = desk.run(&["analogy", "--model", "m", "moon + nonsense"]);
+    assert_eq!((answer.code, answer.err.as_str()), (Some(1), "`nonsense` is not in the vocabulary\n"));
 }
 
 #[test]
@@ -89,17 +167,30 @@ fn analogies_are_answered_by_either_rule() {
     assert!(lines[0].starts_with("bread is to cheese as moon is to") && lines[0].contains("similarity"));
     assert_eq!(lines.len(), 21);
     for rule in ["add", "multiply"] {
-        let answer =
-            desk.run(&[&analogy[..], &["--rule", rule, "--json", "bread", "cheese", "moon"]].concat());
+        let answer = desk.run(
+            &[&analogy[..], &["--rule", rule, "--json", "--top", "12", "bread", "cheese", "moon"]].concat(),
+        );
         let json = json(&answer.out);
         assert_eq!(json["words"], serde_json::json!(["bread", "cheese", "moon"]));
         assert_eq!(json["rule"], rule);
-        // Rare names may be anywhere.
-        let answers = json["answers"].as_array().unwrap();
-        let frequent = answers.iter().find(|answer| answer["count"].as_u64() > Some(1_000)).unwrap();
         let stars = ["star", "comet", "orbit", "galaxy", "planet"];
-        assert!(stars.contains(&frequent["word"].as_str().unwrap()), "{answer:?}");
+        assert!(stars.contains(&json["answers"][0]["word"].as_str().unwrap()), "{answer:?}");
     }
+}
+
+#[test]
+fn questions_are_read_as_the_text_was() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(20_000, 1).replace("moon", "Moon"));
+    desk.train("lower", &["--lowercase", "a.txt"]);
+    desk.train("kept", &["a.txt"]);
+    let code = |model: &str, word: &str| desk.run(&["neighbors", "--model", model, word]).code;
+    assert_eq!((code("lower", "Moon"), code("lower", "MOON")), (Some(0), Some(0)));
+    assert_eq!((code("kept", "Moon"), code("kept", "moon")), (Some(0), Some(1)));
+    let upper = desk.run(&["similarity", "--model", "lower", "Moon", "STAR"]);
+    let lower = desk.run(&["similarity", "--model", "lower", "moon", "star"]);
+    assert_eq!(upper.out.to_lowercase(), lower.out);
+    assert_eq!(desk.run(&["analogy", "--model", "lower", "Moon + STAR"]).code, Some(0));
 }
 
 #[test]

@@ -84,8 +84,14 @@ fn a_line_that_is_too_long_is_named_and_the_next_one_answered() {
 fn words_in_a_wrong_number_are_refused_before_the_model_is_read() {
     let desk = trained();
     for (args, message) in [
-        (&["analogy", "a", "b"][..], "expected 3 words (A B C: A is to B as C is to ?), got 2"),
-        (&["analogy", "a", "b", "c", "d"], "expected 3 words (A B C: A is to B as C is to ?), got 4"),
+        (
+            &["analogy", "a", "b"][..],
+            "expected 3 words (A B C: A is to B as C is to ?; or an expression such as king - man + woman), got 2",
+        ),
+        (
+            &["analogy", "a", "b", "c", "d"],
+            "expected 3 words (A B C: A is to B as C is to ?; or an expression such as king - man + woman), got 4",
+        ),
         (&["similarity", "a"], "expected 2 words (A B), got 1"),
         (&["odd-one-out", "a", "b"], "expected at least 3 words (WORD WORD WORD …), got 2"),
     ] {

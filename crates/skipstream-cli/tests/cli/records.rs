@@ -112,7 +112,7 @@ fn bad_records_are_named_or_left_out_and_counted() {
         assert_refused(&answer, &[reason, "`--bad-records skip`"]);
         let answer = desk.train("m", &[&args[..], &["--bad-records", "skip", "--again"]].concat());
         assert!(
-            answer.out.contains("note      1 record that could not be read left out, at a.jsonl line 2\n"),
+            answer.err.contains("warning: 1 record that could not be read left out, at a.jsonl line 2\n"),
             "{answer:?}"
         );
         std::fs::remove_file(desk.path("m")).unwrap();

@@ -58,7 +58,8 @@ fn a_compressed_file_that_is_cut_short_is_learned_up_to_there_and_completed_late
     desk.write("b.gz", &whole[..whole.len() / 2]);
     let answer = desk.run(&train("m", &["a.txt", "b.gz"]));
     assert_refused(&answer, &["b.gz", "cut short"]);
-    assert!(answer.out.contains("model     m\n"), "what came before is saved: {answer:?}");
+    assert_eq!(answer.out, "", "nothing looks like success");
+    assert!(answer.err.contains("\nm: saved with ") && answer.err.contains("before the error"), "{answer:?}");
     let before = desk.bytes("m");
     assert_refused(&desk.run(&train("m", &["a.txt", "b.gz"])), &["b.gz", "cut short"]);
     assert!(desk.bytes("m") == before, "nothing is learned twice");
@@ -78,13 +79,17 @@ fn a_model_that_is_damaged_or_missing() {
     bytes[last] ^= 1;
     desk.write("damaged", &bytes);
     desk.write("text", "this is no model at all");
+    let answer = desk.run(&["train", "--model", "text", "a.txt"]);
+    assert_refused(&answer, &["text: not a skipstream model file", "text to learn is named without a flag"]);
     for model in ["damaged", "text"] {
         assert_refused(&desk.run(&["train", "--model", model, "a.txt"]), &[model]);
         let export = ["export", "--model", model, "--to", "word2vec-text", "out"];
         assert_refused(&desk.run(&export), &[model]);
     }
     assert_refused(&desk.run(&["neighbors", "--model", "none", "word"]), &["none"]);
-    assert_refused(&desk.run(&train("no/folder/m", &["a.txt"])), &["no/folder/m"]);
+    let answer = desk.run(&train("no/folder/m", &["a.txt"]));
+    assert_refused(&answer, &["no/folder: there is no such folder"]);
+    assert!(!answer.err.contains(".lock"), "{answer:?}");
 }
 
 #[test]

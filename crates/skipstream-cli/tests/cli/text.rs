@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::desk::{Desk, assert_refused, text, train};
+use crate::desk::{Answer, Desk, assert_refused, text, train};
 
 /// The words of a model, sorted.
 fn words(desk: &Desk, model: &str) -> Vec<String> {
@@ -44,7 +44,7 @@ fn words_of_the_wrong_length_are_left_out_and_counted() {
     let answer = desk.train("m", &["--min-token-len", "2", "--max-token-len", "3", "a.txt"]);
     assert_eq!(words(&desk, "m"), ["bc", "été"]);
     assert!(answer.out.contains("note      1 word shorter than --min-token-len left out\n"), "{answer:?}");
-    assert!(answer.out.contains("note      1 word longer than --max-token-len or"), "{answer:?}");
+    assert!(answer.err.contains("warning: 1 word longer than --max-token-len or"), "{answer:?}");
     let answer = desk.run(&train("m", &["--max-token-len", "9", "a.txt"]));
     assert!(answer.err.contains("--max-token-len is 9, the model's is 3;"), "{answer:?}");
     let answer = desk.run(&train("new", &["--min-token-len", "4", "--max-token-len", "3", "a.txt"]));
@@ -60,14 +60,26 @@ fn the_first_place_of_each_problem_is_named() {
     desk.write("a.txt", lines);
     desk.write("b.txt", "fine \0\n");
     let answer = desk.train("m", &["--max-sentence-words", "2", "a.txt", "b.txt"]);
-    for note in [
-        "note      1 word longer than --max-token-len or --max-token-bytes left out, at a.txt line 2\n",
-        "note      1 line longer than --max-sentence-words split, at a.txt line 2\n",
-        "note      2 lines with bytes that are not UTF-8, the first at a.txt line 4 (see --invalid-utf8)\n",
-        "note      2 lines with NUL bytes, which were read as spaces, the first at a.txt line 5\n",
-    ] {
-        assert!(answer.out.contains(note), "no `{note}` in {answer:?}");
-    }
+    assert!(
+        answer.out.contains("note      1 line longer than --max-sentence-words split, at a.txt line 2\n")
+    );
+    let warnings = [
+        "1 word longer than --max-token-len or --max-token-bytes left out, at a.txt line 2",
+        "2 lines with bytes that are not UTF-8 (see --invalid-utf8), the first at a.txt line 4",
+        "2 lines with NUL bytes, which were read as spaces, the first at a.txt line 5",
+    ];
+    let lines = warnings.map(|warning| format!("warning: {warning}\n"));
+    assert!(answer.err.ends_with(&lines.concat()), "{answer:?}");
+    // They are worth more than quiet.
+    let answer = desk.train("quiet", &["--quiet", "a.txt", "b.txt"]);
+    assert_eq!((answer.out.as_str(), answer.err), ("", lines.concat()));
+    let answer = desk.train("events", &["--log-json", "a.txt", "b.txt"]);
+    let events = answer.err.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let logged: Vec<String> = events
+        .filter(|event| event["event"] == "warning")
+        .map(|event| event["message"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(logged, warnings);
     let answer = desk.train("json", &["--json", "--again", "a.txt"]);
     let summary: serde_json::Value = serde_json::from_str(&answer.out).unwrap();
     let place = &summary["text"]["first"]["nul_line"];
@@ -108,12 +120,12 @@ fn text_without_words_is_named_and_makes_no_model() {
     desk.write("blank.txt", " \n\n");
     let answer = desk.run(&train("m", &["empty.txt", "blank.txt"]));
     assert_refused(&answer, &["the text has no words"]);
-    assert!(answer.out.contains("note      no words in empty.txt and 1 other file\n"), "{answer:?}");
+    assert!(answer.err.contains("warning: no words in empty.txt and 1 other file\n"), "{answer:?}");
     assert_eq!(desk.names(), ["blank.txt", "empty.txt"]);
 
     desk.write("a.txt", text(1_000, 1));
     let answer = desk.train("m", &["a.txt", "empty.txt"]);
-    assert!(answer.out.contains("note      no words in empty.txt\n"), "{answer:?}");
+    assert!(answer.err.contains("warning: no words in empty.txt\n"), "{answer:?}");
     let answer = desk.run_with("", &train("m", &["-"]));
     assert_eq!(answer.code, Some(0), "a model that is there has lost nothing: {answer:?}");
 }
@@ -215,8 +227,29 @@ fn binary_files_are_refused_left_out_or_forced() {
     std::fs::create_dir(desk.path("folder")).unwrap();
     desk.write("folder/a.txt", text(500, 1));
     desk.write("folder/b.png", b"\x89PNG\r\n\x1A\n and so on\n");
-    desk.train("found", &["folder"]);
+    let answer = desk.train("found", &["--quiet", "folder"]);
+    assert_eq!(answer.err, "warning: left out folder/b.png: this is not text but a PNG image\n");
     assert_eq!(words(&desk, "found"), words(&desk, "model"));
     desk.train("forced", &["--force-text", "picture"]);
     assert!(words(&desk, "forced").contains(&"and".to_owned()));
+}
+
+#[test]
+fn prose_is_recognized_and_the_flag_for_it_named_once() {
+    let desk = Desk::new();
+    desk.write("a.txt", "The Dog, however, barked; my dog didn’t. See https://example.com!\n".repeat(50));
+    let hint = |answer: &Answer| answer.err.matches("looks like prose").count();
+    let answer = desk.train("m", &["--checkpoint-every", "1-word", "a.txt"]);
+    assert!(hint(&answer) == 1 && answer.err.contains("`--text prose`"), "{answer:?}");
+    assert!(words(&desk, "m").contains(&"Dog,".to_owned()));
+    let answer = desk.train("m", &["--again", "a.txt"]);
+    assert_eq!(hint(&answer), 0, "it is too late to choose");
+    assert_eq!(hint(&desk.train("quiet", &["--quiet", "a.txt"])), 1);
+    assert_eq!(hint(&desk.train("chosen", &["--text", "tokens", "a.txt"])), 0);
+    assert_eq!(hint(&desk.train("lower", &["--lowercase", "a.txt"])), 0);
+    let answer = desk.train("prose", &["--text", "prose", "a.txt"]);
+    assert!(hint(&answer) == 0 && answer.out.contains("note      50 URLs left out\n"), "{answer:?}");
+    assert_eq!(words(&desk, "prose"), ["barked", "didn't", "dog", "however", "my", "see", "the"]);
+    desk.write("tokens.txt", text(1_000, 1));
+    assert_eq!(hint(&desk.train("tokens", &["tokens.txt"])), 0);
 }

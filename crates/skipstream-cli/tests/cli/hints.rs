@@ -1,0 +1,94 @@
+//! What people type who know other programs, or forget `--model`.
+
+use crate::desk::{Desk, assert_refused};
+use crate::queries::trained;
+
+#[test]
+fn flags_of_other_programs_are_translated() {
+    let desk = Desk::new();
+    desk.write("a.txt", "one two\n");
+    for (flag, ours) in [
+        ("-size", "`--dimensions`"),
+        ("--vector-size", "`--dimensions`"),
+        ("--vector_size", "`--dimensions`"),
+        ("-dim", "`--dimensions`"),
+        ("-window", "`-window` is spelled `--window`"),
+        ("-ws", "`--window`"),
+        ("-negative", "`--negatives`"),
+        ("-neg", "`--negatives`"),
+        ("-sample", "`--subsample`"),
+        ("-alpha", "`--learning-rate`"),
+        ("-lr", "`--learning-rate`"),
+        ("-iter", "`--replays`"),
+        ("--epochs", "`--replays`"),
+        ("-epoch", "--passes N"),
+        ("--workers", "`--threads`"),
+        ("-min-count", "`--max-vocabulary`"),
+        ("--min-count", "`--max-vocabulary`"),
+        ("-minCount", "`--max-vocabulary`"),
+        ("--cbow", "only skip-gram"),
+        ("-cbow", "only skip-gram"),
+        ("--sg", "only skip-gram"),
+        ("-hs", "only negative sampling"),
+        ("-output", "`--model`"),
+        ("-train", "without a flag"),
+        ("-input", "without a flag"),
+        ("-pretrainedVectors", "`--init`"),
+        ("-minn", "subwords are not supported"),
+    ] {
+        let answer = desk.run(&["train", "--model", "m", flag, "5", "a.txt"]);
+        assert_refused(&answer, &[flag, ours]);
+        assert_eq!(desk.names(), ["a.txt"]);
+    }
+}
+
+#[test]
+fn a_whole_command_line_of_word2vec_is_translated_at_once() {
+    let desk = Desk::new();
+    let answer =
+        desk.run(&["train", "-train", "a.txt", "-output", "v.bin", "-size=100", "-cbow", "0", "-iter", "3"]);
+    assert_eq!(answer.code, Some(2));
+    for part in ["`-train`", "`-output`", "`-size`", "`-cbow`", "`-iter`"] {
+        assert!(answer.err.contains(part), "no {part} in {answer:?}");
+    }
+}
+
+#[test]
+fn commands_of_other_programs_are_translated() {
+    let desk = Desk::new();
+    for (command, ours) in [
+        ("nn", "`neighbors`"),
+        ("distance", "`neighbors`"),
+        ("most-similar", "`neighbors`"),
+        ("most_similar", "`neighbors`"),
+        ("skipgram", "`train`"),
+        ("cbow", "CBOW is not supported"),
+        ("analogies", "`analogy`"),
+        ("word-analogy", "`analogy`"),
+        ("doesnt-match", "`odd-one-out`"),
+        ("compute-accuracy", "`eval`"),
+        ("print-word-vectors", "`vector`"),
+        ("supervised", "classification is not supported"),
+    ] {
+        assert_refused(
+            &desk.run(&[command, "model.bin"]),
+            &[&format!("there is no command `{command}`; "), ours],
+        );
+    }
+    assert_refused(&desk.run(&["nonsense"]), &["unrecognized subcommand"]);
+}
+
+#[test]
+fn a_model_without_its_flag_is_recognized() {
+    let desk = trained();
+    let hint =
+        |args: &[&str], command: &str| assert_refused(&desk.run(args), &["the model needs a flag", command]);
+    hint(&["inspect", "m"], "`skipstream inspect --model m`");
+    hint(&["neighbors", "m", "moon"], "`skipstream neighbors --model m moon`");
+    hint(&["neighbors", "m"], "`skipstream neighbors --model m`");
+    hint(&["analogy", "-n", "3", "m", "a", "b", "c"], "`skipstream analogy --model m -n 3 a b c`");
+    desk.write("pairs.tsv", "moon star 3\n");
+    hint(&["eval", "pairs.tsv", "m"], "`skipstream eval --model m pairs.tsv`");
+    let answer = desk.run(&["eval", "pairs.tsv"]);
+    assert!(answer.code == Some(2) && !answer.err.contains("--model pairs.tsv"), "{answer:?}");
+}
