@@ -17,7 +17,7 @@ import pytest
 import skipstream
 
 PROLOGUE = """
-import sys, time, threading
+import dataclasses, sys, time, threading
 import skipstream
 
 WORDS = [f"w{number}" for number in range(1000)]
@@ -110,7 +110,7 @@ def test_of_files_and_the_training_goes_on_exactly(tmp_path: Path) -> None:
     out = interrupted(
         """
         model = sys.argv[1] + ".model"
-        whole = skipstream.Trainer(**asdict(trainer))
+        whole = skipstream.Trainer(**dataclasses.asdict(trainer))
         def callback(progress):
             if progress.words < 100_000:
                 ready() if not said else None
@@ -299,6 +299,6 @@ def test_many_questions(asked: str, signals: Callable[[], None]) -> None:
     signals()
     with pytest.raises(HeardThrice):
         if asked == "rows":
-            engine.neighbors_of_rows(rows, 1)
+            engine.neighbors_of_rows(rows, 1, len(rows))
         else:
-            engine.neighbors_of_vectors(vectors, 1)
+            engine.neighbors_of_vectors(vectors, 1, len(rows))

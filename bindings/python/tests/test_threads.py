@@ -123,7 +123,7 @@ def test_a_generator_that_asks_its_own_trainer_is_told_and_nothing_hangs() -> No
 
 def test_finish_rests_for_others_and_tells_how_it_goes() -> None:
     trainer = small(replays=5)
-    trainer.train(SENTENCES * 20)
+    waiting = trainer.train(SENTENCES * 20).waiting
     told: list[Progress] = []
     asked: list[int] = []
 
@@ -132,8 +132,8 @@ def test_finish_rests_for_others_and_tells_how_it_goes() -> None:
         asked.append(trainer.stats().waiting)
 
     summary = trainer.finish(callback=callback, interval=0)
-    assert summary.replayed == 5 * 40_000 - summary.waiting
-    assert len(told) > 10
+    assert summary.replayed == waiting > 0
+    assert len(told) > 3
     assert asked == sorted(asked, reverse=True) and asked[-1] == 0
 
 

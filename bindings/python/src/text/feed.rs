@@ -30,7 +30,7 @@ pub struct Feed {
 enum Text {
     /// Files, or strings, which are read like a pipe: the same as `skipstream train -` with these lines.
     Files(Box<Files>),
-    Lists(TokenLists),
+    Lists(Box<TokenLists>),
 }
 
 impl Feed {
@@ -173,7 +173,7 @@ pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyRes
     let kind = supply.kind();
     let tap = Arc::new(Mutex::new(Tap { supply, state: State::Open, waited: Duration::ZERO }));
     let text = match kind {
-        Kind::Lists => TokenLists::new(NAME, options).map(Text::Lists),
+        Kind::Lists => TokenLists::new(NAME, options).map(|lists| Text::Lists(Box::new(lists))),
         Kind::Strings => {
             let reader = Box::new(LineReader { tap: Arc::clone(&tap), lines: Vec::new(), next: 0 });
             let input = Input::Text { name: NAME.into(), reader };

@@ -78,7 +78,7 @@ pub struct Mover {
 /// Compares the current version with the last snapshot before the given time, or else with the oldest one, on the words
 /// that both contain and that occurred at least 20 times in each. A word that did not occur since then has not moved by
 /// itself, so only words with at least 5 new occurrences are listed. How far words move by chance is estimated from words of
-/// the same frequency; if fewer than 50 words have new occurrences, there is too little text to tell.
+/// the same frequency; if fewer than 10 words have new occurrences, there is too little text to tell.
 #[utoipa::path(
     get, path = "/v1/movers", tag = "change", params(Query),
     responses(

@@ -19,6 +19,7 @@ const GZIP_STEP: usize = 1 << 10;
 
 /// Bytes at the start of a body that show whether it is text.
 const SAMPLE_BYTES: usize = 4 << 10;
+const MIN_SAMPLE_BYTES: usize = 16;
 
 /// The first bytes of gzip data.
 const GZIP: &[u8] = b"\x1f\x8b";
@@ -102,9 +103,10 @@ impl Decoder {
         if self.begun.is_empty() { Ok(()) } else { self.end_line() }
     }
 
-    /// Rejects a body that is not text, by its first piece.
+    /// Rejects a body that is not text, by its first piece. A few bytes, such as the first line of a pipe, prove nothing.
     fn check_kind(&self, text: &[u8]) -> Result<(), Problem> {
-        if self.decoded > 0 || self.force_text || self.kind != Kind::Plain {
+        let is_checked = self.decoded == 0 && text.len() >= MIN_SAMPLE_BYTES;
+        if !is_checked || self.force_text || self.kind != Kind::Plain {
             return Ok(());
         }
         if text.starts_with(GZIP) {
@@ -114,7 +116,7 @@ impl Decoder {
         let sample = &text[..text.len().min(SAMPLE_BYTES)];
         check_text(sample).map_err(|error| match error {
             TextError::Binary { what } => Problem::Binary { what: what.to_owned() },
-            error => Problem::Binary { what: error.to_string() },
+            error => Problem::Record { line: 1, reason: error.to_string() },
         })
     }
 
