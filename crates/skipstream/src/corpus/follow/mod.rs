@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::binary;
 use super::error::TextError;
 use super::files::Input;
 use super::layout::{Layout, RecordFormat};
@@ -91,6 +92,8 @@ pub struct Note {
 #[serde(tag = "what", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FollowEvent {
+    /// It is not text, and is not read.
+    NotText,
     /// It does not exist yet.
     Awaited,
     /// It is read from its start.
@@ -111,6 +114,7 @@ pub enum FollowEvent {
 impl fmt::Display for FollowEvent {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            FollowEvent::NotText => write!(out, "the file is not text, and is not read"),
             FollowEvent::Awaited => write!(out, "waiting for the file"),
             FollowEvent::Begun => write!(out, "reading from the start"),
             FollowEvent::Replaced => {
@@ -149,12 +153,23 @@ impl Follow {
         options.check()?;
         let (mut files, mut pipes, mut notes) = (Vec::<FollowedFile>::new(), Vec::new(), Vec::new());
         for input in inputs {
-            let (name, reader, skip) = match input.into() {
+            let input = input.into();
+            let (is_found, is_forced) = (matches!(input, Input::Found(_)), matches!(input, Input::Forced(_)));
+            let (name, reader, skip) = match input {
                 Input::Pipe { name, reader, skip, .. } => (name, reader, skip),
                 Input::Text { name, reader } => (name, reader, Position::default()),
                 Input::File(path) | Input::Found(path) | Input::Forced(path) => {
                     check_growing(&path, layout)?;
                     let mut file = FollowedFile::new(&path, ledger, again, options, layout)?;
+                    if !is_forced && path.is_file() && ledger.source(&path)?.is_none() {
+                        match binary::check_file(&path) {
+                            Err(Error::Text { cause, .. }) if is_found && cause.is_not_text() => {
+                                notes.push(Note { file: path, event: FollowEvent::NotText });
+                                continue;
+                            }
+                            checked => checked?,
+                        }
+                    }
                     if !files.iter().any(|known| known.is_same(&file)) {
                         notes.extend(file.take_notes());
                         files.push(file);

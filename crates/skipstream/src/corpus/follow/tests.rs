@@ -107,6 +107,20 @@ fn events(follow: &mut Follow) -> Vec<FollowEvent> {
 }
 
 #[test]
+fn files_that_are_not_text_are_not_followed() {
+    let desk = Desk::with(&[("a", "one\n"), ("b", "%PDF-1.7 two\n")]);
+    let plan = |b: fn(PathBuf) -> Input| {
+        let inputs = [Input::File(desk.path("a")), b(desk.path("b"))];
+        Follow::plan(inputs, &desk.ledger, false, &desk.options, &desk.layout)
+    };
+    assert!(plan(Input::File).err().unwrap().to_string().contains("a PDF document"));
+    let mut follow = plan(Input::Found).unwrap();
+    assert_eq!(events(&mut follow), [FollowEvent::NotText]);
+    assert_eq!(read(&mut follow), ["one"]);
+    assert_eq!(read(&mut plan(Input::Forced).unwrap()), ["one", "%PDF-1.7 two"]);
+}
+
+#[test]
 fn text_is_read_as_it_comes_from_several_files() {
     let desk = Desk::with(&[("a", "one two\nthr"), ("b", "")]);
     let mut follow = desk.follow(&["a", "b"]);
