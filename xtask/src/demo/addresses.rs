@@ -1,12 +1,11 @@
 //! The presidents' addresses to Congress, 1790 to 2021: a word arrives, and a word moves.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::{Demo, FOLDER};
+use super::Demo;
 use xtask::command::{root, shortened};
 
 /// A word that moves between the two halves, and one that arrives in the second.
@@ -17,15 +16,14 @@ pub fn show(demo: &Demo) -> Result<()> {
     println!("\nA model learns the presidents' addresses to Congress, from 1790 to 1939.");
     demo.show(demo.skipstream("train").args(["--text", "prose"]).arg(text("1790-1939")))?;
     demo.show(demo.skipstream("neighbors").args(WORDS).args(["-n", "5"]))?;
-    let before = Path::new(FOLDER).join("addresses-1939.safetensors");
-    fs::copy(&demo.model, &before).with_context(|| format!("could not write {}", before.display()))?;
 
     println!("\nThe same model goes on with 1940 to 2021. Nothing is read twice.");
-    demo.show(demo.skipstream("train").arg(text("1940-2021")))?;
+    demo.show(demo.skipstream("train").arg("--keep-previous").arg(text("1940-2021")))?;
     demo.show(demo.skipstream("neighbors").args(WORDS).args(["-n", "5"]))?;
 
     println!("\nWhat changed between 1939 and 2021?");
-    demo.show(Command::new(&demo.program).args(["diff", "-n", "5"]).arg(&before).arg(&demo.model))?;
+    let previous = format!("{}.previous", demo.model.display());
+    demo.show(Command::new(&demo.program).args(["diff", "-n", "5"]).arg(previous).arg(&demo.model))?;
 
     let (program, model) = (demo.program.display(), demo.model.display());
     println!(
