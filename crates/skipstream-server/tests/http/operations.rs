@@ -127,8 +127,8 @@ async fn settings_are_listed_with_their_meaning_and_without_secrets() {
     assert!(!String::from_utf8_lossy(&answer.body).contains("secret"));
     let all = answer.good();
     let find = |kind: &str, name: &str| -> Value {
-        let list = all[kind].as_array().unwrap().iter();
-        list.filter(|setting| setting["name"] == name).next().cloned().unwrap_or_default()
+        let mut list = all[kind].as_array().unwrap().iter();
+        list.find(|setting| setting["name"] == name).cloned().unwrap_or_default()
     };
     let keep = find("service", "keep_recent");
     assert_eq!((&keep["value"], &keep["default"]), (&json!(3), &json!(48)));
