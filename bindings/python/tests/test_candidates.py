@@ -97,6 +97,7 @@ def test_words_are_looked_up_as_the_models_text_has_them() -> None:
     assert "Government" in wv and "Government" not in wv.index_to_key
     assert wv.neighbors("Government") == wv.neighbors("government")
     np.testing.assert_array_equal(trainer.vector("GOVERNMENT"), trainer.vector("government"))
+    assert "Government" in trainer and trainer.count("GOVERNMENT") == trainer.count("government") == 100
     assert wv.analogy("The - MET + spoke") == wv.analogy("the - met + spoke")
     plain = Trainer(dimensions=4)
     plain.train(["the government"] * 50)

@@ -10,6 +10,8 @@ from itertools import chain, islice
 from typing import Any
 
 from skipstream._arguments import FilePath, whole
+from skipstream._progress import Progress
+from skipstream._stats import Stats
 from skipstream._trainer import Trainer
 
 # gensim's names and ours.
@@ -89,6 +91,54 @@ class CallbackAny2Vec:
 
     def on_train_end(self, model: Any) -> None:
         """Is called after training."""
+
+
+class Events:
+    """Calls the callbacks of one training."""
+
+    def __init__(self, model: Any, callbacks: Any, before: Stats) -> None:
+        self._model = model
+        self._callbacks = list(callbacks or ())
+        for callback in self._callbacks:
+            if not all(hasattr(callback, name) for name in vars(CallbackAny2Vec) if name.startswith("on_")):
+                kind = type(callback).__name__
+                raise TypeError(
+                    f"a callback is of the type {kind}; it must have the methods of CallbackAny2Vec"
+                )
+        self._before = before
+        self._epoch = 1
+        self._tell("train_begin", "epoch_begin")
+
+    def finish(self) -> None:
+        """Empties the replay buffer."""
+        trainer, epochs = self._model.trainer, self._model.epochs
+        waiting = trainer.stats().waiting
+
+        def progress(_: Progress) -> None:
+            done = 1 - trainer.stats().waiting / waiting
+            while self._epoch < min(2 + int(done * (epochs - 1)), epochs):
+                self._begin_next()
+
+        if epochs > 1:
+            self._begin_next()
+        trainer.finish(callback=progress if self._callbacks and waiting else None, interval=0)
+        while self._epoch < epochs:
+            self._begin_next()
+        self._tell("epoch_end", "train_end")
+
+    def _begin_next(self) -> None:
+        self._epoch += 1
+        self._tell("epoch_end", "epoch_begin")
+
+    def _tell(self, *events: str) -> None:
+        model, now = self._model, self._model.trainer.stats()
+        model._wv = None
+        # gensim reports the sum over all pairs.
+        loss = now.loss * now.pairs - self._before.loss * self._before.pairs
+        model.running_training_loss = loss if model.compute_loss else 0.0
+        for event in events:
+            for callback in self._callbacks:
+                getattr(callback, f"on_{event}")(model)
 
 
 class LineSentence:

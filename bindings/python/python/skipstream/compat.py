@@ -53,14 +53,13 @@ from skipstream._gensim import (
     ABSENT_NAMES,
     FIXED,
     CallbackAny2Vec,
+    Events,
     LineSentence,
     only,
     replays_of,
     token_lists,
     trainer_by_gensim_names,
 )
-from skipstream._progress import Progress
-from skipstream._stats import Stats
 from skipstream._trainer import Trainer
 
 __all__ = ["CallbackAny2Vec", "KeyedVectors", "LineSentence", "Word2Vec"]
@@ -360,7 +359,7 @@ class Word2Vec:
         self.compute_loss = bool(compute_loss)
         before = self._trainer.stats()
         start = time.perf_counter()
-        events = _Events(self, callbacks, before)
+        events = Events(self, callbacks, before)
         try:
             if corpus_file is not None:
                 # gensim learns a file every time it is passed.
@@ -474,54 +473,6 @@ class Word2Vec:
 
     def __repr__(self) -> str:
         return f"<skipstream.compat.{self}>"
-
-
-class _Events:
-    """Calls the callbacks of one training."""
-
-    def __init__(self, model: Word2Vec, callbacks: Iterable[Any], before: Stats) -> None:
-        self._model = model
-        self._callbacks = list(callbacks or ())
-        for callback in self._callbacks:
-            if not all(hasattr(callback, name) for name in vars(CallbackAny2Vec) if name.startswith("on_")):
-                kind = type(callback).__name__
-                raise TypeError(
-                    f"a callback is of the type {kind}; it must have the methods of CallbackAny2Vec"
-                )
-        self._before = before
-        self._epoch = 1
-        self._tell("train_begin", "epoch_begin")
-
-    def finish(self) -> None:
-        """Empties the replay buffer."""
-        trainer, epochs = self._model.trainer, self._model.epochs
-        waiting = trainer.stats().waiting
-
-        def progress(_: Progress) -> None:
-            done = 1 - trainer.stats().waiting / waiting
-            while self._epoch < min(2 + int(done * (epochs - 1)), epochs):
-                self._begin_next()
-
-        if epochs > 1:
-            self._begin_next()
-        trainer.finish(callback=progress if self._callbacks and waiting else None, interval=0)
-        while self._epoch < epochs:
-            self._begin_next()
-        self._tell("epoch_end", "train_end")
-
-    def _begin_next(self) -> None:
-        self._epoch += 1
-        self._tell("epoch_end", "epoch_begin")
-
-    def _tell(self, *events: str) -> None:
-        model, now = self._model, self._model.trainer.stats()
-        model._wv = None
-        # gensim reports the sum over all pairs.
-        loss = now.loss * now.pairs - self._before.loss * self._before.pairs
-        model.running_training_loss = loss if model.compute_loss else 0.0
-        for event in events:
-            for callback in self._callbacks:
-                getattr(callback, f"on_{event}")(model)
 
 
 # Limits of settable attributes.

@@ -222,10 +222,7 @@ impl Trainer {
 
     /// The count of a word, if it is known.
     fn count(&self, py: Python<'_>, word: &str) -> PyResult<Option<u64>> {
-        self.with(py, |trainer| {
-            let vocabulary = trainer.model().vocabulary();
-            Ok(vocabulary.id(word).map(|id| vocabulary.count(id)))
-        })
+        self.with(py, |trainer| Ok(trainer.model().count(word)))
     }
 
     /// Sets the number of training threads.

@@ -51,10 +51,18 @@ impl Trainer {
     /// ```
     pub fn vector(&self, word: &str, vectors: Vectors) -> Option<Vec<f32>> {
         let mut vector = vec![0.0; self.settings().dimensions()];
-        let id = self.vocabulary().id(word);
-        let id = id.or_else(|| self.vocabulary().id(&self.settings().text().only_token(word)?))?;
-        self.add_vector(id, vectors, 1.0, &mut vector);
+        self.add_vector(self.id_of(word)?, vectors, 1.0, &mut vector);
         Some(vector)
+    }
+
+    /// The count of a word, which is looked up like its vector.
+    pub fn count(&self, word: &str) -> Option<u64> {
+        self.id_of(word).map(|id| self.vocabulary().count(id))
+    }
+
+    fn id_of(&self, word: &str) -> Option<WordId> {
+        let id = self.vocabulary().id(word);
+        id.or_else(|| self.vocabulary().id(&self.settings().text().only_token(word)?))
     }
 
     /// Writes the weighted mean of the vectors of the words of a text to `mean`, and returns the number of words. Words out
