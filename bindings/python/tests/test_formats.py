@@ -147,7 +147,7 @@ def test_files_that_are_not_there_or_are_something_else(wv: Embeddings, tmp_path
         wv.save(tmp_path / "no" / "folder" / "v")
     for content, message in [
         (b"", "the file is empty"),
-        (b"once upon a time\n", "unknown format"),
+        (b"once upon a time\n", "not a model file"),
         (b"\x80\x04\x95", "is a pickle, gensim's own format"),
     ]:
         path = tmp_path / "other"

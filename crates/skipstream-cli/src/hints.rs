@@ -10,6 +10,14 @@ use skipstream::snapshot;
 pub fn hints(program: &Command, args: &[OsString]) -> Vec<String> {
     let args: Vec<String> = args.iter().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
     let Some((name, rest)) = args.split_first() else { return Vec::new() };
+    if let (true, Some(train)) = (name.starts_with('-'), program.find_subcommand("train")) {
+        // word2vec's programs have no commands.
+        let mut flags: Vec<String> = args.iter().filter_map(|arg| foreign_flag(train, arg)).collect();
+        if !flags.is_empty() {
+            flags.insert(0, "a command comes first: `skipstream train --model MODEL FILES`".to_owned());
+        }
+        return flags;
+    }
     let Some(command) = program.find_subcommand(name) else {
         return foreign_command(name)
             .map(|hint| format!("there is no command `{name}`; {hint}"))
@@ -61,6 +69,9 @@ fn foreign_flag(command: &Command, arg: &str) -> Option<String> {
     let instead = match long.to_lowercase().replace('-', "").as_str() {
         "size" | "dim" | "vectorsize" => "use `--dimensions`",
         "ws" => "use `--window`",
+        "positive" | "negative" if command.get_name() != "train" => {
+            "use `skipstream analogy --model MODEL 'king - man + woman'`"
+        }
         "neg" | "negative" => "use `--negatives`",
         "sample" => "use `--subsample`",
         "alpha" | "lr" | "startalpha" => {
@@ -75,8 +86,8 @@ fn foreign_flag(command: &Command, arg: &str) -> Option<String> {
         "nsexponent" => "use `--noise-exponent`",
         "maxvocabsize" | "maxfinalvocab" => "use `--max-vocabulary`",
         "mincount" => {
-            "the rarest words leave when the vocabulary is full (`--max-vocabulary`, `--memory`), and queries and `export` have \
-             `--min-count`"
+            "the rarest words leave when the vocabulary is full (`--max-vocabulary`, `--memory`), and `neighbors`, \
+             `analogy` and `export` have `--min-count`"
         }
         "train" | "input" | "corpusfile" | "sentences" => "name the files without a flag",
         "output" | "save" => "use `--model`; `export` writes other formats",
@@ -93,7 +104,6 @@ fn foreign_flag(command: &Command, arg: &str) -> Option<String> {
         "debug" => "use `--verbose` or `--quiet`",
         "topn" | "k" => "use `-n`",
         "restrictvocab" => "use `--top`, or `--restrict` with `eval`",
-        "positive" => "use `skipstream analogy 'king - man + woman'`",
         _ => return None,
     };
     Some(format!("there is no `{dashed}`; {instead}"))

@@ -60,5 +60,7 @@ pub fn table(title: &str, score: &str, neighbors: &[Neighbor<'_>]) -> String {
         let count = count.map(output::count);
         table.row([format!("  {word}"), format!("{similarity:.4}")].into_iter().chain(count));
     }
-    table.text()
+    let none =
+        if neighbors.is_empty() { "  no other word has the occurrences that are asked for\n" } else { "" };
+    table.text() + none
 }

@@ -89,7 +89,9 @@ impl Shape {
             Some(most) => format!("{most} words"),
             None => format!("at least {least} words"),
         };
-        Err(format!("expected {expected} ({form}), got {}", words.len()))
+        let is_glued = expressions && words.iter().any(|word| word.contains('+'));
+        let hint = if is_glued { "; put spaces around + and -" } else { "" };
+        Err(format!("expected {expected} ({form}), got {}{hint}", words.len()))
     }
 }
 

@@ -75,7 +75,8 @@ fn moved(report: &Report) -> String {
             format!("{} → {}", names(&moved.neighbors_before), names(&moved.neighbors_after)),
         ]);
     }
-    table.text() + "* above the noise floor\n"
+    let legend = if report.drift.above_floor > 0 { "* above the noise floor\n" } else { "" };
+    table.text() + legend
 }
 
 fn others(what: &str, others: &Others) -> String {

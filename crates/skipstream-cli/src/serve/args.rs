@@ -12,7 +12,7 @@ use crate::settings::SettingArgs;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream serve\n  \
-    skipstream serve --data news --listen 127.0.0.1:8321 --dimensions 200 --lowercase\n  \
+    skipstream serve --data news --listen 127.0.0.1:8321 --dimensions 200 --text prose\n  \
     skipstream serve --data posts --follow posts.log --exec 'tail -F other.log'\n  \
     skipstream serve --data shared --listen 0.0.0.0:8321 --tokens tokens.txt\n\n\
     Send text and query from another terminal:\n  \

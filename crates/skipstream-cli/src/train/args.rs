@@ -14,6 +14,8 @@ use crate::settings::{MODEL, SettingArgs};
 /// Arguments of `train`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
+    skipstream train --model prose.safetensors --text prose news\n  \
+    skipstream train --model prose.safetensors --keep-previous news corpus.txt\n  \
     skipstream train --model m.safetensors corpus.txt\n  \
     skipstream train --model wide.safetensors --dimensions 300 --window 10 news/*.txt.gz\n  \
     skipstream train --model large.safetensors --memory 1G news/*.txt.gz\n  \
@@ -21,7 +23,6 @@ use crate::settings::{MODEL, SettingArgs};
     skipstream train --model next.safetensors --init m.safetensors corpus.txt\n  \
     skipstream train --model scored.safetensors --eval ws353.tsv --eval-every 1M-words news/*.txt.gz\n  \
     skipstream train --model live.safetensors --follow --idle-exit 1s corpus.txt\n  \
-    skipstream train --model lower.safetensors --tokenizer unicode --lowercase 'news/**/*.gz'\n  \
     skipstream train --model posts.safetensors --format jsonl --field user.text posts.jsonl\n  \
     skipstream train --model log.safetensors --follow --format jsonl --field user.text - <posts.jsonl\n  \
     zcat news/*.gz | tr A-Z a-z | skipstream train --model m.safetensors -")]

@@ -10,7 +10,7 @@ use skipstream::unstable::Lock;
 use skipstream::{Error, Progress, StopReason, Trainer};
 
 use super::evaluation::Evaluation;
-use super::every::Due;
+use super::every::{Due, Every};
 use super::headline::Headline;
 use super::job::Job;
 use super::log::{Event, Log};
@@ -101,7 +101,12 @@ impl Session {
             .interval()
             .map(|interval| Meter::new(interval, text.progress(), max_vocabulary, before.progress, began));
         // Training in passes cannot be paused and resumed.
-        let chores = [(Chore::Checkpoint, Some(args.checkpoint_every)), (Chore::Evaluation, args.eval_every)];
+        let asks_for_prose = is_new && !job.settings.choose_text();
+        let chores = [
+            (Chore::Checkpoint, Some(args.checkpoint_every)),
+            (Chore::Evaluation, args.eval_every),
+            (Chore::Hint, asks_for_prose.then_some(Every::Words(1))),
+        ];
         let due = chores
             .into_iter()
             .filter(|_| matches!(trainer, AnyTrainer::Stream(_)))
@@ -112,7 +117,7 @@ impl Session {
             log,
             evaluation,
             began,
-            asks_for_prose: is_new && !job.settings.choose_text(),
+            asks_for_prose,
             job,
             stop,
             trainer,
@@ -220,6 +225,7 @@ impl Session {
             match chore {
                 Chore::Checkpoint => self.checkpoint()?,
                 Chore::Evaluation => self.evaluate()?,
+                Chore::Hint => self.watch.due.retain(|(chore, _)| *chore != Chore::Hint),
             }
         }
         Ok(())

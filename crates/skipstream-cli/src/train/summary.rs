@@ -65,7 +65,7 @@ impl fmt::Display for Summary {
             return match self.saved {
                 true => writeln!(
                     out,
-                    "{model}: saved with {} learned before the error; to resume, {}",
+                    "{model}: saved with {} learned before the error; to resume once it is fixed, {}",
                     counted(self.words, "word"),
                     self.resume
                 ),

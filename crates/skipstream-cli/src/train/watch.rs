@@ -25,6 +25,8 @@ pub enum Chore {
     Checkpoint,
     /// Score the model.
     Evaluation,
+    /// Look once at what kind of text it is.
+    Hint,
 }
 
 impl Watch {

@@ -229,7 +229,7 @@ fn files_that_are_not_read_are_refused_with_what_to_do() {
         ("empty", b"", "empty: the file is empty"),
         ("model.bin", b"\xba\x16\x4f\x2f\x0c\0\0\0", "use the .vec file"),
         ("vectors.kv", b"\x80\x04\x95\0", "gensim.models.KeyedVectors.load"),
-        ("prose", b"no vectors here\n", "prose: unknown format"),
+        ("prose", b"no vectors here\n", "prose: not a model file"),
         (
             "vectors.tsv",
             b"0.5\t1\n",

@@ -38,7 +38,7 @@ fn nothing_a_folder_or_something_else() {
     assert_refused(&desk, "folder", "this folder has no vectors.tsv");
     assert_refused(&desk, "empty", "empty");
     desk.write("text", "to be or not to be\n");
-    assert_refused(&desk, "text", "unknown format");
+    assert_refused(&desk, "text", "not a model file");
 }
 
 #[test]

@@ -78,7 +78,8 @@ impl Log {
     pub fn open(folder: &Path, queue_bytes: u64) -> Result<Log> {
         let data = |reason: String| Error::Data { path: folder.to_owned(), reason };
         fs::create_dir_all(folder).map_err(|error| data(error.to_string()))?;
-        let lock = Lock::take(folder.join(".lock"))?;
+        // The lock of the model, so that `train` and `rollback` leave it alone.
+        let lock = Lock::take(folder.join(".model.safetensors.lock"))?;
         let lock = lock.ok_or_else(|| data("another process is using this folder".to_owned()))?;
         let path = folder.join("log.sqlite");
         let store = Store::open(&path).or_else(|error| match error {

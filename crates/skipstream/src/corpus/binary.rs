@@ -78,9 +78,8 @@ pub fn check(sample: &[u8]) -> Result<(), TextError> {
     if let [_, _, _, _, 0, 0, 0, 0, b'{', b'"', ..] = sample {
         return Err(TextError::Binary { what: "a model or another safetensors file" });
     }
-    // Text with the byte order mark of UTF-16 is refused by the mark.
-    if let [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] = sample {
-        return Ok(());
+    if let [first @ 0xFF, second @ 0xFE, ..] | [first @ 0xFE, second @ 0xFF, ..] = sample {
+        return Err(TextError::Utf16 { mark: [*first, *second] });
     }
     let nuls = |start| sample.iter().skip(start).step_by(2).filter(|&&byte| byte == 0).count();
     let (even, odd) = (nuls(0), nuls(1));

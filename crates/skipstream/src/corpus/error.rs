@@ -76,7 +76,8 @@ pub enum TextError {
 impl TextError {
     /// Whether the file is not text that could be read.
     pub(super) fn is_not_text(&self) -> bool {
-        matches!(self, TextError::Binary { .. } | TextError::UnmarkedUtf16 | TextError::Compression { .. })
+        use TextError::{Binary, Compression, UnmarkedUtf16, Utf16};
+        matches!(self, Binary { .. } | UnmarkedUtf16 | Utf16 { .. } | Compression { .. })
     }
 }
 

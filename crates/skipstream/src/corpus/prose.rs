@@ -63,6 +63,15 @@ fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{AD}' | '\u{200E}' | '\u{200F}' | '\u{2060}' | '\u{FEFF}' | '\u{FE00}'..='\u{FE0F}')
 }
 
+/// The words between two word boundaries. Unicode sees one word in *end.Next*, where the space after a full stop is missing;
+/// *u.s* stays whole.
+pub(super) fn words(part: &str) -> impl Iterator<Item = &str> {
+    let is_long = |piece: &str| piece.chars().nth(2).is_some() && piece.contains(char::is_alphabetic);
+    let is_glued =
+        part.split('.').filter(|piece| is_long(piece)).count() > 0 && !part.contains(char::is_numeric);
+    part.split(move |letter| is_glued && letter == '.')
+}
+
 /// Whether text between two word boundaries is an emoji or another pictograph.
 pub(super) fn is_emoji(text: &str) -> bool {
     let is_picture = |letter| {
@@ -180,6 +189,21 @@ mod tests {
             ("plain", "plain"),
         ] {
             assert_eq!(cleaned(run, &mut buffer), expected);
+        }
+    }
+
+    #[test]
+    fn a_missing_space_after_a_full_stop_does_not_make_one_word_of_two() {
+        for (part, expected) in [
+            ("concerns.but", &["concerns", "but"][..]),
+            ("longer.i", &["longer", "i"]),
+            ("u.s", &["u.s"]),
+            ("ph.d", &["ph.d"]),
+            ("z.b", &["z.b"]),
+            ("3.14", &["3.14"]),
+            ("don't", &["don't"]),
+        ] {
+            assert_eq!(words(part).collect::<Vec<_>>(), expected, "{part}");
         }
     }
 

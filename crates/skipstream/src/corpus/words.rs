@@ -180,7 +180,9 @@ impl WordSplitter {
                     if prose::is_emoji(part) {
                         report.emoji += 1;
                     } else if part.contains(char::is_alphanumeric) {
-                        admit(part.trim_matches(['_', '‿', '⁀', '⁔']), cut, report);
+                        for word in prose::words(part.trim_matches(['_', '‿', '⁀', '⁔'])) {
+                            admit(word, cut, report);
+                        }
                     } else if has_wide_ends && part.contains(['。', '!', '?']) {
                         ends.push_back(cut.len());
                     }

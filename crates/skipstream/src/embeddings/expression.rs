@@ -63,7 +63,13 @@ impl Expression {
     pub fn query(&self, embeddings: &Embeddings, n: usize, rule: AnalogyRule) -> Result<Query<'static>> {
         let rows = self.terms.iter().map(|(sign, word)| Ok((*sign, embeddings.row_of(word)?)));
         let rows: Vec<(Sign, usize)> = rows.collect::<Result<_>>()?;
-        Ok(query(embeddings, &rows, n, rule))
+        let query = query(embeddings, &rows, n, rule);
+        match &query.positive[..] {
+            [Term::Vector(sum)] if sum.iter().all(|&value| value == 0.0) => {
+                Err(Error::setting("expression", format!("`{self}`"), "a sum of words that is not zero"))
+            }
+            _ => Ok(query),
+        }
     }
 }
 
@@ -231,6 +237,11 @@ mod tests {
         assert_eq!(best("north + east", AnalogyRule::Multiply).unwrap().0, "northeast");
         assert_eq!(best("north - east", AnalogyRule::Add).unwrap().0, "west");
         assert_eq!(best("north + east + west + northeast", AnalogyRule::Add), None);
+        let zero = embeddings.solve(&"north - north".parse().unwrap(), 1, AnalogyRule::Add).unwrap_err();
+        assert_eq!(
+            zero.to_string(),
+            "expression is `north - north`; it must be a sum of words that is not zero"
+        );
         let unknown = embeddings.solve(&"north + up".parse().unwrap(), 1, AnalogyRule::Add);
         assert_eq!(unknown.unwrap_err().to_string(), "`up` is not in the vocabulary");
     }

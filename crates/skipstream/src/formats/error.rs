@@ -17,7 +17,7 @@ pub enum FormatError {
     Empty,
     /// The content is not that of a known format.
     #[error(
-        "unknown format; supported are skipstream models, word2vec (text and binary), fastText .vec, GloVe, \
+        "not a model file, and not vectors in a known format; supported are skipstream models, word2vec (text and binary), fastText .vec, GloVe, \
          yskip text, .npy, finalfusion, and folders of the embedding projector"
     )]
     Unknown,

@@ -184,10 +184,10 @@ mod tests {
             (&b""[..], "the file is empty"),
             (b"\xba\x16\x4f\x2f\x0c\0\0\0", "use the .vec file"),
             (b"\x80\x04\x95", "save_word2vec_format"),
-            (b"this is no model at all", "unknown format"),
+            (b"this is no model at all", "not a model file"),
             (b"0.5\t-1\n", "name its folder"),
             (b"0.5\t-1\t3e-5\n", "name its folder"),
-            (b"\0\0\0\0\0\0\0\0", "unknown format"),
+            (b"\0\0\0\0\0\0\0\0", "not a model file"),
         ] {
             let message = format_of(sample).unwrap_err().to_string();
             assert!(message.contains(part), "{message}");

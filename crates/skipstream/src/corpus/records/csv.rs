@@ -201,14 +201,14 @@ impl Records for Table {
     }
 }
 
-/// Whether the values of a first row may be names: short, different, and no numbers or sentences. A column of row numbers
-/// has an empty name.
+/// Whether the values of a first row may be names: single words that are short, different, and no numbers. A column of row
+/// numbers has an empty name. A name of several words is not recognised, but such a column can be named.
 fn looks_like_header<'a>(mut values: impl Iterator<Item = Cow<'a, str>>) -> bool {
     let mut seen = HashSet::new();
     values.all(|value| {
         let value = value.trim();
         let is_name =
-            value.len() <= 64 && value.split_whitespace().count() <= 4 && value.parse::<f64>().is_err();
+            value.len() <= 64 && !value.contains(char::is_whitespace) && value.parse::<f64>().is_err();
         value.is_empty() || is_name && seen.insert(value.to_owned())
     })
 }

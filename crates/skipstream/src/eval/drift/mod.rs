@@ -296,7 +296,7 @@ fn warnings(pairs: &[Pair], ranked: usize, cosine_before_rotation: Option<f64>) 
     let is_swapped = 2 * shrank > pairs.len();
     let is_other_model = cosine_before_rotation.is_some_and(|cosine| cosine < MIN_COSINE_OF_ONE_MODEL);
     // Identical snapshots have nothing to warn about: nothing happened between them.
-    let is_same = pairs.iter().all(|pair| pair.new_count == pair.old_count);
+    let is_same = !pairs.is_empty() && pairs.iter().all(|pair| pair.new_count == pair.old_count);
     [
         (is_swapped, DriftWarning::Swapped),
         (is_other_model, DriftWarning::NotOneModel),
