@@ -82,7 +82,7 @@ pub fn build_skipstream() -> Result<PathBuf> {
     Ok(shortened(program("release")?))
 }
 
-/// Builds skipstream for the demo: without the service and what decompresses, in a profile that compiles fast. Shows the
+/// Builds skipstream for the demo: without the service and Parquet, in a profile that compiles fast. Shows the
 /// progress in one line and returns the path of the program.
 pub fn build_quickly() -> Result<PathBuf> {
     let mut build = cargo();
@@ -94,6 +94,8 @@ pub fn build_quickly() -> Result<PathBuf> {
         "--package",
         "skipstream-cli",
         "--no-default-features",
+        "--features",
+        "codecs",
     ]);
     build.args(["--locked", "--message-format", "json-render-diagnostics"]).stdout(Stdio::piped());
     let start = Instant::now();
