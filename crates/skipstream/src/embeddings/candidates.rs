@@ -24,12 +24,12 @@ impl Embeddings {
     /// ```
     /// use skipstream::embeddings::{Embeddings, Query};
     ///
-    /// let words = [("tea", 900_000), ("coffee", 600_000), ("cofee", 3)];
+    /// let words = [("tea", 900_000), ("coffee", 600_000), ("coffe", 3)];
     /// let embeddings = Embeddings::new(2, words, vec![1.0, 0.0, 0.9, 0.1, 0.9, 0.1])?;
     /// assert_eq!(embeddings.default_min_count(), 7);
-    /// assert_eq!(embeddings.neighbors("cofee", 9)?.len(), 2);
+    /// assert_eq!(embeddings.neighbors("coffe", 9)?.len(), 2);
     /// let all = Query::neighbors(0, 9).among(embeddings.candidates(Some(0), None));
-    /// assert_eq!(embeddings.search(&all)?[1].word, "cofee");
+    /// assert_eq!(embeddings.search(&all)?[1].word, "coffe");
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn candidates(&self, min_count: Option<u64>, top: Option<usize>) -> Range<usize> {
