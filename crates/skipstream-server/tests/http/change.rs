@@ -13,7 +13,7 @@ async fn delete(client: &Client, path: &str) -> Answer {
     client.send(request(Method::DELETE, path, Body::empty())).await
 }
 
-async fn put(client: &Client, path: &str) -> Answer {
+pub async fn put(client: &Client, path: &str) -> Answer {
     client.send(request(Method::PUT, path, Body::empty())).await
 }
 

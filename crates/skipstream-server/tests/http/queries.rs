@@ -80,6 +80,10 @@ async fn words_are_looked_up_as_the_model_has_them() {
     }
     let answer = client.post("/v1/neighbors", r#"{"words": ["Government"]}"#).await.good();
     assert_eq!(answer["results"][0]["neighbors"], small["neighbors"]);
+    let completed = client.get("/v1/words?prefix=Gov").await.good();
+    assert_eq!(completed["words"][0]["word"], "government");
+    let watched = crate::change::put(&client, "/v1/watch/Government").await.good();
+    assert_eq!(watched["words"], json!(["government"]));
 }
 
 #[tokio::test]

@@ -288,7 +288,7 @@ impl Embeddings {
     }
 
     /// How the model splits text into tokens, if that changes words.
-    pub(crate) fn text(&self) -> Option<&TextOptions> {
+    pub fn text(&self) -> Option<&TextOptions> {
         self.text.as_deref()
     }
 

@@ -46,10 +46,17 @@ pub async fn add(
     Path(word): Path<Word>,
 ) -> Result<Json<Watched>, ApiError> {
     compute(move || {
-        service.watch.add(word.as_str())?;
+        service.watch.add(&as_learned(&service, &word))?;
         Ok(Json(Watched { words: service.watch.words() }))
     })
     .await
+}
+
+/// The word as the model's text has it, because only such words are ever learned.
+fn as_learned(service: &Service, word: &Word) -> String {
+    let published = service.published();
+    let learned = published.embeddings.text().and_then(|text| text.only_token(word.as_str()));
+    learned.unwrap_or_else(|| word.as_str().to_owned())
 }
 
 /// Stop watching a word
@@ -68,7 +75,7 @@ pub async fn remove(
     Path(word): Path<Word>,
 ) -> Result<Json<Watched>, ApiError> {
     compute(move || {
-        if !service.watch.remove(word.as_str())? {
+        if !service.watch.remove(&as_learned(&service, &word))? {
             let message = format!("`{}` is not watched", word.as_str());
             return Err(ApiError::new(StatusCode::NOT_FOUND, "not-watched", message));
         }

@@ -59,8 +59,17 @@ pub async fn complete(
     let candidates = Candidates { min_count, top };
     let work = move |published: &Published| {
         let rows = candidates.rows(&published.embeddings);
-        let rows: Vec<usize> =
-            if prefix.is_empty() { rows.take(n).collect() } else { published.complete(&prefix, rows, n) };
+        let rows: Vec<usize> = if prefix.is_empty() {
+            rows.take(n).collect()
+        } else {
+            // As it is written or, if nothing begins so, as the model's text would have it.
+            let found = published.complete(&prefix, rows.clone(), n);
+            let normal = published.embeddings.text().and_then(|text| text.only_token(&prefix));
+            match normal.filter(|_| found.is_empty()) {
+                Some(normal) => published.complete(&normal, rows, n),
+                None => found,
+            }
+        };
         let words = rows.into_iter().map(|row| WordInfo::new(published, row)).collect();
         Ok(Words { min_count: candidates.min_count(published), words })
     };
