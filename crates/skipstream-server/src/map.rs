@@ -46,10 +46,10 @@ pub struct MapRequest {
 }
 
 /// The number of most frequent words that tell little about a text, such as *the* and *of*: those that make up more than
-/// 1/5000 of it each, but at most a tenth of the vocabulary.
+/// 1/2000 of it each, but at most a tenth of the vocabulary.
 pub fn common_words(published: &Published) -> usize {
     let embeddings = &published.embeddings;
-    let is_common = |&row: &usize| embeddings.count(row) > published.progress.tokens / 5_000;
+    let is_common = |&row: &usize| embeddings.count(row) > published.progress.tokens / 2_000;
     (0..embeddings.len() / 10).take_while(is_common).count()
 }
 

@@ -28,7 +28,7 @@ pub struct Query {
     #[param(inline)]
     around: Option<Word>,
     /// Number of most frequent words to leave out of a map that is not around a word; by default those that make up more than
-    /// 0.02 % of the text each, but at most a tenth of the vocabulary
+    /// 0.05 % of the text each, but at most a tenth of the vocabulary
     #[param(inline)]
     skip: Option<Skip>,
     /// Minimum count of the words; by default 1 per 200,000 tokens, from 1 to 20. 0 allows all words

@@ -33,7 +33,7 @@ export function map({ root, argument: around, query, signal }) {
   );
   const isLive = h("input", { type: "checkbox", checked: true });
   const withCommon = h("input", { type: "checkbox" });
-  const commonTitle = "Words that make up more than 0.02 % of the text, such as “the” and “of”";
+  const commonTitle = "Words that make up more than 0.05 % of the text, such as “the” and “of”";
   const plane = h("div");
   root.append(
     h(
