@@ -222,7 +222,9 @@ function newWords(signal) {
   live.on("arrived", onArrived, signal);
   if (arrived.length === 0) {
     const fillIn = async () => {
-      arrived = [...new Set([...arrived, ...(await newest(signal))])];
+      const known = await newest(signal);
+      // Words that arrived in the meantime stay.
+      arrived = [...new Set([...arrived, ...known])].slice(0, mostArrived);
       show([]);
     };
     // Without them the list starts empty.
