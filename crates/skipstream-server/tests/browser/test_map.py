@@ -9,15 +9,17 @@ from service import Service
 
 
 def open_map(page: Page, address: str = "#/map") -> Locator:
+    # Words must not move between measuring and clicking.
+    page.emulate_media(reduced_motion="reduce")
     page.goto(page.url.split("#")[0] + address)
     canvas = page.get_by_role("application")
     common = page.get_by_label("Include the commonest words")
     expect(page.get_by_label("Update live")).to_be_visible()
     if common.is_visible():
         common.check()
-    page.wait_for_function("word => document.querySelector('canvas')?.whereIs?.(word)", arg="berlin")
-    # Words must not move between measuring and clicking.
     page.get_by_label("Update live").uncheck()
+    expect(canvas).to_have_attribute("aria-busy", "false", timeout=20_000)
+    assert place(canvas, "berlin")
     return canvas
 
 

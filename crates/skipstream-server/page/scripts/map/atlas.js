@@ -79,6 +79,7 @@ export function atlas({ root, signal, isSmall = false, settings, isLive = () => 
     request.abort();
     request = new AbortController();
     updated = Date.now();
+    canvas.setAttribute("aria-busy", "true");
     const { around, ...query } = settings();
     try {
       const { points } = await ask("/v1/map", { query: { around, ...query }, signal: request.signal });
@@ -126,6 +127,7 @@ export function atlas({ root, signal, isSmall = false, settings, isLive = () => 
     const what = `Map of ${number(points.length)} words${around ? ` around ${around}` : ""}`;
     const keys = "Arrow keys pan, plus and minus zoom, Enter opens the word in the centre.";
     canvas.setAttribute("aria-label", `${what}. ${keys}`);
+    canvas.setAttribute("aria-busy", "false");
     plane.show(points, around);
     words = points.map(({ word }) => word);
     select([]);
