@@ -41,7 +41,7 @@ pub fn run(options: &Options) -> Result<()> {
         Text::Addresses => addresses::show(&Demo::prepare("addresses")?),
         #[cfg(feature = "wikipedia")]
         Text::Wikipedia => wikipedia::show(&Demo::prepare("wikipedia")?),
-        // The parts that unpack Wikipedia are compiled only for those who want it.
+        // What unpacks Wikipedia is compiled only if it is needed.
         #[cfg(not(feature = "wikipedia"))]
         Text::Wikipedia => {
             let mut again = xtask::command::cargo();

@@ -20,7 +20,7 @@ pub enum Reading {
     Followed(Box<Follow>),
 }
 
-/// Files that each pass over the corpus reads anew.
+/// Files that are read from the start in each pass over the corpus.
 #[derive(Clone)]
 pub struct Shared(Rc<RefCell<Files>>);
 

@@ -1,4 +1,4 @@
-//! What people type who know other programs, or forget `--model`.
+//! Hints for people who know other programs or forget `--model`.
 
 use crate::desk::{Desk, assert_refused};
 use crate::queries::trained;

@@ -58,7 +58,7 @@ export function moment(time, now = Date.now()) {
 
 const second = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
-/** A time on an axis that spans so many milliseconds. @param {number} time @param {number} span */
+/** A time on an axis of `span` milliseconds. @param {number} time @param {number} span */
 export function clockTime(time, span) {
   if (span < 180_000) return second.format(time);
   return span < 24 * 3600 * 1000 ? clock.format(time) : day.format(time);

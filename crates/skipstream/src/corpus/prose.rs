@@ -15,7 +15,7 @@ const ABBREVIATIONS: [&str; 44] = [
     "nr", "pp", "prof", "rev", "sen", "sgt", "sr", "st", "str", "usw", "vgl", "vol", "vs",
 ];
 
-/// An address, which is no word.
+/// What looks like a word but is an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Address {
     Url,

@@ -174,7 +174,7 @@ export class Plane {
 
     const [ink, accent, paper] = ["ink", "accent", "paper"].map((name) => this.#color(name));
     const colors = Array.from({ length: groupColors }, (_, group) => this.#color(`group-${group}`));
-    // What is lit stands out from the rest.
+    // The lit word and its neighbours stay opaque; the rest fades.
     const opacity = (/** @type {Dot} */ dot) => (near.size > 0 && !isNeeded(dot) ? 0.25 : 1);
     const center = shown.find(({ dot }) => dot === lit);
     context.strokeStyle = accent;

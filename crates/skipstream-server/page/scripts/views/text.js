@@ -105,7 +105,7 @@ export function text({ root, signal }) {
   });
 }
 
-/** How a body is to be read, by the name of its file. @param {string | File} body @returns {Record<string, string>} */
+/** The headers of an upload, by the name of its file. @param {string | File} body @returns {Record<string, string>} */
 function headersOf(body) {
   const name = typeof body === "string" ? "" : body.name;
   const isRecords = /\.(jsonl|ndjson)(\.gz)?$/i.test(name);
