@@ -63,7 +63,7 @@ pub fn measure(options: &Options) -> Result<()> {
     let plan = Plan::new(options.quick);
     let data = Data::new(options)?;
     let eval = data.test_sets()?;
-    let prepare = |planned| SeededText::prepare(&data, &plan, planned);
+    let prepare = |planned| SeededText::prepare(&data, planned);
     let texts = plan.settings.iter().map(prepare).collect::<Result<Vec<_>>>()?;
     let sources = texts.iter().map(|text| text.text.source.clone()).collect();
     let record = record::open(options, "quality", &plan, sources)?;
@@ -74,7 +74,7 @@ pub fn measure(options: &Options) -> Result<()> {
     let cells: Vec<_> = plan.cells().into_iter().filter(missing).collect();
     let programs: Vec<_> = cells.iter().map(|(_, method, _)| method.program).collect();
     let installed = Installed::prepare(None, &programs, &work_folder()?)?;
-    let bench = Bench { eval, folder: work_folder()?.join("quality") };
+    let bench = Bench { eval, n_seeds: plan.seeds.len() as u32, folder: work_folder()?.join("quality") };
     fs::create_dir_all(&bench.folder)?;
     let rows = Mutex::new(rows);
     let done = in_parallel(n_cores(), cells.len(), |number| {
@@ -103,6 +103,7 @@ pub fn measure(options: &Options) -> Result<()> {
 /// Where cells are trained and scored.
 struct Bench {
     eval: PathBuf,
+    n_seeds: u32,
     folder: PathBuf,
 }
 
@@ -122,9 +123,13 @@ impl Bench {
             fs::remove_dir_all(&folder)?;
         }
         fs::create_dir_all(&folder)?;
-        let rotated = text.rotated(cell.seed);
+        let text_path = if method.program.takes_seed() {
+            text.text.path.clone()
+        } else {
+            text.text.rotated(cell.seed, self.n_seeds)?
+        };
         let job = Job {
-            text: if method.program.takes_seed() { &text.text.path } else { &rotated },
+            text: &text_path,
             output: &folder.join("trained.model"),
             setting: cell.setting,
             threads: 1,
