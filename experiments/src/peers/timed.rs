@@ -34,13 +34,19 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub struct Measured {
     /// Wall-clock time from start to end.
     pub seconds: f64,
+    /// Time on the processor, of all threads, if the system reports it.
+    pub cpu_seconds: Option<f64>,
     /// Peak memory, if the system reports it.
     pub peak_kilobytes: Option<u64>,
 }
 
-/// Runs a program to its end, with its output in `log`.
+/// Runs a program to its end in a session of its own, with its output in `log`.
 pub fn run(command: &Command, log: &Path) -> Result<Measured> {
-    let mut session = in_own_session(command);
+    run_here(in_own_session(command), log)
+}
+
+/// Runs a program to its end beside whatever else runs: its wall-clock time means little, its time on the processor more.
+pub fn run_here(mut session: Command, log: &Path) -> Result<Measured> {
     let output = File::create(log).with_context(|| format!("could not write {}", log.display()))?;
     session
         .stdin(Stdio::null())
@@ -51,21 +57,21 @@ pub fn run(command: &Command, log: &Path) -> Result<Measured> {
 
     let start = Instant::now();
     let mut child =
-        session.spawn().with_context(|| format!("could not start {:?}", command.get_program()))?;
+        session.spawn().with_context(|| format!("could not start {:?}", session.get_program()))?;
     let id = child.id();
     let done = AtomicBool::new(false);
-    let (status, seconds, peak_kilobytes) = thread::scope(|scope| {
-        let watcher = scope.spawn(|| watch_memory(id, &done));
+    let (status, seconds, seen) = thread::scope(|scope| {
+        let watcher = scope.spawn(|| watch(id, &done));
         let status = child.wait();
         let seconds = start.elapsed().as_secs_f64();
         done.store(true, Ordering::Relaxed);
-        (status, seconds, watcher.join().ok().flatten())
+        (status, seconds, watcher.join().unwrap_or_default())
     });
     let status = status?;
     if !status.success() {
-        bail!("`{}`: {status}; see {}", line(command), log.display());
+        bail!("`{}`: {status}; see {}", line(&session), log.display());
     }
-    Ok(Measured { seconds, peak_kilobytes })
+    Ok(Measured { seconds, cpu_seconds: seen.cpu_seconds, peak_kilobytes: seen.peak_kilobytes })
 }
 
 /// The same command in a session of its own, with the highest permitted priority.
@@ -81,16 +87,32 @@ pub fn in_own_session(command: &Command) -> Command {
     session
 }
 
-/// The last seen high-water mark of a process. The kernel keeps the mark until the process ends, so only a late
-/// increase can be missed.
-fn watch_memory(id: u32, done: &AtomicBool) -> Option<u64> {
-    let mut peak = None;
+/// What the system says about a process.
+#[derive(Default)]
+struct Seen {
+    peak_kilobytes: Option<u64>,
+    cpu_seconds: Option<f64>,
+}
+
+/// The last state of a process. The kernel keeps the high-water mark and the time until the process ends, so only what
+/// happens after the last look is missed.
+fn watch(id: u32, done: &AtomicBool) -> Seen {
+    let mut seen = Seen::default();
+    let read = |file: &str| fs::read_to_string(format!("/proc/{id}/{file}")).unwrap_or_default();
     while !done.load(Ordering::Relaxed) {
-        let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-        peak = high_water_mark(&status).or(peak);
+        seen.peak_kilobytes = high_water_mark(&read("status")).or(seen.peak_kilobytes);
+        seen.cpu_seconds = processor_time(&read("stat")).or(seen.cpu_seconds);
         thread::sleep(LOOK_EVERY);
     }
-    peak
+    seen
+}
+
+/// User and system time of a process in seconds, from its file of statistics. Linux counts in hundredths.
+fn processor_time(statistics: &str) -> Option<f64> {
+    // The name of the program is in parentheses and may have spaces.
+    let (_, fields) = statistics.rsplit_once(')')?;
+    let mut times = fields.split_whitespace().skip(11).map(str::parse::<f64>);
+    Some((times.next()?.ok()? + times.next()?.ok()?) / 100.0)
 }
 
 /// Peak memory of a process in kilobytes, from its status file.
@@ -122,6 +144,13 @@ mod tests {
             panic!("`false` must fail");
         };
         assert!(error.to_string().contains(&log.display().to_string()));
+    }
+
+    #[test]
+    fn the_time_on_the_processor_is_read_from_the_statistics() {
+        let statistics = "12 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0 20 0\n";
+        assert_eq!(processor_time(statistics), Some(3.0));
+        assert_eq!(processor_time(""), None);
     }
 
     #[test]

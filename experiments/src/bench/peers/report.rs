@@ -169,7 +169,7 @@ mod tests {
             seed: round,
             program: program.into(),
             is_ours: program == "skipstream",
-            measured: Measured { seconds, peak_kilobytes: Some(2048) },
+            measured: Measured { seconds, cpu_seconds: None, peak_kilobytes: Some(2048) },
             scores: None,
         }
     }
