@@ -17,8 +17,9 @@ use xtask::command::run_logged;
 /// Minimum count, for the programs that count words before training.
 pub const MIN_COUNT: u64 = 5;
 
-/// The default learning rate of word2vec.c and gensim, and one that is better for a single pass.
+/// The default learning rate of word2vec.c and gensim, that of fastText, and one that is better for a single pass.
 pub const RATE: &str = "0.025";
+pub const FASTTEXT_RATE: &str = "0.05";
 pub const FAST_RATE: &str = "0.1";
 
 /// A compared program.
@@ -77,7 +78,7 @@ pub struct Contender<'a> {
     pub program: Program,
     /// The path of the program, or of the Python that runs it.
     pub path: &'a Path,
-    /// Learning rate of word2vec.c and gensim.
+    /// Learning rate of word2vec.c, gensim and fastText.
     pub rate: &'a str,
     pub passes: u32,
 }
@@ -113,6 +114,11 @@ impl Program {
         !self.is_ours() && self != Self::Yskip
     }
 
+    /// Whether it takes a learning rate that means the same as word2vec.c's.
+    pub fn takes_rate(self) -> bool {
+        matches!(self, Self::Word2vec | Self::Gensim | Self::Fasttext)
+    }
+
     /// Whether target plus context vectors, which the paper evaluates, are available.
     pub fn has_contexts(self) -> bool {
         !matches!(self, Self::Word2vec | Self::Pword2vec)
@@ -128,7 +134,7 @@ impl Contender<'_> {
             Program::Package(way) => format!("skipstream in Python, {}", name_of(&way)),
             Program::Word2vec => format!("word2vec.c rate {}", self.rate),
             Program::Gensim => format!("gensim rate {}", self.rate),
-            Program::Fasttext => "fastText".into(),
+            Program::Fasttext => format!("fastText rate {}", self.rate),
             Program::Pword2vec => "pWord2Vec".into(),
             Program::Yskip => "yskip".into(),
         };

@@ -23,6 +23,7 @@ def train(text, output, settings):
         minn=0,
         maxn=0,
         bucket=0,
+        lr=float(settings["rate"]),
         epoch=settings["passes"],
         thread=settings["threads"],
         verbose=0,

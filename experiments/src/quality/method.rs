@@ -1,7 +1,7 @@
 //! The compared methods.
 
 use crate::peers::contender::Program::{self, Fasttext, Gensim, Skipstream, Word2vec};
-use crate::peers::contender::{FAST_RATE, RATE, Variant};
+use crate::peers::contender::{FAST_RATE, FASTTEXT_RATE, RATE, Variant};
 
 /// A method of learning vectors.
 pub struct Method {
@@ -39,8 +39,8 @@ pub const METHODS: [Method; 16] = [
     peer("gensim, 1 pass", Gensim, RATE, 1),
     peer("gensim, 1 pass at 0.1", Gensim, FAST_RATE, 1),
     peer("gensim, 5 passes", Gensim, RATE, 5),
-    peer("fastText, 1 pass", Fasttext, RATE, 1),
-    peer("fastText, 5 passes", Fasttext, RATE, 5),
+    peer("fastText, 1 pass", Fasttext, FASTTEXT_RATE, 1),
+    peer("fastText, 5 passes", Fasttext, FASTTEXT_RATE, 5),
 ];
 
 const fn ours(name: &'static str, variant: Variant, bound: Bound) -> Method {

@@ -62,9 +62,9 @@ pub struct Options {
     /// Numbers of passes of the programs that can make several; skipstream and yskip make one
     #[arg(long, value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     passes: Vec<u32>,
-    /// Learning rates of word2vec: its default, and better ones for a single pass
+    /// Learning rates of word2vec, gensim and fastText: the default of the first two, that of fastText, and a higher one
     #[arg(long, value_delimiter = ',', default_value = "0.025,0.05,0.1")]
-    word2vec_rates: Vec<String>,
+    rates: Vec<String>,
     /// Score the vectors, and fail without DIR/eval [default: score if DIR/eval exists]
     #[arg(long, overrides_with = "no_scores")]
     scores: bool,
@@ -93,12 +93,10 @@ pub fn run(options: &Options) -> Result<()> {
         let Some(path) = installed.path(program) else { continue };
         for &passes in if program.makes_passes() { &options.passes[..] } else { &[1] } {
             let contender = Contender { program, path, rate: RATE, passes };
-            match program {
-                Program::Word2vec => {
-                    let rates = options.word2vec_rates.iter();
-                    contenders.extend(rates.map(|rate| Contender { rate, ..contender }));
-                }
-                _ => contenders.push(contender),
+            if program.takes_rate() {
+                contenders.extend(options.rates.iter().map(|rate| Contender { rate, ..contender }));
+            } else {
+                contenders.push(contender);
             }
         }
     }
