@@ -13,12 +13,13 @@ from pathlib import Path
 import forgetting
 import pieces
 import quality
+import study
 import theorems
 import update_time
 from tables import count, table
 
 REPORT = Path(__file__).resolve().parent.parent / "REPORT.md"
-EXPERIMENTS = {"theorems": theorems, "quality": quality, "update-time": update_time, "pieces": pieces,
+EXPERIMENTS = {"theorems": theorems, "quality": quality, "study": study, "update-time": update_time, "pieces": pieces,
                "forgetting": forgetting}
 
 

@@ -12,7 +12,7 @@ use xtask::python::Environment;
 
 use crate::options::{Options, name_of};
 use crate::record::{dated_results, results_folder, work_folder};
-use crate::{forgetting, pieces, quality, theorems, update_time};
+use crate::{forgetting, pieces, quality, study, theorems, update_time};
 
 /// Arguments of `cargo xtask figures`.
 #[derive(Args)]
@@ -33,6 +33,8 @@ enum Experiment {
     Theorems,
     /// Quality of the vectors (section 5.2)
     Quality,
+    /// Settings that give the best vectors for the time, next to five passes of other programs
+    Study,
     /// Time of an update (section 5.3)
     UpdateTime,
     /// Training in pieces
@@ -93,6 +95,7 @@ impl Experiment {
         match self {
             Self::Theorems => theorems::measure(options),
             Self::Quality => quality::measure(options),
+            Self::Study => study::measure(options),
             Self::UpdateTime => update_time::measure(options),
             Self::Pieces => pieces::measure(options),
             Self::Forgetting => forgetting::measure(options),

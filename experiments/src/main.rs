@@ -24,6 +24,8 @@ mod theorems;
 
 mod quality;
 
+mod study;
+
 mod update_time;
 
 mod pieces;

@@ -16,6 +16,9 @@ pub struct Options {
     /// [default: experiments/results/DATE, or target/experiments/quick with --quick]
     #[arg(long, value_name = "DIR")]
     pub results: Option<PathBuf>,
+    /// Use this skipstream instead of building one
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
 }
 
 /// The name of a choice on the command line.

@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_there_is_named() {
-        let options = Options { data: Some("no-such-folder".into()), quick: true, results: None };
+        let options =
+            Options { data: Some("no-such-folder".into()), quick: true, results: None, program: None };
         let error = Data::new(&options).err().unwrap();
         assert!(error.to_string().contains("no-such-folder"), "{error}");
     }

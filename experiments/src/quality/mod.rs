@@ -73,7 +73,7 @@ pub fn measure(options: &Options) -> Result<()> {
     };
     let cells: Vec<_> = plan.cells().into_iter().filter(missing).collect();
     let programs: Vec<_> = cells.iter().map(|(_, method, _)| method.program).collect();
-    let installed = Installed::prepare(None, &programs, &work_folder()?)?;
+    let installed = Installed::prepare(options.program.clone(), &programs, &work_folder()?)?;
     let bench = Bench { eval, n_seeds: plan.seeds.len() as u32, folder: work_folder()?.join("quality") };
     fs::create_dir_all(&bench.folder)?;
     let rows = Mutex::new(rows);

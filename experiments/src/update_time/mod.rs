@@ -67,7 +67,7 @@ pub fn measure(options: &Options) -> Result<()> {
     let text = data.plain_text(Corpus::Wiki2006, plan.n_words)?;
     let record = record::open(options, "update-time", &plan, vec![text.source])?;
     let programs = PROGRAMS.map(|program| program.program);
-    let installed = Installed::prepare(None, &programs, &work_folder()?)?;
+    let installed = Installed::prepare(options.program.clone(), &programs, &work_folder()?)?;
     let folder = work_folder()?.join("update-time");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;

@@ -1,0 +1,89 @@
+"""Settings against time, next to five passes of other programs. Analogies are scored with 3CosAdd."""
+
+import math
+
+import pandas as pd
+
+from drawing import chart
+from tables import SETS, spread, table
+
+PROGRAMS = {"skipstream": "skipstream", "word2vec": "word2vec.c", "gensim": "gensim", "fasttext": "fastText"}
+
+
+def read(folder):
+    rows = pd.read_csv(folder / "scores.csv", keep_default_na=False, na_values=[""])
+    rows["settings"] = rows.settings.fillna("")
+    rows["name"] = [f"{PROGRAMS[row.program]} {row.settings}".strip() for row in rows.itertuples()]
+    return rows[rows.measure != "3CosMul"]
+
+
+def learners(rows):
+    """Rows of each program with its settings, in the order of the plan."""
+    return rows.groupby("name", sort=False)
+
+
+def tables(folder):
+    rows = read(folder)
+    result = {}
+    for text, of_text in rows.groupby("text", sort=False):
+        result[place(text)] = scores(of_text, text)
+    result["goal"] = goal(rows)
+    return {key: value for key, value in result.items() if value}
+
+
+def place(text):
+    return "scores-" + text.replace(", ", "-").replace(" ", "-")
+
+
+def scores(rows, text):
+    lines = []
+    for name, of_learner in learners(rows):
+        for vectors, of_vectors in of_learner.groupby("vectors", sort=False):
+            cpu = of_vectors.drop_duplicates("seed").cpu_seconds
+            cells = [spread(of_vectors.score[of_vectors.set == set_name]) for set_name in SETS]
+            lines.append([f"{name}, {vectors}", of_vectors.seed.nunique(), f"{cpu.median():.0f}", *cells])
+    return table([text, "seeds", "CPU seconds", *SETS], lines)
+
+
+def goal(rows):
+    """Ours minus the best vectors of every other program at its best rate, on the text that all have learned. Bold where
+    we are behind by more than two standard errors."""
+    shared = rows[rows.text.isin(rows.text[rows.program != "skipstream"])]
+    if shared.empty:
+        return None
+    ours = [(name, vectors, of_vectors) for name, of_learner in learners(shared[shared.program == "skipstream"])
+            for vectors, of_vectors in of_learner.groupby("vectors", sort=False)]
+    lines = []
+    for program in PROGRAMS:
+        peer = shared[(shared.program == program) & (shared.vectors == "target")]
+        if program == "skipstream" or peer.empty:
+            continue
+        best = peer.groupby("name").score.mean().idxmax()
+        for name, vectors, of_vectors in ours:
+            cells = [difference(of_vectors, peer[peer.name == best], set_name) for set_name in SETS]
+            lines.append([f"{name}, {vectors} − {best}", *cells])
+    return table(["difference", *SETS], lines) if lines else None
+
+
+def difference(ours, theirs, set_name):
+    one, other = (rows.score[rows.set == set_name] for rows in [ours, theirs])
+    points = one.mean() - other.mean()
+    if min(len(one), len(other)) < 2:
+        return f"{points:+.1f}"
+    error = math.sqrt(one.sem() ** 2 + other.sem() ** 2)
+    text = f"{points:+.1f} ± {error:.1f}"
+    return f"**{text}**" if points < -2 * error else text
+
+
+def figures(folder):
+    rows = read(folder)
+    ours = rows[rows.program == "skipstream"]
+    for text, of_text in ours.groupby("text", sort=False):
+        series = []
+        for vectors, of_vectors in of_text.groupby("vectors", sort=False):
+            points = [(of.drop_duplicates("seed").cpu_seconds.median(), of.groupby("set").score.mean().mean())
+                      for _, of in learners(of_vectors)]
+            xs, ys = zip(*sorted(points))
+            series.append((vectors, "o", xs, ys, None))
+        chart(folder / f"{place(text)}.svg", f"Quality against time, {text}", "CPU seconds", "mean of the five sets, per cent",
+              series)
