@@ -32,6 +32,9 @@ mod _engine {
     #[expect(non_upper_case_globals, reason = "it is a name of Python")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    const DEFAULT_VECTORS: &str = skipstream::Vectors::DEFAULT.name();
+
     #[pymodule_init]
     fn prepare(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::embeddings::prepare_arrays(module.py())?;

@@ -53,12 +53,12 @@ def test_our_file_is_mapped_and_others_are_read(wv: Embeddings, tmp_path: Path) 
     assert "read from v.txt" in repr(skipstream.load(tmp_path / "v.txt"))
 
 
-def test_a_trained_model_has_three_kinds_of_vectors(tmp_path: Path) -> None:
+def test_a_trained_model_has_four_kinds_of_vectors(tmp_path: Path) -> None:
     trainer = skipstream.Trainer(dimensions=8, subsample=0)
     trainer.train([["tea", "with", "milk"], ["coffee", "with", "sugar"]] * 100)
     path = tmp_path / "model.safetensors"
     trainer.save(path)
-    by_kind = {kind: skipstream.load(path, vectors=kind) for kind in ("target", "context", "sum")}
+    by_kind = {kind: skipstream.load(path, vectors=kind) for kind in ("target", "context", "sum", "joined")}
     for kind, wv in by_kind.items():
         np.testing.assert_array_equal(wv.vectors, trainer.embeddings(kind).vectors)
         assert wv.vectors is wv.vectors and not wv.vectors.flags.writeable and "mapped" in repr(wv)
@@ -66,6 +66,13 @@ def test_a_trained_model_has_three_kinds_of_vectors(tmp_path: Path) -> None:
     np.testing.assert_allclose(
         by_kind["sum"].vectors, by_kind["target"].vectors + by_kind["context"].vectors, rtol=1e-6
     )
+    halves = [by_kind[kind].vectors - by_kind[kind].vectors.mean(axis=0) for kind in ("target", "context")]
+    np.testing.assert_allclose(by_kind["joined"].vectors, np.hstack(halves), atol=1e-6)
+    assert by_kind["joined"].vector_size == 16
+    by_kind["joined"].save(tmp_path / "joined.safetensors")
+    again = skipstream.load(tmp_path / "joined.safetensors", vectors="joined")
+    np.testing.assert_array_equal(again.vectors, by_kind["joined"].vectors)
+    assert again.neighbors("tea") == by_kind["joined"].neighbors("tea")
     assert np.shares_memory(by_kind["sum"].vectors, by_kind["sum"].vectors)
     np.testing.assert_array_equal(by_kind["sum"].top(2).vectors, by_kind["sum"].vectors[:2])
 
@@ -131,7 +138,7 @@ def test_what_cannot_be_done_is_refused(wv: Embeddings, tmp_path: Path) -> None:
         ValueError, match="this file has one kind of vectors only; it has no separate target vectors"
     ):
         skipstream.load(path, vectors="target")
-    with pytest.raises(ValueError, match="vectors is `both`; it must be target, context or sum"):
+    with pytest.raises(ValueError, match="vectors is `both`; it must be sum, joined, target or context"):
         skipstream.load(path, vectors="both")
     with pytest.raises(ValueError, match="mmap is 'c'"):
         Embeddings.load(path, mmap="c")

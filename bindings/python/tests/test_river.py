@@ -106,6 +106,13 @@ def test_a_union_with_a_bag_of_words() -> None:
     assert {"text_0", "text_5", "cat"} <= set(found)
 
 
+def test_joined_vectors_are_twice_as_many_features() -> None:
+    vectors = WordVectors("text", vectors="joined", **SMALL)
+    vectors.learn_one({"text": "the cat sleeps"})
+    found = vectors.transform_one({"text": "the cat"})
+    assert len(found) == 2 * vectors.trainer.dimensions and any(found.values())
+
+
 def test_clones_have_the_settings_and_nothing_learned() -> None:
     vectors = WordVectors("text", vectors="target", window=3, **SMALL)
     vectors.learn_one({"text": "the cat sleeps"})

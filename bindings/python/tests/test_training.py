@@ -418,7 +418,7 @@ def test_evictions_are_counted() -> None:
 def test_single_vectors_are_those_of_the_embeddings() -> None:
     trainer = small()
     trainer.train(SENTENCES)
-    for vectors in ("sum", "target", "context"):
+    for vectors in ("sum", "joined", "target", "context"):
         embeddings = trainer.embeddings(vectors)
         np.testing.assert_array_equal(trainer.vector("tea", vectors), embeddings["tea"])
         rows = trainer.vectors_of(["milk", "tea"], vectors)
@@ -428,7 +428,7 @@ def test_single_vectors_are_those_of_the_embeddings() -> None:
     for ask in (lambda: trainer.vector("cocoa"), lambda: trainer.vectors_of(["tea", "cocoa"])):
         with pytest.raises(KeyError, match="cocoa"):
             ask()
-    with pytest.raises(ValueError, match="it must be target, context or sum"):
+    with pytest.raises(ValueError, match="it must be sum, joined, target or context"):
         trainer.vector("tea", "both")
     with pytest.raises(TypeError):
         trainer.vectors_of("tea")

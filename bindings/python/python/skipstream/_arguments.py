@@ -7,10 +7,12 @@ import operator
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skipstream import _engine
 
 FilePath = str | os.PathLike[str]
 
@@ -19,8 +21,10 @@ Key = str | int | np.integer[Any]
 
 Vector = NDArray[np.float32]
 
-WhichVectors = Literal["sum", "target", "context"]
-"""The target vectors, the context vectors, or their sum."""
+WhichVectors = Literal["sum", "joined", "target", "context"]
+"""The target vectors, the context vectors, their sum, or both centered and joined."""
+
+DEFAULT_VECTORS = cast("WhichVectors", _engine.DEFAULT_VECTORS)
 
 Weighting = Literal["mean", "idf", "sif"]
 """How much each word of a text counts in the text's vector."""

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from skipstream import _engine
 from skipstream._arguments import (
+    DEFAULT_VECTORS,
     FilePath,
     Key,
     ReadableFormat,
@@ -91,7 +92,7 @@ class Embeddings(Queries, Evaluation):
     def load(
         cls,
         path: FilePath,
-        vectors: WhichVectors = "sum",
+        vectors: WhichVectors = DEFAULT_VECTORS,
         format: ReadableFormat | None = None,
         *,
         mmap: Literal["r"] | None = "r",
@@ -138,7 +139,7 @@ class Embeddings(Queries, Evaluation):
         if format is None and binary is not None:
             format = "word2vec-binary" if binary else "word2vec-text"
         engine = _engine.Embeddings.load(
-            fname, "sum", format, policies[unicode_errors], optional("limit", limit) or None, fvocab
+            fname, DEFAULT_VECTORS, format, policies[unicode_errors], optional("limit", limit) or None, fvocab
         )
         return cls(engine, os.path.basename(os.fsdecode(fname)))
 
@@ -326,12 +327,13 @@ class Embeddings(Queries, Evaluation):
         raise AttributeError(f"{message}: {_ABSENT[name]}" if name in _ABSENT else message)
 
 
-def load(path: FilePath, vectors: WhichVectors = "sum", format: ReadableFormat | None = None) -> Embeddings:
+def load(path: FilePath, vectors: WhichVectors = DEFAULT_VECTORS, format: ReadableFormat | None = None) -> Embeddings:
     """Loads vectors from a skipstream, word2vec, fastText `.vec`, GloVe, NumPy, finalfusion, yskip or projector file.
 
     The format is detected from the content unless given. A skipstream file is memory-mapped: opening takes milliseconds
     at any size, and processes share the page cache. The file may be replaced or deleted while it is mapped, but not
-    modified in place. For a trained model, `vectors` selects `"target"`, `"context"` or their `"sum"`.
+    modified in place. For a trained model, `vectors` selects `"target"`, `"context"`, their `"sum"`, or `"joined"`; see
+    `Trainer.embeddings`.
     """
     return Embeddings.load(path, vectors, format)
 
@@ -353,7 +355,7 @@ def _unpickled(contents: bytes) -> Embeddings:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "embeddings.safetensors"
         path.write_bytes(contents)
-        return Embeddings(_engine.Embeddings.load(path, "sum", "safetensors", in_place=False))
+        return Embeddings(_engine.Embeddings.load(path, DEFAULT_VECTORS, "safetensors", in_place=False))
 
 
 def _count(count: Any) -> int:

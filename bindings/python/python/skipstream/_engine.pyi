@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "DEFAULT_VECTORS",
     "Embeddings",
     "Settings",
     "Trainer",
@@ -17,6 +18,7 @@ __all__ = [
 ]
 
 __version__: str
+DEFAULT_VECTORS: str
 
 @final
 class Settings:
@@ -47,8 +49,8 @@ class Trainer:
     def finish(
         self, callback: Callable[[str], None] | None = None, interval: float = 1.0
     ) -> tuple[str, list[str], list[str], list[str]]: ...
-    def embeddings(self, vectors: str = "sum", top: int | None = None) -> Embeddings: ...
-    def vectors_of(self, words: Sequence[str], vectors: str = "sum") -> NDArray[np.float32]: ...
+    def embeddings(self, vectors: str, top: int | None = None) -> Embeddings: ...
+    def vectors_of(self, words: Sequence[str], vectors: str) -> NDArray[np.float32]: ...
     def mean_vectors(self, texts: Iterable[Any], vectors: str, weighting: str) -> NDArray[np.float32]: ...
     def count(self, word: str) -> int | None: ...
     def set_threads(self, threads: int | None) -> None: ...
@@ -63,7 +65,7 @@ class Embeddings:
     @staticmethod
     def load(
         path: str | os.PathLike[str],
-        vectors: str = "sum",
+        vectors: str,
         format: str | None = None,
         invalid_utf8: str = "error",
         limit: int | None = None,

@@ -78,8 +78,9 @@ class Table:
         """All vectors, one row per word, as a read-only array without a copy.
 
         It keeps the embeddings alive. For a memory-mapped file, only the rows you read are loaded, so a matrix may be
-        larger than memory. The exception is the sum of target and context vectors of a trained model, which no file
-        holds: it is computed on first use and cached. Pass `vectors="target"` to `skipstream.load` to avoid that.
+        larger than memory. The exception are the `"sum"` and the `"joined"` vectors of a trained model, which no file
+        holds: the array is computed on first use and cached. Pass `vectors="target"` to `skipstream.load` to avoid that, or
+        load a file that `save` wrote.
         """
         if self._vectors is None:
             self._vectors = self._engine.vectors()

@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skipstream import _engine
-from skipstream._arguments import FilePath, TextFormat, Weighting, WhichVectors, optional
+from skipstream._arguments import (
+    DEFAULT_VECTORS,
+    FilePath,
+    TextFormat,
+    Weighting,
+    WhichVectors,
+    optional,
+)
 from skipstream._embeddings import Embeddings
 from skipstream._keywords import unknown
 from skipstream._progress import Callback, listening
@@ -233,26 +240,36 @@ class Trainer:
         with listening(progress, callback, interval) as listener:
             return Summary._from_engine(*self._ready().finish(*listener))
 
-    def embeddings(self, vectors: WhichVectors = "sum", top: int | None = None) -> Embeddings:
+    def embeddings(self, vectors: WhichVectors = DEFAULT_VECTORS, top: int | None = None) -> Embeddings:
         """Returns the current vectors. Later training does not change them.
 
-        `vectors` is `"target"`, `"context"` or their `"sum"`. `top` limits them to the most frequent words.
+        `vectors` is `"target"`, `"context"`, their `"sum"`, or `"joined"`: both, one after the other, each minus its mean
+        over the vocabulary, which keeps what analogies need and has twice the dimensions. `top` limits them to the most
+        frequent words.
+
+        >>> trainer = Trainer(dimensions=20)
+        >>> _ = trainer.train([["tea", "with", "milk"]])
+        >>> trainer.embeddings("joined").vector_size
+        40
         """
         return Embeddings(self._live().embeddings(vectors, optional("top", top)))
 
-    def vector(self, word: str, vectors: WhichVectors = "sum") -> NDArray[np.float32]:
-        """Returns the current vector of one word, without copying the others. Raises `KeyError` if it is unknown."""
+    def vector(self, word: str, vectors: WhichVectors = DEFAULT_VECTORS) -> NDArray[np.float32]:
+        """Returns the current vector of one word, without copying the others. Raises `KeyError` if it is unknown.
+
+        The means of `"joined"` vectors depend on all words: for several words, `vectors_of` computes them once.
+        """
         vector: NDArray[np.float32] = self._live().vectors_of([word], vectors)[0]
         return vector
 
-    def vectors_of(self, words: Iterable[str], vectors: WhichVectors = "sum") -> NDArray[np.float32]:
+    def vectors_of(self, words: Iterable[str], vectors: WhichVectors = DEFAULT_VECTORS) -> NDArray[np.float32]:
         """Returns the current vectors of words, one row each. Raises `KeyError` if one is unknown."""
         if isinstance(words, str):
             raise TypeError("words is a str; pass a list")
         return self._live().vectors_of(list(words), vectors)
 
     def mean_vectors(
-        self, texts: Iterable[Any], vectors: WhichVectors = "sum", weighting: Weighting = "mean"
+        self, texts: Iterable[Any], vectors: WhichVectors = DEFAULT_VECTORS, weighting: Weighting = "mean"
     ) -> NDArray[np.float32]:
         """Returns the mean word vector of each text, one row each; zeros if no word is known.
 

@@ -252,8 +252,8 @@ class Word2Vec:
     def wv(self) -> Embeddings:
         """The current vectors of words seen at least `min_count` times, most frequent first.
 
-        As in gensim, these are target vectors (`vectors="target"`). `model.trainer.embeddings()` returns the sum of target
-        and context vectors, skipstream's default.
+        As in gensim, these are target vectors (`vectors="target"`). `model.trainer.embeddings()` returns skipstream's default
+        vectors, which are made of target and context vectors.
 
         The object is immutable. After more training, read `wv` again.
         """

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from skipstream._arguments import WhichVectors
+from skipstream._arguments import DEFAULT_VECTORS, WhichVectors
 from skipstream._trainer import Trainer
 
 try:
@@ -42,7 +42,8 @@ class WordVectors(base.MiniBatchTransformer):
 
     Args:
         on: The field that holds the text. If None, `x` is the text itself.
-        vectors: Which vectors: `"sum"`, `"target"` or `"context"`.
+        vectors: Which vectors: `"sum"`, `"target"`, `"context"` or `"joined"`, which has twice as many features. For
+            `"joined"`, every call reads all vectors of the vocabulary, so transform many texts at once.
         settings: Settings of `skipstream.Trainer`, by name.
 
     >>> vectors = WordVectors(dimensions=3, subsample=0, seed=7)
@@ -56,14 +57,15 @@ class WordVectors(base.MiniBatchTransformer):
     5
     """
 
-    def __init__(self, on: str | None = None, vectors: WhichVectors = "sum", **settings: Any) -> None:
+    def __init__(self, on: str | None = None, vectors: WhichVectors = DEFAULT_VECTORS, **settings: Any) -> None:
         self.on = on
         self.vectors = vectors
         self.settings = settings
         #: The underlying trainer, for word vectors (`embeddings()`) and saving.
         self.trainer = Trainer(**{"strategy": "incremental", **settings})
         prefix = "text" if on is None else on
-        self._names = [f"{prefix}_{number}" for number in range(self.trainer.dimensions)]
+        length = self.trainer.mean_vectors([], vectors=vectors).shape[1]
+        self._names = [f"{prefix}_{number}" for number in range(length)]
 
     def learn_one(self, x: Any) -> None:
         """Learns a text."""

@@ -48,7 +48,7 @@ impl Embeddings {
     /// Loads a file of any format; our own can be memory-mapped.
     #[staticmethod]
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
-    #[pyo3(signature = (path, vectors = "sum", format = None, invalid_utf8 = "error", limit = None, counts = None, in_place = true))]
+    #[pyo3(signature = (path, vectors, format = None, invalid_utf8 = "error", limit = None, counts = None, in_place = true))]
     fn load(
         py: Python<'_>,
         path: PathBuf,

@@ -143,14 +143,13 @@ impl Trainer {
     }
 
     /// The current vectors, optionally of the most frequent words only.
-    #[pyo3(signature = (vectors = "sum", top = None))]
+    #[pyo3(signature = (vectors, top = None))]
     fn embeddings(&self, py: Python<'_>, vectors: &str, top: Option<usize>) -> PyResult<Embeddings> {
         let top = top.unwrap_or(usize::MAX);
         self.with(py, |trainer| trainer.model().top_embeddings(vectors.parse()?, top)).map(Embeddings::new)
     }
 
     /// The vectors of words, one row each.
-    #[pyo3(signature = (words, vectors = "sum"))]
     fn vectors_of<'py>(
         &self,
         py: Python<'py>,
@@ -158,13 +157,13 @@ impl Trainer {
         vectors: &str,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let (dimensions, rows) = self.with(py, |trainer| {
-            let (dimensions, vectors) = (trainer.model().settings().dimensions(), vectors.parse()?);
-            let mut rows = Vec::with_capacity(words.len() * dimensions);
+            let live = trainer.model().live(vectors.parse()?);
+            let mut rows = Vec::with_capacity(words.len() * live.dimensions());
             for word in &words {
                 let unknown = || skipstream::Error::UnknownWord { word: word.clone() };
-                rows.extend(trainer.model().vector(word, vectors).ok_or_else(unknown)?);
+                rows.extend(live.vector(word).ok_or_else(unknown)?);
             }
-            Ok((dimensions, rows))
+            Ok((live.dimensions(), rows))
         })?;
         PyArray1::from_vec(py, rows).reshape([words.len(), dimensions])
     }
@@ -181,7 +180,8 @@ impl Trainer {
         let weighting = choice("weighting", weighting, &["mean", "idf", "sif"])?;
         let vectors: Vectors = vectors.parse().map_err(to_python)?;
         let (dimensions, options) = self.with(py, |trainer| {
-            Ok((trainer.model().settings().dimensions(), trainer.model().settings().text().clone()))
+            let settings = trainer.model().settings();
+            Ok((vectors.dimensions(settings.dimensions()), settings.text().clone()))
         })?;
         let column = Column::of(texts)?;
         // Iterating over a column of buffers gives values of its own types.
@@ -200,6 +200,7 @@ impl Trainer {
                 return PyArray1::from_vec(py, rows).reshape([n_texts, dimensions]);
             }
             self.with(py, |trainer| {
+                let live = trainer.model().live(vectors);
                 for text in chunk {
                     let start = rows.len();
                     rows.resize(start + dimensions, 0.0);
@@ -207,10 +208,10 @@ impl Trainer {
                     match text {
                         Text::Lines(text) => {
                             let mut lines = Lines::new(&text[..], "texts", &options)?;
-                            trainer.model().mean_vector(&mut lines, vectors, weighting, mean)?;
+                            live.mean_vector(&mut lines, weighting, mean)?;
                         }
                         Text::Tokens(mut lists) => {
-                            trainer.model().mean_vector(&mut *lists, vectors, weighting, mean)?;
+                            live.mean_vector(&mut *lists, weighting, mean)?;
                         }
                         Text::Missing => {}
                     }

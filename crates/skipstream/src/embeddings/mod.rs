@@ -4,6 +4,7 @@
 
 mod best;
 mod candidates;
+mod composition;
 mod cosine;
 mod error;
 mod expression;
@@ -23,6 +24,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) use composition::Composition;
 pub use cosine::cosines;
 pub use error::VectorsError;
 pub use expression::Expression;
@@ -31,7 +33,7 @@ pub use projection::Projection;
 #[cfg(feature = "eval")]
 pub(crate) use query::EPSILON;
 pub use query::{AnalogyRule, Combine, Neighbor, Query, Term};
-pub(crate) use rows::Rows;
+pub(crate) use rows::{MappedPair, Rows};
 #[cfg(feature = "eval")]
 pub(crate) use search::find_best;
 pub use vectors::{Origin, Vectors};
@@ -201,7 +203,7 @@ impl Embeddings {
         self.table.counts[self.checked(row)]
     }
 
-    /// The vector of a row. It is computed if it is the sum of two rows of a file that was [opened](Embeddings::open), and
+    /// The vector of a row. It is computed if it is made of two rows of a model that was [opened](Embeddings::open), and
     /// borrowed otherwise.
     ///
     /// # Panics
@@ -215,7 +217,7 @@ impl Embeddings {
         (0..self.len).map(|row| self.vector_at(row))
     }
 
-    /// All vectors, concatenated. The matrix is computed if its rows are sums, and borrowed otherwise.
+    /// All vectors, concatenated. The matrix is computed if its rows are, and borrowed otherwise.
     pub fn matrix(&self) -> Cow<'_, [f32]> {
         self.table.rows.matrix(self.len * self.dimensions())
     }

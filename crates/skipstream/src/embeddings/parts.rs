@@ -1,6 +1,6 @@
 //! Copies and parts of embeddings.
 
-use super::{Embeddings, VectorsError};
+use super::{Composition, Embeddings, Vectors, VectorsError};
 use crate::Result;
 
 impl Embeddings {
@@ -16,7 +16,19 @@ impl Embeddings {
     /// If a row does not exist.
     pub fn select(&self, rows: &[usize]) -> Result<Embeddings> {
         let vectors = rows.iter().flat_map(|&row| self.vector_at(row).into_owned()).collect();
-        self.copy(rows.iter().copied(), vectors)
+        self.copy(rows.iter().copied(), self.dimensions(), vectors)
+    }
+
+    /// A copy with vectors of one kind, of embeddings whose rows are a target row followed by a context row.
+    pub(crate) fn composed(&self, vectors: Vectors) -> Result<Embeddings> {
+        let (matrix, dimensions) = (self.matrix(), self.dimensions() / 2);
+        let rows = matrix.chunks_exact(2 * dimensions).map(|row| row.split_at(dimensions).into());
+        let composition = Composition::of(vectors, dimensions, rows.clone());
+        let dimensions = vectors.dimensions(dimensions);
+        let mut values = vec![0.0; self.len() * dimensions];
+        rows.zip(values.chunks_exact_mut(dimensions))
+            .for_each(|(row, vector)| composition.write(row, vector));
+        self.copy(0..self.len(), dimensions, values)
     }
 
     /// A copy with other counts, sorted by them. It is an error if a word has no count.
@@ -40,13 +52,18 @@ impl Embeddings {
             let divisor = if norm == 0.0 { 1.0 } else { norm };
             vectors.extend(vector.iter().map(|&value| (f64::from(value) / divisor) as f32));
         }
-        self.copy(0..self.len(), vectors)
+        self.copy(0..self.len(), self.dimensions(), vectors)
     }
 
     /// The words of some rows with their counts, and other vectors.
-    fn copy(&self, rows: impl Iterator<Item = usize>, vectors: Vec<f32>) -> Result<Embeddings> {
+    fn copy(
+        &self,
+        rows: impl Iterator<Item = usize>,
+        dimensions: usize,
+        vectors: Vec<f32>,
+    ) -> Result<Embeddings> {
         let words = rows.map(|row| (self.word(row), self.count(row)));
-        let copy = Embeddings::new(self.dimensions(), words, vectors)?;
+        let copy = Embeddings::new(dimensions, words, vectors)?;
         let (origin, text) = (self.origin.clone(), self.text.clone());
         Ok(Embeddings { has_counts: self.has_counts, origin, text, ..copy })
     }

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 
+use super::Vectors;
+use super::composition::Composition;
 use super::cosine::inverse_norm;
 use crate::bytes::MappedFloats;
 use crate::kernel::Kernel;
@@ -12,11 +15,21 @@ pub(crate) enum Rows {
     Owned { values: Vec<f32>, inverse_norms: Vec<f32> },
     /// In a memory-mapped file.
     Mapped(MappedFloats),
-    /// In a memory-mapped file, as two matrices of the same size that are added when a row is read.
-    MappedSum([MappedFloats; 2]),
+    /// In a memory-mapped file, as two matrices from which a row is composed when it is read.
+    MappedPair(MappedPair),
 }
 
-/// Rows that stay in the L1 cache while they are summed, measured and compared.
+/// The target and context matrices of a memory-mapped model.
+pub(crate) struct MappedPair {
+    vectors: Vectors,
+    /// Of each matrix.
+    dimensions: usize,
+    matrices: [MappedFloats; 2],
+    /// Made when a row is first read: opening a file must not read the matrices.
+    composition: OnceLock<Composition>,
+}
+
+/// Rows that stay in the L1 cache while they are composed, measured and compared.
 pub(super) const ROWS_IN_L1: usize = 32;
 
 impl Rows {
@@ -32,9 +45,10 @@ impl Rows {
         match self {
             Rows::Owned { values, .. } => Cow::Borrowed(&values[place]),
             Rows::Mapped(matrix) => Cow::Borrowed(&matrix.values()[place]),
-            Rows::MappedSum(matrices) => {
-                let [left, right] = matrices.each_ref().map(|matrix| &matrix.values()[place.clone()]);
-                Cow::Owned(left.iter().zip(right).map(|(left, right)| left + right).collect())
+            Rows::MappedPair(pair) => {
+                let mut vector = vec![0.0; dimensions];
+                pair.write(row..row + 1, &mut vector);
+                Cow::Owned(vector)
             }
         }
     }
@@ -44,10 +58,10 @@ impl Rows {
         match self {
             Rows::Owned { values, .. } => Cow::Borrowed(&values[..len]),
             Rows::Mapped(matrix) => Cow::Borrowed(&matrix.values()[..len]),
-            Rows::MappedSum([left, right]) => {
-                let mut sums = vec![0.0; len];
-                Kernel::best().add(&left.values()[..len], &right.values()[..len], &mut sums);
-                Cow::Owned(sums)
+            Rows::MappedPair(pair) => {
+                let mut values = vec![0.0; len];
+                pair.write(0..len / pair.vectors.dimensions(pair.dimensions), &mut values);
+                Cow::Owned(values)
             }
         }
     }
@@ -74,10 +88,10 @@ impl Rows {
         let values = match self {
             Rows::Owned { values, inverse_norms } => return (&values[place], &inverse_norms[rows]),
             Rows::Mapped(matrix) => &matrix.values()[place],
-            Rows::MappedSum([left, right]) => {
-                scratch.sums.resize(place.len(), 0.0);
-                kernel.add(&left.values()[place.clone()], &right.values()[place], &mut scratch.sums);
-                &scratch.sums
+            Rows::MappedPair(pair) => {
+                scratch.composed.resize(place.len(), 0.0);
+                pair.write(rows.clone(), &mut scratch.composed);
+                &scratch.composed
             }
         };
         let inverse_norms = &mut scratch.inverse_norms[..rows.len()];
@@ -87,9 +101,37 @@ impl Rows {
     }
 }
 
+impl MappedPair {
+    /// `dimensions` are those of the matrices, which have the same size.
+    pub fn new(vectors: Vectors, dimensions: usize, matrices: [MappedFloats; 2]) -> MappedPair {
+        MappedPair { vectors, dimensions, matrices, composition: OnceLock::new() }
+    }
+
+    /// Writes the vectors of some rows, one after the other.
+    #[inline(always)]
+    fn write(&self, rows: Range<usize>, vectors: &mut [f32]) {
+        let composition = self.composition.get_or_init(|| {
+            let n_rows = self.matrices[0].values().len() / self.dimensions;
+            Composition::of(self.vectors, self.dimensions, self.rows(0..n_rows))
+        });
+        let vectors = vectors.chunks_exact_mut(self.vectors.dimensions(self.dimensions));
+        self.rows(rows).zip(vectors).for_each(|(row, vector)| composition.write(row, vector));
+    }
+
+    #[inline(always)]
+    fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = [&[f32]; 2]> {
+        let place = rows.start * self.dimensions..rows.end * self.dimensions;
+        let [targets, contexts] = self
+            .matrices
+            .each_ref()
+            .map(|matrix| matrix.values()[place.clone()].chunks_exact(self.dimensions));
+        targets.zip(contexts).map(|(target, context)| [target, context])
+    }
+}
+
 /// Memory for what [`Rows::block`] has to compute.
 #[derive(Default)]
 pub(super) struct Scratch {
-    sums: Vec<f32>,
+    composed: Vec<f32>,
     inverse_norms: [f32; ROWS_IN_L1],
 }

@@ -10,6 +10,7 @@ use super::{Format, finalfusion, npy, projector, yskip};
 use crate::bytes::Compression;
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::{Embeddings, Origin, Vectors};
+use crate::snapshot::{self, FileKind};
 use crate::train::{Initial, InitialSource};
 use crate::{Error, Result};
 
@@ -31,8 +32,7 @@ pub struct LoadOptions {
 }
 
 impl Default for LoadOptions {
-    /// The format by content, the sum of target and context vectors, an error if a word is not UTF-8, and all words in
-    /// memory.
+    /// The format by content, the default kind of vectors, an error if a word is not UTF-8, and all words in memory.
     fn default() -> Self {
         LoadOptions {
             format: None,
@@ -118,12 +118,16 @@ fn read(first: Opened, files: &[PathBuf], format: Format, options: &LoadOptions)
 }
 
 impl Initial {
-    /// Loads vectors from a file in any [`Format`]. Of a model file, it takes the sum of target and
-    /// context vectors, which queries use.
+    /// Loads vectors from a file in any [`Format`]. Of a model, it takes the sum of target and context vectors, which has the
+    /// model's dimensions.
     pub fn load(path: impl AsRef<Path>) -> Result<Initial> {
         let path = path.as_ref();
         let format = recognize(path)?;
-        let vectors = load(path, Vectors::default())?;
+        let is_model = match format {
+            Format::Safetensors => snapshot::kind(path).is_ok_and(|kind| kind == FileKind::Training),
+            _ => format == Format::Yskip,
+        };
+        let vectors = load(path, if is_model { Vectors::Sum } else { Vectors::default() })?;
         let mut hasher = blake3::Hasher::new();
         for path in format.files(path) {
             let file = File::open(&path).map_err(Error::io(&path))?;

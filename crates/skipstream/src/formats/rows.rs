@@ -67,18 +67,6 @@ impl Rows {
         fields.enumerate().try_for_each(|(place, field)| self.push_value(parse(place, field)?))
     }
 
-    /// Adds values to those of the last word.
-    pub(super) fn add_fields<'line>(&mut self, fields: impl Iterator<Item = &'line str>) -> Checked<()> {
-        let start = self.vectors.len() - self.dimensions;
-        for ((place, field), sum) in fields.enumerate().zip(&mut self.vectors[start..]) {
-            *sum += parse(place, field)?;
-            if !sum.is_finite() {
-                return Err(Defect::NotFinite { word: self.words.len(), position: place + 1, value: *sum });
-            }
-        }
-        Ok(())
-    }
-
     /// The values of a row that was pushed before.
     pub(super) fn row_mut(&mut self, row: usize) -> &mut [f32] {
         let start = row * self.dimensions;

@@ -37,35 +37,34 @@ pub(super) fn read(reader: impl BufRead, name: &Path, vectors: Vectors) -> Resul
     else {
         return Err(first.error(Defect::Expected("smaller numbers of words and dimensions")));
     };
-    let mut rows = Rows::new(dimensions).map_err(|defect| first.error(defect))?;
+    // A row holds both vectors.
+    let mut rows = Rows::new(dimensions)
+        .and_then(|_| Rows::new(2 * dimensions))
+        .map_err(|defect| first.error(defect))?;
     while let Some(line) = lines.next()? {
-        push_line(&mut rows, line, vectors)?;
+        push_line(&mut rows, line)?;
     }
     if rows.len() != promised {
         return Err(Error::format(name, FormatError::WordCount { stated: promised, found: rows.len() }));
     }
-    rows.finish()
+    rows.finish()?.composed(vectors)
 }
 
-fn push_line(rows: &mut Rows, line: Line<'_>, vectors: Vectors) -> Result<()> {
+fn push_line(rows: &mut Rows, line: Line<'_>) -> Result<()> {
     let parts: Vec<&str> = line.text.splitn(7, '\t').collect();
     let [word, count, target, context, _, _] = parts[..] else {
         return Err(line.error(Defect::Expected("a word, its count and four vectors, separated by tabs")));
     };
     rows.push_word(word).map_err(|defect| line.error(defect))?;
     rows.push_count(line.count(count)?);
+    let dimensions = rows.dimensions() / 2;
     for vector in [target, context] {
         let n_values = fields(vector).count();
-        if n_values != rows.dimensions() {
-            return Err(line.error(Defect::Values { found: n_values, expected: rows.dimensions() }));
+        if n_values != dimensions {
+            return Err(line.error(Defect::Values { found: n_values, expected: dimensions }));
         }
     }
-    let pushed = match vectors {
-        Vectors::Target => rows.push_fields(fields(target)),
-        Vectors::Context => rows.push_fields(fields(context)),
-        Vectors::Sum => rows.push_fields(fields(target)).and_then(|()| rows.add_fields(fields(context))),
-    };
-    pushed.map_err(|defect| line.error(defect))
+    rows.push_fields(fields(target).chain(fields(context))).map_err(|defect| line.error(defect))
 }
 
 #[cfg(test)]
@@ -90,13 +89,16 @@ mod tests {
 
     #[test]
     fn words_come_by_frequency_with_the_vectors_that_are_asked_for() {
-        for (vectors, expected) in
-            [(Vectors::Target, [0.5, -1.0]), (Vectors::Context, [0.25, 2.0]), (Vectors::Sum, [0.75, 1.0])]
-        {
+        for (vectors, expected) in [
+            (Vectors::Target, &[0.5, -1.0][..]),
+            (Vectors::Context, &[0.25, 2.0]),
+            (Vectors::Sum, &[0.75, 1.0]),
+            (Vectors::Joined, &[-0.25, -1.5, -1.375, -1.0]),
+        ] {
             let embeddings = read(MODEL, vectors).unwrap();
             assert!(embeddings.words().eq(["the", "rare"]));
             assert_eq!((embeddings.count(0), embeddings.count(1)), (7, 1));
-            assert_eq!(embeddings.vector("rare").unwrap(), expected.as_slice());
+            assert_eq!(embeddings.vector("rare").unwrap(), expected);
         }
     }
 
@@ -124,8 +126,8 @@ mod tests {
             ("\t7\t", " ", "line 3: expected a word, its count and four vectors, separated by tabs"),
             ("rare", "the", "line 3: `the` is repeated; it is also word 1"),
             ("0.250000 2", "2", "line 2: 1 values; expected 2"),
-            ("4.000000", "x", "line 3: value 2 is `x`; it must be a number"),
-            ("4.000000", "nan", "line 3: value 2 of word 2 is NaN; it must be finite"),
+            ("4.000000", "x", "line 3: value 4 is `x`; it must be a number"),
+            ("4.000000", "nan", "line 3: value 4 of word 2 is NaN; it must be finite"),
         ] {
             assert_refused(&MODEL.replacen(from, to, 1), message);
         }

@@ -68,17 +68,3 @@ pub(super) fn squares<S: Instructions>(set: S, dimensions: usize, rows: &[f32], 
         *result = dot(set, row, row);
     }
 }
-
-/// The sums of values, side by side.
-#[inline(always)]
-pub(super) fn add<S: Instructions>(set: S, left: &[f32], right: &[f32], sums: &mut [f32]) {
-    let (left, left_rest) = left.as_chunks::<LANES>();
-    let (right, right_rest) = right.as_chunks::<LANES>();
-    let (sums, sums_rest) = sums.as_chunks_mut::<LANES>();
-    for ((left, right), sum) in left.iter().zip(right).zip(sums) {
-        set.store(set.add(set.load(left), set.load(right)), sum);
-    }
-    for ((left, right), sum) in left_rest.iter().zip(right_rest).zip(sums_rest) {
-        *sum = left + right;
-    }
-}

@@ -197,9 +197,6 @@ for_every_set! {
 
     /// The dot product of each row with itself.
     fn squares(dimensions: usize, rows: &[f32], squares: &mut [f32]) = compare::squares;
-
-    /// The sums of values, side by side.
-    fn add(left: &[f32], right: &[f32], sums: &mut [f32]) = compare::add;
 }
 
 /// σ(x) as the kernels compute it.

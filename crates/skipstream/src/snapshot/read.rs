@@ -32,7 +32,7 @@ impl Trainer {
         let config = Config { threads, ..metadata.config.clone() };
         let mut trainer = Trainer::of_any_strategy(config, Kernel::best())?;
         if let Some(source) = metadata.initial.clone() {
-            trainer = trainer.with_initial(Initial { vectors: file.embeddings(INITIAL, None)?, source })?;
+            trainer = trainer.with_initial(Initial { vectors: file.embeddings(INITIAL)?, source })?;
         }
         let (vocabulary, ids) = file.vocabulary(&metadata, &trainer.settings)?;
         trainer.stream.vocabulary = vocabulary;

@@ -7,7 +7,7 @@ use super::file::{ModelFile, VectorsNames, slices};
 use super::metadata::{Contents, VectorsMetadata};
 use super::tensor::{Named, Tensor, word_tensors, write_file};
 use crate::corpus::TextOptions;
-use crate::embeddings::{Embeddings, Origin, Rows, Vectors, WordList};
+use crate::embeddings::{Composition, Embeddings, MappedPair, Origin, Rows, Vectors, WordList};
 use crate::error::{Error, Result};
 
 pub(super) const VECTORS: VectorsNames =
@@ -56,11 +56,13 @@ impl Embeddings {
 
     /// Loads the vectors of a model file or a vectors file, and verifies their checksums.
     ///
-    /// A vectors file has one kind of vectors only, so `vectors` must then be the default.
+    /// A vectors file has one kind of vectors only, so `vectors` must then be that kind or the default.
     pub fn load(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
         let (mut file, selection) = Selection::open(path.as_ref(), vectors)?;
-        let names = VectorsNames { vectors: selection.matrix, ..VECTORS };
-        let embeddings = file.embeddings(names, selection.other)?;
+        let embeddings = match selection.matrices {
+            Matrices::One(matrix) => file.embeddings(VectorsNames { vectors: matrix, ..VECTORS })?,
+            Matrices::Pair(matrices) => file.composed(vectors, matrices)?,
+        };
         Ok(selection.describe(embeddings))
     }
 
@@ -87,26 +89,35 @@ impl Embeddings {
         let (mut file, selection) = Selection::open(path, vectors)?;
         let (words, ends) = file.words(VECTORS)?;
         let counts = file.tensor("counts")?;
-        let matrix = file.map(selection.matrix)?;
-        let rows = match selection.other {
-            None => matrix.map(Rows::Mapped),
-            Some(other) => {
-                matrix.zip(file.map(other)?).map(|(matrix, other)| Rows::MappedSum([matrix, other]))
+        let (dimensions, rows) = match selection.matrices {
+            Matrices::One(matrix) => (file.sizes.dimensions, file.map(matrix)?.map(Rows::Mapped)),
+            Matrices::Pair([target, context]) => {
+                let dimensions = file.sizes.dimensions;
+                let pair = file.map(target)?.zip(file.map(context)?);
+                let pair =
+                    pair.map(|(target, context)| MappedPair::new(vectors, dimensions, [target, context]));
+                (vectors.dimensions(dimensions), pair.map(Rows::MappedPair))
             }
         };
         // Another program may have written the tensors without alignment.
         let Some(rows) = rows else { return Embeddings::load(path, vectors) };
         let words = WordList::unindexed(words, ends);
-        let embeddings = Embeddings::in_place(words, counts, file.sizes.dimensions, rows);
+        let embeddings = Embeddings::in_place(words, counts, dimensions, rows);
         Ok(selection.describe(embeddings.ok_or_else(|| file.defect(ModelFileError::Order))?))
     }
 }
 
+/// The tensors that hold the chosen vectors.
+#[derive(Clone, Copy)]
+enum Matrices {
+    One(&'static str),
+    /// Target and context, from which the vectors are composed.
+    Pair([&'static str; 2]),
+}
+
 /// The vectors that were chosen of a file.
 struct Selection {
-    matrix: &'static str,
-    /// The matrix to add to it.
-    other: Option<&'static str>,
+    matrices: Matrices,
     origin: Option<Origin>,
     has_counts: bool,
     text: TextOptions,
@@ -117,10 +128,10 @@ impl Selection {
         let (file, metadata) = ModelFile::open(path)?;
         let selection = match metadata.contents {
             Contents::Training(training) => {
-                let (matrix, other) = match vectors {
-                    Vectors::Target => ("target", None),
-                    Vectors::Context => ("context", None),
-                    Vectors::Sum => ("target", Some("context")),
+                let matrices = match vectors {
+                    Vectors::Target => Matrices::One("target"),
+                    Vectors::Context => Matrices::One("context"),
+                    Vectors::Sum | Vectors::Joined => Matrices::Pair(["target", "context"]),
                 };
                 let origin = Origin {
                     source: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -128,14 +139,15 @@ impl Selection {
                     vectors: Some(vectors),
                 };
                 let text = training.config.text;
-                Selection { matrix, other, origin: Some(origin), has_counts: true, text }
+                Selection { matrices, origin: Some(origin), has_counts: true, text }
             }
             Contents::Vectors(VectorsMetadata { origin, counts_are_places, text }) => {
-                if vectors != Vectors::Sum {
+                let own = origin.as_ref().and_then(|origin| origin.vectors);
+                if ![Vectors::default(), own.unwrap_or_default()].contains(&vectors) {
                     return Err(Error::model_file(path, ModelFileError::OneKind { vectors }));
                 }
                 let (has_counts, text) = (!counts_are_places, text.unwrap_or_default());
-                Selection { matrix: "vectors", other: None, origin, has_counts, text }
+                Selection { matrices: Matrices::One("vectors"), origin, has_counts, text }
             }
         };
         Ok((file, selection))
@@ -149,16 +161,36 @@ impl Selection {
 }
 
 impl ModelFile {
-    /// Embeddings with the vectors of one matrix, or the sum of two.
-    pub(super) fn embeddings(&mut self, names: VectorsNames, other: Option<&str>) -> Result<Embeddings> {
+    /// Embeddings with the vectors of one matrix.
+    pub(super) fn embeddings(&mut self, names: VectorsNames) -> Result<Embeddings> {
+        let values = self.tensor(names.vectors)?;
+        self.embeddings_of(self.sizes.dimensions, names, values)
+    }
+
+    /// Embeddings with vectors composed of two matrices.
+    fn composed(&mut self, vectors: Vectors, [target, context]: [&str; 2]) -> Result<Embeddings> {
+        let matrices: [Vec<f32>; 2] = [self.tensor(target)?, self.tensor(context)?];
+        let dimensions = self.sizes.dimensions;
+        let [targets, contexts] = matrices.each_ref().map(|matrix| matrix.chunks_exact(dimensions));
+        let rows = targets.zip(contexts).map(|(target, context)| [target, context]);
+        let composition = Composition::of(vectors, dimensions, rows.clone());
+        let dimensions = vectors.dimensions(dimensions);
+        let mut values = vec![0.0; rows.len() * dimensions];
+        rows.zip(values.chunks_exact_mut(dimensions))
+            .for_each(|(row, vector)| composition.write(row, vector));
+        drop(matrices);
+        self.embeddings_of(dimensions, VECTORS, values)
+    }
+
+    fn embeddings_of(
+        &mut self,
+        dimensions: usize,
+        names: VectorsNames,
+        values: Vec<f32>,
+    ) -> Result<Embeddings> {
         let (words, ends) = self.words(names)?;
         let counts: Vec<u64> = self.tensor(names.counts)?;
-        let mut values: Vec<f32> = self.tensor(names.vectors)?;
-        if let Some(other) = other {
-            let others: Vec<f32> = self.tensor(other)?;
-            values.iter_mut().zip(others).for_each(|(value, other)| *value += other);
-        }
         let words = slices(&words, &ends).zip(counts);
-        Embeddings::new(self.sizes.dimensions, words, values).map_err(|error| self.contradiction(error))
+        Embeddings::new(dimensions, words, values).map_err(|error| self.contradiction(error))
     }
 }

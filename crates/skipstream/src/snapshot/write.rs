@@ -1,6 +1,5 @@
 //! The state of a trainer → file.
 
-use std::cmp::Reverse;
 use std::path::Path;
 
 use super::metadata::{Contents, TrainingMetadata};
@@ -9,7 +8,7 @@ use super::vectors::{INITIAL, vectors_tensors};
 use crate::error::{Error, Result};
 use crate::parameters::{Accumulators, Layout, Matrix, Side};
 use crate::train::{Method, ReplayBuffer, Stream, Trainer};
-use crate::vocabulary::{Vocabulary, WordId, WordTimes};
+use crate::vocabulary::{WordId, WordTimes};
 
 impl Trainer {
     /// Saves the whole state. The old file stays in place until the new one is complete and on disk.
@@ -26,7 +25,7 @@ impl Trainer {
     /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.check_finite()?;
-        let ids = by_frequency(&self.stream.vocabulary);
+        let ids = self.ids_by_frequency(usize::MAX);
         write_file(path.as_ref(), self.tensors(&ids), Contents::Training(Box::new(self.metadata())))
     }
 
@@ -112,13 +111,6 @@ impl Trainer {
         }
         tensors
     }
-}
-
-/// The words in the order of the rows: the most frequent first, words with equal counts in alphabetical order.
-fn by_frequency(vocabulary: &Vocabulary) -> Vec<WordId> {
-    let mut ids: Vec<WordId> = vocabulary.ids().collect();
-    ids.sort_unstable_by_key(|&id| (Reverse(vocabulary.count(id)), vocabulary.word(id)));
-    ids
 }
 
 fn indices(ids: &[WordId]) -> impl Iterator<Item = u32> {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Trainer;
 use crate::corpus::{Sentence, Source};
-use crate::embeddings::Vectors;
+use crate::embeddings::{Composition, Vectors};
 use crate::error::Result;
 use crate::vocabulary::WordId;
 
@@ -33,26 +33,26 @@ impl Weighting {
     }
 }
 
-/// Reads the vectors of a few words without copying all of them.
 impl Trainer {
-    /// The vector of a word, as it is written or else as the text settings write it; `None` if the word is not in the
-    /// vocabulary.
+    /// The vectors of single words, without a copy of all of them.
+    ///
+    /// If the vectors are [joined](Vectors::Joined), this reads all rows once, because the means depend on every word. So
+    /// ask for several words through one value.
     ///
     /// ```
-    /// use skipstream::{Config, Trainer, Vectors, corpus};
+    /// use skipstream::{Config, Trainer, Vectors};
     ///
-    /// let config = Config { dimensions: 16, ..Config::default() };
-    /// let mut lines = corpus::Lines::new("tea with milk".as_bytes(), "text", &config.text)?;
-    /// let mut trainer = Trainer::new(config)?;
-    /// trainer.train_source(&mut lines)?;
-    /// assert_eq!(trainer.vector("tea", Vectors::Sum).map(|vector| vector.len()), Some(16));
-    /// assert_eq!(trainer.vector("sugar", Vectors::Sum), None);
+    /// let mut trainer = Trainer::new(Config { dimensions: 16, ..Config::default() })?;
+    /// trainer.train([["tea", "with", "milk"]])?;
+    /// assert_eq!(trainer.live(Vectors::Sum).vector("tea").map(|vector| vector.len()), Some(16));
+    /// assert_eq!(trainer.live(Vectors::Joined).vector("tea").map(|vector| vector.len()), Some(32));
+    /// assert_eq!(trainer.live(Vectors::Sum).vector("sugar"), None);
     /// # Ok::<(), skipstream::Error>(())
     /// ```
-    pub fn vector(&self, word: &str, vectors: Vectors) -> Option<Vec<f32>> {
-        let mut vector = vec![0.0; self.settings().dimensions()];
-        self.add_vector(self.id_of(word)?, vectors, 1.0, &mut vector);
-        Some(vector)
+    pub fn live(&self, vectors: Vectors) -> LiveVectors<'_> {
+        let ids = if vectors.is_centered() { self.ids_by_frequency(usize::MAX) } else { Vec::new() };
+        let dimensions = vectors.dimensions(self.settings().dimensions());
+        LiveVectors { trainer: self, composition: self.composition(vectors, &ids), dimensions }
     }
 
     /// The count of a word, which is looked up like its vector.
@@ -64,6 +64,29 @@ impl Trainer {
         let id = self.vocabulary().id(word);
         id.or_else(|| self.vocabulary().id(&self.settings().text().only_token(word)?))
     }
+}
+
+/// The vectors of a trainer's words, read one by one; see [`Trainer::live`].
+#[derive(Debug)]
+pub struct LiveVectors<'a> {
+    trainer: &'a Trainer,
+    composition: Composition,
+    dimensions: usize,
+}
+
+impl LiveVectors<'_> {
+    /// The length of every vector.
+    pub fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// The vector of a word, as it is written or else as the text settings write it; `None` if the word is not in the
+    /// vocabulary.
+    pub fn vector(&self, word: &str) -> Option<Vec<f32>> {
+        let mut vector = vec![0.0; self.dimensions];
+        self.composition.write(self.trainer.rows(self.trainer.id_of(word)?), &mut vector);
+        Some(vector)
+    }
 
     /// Writes the weighted mean of the vectors of the words of a text to `mean`, and returns the number of words. Words out
     /// of vocabulary are ignored; if there are no others, the mean is zero.
@@ -73,19 +96,19 @@ impl Trainer {
     pub fn mean_vector(
         &self,
         text: &mut dyn Source,
-        vectors: Vectors,
         weighting: Weighting,
         mean: &mut [f32],
     ) -> Result<usize> {
-        assert_eq!(mean.len(), self.settings().dimensions(), "a mean is as long as a vector");
+        assert_eq!(mean.len(), self.dimensions, "a mean is as long as a vector");
         mean.fill(0.0);
         let (mut n_known, mut total) = (0, 0.0);
-        let tokens = self.progress().tokens;
-        let mut sentence = Sentence::default();
+        let (tokens, vocabulary) = (self.trainer.progress().tokens, self.trainer.vocabulary());
+        let (mut sentence, mut vector) = (Sentence::default(), vec![0.0; self.dimensions]);
         while text.read(&mut sentence)?.is_sentence() {
-            for id in sentence.tokens().filter_map(|word| self.vocabulary().id(word)) {
-                let weight = weighting.weight(self.vocabulary().count(id), tokens);
-                self.add_vector(id, vectors, weight, mean);
+            for id in sentence.tokens().filter_map(|word| vocabulary.id(word)) {
+                let weight = weighting.weight(vocabulary.count(id), tokens);
+                self.composition.write(self.trainer.rows(id), &mut vector);
+                mean.iter_mut().zip(&vector).for_each(|(sum, value)| *sum += weight * value);
                 n_known += 1;
                 total += weight;
             }
@@ -94,19 +117,6 @@ impl Trainer {
             mean.iter_mut().for_each(|value| *value /= total);
         }
         Ok(n_known)
-    }
-
-    fn add_vector(&self, id: WordId, vectors: Vectors, weight: f32, sum: &mut [f32]) {
-        let (target, context) = (self.parameters().target(id), self.parameters().context(id));
-        let mut add = |row: &[f32]| sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * value);
-        match vectors {
-            Vectors::Target => add(target),
-            Vectors::Context => add(context),
-            Vectors::Sum => sum
-                .iter_mut()
-                .zip(target.iter().zip(context))
-                .for_each(|(sum, (t, c))| *sum += weight * (t + c)),
-        }
     }
 }
 
@@ -127,24 +137,24 @@ mod tests {
     #[test]
     fn single_vectors_are_those_of_the_embeddings() {
         let trainer = trainer();
-        for vectors in [Vectors::Target, Vectors::Context, Vectors::Sum] {
-            let embeddings = trainer.embeddings_of(vectors).unwrap();
+        for vectors in Vectors::ALL {
+            let (live, embeddings) = (trainer.live(vectors), trainer.embeddings_of(vectors).unwrap());
             for row in 0..embeddings.len() {
-                let vector = trainer.vector(embeddings.word(row), vectors).unwrap();
-                assert_eq!(vector, *embeddings.vector_at(row));
+                assert_eq!(live.vector(embeddings.word(row)).unwrap(), *embeddings.vector_at(row));
             }
+            assert!(live.vector("cocoa").is_none());
         }
-        assert!(trainer.vector("cocoa", Vectors::Sum).is_none());
     }
 
     #[test]
     fn rare_words_count_more_by_their_inverse_frequency() {
         let trainer = trainer();
-        let vector = |word: &str| trainer.vector(word, Vectors::Sum).unwrap();
+        let live = trainer.live(Vectors::Sum);
+        let vector = |word: &str| live.vector(word).unwrap();
         for weighting in [Weighting::Idf, Weighting::Sif] {
             let mut mean = vec![0.0; 7];
             let mut lines = Lines::new("tea with".as_bytes(), "text", trainer.settings().text()).unwrap();
-            trainer.mean_vector(&mut lines, Vectors::Sum, weighting, &mut mean).unwrap();
+            live.mean_vector(&mut lines, weighting, &mut mean).unwrap();
             // Of 300 tokens, 50 are `tea` and 100 are `with`.
             let (rare, frequent) = (weighting.weight(50, 300), weighting.weight(100, 300));
             assert!(rare > frequent && frequent > 0.0);
@@ -157,17 +167,18 @@ mod tests {
     #[test]
     fn a_mean_is_of_the_known_words_and_zero_where_there_are_none() {
         let trainer = trainer();
-        let mut mean = vec![1.0; 7];
+        let live = trainer.live(Vectors::Joined);
+        let mut mean = vec![1.0; 14];
         let mean_of = |text: &str, mean: &mut [f32]| {
             let mut lines = Lines::new(text.as_bytes(), "text", trainer.settings().text()).unwrap();
-            trainer.mean_vector(&mut lines, Vectors::Sum, Weighting::Mean, mean).unwrap()
+            live.mean_vector(&mut lines, Weighting::Mean, mean).unwrap()
         };
         assert_eq!(mean_of("tea cocoa\nmilk tea", &mut mean), 3);
-        let [tea, milk] = ["tea", "milk"].map(|word| trainer.vector(word, Vectors::Sum).unwrap());
+        let [tea, milk] = ["tea", "milk"].map(|word| live.vector(word).unwrap());
         for (value, (tea, milk)) in mean.iter().zip(tea.iter().zip(&milk)) {
             assert!((value - (2.0 * tea + milk) / 3.0).abs() < 1e-6);
         }
         assert_eq!(mean_of("cocoa", &mut mean), 0);
-        assert_eq!(mean, [0.0; 7]);
+        assert_eq!(mean, [0.0; 14]);
     }
 }

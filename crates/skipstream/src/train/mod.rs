@@ -24,7 +24,7 @@ mod sentences;
 mod trainer;
 
 pub use initial::{Initial, InitialSource};
-pub use live::Weighting;
+pub use live::{LiveVectors, Weighting};
 pub use memory::MemoryBound;
 pub(crate) use mini_batch::MiniBatch;
 pub(crate) use passes::Passes;

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::{Initial, MemoryBound, MiniBatch, Observer, Passes, Progress, Sentences, StopReason, Totals};
 use crate::config::{Config, MiniBatchOptions, Settings, Strategy};
 use crate::corpus::{Files, Follow, Input, Layout, Ledger, Lines, Read, Sentence, Source, TokenLists};
-use crate::embeddings::{Embeddings, Vectors};
+use crate::embeddings::{Composition, Embeddings, Vectors};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::parameters::Parameters;
@@ -221,9 +221,9 @@ impl Trainer {
         Follow::plan(paths, &self.ledger, false, self.settings.text(), &Layout::Text)
     }
 
-    /// A copy of the vectors as they are now: the sum of target and context.
+    /// A copy of the vectors of the [default](Vectors::default) kind as they are now.
     pub fn embeddings(&self) -> Result<Embeddings> {
-        self.embeddings_of(Vectors::Sum)
+        self.embeddings_of(Vectors::default())
     }
 
     /// A copy of the vectors of one kind as they are now.
@@ -231,28 +231,45 @@ impl Trainer {
         self.top_embeddings(vectors, usize::MAX)
     }
 
-    /// A copy of the vectors of the most frequent words, at most `most`.
+    /// A copy of the vectors of the most frequent words, at most `most`: the first rows of [`Trainer::embeddings_of`].
     pub fn top_embeddings(&self, vectors: Vectors, most: usize) -> Result<Embeddings> {
-        let Stream { vocabulary, parameters, .. } = &self.stream;
+        let vocabulary = &self.stream.vocabulary;
+        // In order already, so that nothing is copied twice.
+        let mut ids = self.ids_by_frequency(if vectors.is_centered() { usize::MAX } else { most });
+        let composition = self.composition(vectors, &ids);
+        ids.truncate(most);
+        let dimensions = vectors.dimensions(self.settings.dimensions());
+        let mut values = vec![0.0; ids.len() * dimensions];
+        for (&id, vector) in ids.iter().zip(values.chunks_exact_mut(dimensions)) {
+            composition.write(self.rows(id), vector);
+        }
+        let words = ids.iter().map(|&id| (vocabulary.word(id), vocabulary.count(id)));
+        Ok(Embeddings::new(dimensions, words, values)?.with_text(self.settings.text()))
+    }
+
+    /// The most frequent words in the order of the rows of embeddings and files: equal counts are sorted by word.
+    pub(crate) fn ids_by_frequency(&self, most: usize) -> Vec<WordId> {
+        let vocabulary = &self.stream.vocabulary;
         let rank = |id: &WordId| (Reverse(vocabulary.count(*id)), vocabulary.word(*id));
         let mut ids: Vec<WordId> = vocabulary.ids().collect();
         if most < ids.len() {
             ids.select_nth_unstable_by(most, |one, other| rank(one).cmp(&rank(other)));
             ids.truncate(most);
         }
-        // In order already, so that nothing is copied twice.
         ids.sort_unstable_by(|one, other| rank(one).cmp(&rank(other)));
-        let mut values = Vec::with_capacity(ids.len() * self.settings.dimensions());
-        for &id in &ids {
-            let (target, context) = (parameters.target(id), parameters.context(id));
-            match vectors {
-                Vectors::Target => values.extend_from_slice(target),
-                Vectors::Context => values.extend_from_slice(context),
-                Vectors::Sum => values.extend(target.iter().zip(context).map(|(t, c)| t + c)),
-            }
-        }
-        let words = ids.iter().map(|&id| (vocabulary.word(id), vocabulary.count(id)));
-        Ok(Embeddings::new(self.settings.dimensions(), words, values)?.with_text(self.settings.text()))
+        ids
+    }
+
+    /// How vectors are composed of rows now. If they are centered, all words must be given, in order.
+    pub(super) fn composition(&self, vectors: Vectors, by_frequency: &[WordId]) -> Composition {
+        let rows = by_frequency.iter().map(|&id| self.rows(id));
+        Composition::of(vectors, self.settings.dimensions(), rows)
+    }
+
+    /// The target and context row of a word.
+    pub(super) fn rows(&self, id: WordId) -> [&[f32]; 2] {
+        let parameters = &self.stream.parameters;
+        [parameters.target(id), parameters.context(id)]
     }
 
     /// Sets the number of threads; by default all cores. The model does not depend on it.

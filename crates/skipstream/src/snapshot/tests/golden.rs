@@ -81,8 +81,10 @@ fn golden_files_load_continue_and_are_saved_again() {
         fs::create_dir_all(golden("")).unwrap();
         for (name, trainer) in models() {
             trainer.save(golden(name)).unwrap();
-            trainer.embeddings().unwrap().save(golden("vectors.safetensors")).unwrap();
+            trainer.embeddings_of(Vectors::Sum).unwrap().save(golden("vectors.safetensors")).unwrap();
         }
+        let joined = Embeddings::load(golden("mini-batch.safetensors"), Vectors::Joined).unwrap();
+        joined.save(golden("joined.safetensors")).unwrap();
     }
     let (_folder, again) = place();
     let mut found = String::new();
@@ -94,14 +96,20 @@ fn golden_files_load_continue_and_are_saved_again() {
         found += &answers(&Embeddings::load(golden(name), Vectors::Sum).unwrap());
         learn(&mut trainer, AFTER);
         writeln!(found, "{name}, continued").unwrap();
-        found += &answers(&trainer.embeddings().unwrap());
+        found += &answers(&trainer.embeddings_of(Vectors::Sum).unwrap());
     }
-    let name = "vectors.safetensors";
-    let vectors = Embeddings::load(golden(name), Vectors::Sum).unwrap();
-    vectors.save(&again).unwrap();
-    assert!(content(&again) == content(&golden(name)), "{name} is saved with other content");
-    writeln!(found, "{name}").unwrap();
-    found += &answers(&vectors);
+    Embeddings::load(golden("mini-batch.safetensors"), Vectors::Joined).unwrap().save(&again).unwrap();
+    assert!(
+        content(&again) == content(&golden("joined.safetensors")),
+        "the joined vectors of a model are others"
+    );
+    for name in ["vectors.safetensors", "joined.safetensors"] {
+        let vectors = Embeddings::load(golden(name), Vectors::default()).unwrap();
+        vectors.save(&again).unwrap();
+        assert!(content(&again) == content(&golden(name)), "{name} is saved with other content");
+        writeln!(found, "{name}").unwrap();
+        found += &answers(&vectors);
+    }
     if std::env::var_os("SKIPSTREAM_WRITE_GOLDEN").is_some() {
         fs::write(golden("answers.txt"), &found).unwrap();
     }

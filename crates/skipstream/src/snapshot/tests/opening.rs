@@ -44,8 +44,8 @@ proptest! {
         let words = (0..values.len() / dimensions).map(|number| (format!("w{number}"), number as u64 / 3));
         let saved = Embeddings::new(dimensions, words, values).unwrap();
         saved.save(&path).unwrap();
-        let opened = Embeddings::open(&path, Vectors::Sum).unwrap();
-        prop_assert_eq!(answers(&opened), answers(&Embeddings::load(&path, Vectors::Sum).unwrap()));
+        let opened = Embeddings::open(&path, Vectors::default()).unwrap();
+        prop_assert_eq!(answers(&opened), answers(&Embeddings::load(&path, Vectors::default()).unwrap()));
         prop_assert_eq!(answers(&opened.top(n)), answers(&saved.top(n)));
     }
 }
@@ -54,7 +54,7 @@ proptest! {
 fn every_kind_of_vectors_of_a_model_is_the_same_opened_and_loaded() {
     let (_folder, path) = place();
     small_trainer().save(&path).unwrap();
-    for vectors in [Vectors::Target, Vectors::Context, Vectors::Sum] {
+    for vectors in Vectors::ALL {
         let opened = Embeddings::open(&path, vectors).unwrap();
         assert_eq!(answers(&opened), answers(&Embeddings::load(&path, vectors).unwrap()));
     }
@@ -67,7 +67,7 @@ fn rows_in_another_order_are_refused() {
     let ids: Vec<WordId> = trainer.vocabulary().ids().collect();
     let contents = Contents::Training(Box::new(trainer.metadata()));
     write_file(&path, trainer.tensors(&ids), contents).unwrap();
-    let message = Embeddings::open(&path, Vectors::Sum).unwrap_err().to_string();
+    let message = Embeddings::open(&path, Vectors::default()).unwrap_err().to_string();
     assert!(message.contains("its words are not sorted by frequency"), "{message}");
 }
 
@@ -75,7 +75,7 @@ fn rows_in_another_order_are_refused() {
 fn a_file_that_is_replaced_or_deleted_stays_as_it_was() {
     let (_folder, path) = place();
     small_trainer().save(&path).unwrap();
-    let opened = Embeddings::open(&path, Vectors::Sum).unwrap();
+    let opened = Embeddings::open(&path, Vectors::default()).unwrap();
     let before = answers(&opened);
     Embeddings::new(1, [("other", 1)], vec![1.0]).unwrap().save(&path).unwrap();
     assert_eq!(answers(&opened), before);
@@ -89,7 +89,7 @@ fn a_flipped_bit_in_what_is_read_is_found() {
         let (_folder, path) = place();
         small_trainer().save(&path).unwrap();
         change(&path, |bytes| flip_a_bit(bytes, tensor));
-        let message = Embeddings::open(&path, Vectors::Sum).unwrap_err().to_string();
+        let message = Embeddings::open(&path, Vectors::default()).unwrap_err().to_string();
         assert!(message.contains(&format!("the checksum of `{tensor}` is wrong")), "{message}");
     }
 }
@@ -100,7 +100,7 @@ fn a_file_of_another_length_is_refused() {
         let (_folder, path) = place();
         small_trainer().save(&path).unwrap();
         change(&path, |bytes| if lengthen { bytes.push(0) } else { bytes.truncate(bytes.len() / 2) });
-        let error = Embeddings::open(&path, Vectors::Sum).unwrap_err();
+        let error = Embeddings::open(&path, Vectors::default()).unwrap_err();
         assert!(matches!(error, Error::ModelFile { .. }), "{error:?}");
     }
 }
@@ -111,8 +111,32 @@ fn matrices_of_different_shapes_are_refused() {
     small_trainer().save(&path).unwrap();
     change(&path, |bytes| replace(bytes, r#""shape":[8,5]"#, r#""shape":[5,8]"#));
     for read in [Embeddings::open, Embeddings::load] {
-        let message = read(&path, Vectors::Sum).unwrap_err().to_string();
+        let message = read(&path, Vectors::default()).unwrap_err().to_string();
         assert!(message.contains("is F32 [5, 8]; it must be F32 [8, 5]"), "{message}");
+    }
+}
+
+#[test]
+fn a_value_of_a_model_that_is_not_finite_spoils_only_its_own_word() {
+    let (_folder, path) = place();
+    let trainer = small_trainer();
+    trainer.save(&path).unwrap();
+    let bytes = trainer.embeddings_of(Vectors::Target).unwrap().vector_at(2)[1].to_le_bytes();
+    change(&path, |model| {
+        let at = model.windows(4).position(|window| window == bytes).unwrap();
+        model[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    });
+    for vectors in [Vectors::Sum, Vectors::Joined] {
+        let opened = Embeddings::open(&path, vectors).unwrap();
+        for (row, word) in opened.words().enumerate() {
+            match opened.neighbors(word, 9) {
+                Ok(found) => assert!(row != 2 && found.iter().any(|found| found.similarity != 0.0)),
+                Err(error) => {
+                    let message = format!("value 2 of `{word}` (word 3) is NaN");
+                    assert!(row == 2 && error.to_string().starts_with(&message), "{error}");
+                }
+            }
+        }
     }
 }
 
@@ -126,7 +150,7 @@ fn a_value_that_is_not_finite_spoils_only_its_own_word() {
             let at = bytes.windows(4).position(|window| window == 7.25f32.to_le_bytes()).unwrap();
             bytes[at..at + 4].copy_from_slice(&odd.to_le_bytes());
         });
-        let opened = Embeddings::open(&path, Vectors::Sum).unwrap();
+        let opened = Embeddings::open(&path, Vectors::default()).unwrap();
         let nearest: Vec<(&str, f32)> =
             opened.neighbors("a", 9).unwrap().iter().map(|found| (found.word, found.similarity)).collect();
         assert_eq!(nearest, [("b", 0.6), ("c", 0.0), ("d", -1.0)]);

@@ -1,5 +1,6 @@
 //! The state of a trainer.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::super::metadata::{Contents, TrainingMetadata};
@@ -150,12 +151,74 @@ fn the_vectors_of_a_file_are_the_trainers() {
     let (_folder, path) = place();
     small_trainer().save(&path).unwrap();
     let trainer = Trainer::load(&path, None).unwrap();
-    for vectors in [Vectors::Target, Vectors::Context, Vectors::Sum] {
+    for vectors in Vectors::ALL {
         let from_file = Embeddings::load(&path, vectors).unwrap();
         let from_trainer = trainer.embeddings_of(vectors).unwrap();
         assert!(from_file.vectors().eq(from_trainer.vectors()));
         assert!(from_file.words().eq(from_trainer.words()));
     }
+}
+
+/// The definition of joined vectors, in plain loops over the tensors of a file.
+#[test]
+fn joined_vectors_are_the_centered_target_row_and_the_centered_context_row() {
+    let (_folder, path) = place();
+    let trainer = small_trainer();
+    trainer.save(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let model = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let (n_words, dimensions) = (8, 5);
+    let mut expected = vec![0.0f32; n_words * 2 * dimensions];
+    for (half, name) in ["target", "context"].into_iter().enumerate() {
+        let matrix: &[f32] = bytemuck::cast_slice(model.tensor(name).unwrap().data());
+        for dimension in 0..dimensions {
+            let mut sum = 0.0f64;
+            for row in 0..n_words {
+                sum += f64::from(matrix[row * dimensions + dimension]);
+            }
+            let mean = (sum / n_words as f64) as f32;
+            for row in 0..n_words {
+                expected[(2 * row + half) * dimensions + dimension] =
+                    matrix[row * dimensions + dimension] - mean;
+            }
+        }
+    }
+    let joined = Vectors::Joined;
+    let all = [
+        Embeddings::load(&path, joined).unwrap(),
+        Embeddings::open(&path, joined).unwrap(),
+        trainer.embeddings_of(joined).unwrap(),
+    ];
+    for embeddings in all {
+        assert_eq!(embeddings.dimensions(), 2 * dimensions);
+        assert_eq!(*embeddings.matrix(), expected);
+        assert!(embeddings.vectors().eq(expected.chunks(2 * dimensions)));
+        assert_eq!(
+            *embeddings.top(3).matrix(),
+            expected[..3 * 2 * dimensions],
+            "the mean is that of all words"
+        );
+    }
+    assert_eq!(*trainer.top_embeddings(joined, 3).unwrap().matrix(), expected[..3 * 2 * dimensions]);
+}
+
+#[test]
+fn joined_vectors_are_saved_as_plain_rows() {
+    let (_folder, model) = place();
+    let (_other_folder, vectors) = place();
+    small_trainer().save(&model).unwrap();
+    let joined = Embeddings::open(&model, Vectors::Joined).unwrap();
+    joined.save(&vectors).unwrap();
+    for kind in [Vectors::default(), Vectors::Joined] {
+        let saved = Embeddings::open(&vectors, kind).unwrap();
+        assert!(saved.is_mapped() && matches!(saved.matrix(), Cow::Borrowed(_)));
+        assert_eq!(saved.origin(), joined.origin());
+        assert_eq!(*saved.matrix(), *joined.matrix());
+        for word in joined.words() {
+            assert_eq!(saved.neighbors(word, 5).unwrap(), joined.neighbors(word, 5).unwrap());
+        }
+    }
+    assert!(Embeddings::load(&vectors, Vectors::Target).is_err(), "another kind than it has");
 }
 
 #[test]

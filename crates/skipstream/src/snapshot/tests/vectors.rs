@@ -42,7 +42,7 @@ fn complaint_of(tensors: Vec<Named<'static>>) -> String {
 }
 
 fn defect(path: &std::path::Path) -> String {
-    let error = Embeddings::load(path, Vectors::Sum).unwrap_err();
+    let error = Embeddings::load(path, Vectors::default()).unwrap_err();
     assert!(matches!(error, Error::ModelFile { .. }), "{error:?}");
     error.to_string()
 }
@@ -58,7 +58,7 @@ fn what_is_saved_is_loaded_bit_for_bit() {
         Origin { source: "vectors.txt".to_owned(), format: "word2vec-text".to_owned(), vectors: None };
     let saved = three().with_origin(Some(origin));
     saved.save(&path).unwrap();
-    let loaded = Embeddings::load(&path, Vectors::Sum).unwrap();
+    let loaded = Embeddings::load(&path, Vectors::default()).unwrap();
     assert_eq!(bits(&loaded), bits(&saved));
     assert!(loaded.words().eq(["tea", "käse", "milk"]));
     assert_eq!([0, 1, 2].map(|row| loaded.count(row)), [9, 7, 7]);
@@ -72,10 +72,10 @@ fn what_is_saved_is_loaded_bit_for_bit() {
 fn only_the_words_that_are_seen_are_saved() {
     let (_folder, path) = place();
     three().top(1).save(&path).unwrap();
-    let loaded = Embeddings::load(&path, Vectors::Sum).unwrap();
+    let loaded = Embeddings::load(&path, Vectors::default()).unwrap();
     assert!(loaded.words().eq(["tea"]));
     three().top(0).save(&path).unwrap();
-    let loaded = Embeddings::load(&path, Vectors::Sum).unwrap();
+    let loaded = Embeddings::load(&path, Vectors::default()).unwrap();
     assert_eq!((loaded.len(), loaded.dimensions()), (0, 2));
 }
 
@@ -242,8 +242,11 @@ fn words_are_looked_up_as_the_text_of_the_model_has_them() {
         assert_eq!(embeddings.index_of("Parliament"), None);
         assert_eq!(embeddings.exact_index_of("Government"), None);
     }
-    assert_eq!(trainer.vector("Government", Vectors::Sum), trainer.vector("government", Vectors::Sum));
-    assert!(trainer.vector("Government", Vectors::Sum).is_some());
+    assert_eq!(
+        trainer.live(Vectors::Sum).vector("Government"),
+        trainer.live(Vectors::Sum).vector("government")
+    );
+    assert!(trainer.live(Vectors::Sum).vector("Government").is_some());
 }
 
 #[test]
