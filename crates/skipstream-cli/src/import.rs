@@ -37,7 +37,7 @@ pub struct ImportArgs {
     ]))]
     pub from: Option<Format>,
     /// Vectors to import, for formats with target and context vectors
-    #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
+    #[arg(long, value_name = "NAME", default_value_t, value_parser = one_of::<Vectors>(&Vectors::NAMES))]
     pub vectors: Vectors,
     /// Number of words to import, the most frequent ones (in files without counts, the first ones)
     #[arg(long, value_name = "N")]

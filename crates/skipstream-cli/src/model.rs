@@ -21,8 +21,11 @@ pub struct ModelArgs {
     /// text, .npy, finalfusion, and TensorFlow projector folders.
     #[arg(long, value_name = "PATH")]
     pub model: PathBuf,
-    /// Which vectors to use: target, context, or their sum
-    #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
+    /// Which vectors to use: target, context, their sum, or both joined
+    ///
+    /// `joined` is the target vector followed by the context vector, each minus the mean of its kind. It is twice as long, and
+    /// better at analogies.
+    #[arg(long, value_name = "NAME", default_value_t, value_parser = one_of::<Vectors>(&Vectors::NAMES))]
     pub vectors: Vectors,
 }
 

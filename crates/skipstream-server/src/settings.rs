@@ -51,8 +51,10 @@ pub struct ServeSettings {
     #[arg(long, value_name = "COMMAND")]
     #[serde(skip_serializing)]
     pub exec: Vec<String>,
-    /// Vectors to publish: target, context or their sum [default: sum]
-    #[arg(long, value_name = "WHICH", value_parser = vectors())]
+    /// Vectors to publish.
+    #[arg(long, value_name = "WHICH", value_parser = vectors(), help = format!(
+        "Vectors to publish: target, context, their sum, or both joined, twice as long [default: {}]", Vectors::DEFAULT
+    ))]
     pub vectors: Vectors,
     /// Publish new vectors at this interval [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = period)]
@@ -153,7 +155,7 @@ impl Default for ServeSettings {
             tokens: None,
             follow: Vec::new(),
             exec: Vec::new(),
-            vectors: Vectors::Sum,
+            vectors: Vectors::default(),
             publish_every: Duration::from_secs(2),
             checkpoint_every: Duration::from_secs(60),
             snapshot_every: Duration::from_secs(3600),
@@ -230,8 +232,7 @@ mod size_in_file {
 }
 
 fn vectors() -> impl TypedValueParser<Value = Vectors> {
-    PossibleValuesParser::new(["target", "context", "sum"])
-        .try_map(|name| serde_json::from_value::<Vectors>(name.into()))
+    PossibleValuesParser::new(Vectors::NAMES).try_map(|name| serde_json::from_value::<Vectors>(name.into()))
 }
 
 #[cfg(test)]

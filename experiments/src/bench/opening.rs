@@ -46,8 +46,9 @@ pub fn run(options: &Options) -> Result<()> {
     let mut rows = Vec::new();
     for (name, path, vectors) in [
         ("model, sum", &files.model, Vectors::Sum),
+        ("model, joined", &files.model, Vectors::Joined),
         ("model, target", &files.model, Vectors::Target),
-        ("vectors", &files.vectors, Vectors::Sum),
+        ("vectors", &files.vectors, Vectors::default()),
     ] {
         let rounds = (0..options.rounds).map(|_| measure(path, vectors, &questions));
         let rounds = rounds.collect::<Result<Vec<_>>>()?;

@@ -31,8 +31,8 @@ pub struct DiffArgs {
     /// The newer state
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
-    /// Which vectors to compare: target, context, or their sum
-    #[arg(long, value_name = "NAME", default_value = "sum", value_parser = one_of::<Vectors>(&["sum", "target", "context"]))]
+    /// Which vectors to compare: target, context, their sum, or both joined
+    #[arg(long, value_name = "NAME", default_value_t, value_parser = one_of::<Vectors>(&Vectors::NAMES))]
     pub vectors: Vectors,
     /// Compare only the N most frequent shared words
     #[arg(long, value_name = "N", default_value_t = DriftOptions::default().top)]

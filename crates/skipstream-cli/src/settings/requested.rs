@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use indicatif::DecimalBytes;
 use serde_json::Value;
 use skipstream::train::Initial;
-use skipstream::{Config, Embeddings, SettingValues, Trainer};
+use skipstream::{Config, Embeddings, SettingValues, Trainer, Vectors};
 
 use super::{SettingArgs, SettingsFile};
 
@@ -61,7 +61,8 @@ impl RequestedSettings {
             config.dimensions = initial.vectors.dimensions();
         }
         let Some((memory, _)) = self.memory else { return Ok(config) };
-        let scored = Embeddings::max_bytes(scored_words, config.dimensions, config.text.max_token_bytes);
+        let dimensions = Vectors::default().dimensions(config.dimensions);
+        let scored = Embeddings::max_bytes(scored_words, dimensions, config.text.max_token_bytes);
         let initial_bytes = initial.map_or(0, Initial::bytes);
         let config = config.within_memory(memory.saturating_sub(initial_bytes + scored));
         match initial {

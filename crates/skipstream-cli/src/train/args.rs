@@ -75,7 +75,7 @@ pub struct TrainArgs {
     /// Test set to score the model on at the end; can be repeated
     ///
     /// Prints one line of JSON to standard output with the scores of every test set, over the 30,000 most frequent words
-    /// (sum of target and context vectors). The summary goes to standard error. `skipstream eval` scores all words.
+    /// (default vectors). The summary goes to standard error. `skipstream eval` scores all words.
     #[arg(long, value_name = "FILE", help_heading = "This run")]
     pub eval: Vec<PathBuf>,
     /// How often to score the model while it learns: a time (5m) or a number of words (10M-words)

@@ -37,15 +37,19 @@ fn json(desk: &Desk, args: &[&str]) -> Value {
 #[test]
 fn words_that_changed_their_company_come_first() {
     let desk = snapshots();
+    for vectors in ["joined", "sum"] {
+        let found = json(&desk, &["--vectors", vectors, "old", "new"]);
+        let moved = found["moved"].as_array().unwrap();
+        let mut first: Vec<&str> = moved[..2].iter().map(|word| word["word"].as_str().unwrap()).collect();
+        first.sort_unstable();
+        assert_eq!(first, ["bread", "comet"], "{vectors}");
+        assert!(
+            moved[1]["surprise"].as_f64().unwrap() > moved[2]["surprise"].as_f64().unwrap() + 1.0,
+            "{moved:?}"
+        );
+    }
     let found = json(&desk, &["old", "new"]);
     let moved = found["moved"].as_array().unwrap();
-    let mut first: Vec<&str> = moved[..2].iter().map(|word| word["word"].as_str().unwrap()).collect();
-    first.sort_unstable();
-    assert_eq!(first, ["bread", "comet"]);
-    assert!(
-        moved[1]["surprise"].as_f64().unwrap() > moved[2]["surprise"].as_f64().unwrap() + 1.0,
-        "{moved:?}"
-    );
     assert_eq!(moved[0]["neighbors_before"].as_array().unwrap().len(), 10);
     let came: Vec<&str> =
         found["came"]["words"].as_array().unwrap().iter().map(|word| word[0].as_str().unwrap()).collect();

@@ -145,9 +145,15 @@ fn a_yskip_model_has_targets_and_contexts() {
     let desk = Desk::new();
     let head = "1\t9\t2\t5\t5\t0.750000\t0.001000\t0.100000\t9\n";
     desk.write("yskip", format!("{head}tea\t7\t1.0 2.0\t0.5 0.25\t0.1 0.1\t0.1 0.1\n"));
-    for (vectors, values) in [("sum", "1.5 2.25"), ("target", "1 2"), ("context", "0.5 0.25")] {
+    let kinds = [
+        ("sum", "2\ntea 1.5 2.25"),
+        ("target", "2\ntea 1 2"),
+        ("context", "2\ntea 0.5 0.25"),
+        ("joined", "4\ntea 0 0 0 0"),
+    ];
+    for (vectors, line) in kinds {
         let export = ["export", "--model", "yskip", "--vectors", vectors, "--to", "word2vec-text", "-"];
-        assert_eq!(desk.run(&export).out, format!("1 2\ntea {values}\n"));
+        assert_eq!(desk.run(&export).out, format!("1 {line}\n"));
     }
 }
 

@@ -259,11 +259,53 @@ fn the_text_export_has_a_header_and_the_most_frequent_words() {
 #[test]
 fn the_binary_export_and_the_choice_of_vectors_differ() {
     let desk = trained();
-    for vectors in ["sum", "target", "context"] {
+    for vectors in ["sum", "joined", "target", "context"] {
         let export = ["export", "--model", "m", "--to", "word2vec-binary", "--vectors", vectors, vectors];
         assert_eq!(desk.run(&export).code, Some(0));
         assert!(desk.bytes(vectors).windows(5).any(|bytes| bytes == b"moon "));
     }
     assert!(desk.bytes("sum") != desk.bytes("target"));
     assert!(desk.bytes("target") != desk.bytes("context"));
+}
+
+#[test]
+fn joined_vectors_have_the_same_neighbors_when_they_are_exported_and_read_again() {
+    let desk = trained();
+    let own = [
+        "neighbors",
+        "--model",
+        "m",
+        "--vectors",
+        "joined",
+        "-n",
+        "20",
+        "--min-count",
+        "0",
+        "--json",
+        "moon",
+    ];
+    let expected = json(&desk.run(&own).out);
+    assert_eq!(expected["neighbors"].as_array().unwrap().len(), 20);
+    for format in ["word2vec-text", "word2vec-binary", "safetensors", "npy", "finalfusion", "projector"] {
+        let out = if format == "npy" { "v.npy" } else { format };
+        let answer = desk.run(&["export", "--model", "m", "--vectors", "joined", "--to", format, out]);
+        assert_eq!(answer.code, Some(0), "{answer:?}");
+        assert!(answer.err.contains(" words of 32 dimensions"), "{}", answer.err);
+        let answer =
+            desk.run(&["neighbors", "--model", out, "-n", "20", "--min-count", "0", "--json", "moon"]);
+        let found = json(&answer.out);
+        for (found, expected) in
+            found["neighbors"].as_array().unwrap().iter().zip(expected["neighbors"].as_array().unwrap())
+        {
+            assert_eq!(
+                (&found["word"], &found["similarity"]),
+                (&expected["word"], &expected["similarity"]),
+                "{format}"
+            );
+        }
+    }
+    let again = desk.run(&["neighbors", "--model", "safetensors", "--vectors", "joined", "moon"]);
+    assert_eq!(again.code, Some(0), "the file has joined vectors: {again:?}");
+    let answer = desk.run(&["inspect", "--model", "safetensors"]);
+    assert!(answer.out.contains("m (skipstream), its joined vectors"), "{}", answer.out);
 }

@@ -10,9 +10,9 @@ use crate::settings::{LONG_JSONS, MAX_JSON_BYTES, MAX_TEXTS, SHORT_JSON_BYTES, S
 pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSettings) -> u64 {
     let words = config.max_vocabulary() as u64;
     // In addition to words and vectors: when each word was seen (32 bytes), and the alphabetical order.
-    let published =
-        Embeddings::max_bytes(config.max_vocabulary(), config.dimensions(), config.text().max_token_bytes)
-            + 36 * words;
+    let dimensions = settings.vectors.dimensions(config.dimensions());
+    let published = Embeddings::max_bytes(config.max_vocabulary(), dimensions, config.text().max_token_bytes)
+        + 36 * words;
     let chunk = Chunk::BYTES as u64 + settings.max_line_size;
     let queued_words = (config.new_words_per_batch() + config.text().max_sentence_words) as u64;
     // At worst every other byte of a chunk is a word, with eight bytes for its position.

@@ -24,6 +24,9 @@ use crate::published::{Published, Seen, Seq};
 use crate::settings::ServeSettings;
 use crate::status::Status;
 
+/// They show both rows of every word, and depend on all words.
+const VECTORS: Vectors = Vectors::Joined;
+
 /// A service without HTTP.
 struct Running {
     service: Arc<Service>,
@@ -36,6 +39,7 @@ fn settings(folder: &Path) -> ServeSettings {
         data: folder.to_owned(),
         publish_every: Duration::from_millis(1),
         checkpoint_every: Duration::from_secs(3600),
+        vectors: VECTORS,
         ..ServeSettings::default()
     }
 }
@@ -134,7 +138,7 @@ fn trained(lines: &[String], config: &Config) -> Embeddings {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let mut trainer = Trainer::new(config.clone()).unwrap();
     trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &config.text).unwrap()).unwrap();
-    trainer.embeddings().unwrap()
+    trainer.embeddings_of(VECTORS).unwrap()
 }
 
 fn assert_same(published: &Embeddings, expected: &Embeddings) {
@@ -258,7 +262,7 @@ fn a_service_starts_with_what_it_has_learned() {
     running.stop();
     let log = Log::open(folder.path(), 1).unwrap();
     let model = Model::load(folder.path(), None, &log).unwrap();
-    let published = model.published(Vectors::Sum).unwrap();
+    let published = model.published(VECTORS).unwrap();
     assert!((40..=50).contains(&published.seq), "{}", published.seq);
 }
 
@@ -376,7 +380,7 @@ fn a_panic_of_the_learner_ends_the_service() {
     let folder = TempDir::new().unwrap();
     let log = Log::open(folder.path(), 1 << 20).unwrap();
     let trainer = Trainer::new(small(Method::MiniBatch, 20)).unwrap();
-    let first = Model::create(folder.path(), trainer, &log).unwrap().published(Vectors::Sum).unwrap();
+    let first = Model::create(folder.path(), trainer, &log).unwrap().published(VECTORS).unwrap();
     let service = Service::new(settings(folder.path()), log, first, Config::default(), 0);
     let message = guarded(&service, || panic!("on purpose")).unwrap_err().to_string();
     assert!(service.is_stopping());

@@ -1,12 +1,15 @@
 //! Queries give the library's answers.
 
+use std::path::Path;
+
 use axum::body::Body;
 use axum::http::{Method, header};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 use skipstream::embeddings::{AnalogyRule, Neighbor};
-use skipstream::{Config, Trainer};
+use skipstream::formats::{self, Format};
+use skipstream::{Config, Trainer, Vectors};
 use skipstream_server::{Published, Seen};
 
 use crate::client::{Client, TIME, WORDS, embeddings, request};
@@ -217,6 +220,42 @@ async fn words_are_completed_and_described() {
     whole["snapshot"] = snapshot();
     whole["share"] = json!(0.25);
     assert_eq!(client.get("/v1/words/king").await.good(), whole);
+}
+
+#[tokio::test]
+async fn joined_vectors_are_answered_and_exported_with_twice_the_dimensions() {
+    let mut trainer = Trainer::new(Config { dimensions: 3, subsample: 0.0, ..Config::default() }).unwrap();
+    trainer.train([["tea", "with", "milk"], ["coffee", "with", "sugar"]].repeat(40)).unwrap();
+    let joined = trainer.embeddings_of(Vectors::Joined).unwrap();
+    let client = Client::with(|settings| settings.vectors = Vectors::Joined);
+    let now = Timestamp::now();
+    let seen = vec![Seen { first: now, last: now }; joined.len()];
+    client.service.publish(Published::new(8, now, joined.clone(), seen, trainer.progress()));
+
+    let vector = joined.vector("tea").unwrap().into_owned();
+    assert_eq!(vector.len(), 6);
+    let answer = client.get("/v1/words/tea/vector").await.good();
+    assert_eq!(answer["vector"], as_sent(&vector));
+    let answer = client.post("/v1/vectors", r#"{"words": ["tea"]}"#).await.good();
+    assert_eq!(answer["dimensions"], 6);
+    let answer = client.get("/v1/words/tea/neighbors?n=4").await.good();
+    let similarities: Vec<Value> =
+        answer["neighbors"].as_array().unwrap().iter().map(|found| found["similarity"].clone()).collect();
+    let expected = joined.neighbors("tea", 4).unwrap();
+    assert_eq!(similarities, expected.iter().map(|found| as_sent(found.similarity)).collect::<Vec<_>>());
+    let body = json!({"vectors": [vector, [1, 2, 3]], "n": 1}).to_string();
+    let answer = client.post("/v1/neighbors", body).await.good();
+    assert_eq!(answer["results"][0]["neighbors"][0]["word"], "tea");
+    let message = answer["results"][1]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("3 values; the model has 6 dimensions"), "{message}");
+    let export = client.get("/v1/export?format=word2vec-text").await;
+    let mut text = Vec::new();
+    formats::write(&joined, Format::Word2vecText, &mut text, Path::new("text")).unwrap();
+    assert_eq!(export.body, text);
+    let answer = client.get("/v1/settings").await.good();
+    let setting =
+        answer["service"].as_array().unwrap().iter().find(|setting| setting["name"] == "vectors").unwrap();
+    assert_eq!((&setting["value"], &setting["default"]), (&json!("joined"), &json!(Vectors::default())));
 }
 
 #[tokio::test]
