@@ -37,6 +37,8 @@ fn quarters(f: impl Fn(usize) -> float32x4_t) -> Quarters {
 
 impl Instructions for Neon {
     type Vector = Quarters;
+    /// 16 of 32 registers.
+    const TILE: usize = 4;
 
     #[inline(always)]
     fn splat(self, value: f32) -> Quarters {

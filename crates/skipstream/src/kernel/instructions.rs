@@ -10,6 +10,10 @@ pub(super) trait Instructions: Copy {
     /// Sixteen floats.
     type Vector: Copy;
 
+    /// Sums that a matrix product keeps in registers, next to its operands: 4 or 8. It decides the speed and not the
+    /// bits, because every sum has its own order.
+    const TILE: usize;
+
     fn splat(self, value: f32) -> Self::Vector;
     fn load(self, from: &Lanes) -> Self::Vector;
     /// Fewer than sixteen floats, padded with zeros.

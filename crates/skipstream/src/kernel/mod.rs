@@ -1,7 +1,8 @@
 //! Pairs and negatives → changed rows; and rows → cosines.
 //!
 //! `tests/scalar.rs` derives the update. `pair.rs`, `group/` and `compare.rs` are written once, for sixteen lanes, and compiled
-//! for each instruction set; [`Kernel::best`] chooses at run time. All sets give the same bits.
+//! for each instruction set; [`Kernel::best`] chooses at run time. All sets give the same bits. What a set decides is its
+//! instructions and how many sums fit in its registers ([`Instructions::TILE`](instructions::Instructions::TILE)).
 //!
 //! Invariant: apart from the mapping of files (`bytes/map.rs`), `unsafe` is confined to this folder: to `x86.rs`, `arm.rs`
 //! and the calls below.
@@ -20,7 +21,7 @@ mod x86;
 use crate::parameters::{Block, Lanes, State};
 use portable::Portable;
 
-pub(crate) use group::{Group, GroupScratch, GroupSettings, RUN_LENGTH, RUNS};
+pub(crate) use group::{Group, GroupScratch, GroupSettings, NEGATIVES_MULTIPLE, RUN_LENGTH, RUNS};
 
 /// The instructions that rows are trained with.
 #[derive(Clone, Copy, Debug)]

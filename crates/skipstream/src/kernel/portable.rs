@@ -14,6 +14,7 @@ fn zip(a: Lanes, b: Lanes, f: impl Fn(f32, f32) -> f32) -> Lanes {
 
 impl Instructions for Portable {
     type Vector = Lanes;
+    const TILE: usize = 4;
 
     #[inline(always)]
     fn splat(self, value: f32) -> Lanes {

@@ -57,6 +57,8 @@ impl Avx2 {
 
 impl Instructions for Avx512 {
     type Vector = __m512;
+    /// 8 of 32 registers.
+    const TILE: usize = 8;
 
     #[inline(always)]
     fn splat(self, value: f32) -> __m512 {
@@ -200,6 +202,8 @@ impl Instructions for Avx512 {
 
 impl Instructions for Avx2 {
     type Vector = [__m256; 2];
+    /// 8 of 16 registers. With 8 sums, all of them would be taken, and the sums would be kept in memory.
+    const TILE: usize = 4;
 
     #[inline(always)]
     fn splat(self, value: f32) -> [__m256; 2] {

@@ -12,7 +12,7 @@ use super::mini_batch::Batch;
 use super::runs::BlockPairs;
 use super::schedule::Schedule;
 use crate::config::Settings;
-use crate::kernel::{GroupSettings, Kernel};
+use crate::kernel::{GroupSettings, Kernel, NEGATIVES_MULTIPLE};
 use crate::noise::AliasTable;
 use crate::parameters::{Layout, Parameters};
 use crate::random::{Purpose, Random};
@@ -115,7 +115,7 @@ impl Grid {
 /// K, the number of negatives that a group shares, for k negatives per pair: 32 for 5, 56 for 10. The quality that sharing
 /// costs depends more on K than on K/k.
 fn shared_negatives(negatives: usize) -> usize {
-    (12 + 4 * negatives).next_multiple_of(8)
+    (12 + 4 * negatives).next_multiple_of(NEGATIVES_MULTIPLE)
 }
 
 /// One for each thread that has work.

@@ -11,13 +11,14 @@
 //! AdaGrad's sum of a row grows by the mean square of the gradient over the dimensions.
 //!
 //! **How.** For the logits of the negatives a lane is a target: the targets are transposed, the negatives'
-//! values broadcast, and no sum across lanes is needed. For the gradients a lane is a dimension. Both are loops
-//! of [`TILE`] independent accumulators. At 100 dimensions and 32 negatives a group of some 50 pairs takes about
-//! 10,000 multiply-adds of sixteen lanes.
+//! values broadcast, and no sum across lanes is needed. For the gradients a lane is a dimension. All three are products of
+//! small matrices (`product.rs`), computed in tiles that fit in the registers of the instruction set. At 100 dimensions
+//! and 32 negatives a group of some 50 pairs takes about 10,000 multiply-adds of sixteen lanes.
 
 mod descent;
 mod negatives;
 mod pairs;
+mod product;
 
 use super::instructions::Instructions;
 use super::pair::prefetch_row;
@@ -27,8 +28,8 @@ use crate::parameters::{Block, LANES, Lanes};
 pub(crate) const RUNS: usize = LANES;
 /// Maximum number of contexts of a run.
 pub(crate) const RUN_LENGTH: usize = 4;
-/// Accumulators at a time.
-const TILE: usize = 8;
+/// The number of shared negatives is a multiple of it, so that every tile is full.
+pub(crate) const NEGATIVES_MULTIPLE: usize = 8;
 
 /// What is trained together: rows of a target block and of a context block.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +40,7 @@ pub(crate) struct Group {
     pub ends: Vec<u32>,
     /// The contexts of all runs.
     pub contexts: Vec<u32>,
-    /// The shared negatives; their number is a multiple of [`TILE`].
+    /// The shared negatives; their number is a multiple of [`NEGATIVES_MULTIPLE`].
     pub negatives: Vec<u32>,
 }
 
@@ -69,9 +70,7 @@ pub(crate) struct GroupSettings {
 /// The buffers of a group, reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GroupScratch {
-    /// The targets' rows, with zeros for missing runs.
-    targets: Vec<Lanes>,
-    /// The same, transposed: for each dimension a lane for each target.
+    /// The targets' rows, transposed: for each dimension a lane for each target, zero for missing runs.
     transposed: Vec<Lanes>,
     target_gradients: Vec<Lanes>,
     negative_gradients: Vec<Lanes>,
@@ -93,30 +92,43 @@ pub(super) fn train<I: Instructions>(
     contexts: &mut Block<'_>,
     scratch: &mut GroupScratch,
 ) -> f64 {
-    gather_targets(i, group, targets, scratch);
-    negatives::logits(i, group, settings.dimensions, contexts, scratch);
+    // The length of an array cannot be a constant of a generic type.
+    match I::TILE {
+        4 => train_in_tiles::<I, 4>(i, group, settings, targets, contexts, scratch),
+        8 => train_in_tiles::<I, 8>(i, group, settings, targets, contexts, scratch),
+        _ => unreachable!("tiles have 4 or 8 rows"),
+    }
+}
+
+#[inline(always)]
+fn train_in_tiles<I: Instructions, const TILE: usize>(
+    i: I,
+    group: &Group,
+    settings: GroupSettings,
+    targets: &mut Block<'_>,
+    contexts: &mut Block<'_>,
+    scratch: &mut GroupScratch,
+) -> f64 {
+    transpose_targets(i, group, targets, scratch);
+    negatives::logits::<I, TILE>(i, group, settings.dimensions, contexts, scratch);
     let mut loss = negatives::slopes(i, group, settings, scratch);
-    loss += pairs::slopes(i, group, contexts, scratch);
-    negatives::target_gradients(i, group, contexts, scratch);
-    pairs::update(i, group, settings, contexts, scratch);
-    negatives::update(i, group, settings, contexts, scratch);
+    negatives::target_gradients::<I, TILE>(i, group, contexts, scratch);
+    loss += pairs::slopes(i, group, targets, contexts, scratch);
+    pairs::update(i, group, settings, targets, contexts, scratch);
+    negatives::update::<I, TILE>(i, group, settings, targets, contexts, scratch);
     descent::update_targets(i, group, settings, targets, scratch);
     loss
 }
 
 #[inline(always)]
-fn gather_targets<I: Instructions>(i: I, group: &Group, targets: &Block<'_>, scratch: &mut GroupScratch) {
+fn transpose_targets<I: Instructions>(i: I, group: &Group, targets: &Block<'_>, scratch: &mut GroupScratch) {
     let width = targets.lanes_per_row;
-    scratch.targets.resize(RUNS * width, [0.0; LANES]);
     scratch.transposed.resize(LANES * width, [0.0; LANES]);
     let (squares, _) = scratch.transposed.as_chunks_mut::<LANES>();
     for (chunk, square) in squares.iter_mut().enumerate() {
         let mut rows = [i.splat(0.0); RUNS];
         for (values, &row) in rows.iter_mut().zip(&group.targets) {
             *values = i.load(&targets.rows[row as usize * width + chunk]);
-        }
-        for (run, &values) in rows.iter().enumerate() {
-            i.store(values, &mut scratch.targets[run * width + chunk]);
         }
         for (to, column) in square.iter_mut().zip(i.transpose(rows)) {
             i.store(column, to);

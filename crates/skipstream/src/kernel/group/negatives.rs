@@ -3,12 +3,13 @@
 use super::super::functions::{logarithm, logistic};
 use super::super::instructions::Instructions;
 use super::descent::descend;
-use super::{Group, GroupScratch, GroupSettings, RUNS, TILE};
-use crate::parameters::{Block, LANES, Lanes};
+use super::product::tile;
+use super::{Group, GroupScratch, GroupSettings, RUNS};
+use crate::parameters::{Block, LANES};
 
 /// t·v for all targets and negatives, summed dimension by dimension.
 #[inline(always)]
-pub(super) fn logits<I: Instructions>(
+pub(super) fn logits<I: Instructions, const TILE: usize>(
     i: I,
     group: &Group,
     dimensions: usize,
@@ -16,31 +17,11 @@ pub(super) fn logits<I: Instructions>(
     scratch: &mut GroupScratch,
 ) {
     scratch.negative_logits.resize(group.negatives.len(), [0.0; LANES]);
-    let (tiles, _) = group.negatives.as_chunks::<TILE>();
+    let columns = &scratch.transposed[..dimensions];
     let (logits, _) = scratch.negative_logits.as_chunks_mut::<TILE>();
-    let (squares, _) = scratch.transposed.as_chunks::<LANES>();
-    let whole = dimensions / LANES;
-    for (tile, logits) in tiles.iter().zip(logits) {
-        let rows: [&[Lanes]; TILE] = tile.map(|row| contexts.row(row as usize));
-        let mut sums = [i.splat(0.0); TILE];
-        for (chunk, square) in squares[..whole].iter().enumerate() {
-            let values: [&Lanes; TILE] = rows.map(|row| &row[chunk]);
-            for (dimension, column) in square.iter().enumerate() {
-                let column = i.load(column);
-                for (sum, values) in sums.iter_mut().zip(values) {
-                    *sum = i.multiply_add(i.splat(values[dimension]), column, *sum);
-                }
-            }
-        }
-        if let Some(square) = squares.get(whole) {
-            let values: [&Lanes; TILE] = rows.map(|row| &row[whole]);
-            for (dimension, column) in square.iter().enumerate().take(dimensions % LANES) {
-                let column = i.load(column);
-                for (sum, values) in sums.iter_mut().zip(values) {
-                    *sum = i.multiply_add(i.splat(values[dimension]), column, *sum);
-                }
-            }
-        }
+    for (negatives, logits) in group.negatives.as_chunks::<TILE>().0.iter().zip(logits) {
+        let rows = negatives.map(|row| &contexts.row(row as usize).as_flattened()[..dimensions]);
+        let sums = tile::<I, TILE>(i, dimensions, |negative, k| rows[negative][k], |k| &columns[k]);
         for (logit, sum) in logits.iter_mut().zip(sums) {
             i.store(sum, logit);
         }
@@ -126,8 +107,10 @@ fn discount_collisions<I: Instructions>(
 }
 
 /// The negatives' part of the targets' gradients.
+///
+/// Lanes by lanes, so that those of all negatives stay in the nearest cache while they are added to every target.
 #[inline(always)]
-pub(super) fn target_gradients<I: Instructions>(
+pub(super) fn target_gradients<I: Instructions, const TILE: usize>(
     i: I,
     group: &Group,
     contexts: &Block<'_>,
@@ -135,52 +118,53 @@ pub(super) fn target_gradients<I: Instructions>(
 ) {
     let width = contexts.lanes_per_row;
     scratch.target_gradients.resize(RUNS * width, [0.0; LANES]);
-    for tile in 0..RUNS / TILE {
-        for chunk in 0..width {
-            let mut sums = [i.splat(0.0); TILE];
-            for (&row, slopes) in group.negatives.iter().zip(&scratch.negative_slopes) {
-                let (slopes, _) = slopes.as_chunks::<TILE>();
-                let values = i.load(&contexts.rows[row as usize * width + chunk]);
-                for (sum, &slope) in sums.iter_mut().zip(&slopes[tile]) {
-                    *sum = i.multiply_add(i.splat(slope), values, *sum);
-                }
-            }
+    let negatives = &group.negatives[..];
+    let slopes = &scratch.negative_slopes[..negatives.len()];
+    for chunk in 0..width {
+        for first in (0..RUNS).step_by(TILE) {
+            let sums = tile::<I, TILE>(
+                i,
+                negatives.len(),
+                |run, k| slopes[k][first + run],
+                |k| &contexts.rows[negatives[k] as usize * width + chunk],
+            );
             for (run, sum) in sums.into_iter().enumerate() {
-                i.store(sum, &mut scratch.target_gradients[(tile * TILE + run) * width + chunk]);
+                i.store(sum, &mut scratch.target_gradients[(first + run) * width + chunk]);
             }
         }
     }
 }
 
+/// Updates the negatives.
 #[inline(always)]
-pub(super) fn update<I: Instructions>(
+pub(super) fn update<I: Instructions, const TILE: usize>(
     i: I,
     group: &Group,
     settings: GroupSettings,
+    targets: &Block<'_>,
     contexts: &mut Block<'_>,
     scratch: &mut GroupScratch,
 ) {
     let width = contexts.lanes_per_row;
-    let (tiles, _) = group.negatives.as_chunks::<TILE>();
-    let (slopes, _) = scratch.negative_slopes.as_chunks::<TILE>();
+    let runs = &group.targets[..];
     let gradients = &mut scratch.negative_gradients;
     gradients.resize(TILE * width, [0.0; LANES]);
-    for (tile, slopes) in tiles.iter().zip(slopes) {
+    let (slopes, _) = scratch.negative_slopes.as_chunks::<TILE>();
+    for (negatives, slopes) in group.negatives.as_chunks::<TILE>().0.iter().zip(slopes) {
         let mut squares = [i.splat(0.0); TILE];
         for chunk in 0..width {
-            let mut sums = [i.splat(0.0); TILE];
-            for run in 0..RUNS {
-                let target = i.load(&scratch.targets[run * width + chunk]);
-                for (sum, slopes) in sums.iter_mut().zip(slopes) {
-                    *sum = i.multiply_add(i.splat(slopes[run]), target, *sum);
-                }
-            }
+            let sums = tile::<I, TILE>(
+                i,
+                runs.len().min(RUNS),
+                |negative, run| slopes[negative][run],
+                |run| &targets.rows[runs[run] as usize * width + chunk],
+            );
             for (negative, sum) in sums.into_iter().enumerate() {
                 i.store(sum, &mut gradients[negative * width + chunk]);
                 squares[negative] = i.multiply_add(sum, sum, squares[negative]);
             }
         }
-        for ((&row, gradient), squares) in tile.iter().zip(gradients.chunks_exact(width)).zip(squares) {
+        for ((&row, gradient), squares) in negatives.iter().zip(gradients.chunks_exact(width)).zip(squares) {
             let row = row as usize;
             let square = i.sum(squares) / settings.dimensions as f32;
             let rate = settings.rate(&mut contexts.accumulators[row], square);

@@ -11,6 +11,7 @@ use crate::parameters::{Block, LANES, Lanes};
 pub(super) fn slopes<I: Instructions>(
     i: I,
     group: &Group,
+    targets: &Block<'_>,
     contexts: &Block<'_>,
     scratch: &mut GroupScratch,
 ) -> f64 {
@@ -18,8 +19,8 @@ pub(super) fn slopes<I: Instructions>(
     let n_pairs = group.contexts.len();
     scratch.pair_slopes.resize(n_pairs.div_ceil(LANES), [0.0; LANES]);
     let logits = scratch.pair_slopes.as_flattened_mut();
-    for run in 0..group.targets.len() {
-        let target = &scratch.targets[run * width..][..width];
+    for (run, &target) in group.targets.iter().enumerate() {
+        let target = targets.row(target as usize);
         let pairs = group.run(run);
         let rows = &group.contexts[pairs.clone()];
         // The last context fills up a run that is shorter; its further logits are not used.
@@ -54,13 +55,14 @@ pub(super) fn update<I: Instructions>(
     i: I,
     group: &Group,
     settings: GroupSettings,
+    targets: &Block<'_>,
     contexts: &mut Block<'_>,
     scratch: &mut GroupScratch,
 ) {
     let width = contexts.lanes_per_row;
     let slopes = scratch.pair_slopes.as_flattened();
-    for run in 0..group.targets.len() {
-        let target = &scratch.targets[run * width..][..width];
+    for (run, &target) in group.targets.iter().enumerate() {
+        let target = targets.row(target as usize);
         let mean_square = mean_square(i, target, settings.dimensions);
         let pairs = group.run(run);
         let rows = &group.contexts[pairs.clone()];
