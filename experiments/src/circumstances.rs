@@ -4,12 +4,16 @@ use std::env;
 use std::fs;
 use std::process::Command;
 
+use skipstream::unstable::Kernel;
+
 use crate::parallel::n_cores;
 
-/// The date, the machine and the command, as a Markdown list.
+/// The date, the machine, our instruction set and the command, as a Markdown list.
 pub fn list() -> String {
     let typed: Vec<String> = env::args().skip(1).collect();
-    format!("- date: {}\n- machine: {}\n- command: `cargo xtask {}`", date(), machine(), typed.join(" "))
+    let (machine, instructions) = (machine(), Kernel::best().name());
+    let command = typed.join(" ");
+    format!("- date: {}\n- machine: {machine}, {instructions}\n- command: `cargo xtask {command}`", date())
 }
 
 /// The processor and the number of usable cores.

@@ -36,8 +36,11 @@ mod figures;
 
 mod bench;
 
+use std::env;
+
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use skipstream::unstable::Kernel;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
@@ -59,6 +62,9 @@ enum Command {
 }
 
 fn main() -> Result<()> {
+    if let Some(name) = env::var_os(Kernel::VARIABLE) {
+        Kernel::choose(&name.to_string_lossy())?;
+    }
     match Arguments::parse().command {
         Command::Figures(figures) => figures::run(&figures),
         Command::Bench(bench) => bench::run(&bench),

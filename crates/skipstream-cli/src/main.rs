@@ -32,9 +32,12 @@ mod table;
 mod train;
 mod vector;
 
+use std::env;
 use std::io;
 use std::panic;
 use std::process::ExitCode;
+
+use skipstream::unstable::Kernel;
 
 use args::{Cli, Command};
 use output::note;
@@ -72,7 +75,7 @@ fn main() -> ExitCode {
         Command::Train(args) if args.log_json => Some(Log::new(LogKind::Json)),
         _ => None,
     };
-    let result = match command {
+    let result = choose_instructions().and_then(|()| match command {
         Command::Train(args) => train::run(*args),
         Command::Rollback(args) => rollback::run(args),
         Command::Neighbors(args) => neighbors::run(args),
@@ -88,7 +91,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(*args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
-    };
+    });
     match result {
         Ok(ending) => ExitCode::from(ending.code()),
         // Whoever reads our output has seen enough, as `head` does.
@@ -101,6 +104,14 @@ fn main() -> ExitCode {
             }
             ExitCode::from(2)
         }
+    }
+}
+
+/// Tests and benchmarks can name a slower instruction set in the environment.
+fn choose_instructions() -> anyhow::Result<()> {
+    match env::var_os(Kernel::VARIABLE) {
+        Some(name) => Ok(Kernel::choose(&name.to_string_lossy())?),
+        None => Ok(()),
     }
 }
 

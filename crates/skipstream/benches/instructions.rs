@@ -81,7 +81,7 @@ fn mini_batch() -> Strategy {
 
 /// A trainer of 100 dimensions on one thread, or `None` if the machine lacks the instructions.
 fn trainer(strategy: Strategy, kernel: &str) -> Option<Trainer> {
-    let kernel = Kernel::available().into_iter().find(|available| available.name() == kernel)?;
+    let kernel = Kernel::named(kernel).ok()?;
     let config =
         Config { strategy, max_vocabulary: DISTINCT, subsample: 0.0, threads: Some(1), ..Config::default() };
     Some(Trainer::with_kernel(config, kernel).expect("the settings are valid"))

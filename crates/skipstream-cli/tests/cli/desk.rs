@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Output, Stdio};
 
 use assert_cmd::Command;
 use tempfile::TempDir;
@@ -23,6 +23,16 @@ pub struct Answer {
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
+}
+
+impl Answer {
+    fn of(output: Output) -> Answer {
+        Answer {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
 }
 
 impl Desk {
@@ -56,17 +66,18 @@ impl Desk {
     }
 
     pub fn run_with(&self, stdin: impl Into<Vec<u8>>, args: &[&str]) -> Answer {
-        let output = Command::new(PROGRAM)
-            .current_dir(self.folder.path())
-            .args(args)
-            .write_stdin(stdin)
-            .output()
-            .unwrap();
-        Answer {
-            code: output.status.code(),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
+        Answer::of(self.command(args).write_stdin(stdin).output().unwrap())
+    }
+
+    /// Runs a command with these environment variables.
+    pub fn run_in(&self, environment: &[(&str, &str)], args: &[&str]) -> Answer {
+        Answer::of(self.command(args).envs(environment.iter().copied()).output().unwrap())
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.current_dir(self.folder.path()).args(args);
+        command
     }
 
     /// The exit code of a command whose notes and errors nobody reads any more.

@@ -3,9 +3,10 @@
 use std::fs;
 
 use skipstream::corpus::{Files, Layout};
+use skipstream::unstable::Kernel;
 use skipstream::{Config, MiniBatchOptions, Strategy, Trainer};
 
-use crate::desk::{Desk, text, train};
+use crate::desk::{Desk, assert_refused, text, train};
 
 #[test]
 fn training_says_what_it_did_and_leaves_only_the_model() {
@@ -21,6 +22,23 @@ fn training_says_what_it_did_and_leaves_only_the_model() {
     assert_eq!(answer.err.lines().count(), 1, "no progress where nobody looks");
     assert!(answer.out.starts_with("learned   20,000 words in "), "{answer:?}");
     assert!(answer.out.contains("try       skipstream neighbors --model m WORD"), "{answer:?}");
+    assert_eq!(desk.names(), ["a.txt", "m"]);
+}
+
+#[test]
+fn every_instruction_set_trains_the_same_model() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(20_000, 1));
+    desk.train("m", &["a.txt"]);
+    let (args, expected) = (train("n", &["a.txt"]), desk.bytes("m"));
+    for kernel in Kernel::available() {
+        let answer = desk.run_in(&[(Kernel::VARIABLE, kernel.name())], &args);
+        assert!(answer.err.contains(&format!(", {}; memory: ", kernel.name())), "{answer:?}");
+        assert!(desk.bytes("n") == expected, "{} trains another model", kernel.name());
+        fs::remove_file(desk.path("n")).unwrap();
+    }
+    let answer = desk.run_in(&[(Kernel::VARIABLE, "sse9")], &args);
+    assert_refused(&answer, &["SKIPSTREAM_INSTRUCTIONS is sse9; it must be one of portable"]);
     assert_eq!(desk.names(), ["a.txt", "m"]);
 }
 

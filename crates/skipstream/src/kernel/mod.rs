@@ -18,6 +18,9 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use std::sync::OnceLock;
+
+use crate::error::{Error, Result};
 use crate::parameters::{Block, Lanes, State};
 use portable::Portable;
 
@@ -38,6 +41,9 @@ enum Set {
     Neon(arm::Neon),
 }
 
+/// The kernel of the process.
+static BEST: OnceLock<Kernel> = OnceLock::new();
+
 /// Work of another module that is compiled for every instruction set. The compiler vectorizes it without fusing
 /// additions and multiplications, so that all sets give the same bits.
 ///
@@ -56,9 +62,30 @@ pub(crate) struct Optimizer {
 }
 
 impl Kernel {
-    /// The fastest kernel that this machine can run.
+    /// The environment variable from which programs take the name for [`Kernel::choose`]. The library does not read it.
+    pub const VARIABLE: &str = "SKIPSTREAM_INSTRUCTIONS";
+
+    /// The fastest kernel that this machine can run, unless another was chosen.
     pub fn best() -> Kernel {
-        Kernel::available().pop().unwrap_or(Kernel(Set::Portable(Portable)))
+        *BEST.get_or_init(|| Kernel::available().pop().unwrap_or(Kernel(Set::Portable(Portable))))
+    }
+
+    /// Makes this kernel the [`best`](Kernel::best) of the whole process, so that tests and benchmarks can run slower
+    /// ones. A program does it before anything else.
+    pub fn choose(name: &str) -> Result<()> {
+        let kernel = Kernel::named(name)?;
+        let best = BEST.get_or_init(|| kernel);
+        assert_eq!(best.name(), kernel.name(), "the kernel must be chosen before it is used");
+        Ok(())
+    }
+
+    /// The kernel of this name, if the machine can run it.
+    pub fn named(name: &str) -> Result<Kernel> {
+        let available = Kernel::available();
+        available.iter().copied().find(|kernel| kernel.name() == name).ok_or_else(|| {
+            let names: Vec<_> = available.iter().map(|kernel| kernel.name()).collect();
+            Error::setting(Kernel::VARIABLE, name, format!("one of {} on this machine", names.join(", ")))
+        })
     }
 
     /// The kernels that this machine can run, the fastest last.

@@ -90,6 +90,18 @@ fn all_instruction_sets_train_groups_to_the_same_bits() {
     }
 }
 
+#[test]
+fn a_kernel_is_found_by_its_name() {
+    for kernel in Kernel::available() {
+        assert_eq!(Kernel::named(kernel.name()).unwrap().name(), kernel.name());
+    }
+    let names: Vec<_> = Kernel::available().iter().map(|kernel| kernel.name()).collect();
+    let error = Kernel::named("sse9").unwrap_err().to_string();
+    let expected =
+        format!("SKIPSTREAM_INSTRUCTIONS is sse9; it must be one of {} on this machine", names.join(", "));
+    assert_eq!(error, expected);
+}
+
 /// The group's update as its documentation says it, in f64, value by value.
 fn train_group_slowly(
     group: &Group,

@@ -11,6 +11,7 @@ use safetensors::SafeTensors;
 use serde_json::Value;
 
 use super::place;
+use crate::kernel::Kernel;
 use crate::vocabulary::WordTimes;
 use crate::{Config, Embeddings, IncrementalOptions, MiniBatchOptions, Strategy, Trainer, Vectors};
 
@@ -28,7 +29,7 @@ fn learn(trainer: &mut Trainer, text: &str) {
 }
 
 /// The models before they are saved. So few words fit that some are evicted.
-fn models() -> [(&'static str, Trainer); 2] {
+fn models(kernel: Kernel) -> [(&'static str, Trainer); 2] {
     let mini_batch = MiniBatchOptions { batch_words: 20, ..MiniBatchOptions::default() };
     let incremental = IncrementalOptions { table_size: 1_000, ..IncrementalOptions::default() };
     [
@@ -38,7 +39,7 @@ fn models() -> [(&'static str, Trainer); 2] {
     .map(|(name, strategy)| {
         let config =
             Config { dimensions: 5, subsample: 0.0, max_vocabulary: 12, strategy, ..Config::default() };
-        let mut trainer = Trainer::new(config).unwrap();
+        let mut trainer = Trainer::with_kernel(config, kernel).unwrap();
         learn(&mut trainer, BEFORE);
         let mut times = WordTimes::at(1_000_000, trainer.vocabulary());
         times.resolve(trainer.vocabulary());
@@ -79,7 +80,7 @@ fn content(path: &Path) -> (Vec<String>, Value) {
 fn golden_files_load_continue_and_are_saved_again() {
     if std::env::var_os("SKIPSTREAM_WRITE_GOLDEN").is_some() {
         fs::create_dir_all(golden("")).unwrap();
-        for (name, trainer) in models() {
+        for (name, trainer) in models(Kernel::best()) {
             trainer.save(golden(name)).unwrap();
             trainer.embeddings_of(Vectors::Sum).unwrap().save(golden("vectors.safetensors")).unwrap();
         }
@@ -119,8 +120,10 @@ fn golden_files_load_continue_and_are_saved_again() {
 #[test]
 fn training_still_makes_the_golden_files() {
     let (_folder, path) = place();
-    for (name, trainer) in models() {
-        trainer.save(&path).unwrap();
-        assert!(content(&path) == content(&golden(name)), "{name}");
+    for kernel in Kernel::available() {
+        for (name, trainer) in models(kernel) {
+            trainer.save(&path).unwrap();
+            assert!(content(&path) == content(&golden(name)), "{name} with {}", kernel.name());
+        }
     }
 }

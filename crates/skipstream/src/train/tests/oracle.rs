@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 
 use crate::config::{Config, MiniBatchOptions, Settings, Strategy, WindowShape};
 use crate::corpus::Lines;
-use crate::kernel::sigmoid;
+use crate::kernel::{Kernel, sigmoid};
 use crate::noise::AliasTable;
 use crate::parameters::Accumulators;
 use crate::random::{Purpose, Random};
@@ -441,23 +441,30 @@ fn sentences(seed: u64, lines: usize, words: usize) -> Vec<String> {
     (0..lines).map(|line| (0..1 + line * 7 % 19).map(&mut word).collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// Trains both with the same text, and compares them after every batch.
+/// Trains the oracle and each instruction set with the same text, and compares them after every batch.
 fn assert_equal_after_every_batch(config: Config, text: &[String]) {
     let joined = text.join("\n");
-    let mut lines = Lines::new(joined.as_bytes(), "text", &config.text).unwrap();
+    let lines = || Lines::new(joined.as_bytes(), "text", &config.text).unwrap();
     let mut text = text.iter().map(String::as_str);
     let mut oracle = Oracle::new(config.clone().check().unwrap());
-    let mut trainer = Trainer::new(config).unwrap();
+    let mut trainers: Vec<_> = Kernel::available()
+        .into_iter()
+        .map(|kernel| (Trainer::with_kernel(config.clone(), kernel).unwrap(), lines()))
+        .collect();
     let mut pause = |_: &Progress| ControlFlow::Break(());
     while oracle.learn_batch(&mut text) {
-        assert_eq!(trainer.train_observed(&mut lines, &mut pause).unwrap(), StopReason::Paused);
-        assert_equal(&trainer, &oracle);
+        for (trainer, lines) in &mut trainers {
+            assert_eq!(trainer.train_observed(lines, &mut pause).unwrap(), StopReason::Paused);
+            assert_equal(trainer, &oracle);
+        }
     }
-    assert_eq!(trainer.train_observed(&mut lines, &mut pause).unwrap(), StopReason::EndOfText);
     assert!(oracle.batches > 5, "{} batches", oracle.batches);
     oracle.finish();
-    trainer.finish();
-    assert_equal(&trainer, &oracle);
+    for (trainer, lines) in &mut trainers {
+        assert_eq!(trainer.train_observed(lines, &mut pause).unwrap(), StopReason::EndOfText);
+        trainer.finish();
+        assert_equal(trainer, &oracle);
+    }
 }
 
 fn assert_equal(trainer: &Trainer, oracle: &Oracle) {
@@ -466,7 +473,8 @@ fn assert_equal(trainer: &Trainer, oracle: &Oracle) {
     assert_eq!(vocabulary.len(), words.len());
     for word in words {
         let id = vocabulary.id(&word.text).unwrap();
-        let name = format!("{} after batch {}", word.text, oracle.batches);
+        let kernel = trainer.instruction_set();
+        let name = format!("{} after batch {} with {kernel}", word.text, oracle.batches);
         assert_eq!((vocabulary.count(id), vocabulary.counter(id)), (word.count, word.counter), "{name}");
         let row = parameters.layout().row_in_matrix(id);
         for (role, values, side, expected) in [
