@@ -64,6 +64,9 @@ pub enum Error {
     /// A setting is invalid.
     #[error("{0}")]
     Setting(String),
+    /// Something keeps the service from learning or storing text.
+    #[error("{0}")]
+    NotReady(String),
     /// The service is shutting down.
     #[error("the service is stopping")]
     Stopping,
@@ -73,6 +76,16 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// The error for readers of the service, who may not know where its files are. The log has all of it.
+    pub(crate) fn without_path(&self) -> String {
+        match self {
+            Error::Data { reason, .. } => reason.clone(),
+            Error::Engine(skipstream::Error::Io { source, .. }) => source.to_string(),
+            Error::Engine(skipstream::Error::ModelFile { cause, .. }) => cause.to_string(),
+            error => error.to_string(),
+        }
+    }
+
     /// A copy of the error for another caller that waited for the same operation.
     pub(crate) fn again(&self) -> Error {
         match self {

@@ -9,6 +9,7 @@
 
 mod auth;
 mod error;
+mod places;
 mod settings;
 mod threads;
 
@@ -45,3 +46,4 @@ pub use published::{Published, Seen};
 pub use server::Server;
 pub use service::Service;
 pub use settings::{Index, LogFormat, ServeSettings};
+pub use status::Status;

@@ -149,13 +149,13 @@ fn folder_bytes(folder: &Path) -> u64 {
 }
 
 #[cfg(unix)]
-fn free_bytes(folder: &Path) -> Option<u64> {
+pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;
     Some(disk.f_bavail * disk.f_frsize)
 }
 
 #[cfg(not(unix))]
-fn free_bytes(_: &Path) -> Option<u64> {
+pub(crate) fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 

@@ -25,7 +25,8 @@ use crate::service::Service;
 use crate::settings::ServeSettings;
 use crate::sources;
 use connections::Connections;
-pub(crate) use connections::Limits;
+use connections::Limits;
+pub(crate) use connections::{BUFFER_BYTES, SPARE};
 
 /// A service that listens but does not answer yet.
 #[derive(Debug)]
@@ -100,7 +101,7 @@ impl Server {
         let answered = runtime.block_on(async {
             listener.set_nonblocking(true)?;
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            let serving = Connections::new(http::router(service.clone()), Limits::default());
+            let serving = Connections::new(http::router(service.clone()), Limits::new(&service.settings));
             serving.serve(listener, service.events.closed()).await;
             anyhow::Ok(())
         });

@@ -15,10 +15,13 @@ use crate::map::Maps;
 use crate::metrics::Metrics;
 use crate::published::{Published, PublishedInfo, Seq};
 use crate::requests::LearnerRequests;
-use crate::samples::Samples;
+use crate::samples::{Samples, free_bytes};
 use crate::search::SearchQueue;
 use crate::settings::ServeSettings;
 use crate::status::{Checkpoint, Status};
+
+/// With less space than this on the disk, text may be refused at any moment.
+const LEAST_FREE_BYTES: u64 = 1 << 20;
 
 /// State that all parts of the service share.
 #[derive(Debug)]
@@ -125,6 +128,21 @@ impl Service {
         self.stopping.store(true, Ordering::Release);
         self.log.stop();
         self.events.close();
+    }
+
+    /// Whether the service can do its work: learn, and store text. The message names no path, because anyone may ask.
+    pub fn check(&self) -> Result<()> {
+        if self.is_stopping() {
+            return Err(Error::Stopping);
+        }
+        if free_bytes(&self.settings.data).is_some_and(|free| free < LEAST_FREE_BYTES) {
+            return Err(Error::DiskFull);
+        }
+        self.log.check().map_err(|error| Error::NotReady(error.without_path()))?;
+        match &self.status.load().problem {
+            Some(problem) => Err(Error::NotReady(problem.clone())),
+            None => Ok(()),
+        }
     }
 
     /// Whether the service is shutting down.

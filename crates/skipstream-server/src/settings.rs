@@ -20,10 +20,10 @@ pub(crate) const MAX_DOWNLOADS: usize = 4;
 /// Limit on a JSON request body in bytes: a thousand vectors of 300 dimensions fit.
 pub(crate) const MAX_JSON_BYTES: usize = 4 << 20;
 
-/// JSON bodies above this size in bytes take turns.
+/// JSON bodies above this size in bytes share [`LONG_JSONS`] times [`MAX_JSON_BYTES`].
 pub(crate) const SHORT_JSON_BYTES: usize = 64 << 10;
 
-/// Limit on concurrent JSON bodies above [`SHORT_JSON_BYTES`].
+/// How many of the longest JSON bodies may be in memory.
 pub(crate) const LONG_JSONS: usize = 8;
 
 /// Settings of the service. Those of the model are [`skipstream::Config`].
@@ -98,6 +98,12 @@ pub struct ServeSettings {
     /// Maximum number of concurrent requests; more get status 503 [default: 512]
     #[arg(long, value_name = "N")]
     pub max_requests: usize,
+    /// Maximum number of open connections; at the limit, the longest idle one is closed for a new one [default: 1024]
+    #[arg(long, value_name = "N")]
+    pub max_connections: usize,
+    /// Maximum number of open connections per client address [default: 256]
+    #[arg(long, value_name = "N")]
+    pub max_connections_per_address: usize,
     /// Request timeout; an upload may be idle for 120 times as long [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = period)]
     #[serde(with = "period_in_file")]
@@ -168,6 +174,8 @@ impl Default for ServeSettings {
             max_body_size: 1 << 30,
             max_line_size: 1 << 20,
             max_requests: 512,
+            max_connections: 1_024,
+            max_connections_per_address: 256,
             request_timeout: Duration::from_secs(30),
             cors_origin: Vec::new(),
             log_format: None,

@@ -128,8 +128,8 @@ impl State {
             // Two within a second: the first is enough.
             Err(Error::NameTaken(_)) => {}
             Err(error) => {
-                let message = format!("cannot save a snapshot: {error}");
-                tracing::warn!("{message}");
+                tracing::warn!(%error, "cannot save a snapshot");
+                let message = format!("cannot save a snapshot: {}", error.without_path());
                 events.send("problem", &serde_json::json!({ "message": message }));
                 return RETRY_AFTER;
             }

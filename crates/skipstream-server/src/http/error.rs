@@ -81,6 +81,7 @@ impl From<Error> for ApiError {
             Error::QueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "queue-full", Some(2)),
             Error::DiskFull => (StatusCode::INSUFFICIENT_STORAGE, "disk-full", None),
             Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "busy", Some(1)),
+            Error::NotReady(_) => (StatusCode::SERVICE_UNAVAILABLE, "not-ready", Some(5)),
             Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping", Some(5)),
             Error::KeyInUse(_) => (StatusCode::CONFLICT, "key-in-use", Some(1)),
             Error::KeyConflict(_) => (StatusCode::CONFLICT, "key-conflict", None),

@@ -33,7 +33,9 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+pub(crate) use body_end::on_body_end;
 pub use error::ApiError;
+pub(crate) use limits::Spare;
 
 use crate::page;
 use crate::service::Service;

@@ -12,7 +12,6 @@ use utoipa::ToSchema;
 
 use super::ApiError;
 use super::answer::Json;
-use crate::error::Error;
 use crate::metrics::resident_bytes;
 use crate::published::{PublishedInfo, Seq};
 use crate::samples::Sample;
@@ -216,14 +215,13 @@ pub async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// Readiness: the service accepts requests and is not shutting down
+/// Readiness: the service learns, stores text and is not shutting down
 #[utoipa::path(
-    get, path = "/readyz", tag = "operations", responses((status = 200, body = str)), security(())
+    get, path = "/readyz", tag = "operations",
+    responses((status = 200, body = str), (status = 507, description = "The disk is full")), security(())
 )]
 pub async fn readyz(State(service): State<Arc<Service>>) -> Result<&'static str, ApiError> {
-    if service.is_stopping() {
-        return Err(Error::Stopping.into());
-    }
+    service.check()?;
     Ok("ok\n")
 }
 

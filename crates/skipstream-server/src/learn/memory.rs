@@ -4,6 +4,7 @@ use skipstream::train::MemoryBound;
 use skipstream::{Embeddings, Settings};
 
 use crate::log::Chunk;
+use crate::server::{BUFFER_BYTES, SPARE};
 use crate::settings::{LONG_JSONS, MAX_JSON_BYTES, MAX_TEXTS, SHORT_JSON_BYTES, ServeSettings};
 
 /// The maximum number of bytes that a service uses, whatever is sent to it. `model` is the bound of its trainer.
@@ -25,12 +26,14 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
     // Per JSON query: its bytes, and at worst three times as much for the parsed values.
     let short = (settings.max_requests * SHORT_JSON_BYTES) as u64;
     let questions = 4 * (short + (LONG_JSONS * MAX_JSON_BYTES) as u64);
+    // Per connection: what is read and what is written.
+    let connections = ((settings.max_connections + SPARE) * 2 * BUFFER_BYTES) as u64;
     // Waiting requests and those in one transaction; the caches of three connections.
     let log = 32 * chunk + (8 << 20) + chunk + 3 * (4 << 20);
     // The trainer, and the fork, which is never saved.
     let trainers = 2 * model.total() - model.saving - model.program;
     // The published version, an earlier one that is still read, and the next one.
-    trainers + 3 * published + queued + times + log + texts + questions
+    trainers + 3 * published + queued + times + log + texts + questions + connections
 }
 
 #[cfg(test)]

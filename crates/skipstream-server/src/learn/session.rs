@@ -282,7 +282,8 @@ impl Session {
                 Ok(checkpoint)
             }
             Err(error) => {
-                self.saving_problem = Some(format!("could not save the model: {error}"));
+                tracing::error!(%error, "could not save the model; its text stays in the log");
+                self.saving_problem = Some(format!("could not save the model: {}", error.without_path()));
                 self.checkpoint_at = now + every.min(CHECKPOINT_PAUSE);
                 self.report();
                 Err(error)
@@ -306,7 +307,7 @@ impl Session {
 
     fn fail(&mut self, error: &Error) {
         tracing::error!(%error, "could not learn text; it stays in the log");
-        self.learning_problem = Some(format!("could not learn text: {error}"));
+        self.learning_problem = Some(format!("could not learn text: {}", error.without_path()));
         self.report();
     }
 

@@ -48,7 +48,7 @@ use crate::published::Seq;
 use crate::threads;
 use key::{Earlier, KeyUpdate, OpenKeys};
 use shared::{Reservation, Shared, Wakeups};
-use store::Store;
+use store::{LogFile, Store};
 use writer::{Entry, Request};
 
 /// Capacity of the channel to the writer: with chunks of the usual size, a few megabytes.
@@ -62,6 +62,7 @@ const SPARE_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
+    file: LogFile,
     /// The first line when the log was opened.
     first: Seq,
     shared: Arc<Shared>,
@@ -88,7 +89,7 @@ impl Log {
             error => Err(error),
         })?;
         reserve_space(folder);
-        let contents = store.contents()?;
+        let (contents, file) = (store.contents()?, store.file().clone());
         let shared = Arc::new(Shared::new(contents, queue_bytes));
         let (requests, receiver) = mpsc::channel(REQUESTS);
         let writer = threads::spawn("log", {
@@ -97,6 +98,7 @@ impl Log {
         })?;
         Ok(Log {
             path,
+            file,
             first: contents.first,
             shared,
             open_keys: OpenKeys::default(),
@@ -148,6 +150,11 @@ impl Log {
             // If the channel is full, the requests in it cause a cleanup as well.
             let _ = requests.try_send(Request::Tidy);
         }
+    }
+
+    /// Checks that the log is still where it was.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.file.check()
     }
 
     /// Stops: uploads that wait for space fail, and the learner wakes up.

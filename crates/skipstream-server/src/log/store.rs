@@ -58,7 +58,46 @@ const TABLES: &str = "
 #[derive(Debug)]
 pub(super) struct Store {
     connection: Connection,
+    file: LogFile,
+}
+
+/// The file behind a path, which somebody may delete or replace while it is open. Then writing to it still succeeds.
+#[derive(Clone, Debug)]
+pub(super) struct LogFile {
     path: PathBuf,
+    #[cfg(unix)]
+    identity: Option<(u64, u64)>,
+}
+
+impl LogFile {
+    fn new(path: &Path) -> LogFile {
+        LogFile {
+            path: path.to_owned(),
+            #[cfg(unix)]
+            identity: identity(path),
+        }
+    }
+
+    /// Checks that the path still leads to the file.
+    pub fn check(&self) -> Result<()> {
+        #[cfg(unix)]
+        if identity(&self.path) != self.identity {
+            return Err(
+                self.invalid("the log was deleted or replaced while in use; restart the service".to_owned())
+            );
+        }
+        Ok(())
+    }
+
+    fn invalid(&self, reason: String) -> Error {
+        Error::Data { path: self.path.clone(), reason }
+    }
+}
+
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
 /// A chunk as it was logged.
@@ -90,7 +129,8 @@ impl Store {
         let store = Store::connect(path)?;
         store.prepare()?;
         store.check_kind()?;
-        Ok(store)
+        // SQLite creates a new file only when it writes to it.
+        Ok(Store { file: LogFile::new(path), ..store })
     }
 
     /// A second connection, for reading while the first writes.
@@ -98,7 +138,7 @@ impl Store {
         let connection = Connection::open(path)?;
         // A reader can run into a restart of the WAL.
         connection.busy_timeout(Duration::from_secs(10))?;
-        Ok(Store { connection, path: path.to_owned() })
+        Ok(Store { connection, file: LogFile::new(path) })
     }
 
     /// Creates the tables of a new file and configures the connection. It writes nothing to an existing file: the service
@@ -149,12 +189,20 @@ impl Store {
         )?)
     }
 
+    /// The file.
+    pub fn file(&self) -> &LogFile {
+        &self.file
+    }
+
     /// Runs `act` in a transaction.
     pub fn transaction<T>(&self, act: impl FnOnce(&Store) -> Result<T>) -> Result<T> {
         // A transaction whose rollback failed would block all others.
         self.roll_back()?;
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
-        let done = act(self).and_then(|done| Ok(self.connection.execute_batch("COMMIT").map(|()| done)?));
+        let done = act(self).and_then(|done| {
+            self.connection.execute_batch("COMMIT")?;
+            self.file.check().map(|()| done)
+        });
         if done.is_err() {
             self.roll_back()?;
         }
@@ -311,7 +359,7 @@ impl Store {
     }
 
     fn invalid(&self, reason: String) -> Error {
-        Error::Data { path: self.path.clone(), reason }
+        self.file.invalid(reason)
     }
 
     /// Limits the file to this many pages, as a full disk would.

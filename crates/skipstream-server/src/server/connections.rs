@@ -1,7 +1,7 @@
 //! Accepts connections.
 //!
-//! `axum::serve` accepts any number of connections and waits forever for their headers and for their end. Here all three
-//! have limits.
+//! `axum::serve` accepts any number of connections and waits forever for their headers, for clients that do not read, and
+//! for the end. Here all of these have limits, and nobody can use up the connections.
 
 use std::future::Future;
 use std::io;
@@ -20,31 +20,59 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tokio_io_timeout::TimeoutStream;
+
+use crate::http::{Spare, on_body_end};
+use crate::places::{self, Place, Places};
+use crate::settings::ServeSettings;
 
 /// Pause after the system could not accept a connection.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// Size of the system's send buffer in bytes. A client must read a third of it within [`Limits::write`], so it bounds the
+/// slowest download as well.
+const SEND_BUFFER_BYTES: usize = 512 << 10;
+
+/// Connections beyond the limit, for operations.
+pub(crate) const SPARE: usize = 16;
+
+/// Size of the read buffer and of the write buffer of a connection in bytes. The request line and headers must fit.
+pub(crate) const BUFFER_BYTES: usize = 24 << 10;
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Maximum number of open connections; others wait in the system's backlog.
-    pub connections: usize,
+    /// Open connections. The spare ones answer nothing but operations.
+    pub places: places::Limits,
     /// Size of the read buffer and of the write buffer in bytes. The request line and headers must fit.
     pub buffer_bytes: usize,
     /// Timeout for the headers of a request, counted from the previous response.
     pub headers: Duration,
+    /// Timeout for a client that does not read.
+    pub write: Duration,
     /// Timeout for responses in progress at shutdown.
     pub grace: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
+        Limits::new(&ServeSettings::default())
+    }
+}
+
+impl Limits {
+    pub fn new(settings: &ServeSettings) -> Limits {
         Limits {
-            connections: 1_024,
-            buffer_bytes: 24 << 10,
-            headers: Duration::from_secs(30),
+            places: places::Limits {
+                total: settings.max_connections,
+                per_address: settings.max_connections_per_address,
+                spare: SPARE,
+                idle: Duration::ZERO,
+            },
+            buffer_bytes: BUFFER_BYTES,
+            headers: settings.request_timeout,
+            write: settings.request_timeout,
             grace: Duration::from_secs(10),
         }
     }
@@ -53,7 +81,7 @@ impl Default for Limits {
 pub(super) struct Connections {
     router: Router,
     limits: Limits,
-    permits: Arc<Semaphore>,
+    places: Arc<Places>,
     graceful: GracefulShutdown,
     /// Open connections; dropping them closes them.
     open: JoinSet<()>,
@@ -61,19 +89,24 @@ pub(super) struct Connections {
 
 impl Connections {
     pub fn new(router: Router, limits: Limits) -> Connections {
-        let permits = Arc::new(Semaphore::new(limits.connections));
-        Connections { router, limits, permits, graceful: GracefulShutdown::new(), open: JoinSet::new() }
+        let places = Places::new(limits.places);
+        Connections { router, limits, places, graceful: GracefulShutdown::new(), open: JoinSet::new() }
     }
 
     /// Serves until `stopped` returns. Then idle connections are closed, responses in progress get some time, and the rest
     /// are dropped.
     pub async fn serve(mut self, listener: TcpListener, stopped: impl Future<Output = ()>) {
         let mut stopped = pin!(stopped);
+        bound_send_buffer(&listener);
         loop {
             tokio::select! {
                 biased;
                 () = &mut stopped => break,
-                (stream, peer, permit) = next(&listener, &self.permits) => self.open(stream, peer, permit),
+                (stream, peer) = next(&listener) => {
+                    if let Some(place) = self.places.take(peer.ip()) {
+                        self.open(stream, peer, place);
+                    }
+                }
                 // Remove finished tasks.
                 Some(_) = self.open.join_next() => {}
             }
@@ -91,41 +124,48 @@ impl Connections {
         open.shutdown().await;
     }
 
-    fn open(&mut self, stream: TcpStream, peer: SocketAddr, permit: OwnedSemaphorePermit) {
+    fn open(&mut self, stream: TcpStream, peer: SocketAddr, place: Place) {
         // Responses are small and should not wait for more data.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(self.limits.write));
         let router = TowerToHyperService::new(self.router.clone());
+        let place = Arc::new(place);
+        let needed = place.clone();
         let answer = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
-            router.call(request)
+            if place.is_spare {
+                request.extensions_mut().insert(Spare);
+            }
+            place.set_busy();
+            let (response, place) = (router.call(request), place.clone());
+            async move { response.await.map(|response| on_body_end(response, move |_| place.set_idle())) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.headers)
             .max_buf_size(self.limits.buffer_bytes)
-            .serve_connection(TokioIo::new(stream), answer);
+            .serve_connection(TokioIo::new(Box::pin(stream)), answer);
         let connection = self.graceful.watch(connection);
         self.open.spawn(async move {
-            let _permit = permit;
-            if let Err(error) = connection.await {
-                // The client disconnected, was too slow or does not speak HTTP.
-                tracing::debug!(%error, "a connection ended early");
+            tokio::select! {
+                ended = connection => if let Err(error) = ended {
+                    // The client disconnected, was too slow or does not speak HTTP.
+                    tracing::debug!(%error, "a connection ended early");
+                },
+                () = needed.needed() => tracing::debug!(%peer, "closed an idle connection to admit another"),
             }
         });
     }
 }
 
-/// The next connection, once the limit allows it.
-async fn next(
-    listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
-    let permit = permits.clone().acquire_owned().await.expect("nobody closes the semaphore");
+/// The next connection.
+async fn next(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => return (stream, peer, permit),
+            Ok(accepted) => return accepted,
             Err(error) if is_of_connection(&error) => {}
             // The process may have too many open files.
             Err(error) => {
@@ -133,6 +173,14 @@ async fn next(
                 sleep(PAUSE).await;
             }
         }
+    }
+}
+
+/// Bounds what the system holds for clients that do not read. Connections inherit it.
+fn bound_send_buffer(listener: &TcpListener) {
+    #[cfg(unix)]
+    if let Err(error) = rustix::net::sockopt::set_socket_send_buffer_size(listener, SEND_BUFFER_BYTES) {
+        tracing::debug!(%error, "cannot bound the send buffer");
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, header};
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use skipstream::Vectors;
 use skipstream::formats;
 use tower::ServiceExt;
@@ -38,6 +38,48 @@ async fn a_question_that_takes_too_long_ends_and_one_too_many_is_turned_away() {
     let (late, ()) = tokio::join!(client.send(endless("/v1/similarity")), others);
     late.assert_refused(408, "timeout", "no answer within the timeout of 0.3 seconds");
     assert_eq!(client.get("/v1/words/king").await.status, 200);
+}
+
+#[tokio::test]
+async fn slow_bodies_keep_no_long_one_waiting() {
+    let client = Client::new();
+    let slow: Vec<_> = (0..20)
+        .map(|_| {
+            let begun = stream::iter([Ok::<_, Infallible>(Bytes::from("[".repeat(70 << 10)))]);
+            let body = Body::from_stream(begun.chain(stream::pending()));
+            let mut request = request(Method::POST, "/v1/similarity", body);
+            request.headers_mut().insert(header::CONTENT_TYPE, "application/json".parse().unwrap());
+            tokio::spawn(client.router.clone().oneshot(request))
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    let words = serde_json::json!({ "words": vec!["king"; 1_000], "n": 1, "min_count": 0 });
+    let body = format!("{words}{}", " ".repeat(3 << 20));
+    let mut long = request(Method::POST, "/v1/neighbors", Body::from(body));
+    long.headers_mut().insert(header::CONTENT_TYPE, "application/json".parse().unwrap());
+    assert_eq!(client.send(long).await.status, 200);
+    slow.into_iter().for_each(|one| one.abort());
+}
+
+#[tokio::test]
+async fn an_upload_that_pauses_gives_way_to_others_and_keeps_what_was_accepted() {
+    let client = Client::with(|settings| {
+        settings.max_requests = 1;
+        settings.request_timeout = Duration::from_millis(300);
+    });
+    let begun = stream::iter([Ok::<_, Infallible>(Bytes::from("one\ntwo\nthr"))]);
+    let body = Body::from_stream(begun.chain(stream::pending()));
+    let upload = request(Method::POST, "/v1/text", body);
+    let other = || request(Method::POST, "/v1/text", Body::from("tea"));
+    let others = async {
+        tokio::task::yield_now().await;
+        client.send(other()).await.assert_refused(503, "busy", "which is the limit");
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        assert_eq!(client.send(other()).await.status, 200);
+    };
+    let (stalled, ()) = tokio::join!(client.send(upload), others);
+    stalled.assert_refused(408, "stalled", "and other uploads need the place");
+    assert_eq!(client.service.log.last(), 3);
 }
 
 #[tokio::test]

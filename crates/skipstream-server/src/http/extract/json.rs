@@ -1,20 +1,21 @@
 //! JSON request bodies.
 
-use axum::body::to_bytes;
+use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
-use http_body_util::LengthLimitError;
+use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
-
-use http_body::Body as _;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::field;
 use crate::http::ApiError;
 use crate::settings::{LONG_JSONS, MAX_JSON_BYTES, SHORT_JSON_BYTES};
 
-/// Long bodies take turns, to limit memory.
-static LONG: Semaphore = Semaphore::const_new(LONG_JSONS);
+/// Memory for long bodies, in units of [`UNIT`]. A body takes as much as has arrived of it, so that a slow client keeps
+/// nobody else waiting.
+static LONG: Semaphore = Semaphore::const_new(LONG_JSONS * MAX_JSON_BYTES / UNIT);
+
+const UNIT: usize = 16 << 10;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
@@ -24,19 +25,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         check_type(&request)?;
-        let length = request.body().size_hint().exact();
-        let _turn = if length.is_some_and(|length| length <= SHORT_JSON_BYTES as u64) {
-            None
-        } else {
-            Some(LONG.acquire().await.expect("nobody closes the semaphore"))
-        };
-        let body = to_bytes(request.into_body(), MAX_JSON_BYTES).await.map_err(|error| {
-            if std::error::Error::source(&error).is_some_and(|source| source.is::<LengthLimitError>()) {
-                let message = format!("the body is larger than {MAX_JSON_BYTES} bytes, which is the limit");
-                return ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message);
-            }
-            ApiError::new(StatusCode::BAD_REQUEST, "bad-body", format!("cannot read the body: {error}"))
-        })?;
+        // The memory is held until the value is parsed.
+        let (body, _memory) = read(request.into_body()).await?;
         let refused = |message: String| ApiError::new(StatusCode::BAD_REQUEST, "bad-json", message);
         let mut deserializer = serde_json::Deserializer::from_slice(&body);
         let value = serde_path_to_error::deserialize(&mut deserializer)
@@ -44,6 +34,37 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
         deserializer.end().map_err(|error| refused(format!("the body: {error}")))?;
         Ok(Json(value))
     }
+}
+
+/// The bytes of a body, and their share of the memory for long ones.
+async fn read(mut body: Body) -> Result<(Vec<u8>, Option<SemaphorePermit<'static>>), ApiError> {
+    let (mut bytes, mut memory) = (Vec::new(), None);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            let message = format!("cannot read the body: {error}");
+            ApiError::new(StatusCode::BAD_REQUEST, "bad-body", message)
+        })?;
+        let Some(piece) = frame.data_ref() else { continue };
+        let length = bytes.len() + piece.len();
+        if length > MAX_JSON_BYTES {
+            let message = format!("the body is larger than {MAX_JSON_BYTES} bytes, which is the limit");
+            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message));
+        }
+        if length > SHORT_JSON_BYTES {
+            let held = memory.as_ref().map_or(0, SemaphorePermit::num_permits);
+            let more = length.div_ceil(UNIT).saturating_sub(held);
+            let more = LONG.try_acquire_many(more as u32).map_err(|_| {
+                let message = "too many long requests at the same time; those of at most 64 KiB are answered";
+                ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).retry_after(1)
+            })?;
+            match &mut memory {
+                None => memory = Some(more),
+                Some(memory) => memory.merge(more),
+            }
+        }
+        bytes.extend_from_slice(piece);
+    }
+    Ok((bytes, memory))
 }
 
 fn check_type(request: &Request) -> Result<(), ApiError> {

@@ -11,6 +11,7 @@ use super::problem::Problem;
 use crate::error::Error;
 use crate::http::ApiError;
 use crate::log::{Accepted, Chunk, IdempotencyKey, Upload};
+use crate::places::Place;
 use crate::service::Service;
 
 /// Lines of a slow body are logged after this delay, even if they do not fill a chunk.
@@ -28,9 +29,10 @@ pub async fn log(
     mut decoder: Decoder,
     body: Body,
     key: Option<IdempotencyKey>,
+    place: &Place,
 ) -> Result<Option<Accepted>, ApiError> {
     let mut upload = service.log.upload(key).await?;
-    let result = log_chunks(service, &mut decoder, body, &mut upload).await;
+    let result = log_chunks(service, &mut decoder, body, &mut upload, place).await;
     let accepted = upload.accepted();
     let result = match result {
         Ok(last) => {
@@ -51,15 +53,24 @@ async fn log_chunks(
     decoder: &mut Decoder,
     mut body: Body,
     upload: &mut Upload<'_>,
+    place: &Place,
 ) -> Result<Chunk, ApiError> {
     let idle_limit = service.settings.request_timeout.saturating_mul(IDLE_TIMES);
     let mut last_data = Instant::now();
     loop {
         let wait = idle_limit.saturating_sub(last_data.elapsed()).min(CHECK_EVERY);
         let wait = if decoder.has_lines() { wait.min(LOG_AFTER) } else { wait };
-        match timeout(wait, body.frame()).await {
+        let frame = tokio::select! {
+            frame = timeout(wait, body.frame()) => frame,
+            () = place.needed() => {
+                let seconds = last_data.elapsed().as_secs();
+                return Err(Problem::GaveWay { line: decoder.line(), seconds }.into());
+            }
+        };
+        match frame {
             Ok(None) => break,
             Ok(Some(Ok(frame))) => {
+                place.set_busy();
                 if let Some(piece) = frame.data_ref() {
                     for part in piece.chunks(decoder.step()) {
                         decoder.take(part)?;
@@ -71,6 +82,7 @@ async fn log_chunks(
                     return Err(Error::Stopping.into());
                 }
                 last_data = Instant::now();
+                place.set_idle();
             }
             Ok(Some(Err(error))) => {
                 return Err(Problem::Broken { line: decoder.line(), reason: error.to_string() }.into());

@@ -12,6 +12,7 @@ pub mod wait;
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
@@ -23,6 +24,7 @@ use super::answer::Json;
 use super::extract::Parameters;
 use crate::error::Error;
 use crate::log::IdempotencyKey;
+use crate::places::Place;
 use crate::published::Seq;
 use crate::service::Service;
 use decoder::Decoder;
@@ -102,6 +104,7 @@ pub struct TextAccepted {
 pub async fn send(
     State(service): State<Arc<Service>>,
     Parameters(Query { wait, force_text }): Parameters<Query>,
+    Extension(place): Extension<Arc<Place>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<TextAccepted>, ApiError> {
@@ -111,7 +114,7 @@ pub async fn send(
     let (kind, is_gzip, key) = (kind(&headers)?, is_gzip(&headers)?, key(&headers)?);
     let mut decoder = Decoder::new(kind, is_gzip, service.model.text.invalid_utf8, &service.settings);
     decoder.force_text = force_text;
-    let accepted = body::log(&service, decoder, body, key).await?;
+    let accepted = body::log(&service, decoder, body, key, &place).await?;
     let seq = accepted.map_or_else(|| service.log.last(), |accepted| accepted.last);
     if wait == Until::Learned {
         wait::until_learned(&service, seq, wait::LONGEST).await;

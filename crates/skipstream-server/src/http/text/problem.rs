@@ -24,6 +24,8 @@ pub enum Problem {
     Broken { line: u64, reason: String },
     #[error("line {line}: no data for {seconds} seconds, which is the limit")]
     Stalled { line: u64, seconds: u64 },
+    #[error("line {line}: no data for {seconds} seconds, and other uploads need the place")]
+    GaveWay { line: u64, seconds: u64 },
 }
 
 impl From<Problem> for ApiError {
@@ -36,7 +38,7 @@ impl From<Problem> for ApiError {
             Problem::InvalidUtf8 { .. } => (StatusCode::BAD_REQUEST, "invalid-utf8"),
             Problem::Gzip { .. } => (StatusCode::BAD_REQUEST, "bad-gzip"),
             Problem::Broken { .. } => (StatusCode::BAD_REQUEST, "broken-body"),
-            Problem::Stalled { .. } => (StatusCode::REQUEST_TIMEOUT, "stalled"),
+            Problem::Stalled { .. } | Problem::GaveWay { .. } => (StatusCode::REQUEST_TIMEOUT, "stalled"),
         };
         ApiError::new(status, code, problem.to_string())
     }

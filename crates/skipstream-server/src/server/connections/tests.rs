@@ -1,5 +1,6 @@
 //! Tests over sockets.
 
+use axum::Extension;
 use axum::body::Bytes;
 use axum::routing::{get, post};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -14,6 +15,13 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Longer than any test.
 const NEVER: Duration = Duration::from_secs(3_600);
 
+/// An upload of four bytes, without the bytes.
+const HALF_UPLOAD: &[u8] =
+    b"POST /length HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
+
+/// Size of a response that no buffer holds.
+const LARGE: usize = 32 << 20;
+
 /// A running server.
 struct Serving {
     address: SocketAddr,
@@ -22,9 +30,12 @@ struct Serving {
 }
 
 async fn serving(limits: Limits) -> Serving {
-    let who = get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.to_string() });
+    let who = get(|spare: Option<Extension<Spare>>, ConnectInfo(peer): ConnectInfo<SocketAddr>| async move {
+        if spare.is_some() { "spare".to_owned() } else { peer.to_string() }
+    });
+    let large = get(|| async { vec![b'x'; LARGE] });
     let length = post(|body: Bytes| async move { body.len().to_string() });
-    let router = Router::new().route("/who", who).route("/length", length);
+    let router = Router::new().route("/who", who).route("/length", length).route("/large", large);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
@@ -43,6 +54,10 @@ impl Serving {
         self.stop.send(()).unwrap();
         timeout(PATIENCE, self.end).await.unwrap().unwrap();
     }
+}
+
+fn places(total: usize, spare: usize) -> places::Limits {
+    places::Limits { total, per_address: total, spare, idle: Duration::ZERO }
 }
 
 /// Sends a request and leaves the connection open.
@@ -124,19 +139,48 @@ async fn headers_that_do_not_fit_are_refused() {
 }
 
 #[tokio::test]
-async fn connections_beyond_the_limit_are_served_when_others_close() {
-    let serving = serving(Limits { connections: 2, headers: NEVER, ..Limits::default() }).await;
-    let (mut first, mut second) = (serving.connect().await, serving.connect().await);
-    ask(&mut first).await;
-    ask(&mut second).await;
-    // The system takes it; it is not served.
-    let mut third = serving.connect().await;
-    third.write_all(b"GET /who HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
-    let early = timeout(Duration::from_millis(200), third.readable()).await;
-    assert!(early.is_err(), "two are served, which is the limit");
-    ask(&mut second).await;
-    drop(first);
-    assert_eq!(answer(&mut third).await, third.local_addr().unwrap().to_string());
+async fn idle_connections_shut_nobody_out() {
+    let serving = serving(Limits { places: places(4, 0), headers: NEVER, ..Limits::default() }).await;
+    let mut idle = Vec::new();
+    for _ in 0..40 {
+        idle.push(serving.connect().await);
+    }
+    let mut stream = serving.connect().await;
+    assert_eq!(ask(&mut stream).await, stream.local_addr().unwrap().to_string());
+    assert_eq!(closed(&mut idle[0]).await, "", "it was idle for longest");
+    serving.stop().await;
+}
+
+#[tokio::test]
+async fn while_all_connections_are_busy_a_spare_one_is_marked() {
+    let serving = serving(Limits { places: places(1, 1), ..Limits::default() }).await;
+    let mut busy = serving.connect().await;
+    busy.write_all(HALF_UPLOAD).await.unwrap();
+    begun(&mut busy).await;
+    let mut spare = serving.connect().await;
+    assert_eq!(ask(&mut spare).await, "spare");
+    busy.write_all(b"text").await.unwrap();
+    assert_eq!(answer(&mut busy).await, "4", "it was not disturbed");
+    assert_ne!(ask(&mut serving.connect().await).await, "spare", "the busy one has become idle");
+    serving.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_closed_and_one_that_reads_slowly_is_not() {
+    let serving = serving(Limits { write: Duration::from_millis(300), ..Limits::default() }).await;
+    let request = b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let (mut deaf, mut slow) = (serving.connect().await, serving.connect().await);
+    deaf.write_all(request).await.unwrap();
+    slow.write_all(request).await.unwrap();
+    let mut bytes = vec![0; 1 << 20];
+    let mut received = 0;
+    while received < LARGE {
+        sleep(Duration::from_millis(30)).await;
+        let n = timeout(PATIENCE, slow.read(&mut bytes)).await.unwrap().unwrap();
+        assert!(n > 0, "closed after {received} bytes");
+        received += n;
+    }
+    assert!(closed(&mut deaf).await.len() < LARGE);
     serving.stop().await;
 }
 
@@ -156,9 +200,7 @@ async fn idle_connections_do_not_hold_up_the_end() {
 async fn a_request_under_way_is_answered_after_the_stop() {
     let serving = serving(Limits { grace: NEVER, ..Limits::default() }).await;
     let mut stream = serving.connect().await;
-    let head =
-        b"POST /length HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
-    stream.write_all(head).await.unwrap();
+    stream.write_all(HALF_UPLOAD).await.unwrap();
     begun(&mut stream).await;
     serving.stop.send(()).unwrap();
     stream.write_all(b"text").await.unwrap();
@@ -171,9 +213,7 @@ async fn a_request_under_way_is_answered_after_the_stop() {
 async fn a_slow_upload_is_dropped_when_the_grace_is_over() {
     let serving = serving(Limits { grace: Duration::from_millis(100), ..Limits::default() }).await;
     let mut stream = serving.connect().await;
-    let head =
-        b"POST /length HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
-    stream.write_all(head).await.unwrap();
+    stream.write_all(HALF_UPLOAD).await.unwrap();
     begun(&mut stream).await;
     stream.write_all(b"te").await.unwrap();
     serving.stop().await;
