@@ -327,7 +327,9 @@ class Embeddings(Queries, Evaluation):
         raise AttributeError(f"{message}: {_ABSENT[name]}" if name in _ABSENT else message)
 
 
-def load(path: FilePath, vectors: WhichVectors = DEFAULT_VECTORS, format: ReadableFormat | None = None) -> Embeddings:
+def load(
+    path: FilePath, vectors: WhichVectors = DEFAULT_VECTORS, format: ReadableFormat | None = None
+) -> Embeddings:
     """Loads vectors from a skipstream, word2vec, fastText `.vec`, GloVe, NumPy, finalfusion, yskip or projector file.
 
     The format is detected from the content unless given. A skipstream file is memory-mapped: opening takes milliseconds

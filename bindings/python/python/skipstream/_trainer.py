@@ -262,7 +262,9 @@ class Trainer:
         vector: NDArray[np.float32] = self._live().vectors_of([word], vectors)[0]
         return vector
 
-    def vectors_of(self, words: Iterable[str], vectors: WhichVectors = DEFAULT_VECTORS) -> NDArray[np.float32]:
+    def vectors_of(
+        self, words: Iterable[str], vectors: WhichVectors = DEFAULT_VECTORS
+    ) -> NDArray[np.float32]:
         """Returns the current vectors of words, one row each. Raises `KeyError` if one is unknown."""
         if isinstance(words, str):
             raise TypeError("words is a str; pass a list")

@@ -57,7 +57,9 @@ class WordVectors(base.MiniBatchTransformer):
     5
     """
 
-    def __init__(self, on: str | None = None, vectors: WhichVectors = DEFAULT_VECTORS, **settings: Any) -> None:
+    def __init__(
+        self, on: str | None = None, vectors: WhichVectors = DEFAULT_VECTORS, **settings: Any
+    ) -> None:
         self.on = on
         self.vectors = vectors
         self.settings = settings

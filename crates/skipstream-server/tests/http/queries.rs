@@ -124,7 +124,7 @@ async fn each_query_of_a_batch_has_an_answer_or_an_error() {
 
     let answer = client.post("/v1/neighbors", r#"{"vectors": [[1, 0], [1], [0, 1]], "n": 1}"#).await.good();
     assert_eq!(answer["results"][0]["neighbors"][0]["word"], "king");
-    let message = "the vector has 1 values; the model has 2 dimensions";
+    let message = "the vector has 1 values; the published vectors have 2";
     assert_eq!(answer["results"][1], json!({"error": {"code": "bad-request", "message": message}}));
     assert_eq!(answer["results"][2]["neighbors"][0]["word"], "bread");
     let answer = client.post("/v1/neighbors", r#"{"vectors": [[1, 0], [1e39, 0]]}"#).await;
@@ -247,7 +247,7 @@ async fn joined_vectors_are_answered_and_exported_with_twice_the_dimensions() {
     let answer = client.post("/v1/neighbors", body).await.good();
     assert_eq!(answer["results"][0]["neighbors"][0]["word"], "tea");
     let message = answer["results"][1]["error"]["message"].as_str().unwrap();
-    assert!(message.contains("3 values; the model has 6 dimensions"), "{message}");
+    assert!(message.contains("3 values; the published vectors have 6"), "{message}");
     let export = client.get("/v1/export?format=word2vec-text").await;
     let mut text = Vec::new();
     formats::write(&joined, Format::Word2vecText, &mut text, Path::new("text")).unwrap();

@@ -77,7 +77,7 @@ pub struct WordsOrVectors {
     /// The words
     #[schema(inline)]
     words: Option<Words>,
-    /// The vectors, each with as many values as the model has dimensions
+    /// The vectors, each as long as the published ones
     #[schema(inline)]
     vectors: Option<Vectors>,
     /// Number of neighbors of each; 10 by default
@@ -165,7 +165,7 @@ fn about_vector(
 ) -> Result<embeddings::Query<'static>, ApiError> {
     if vector.len() != dimensions {
         let message =
-            format!("the vector has {} values; the model has {dimensions} dimensions", vector.len());
+            format!("the vector has {} values; the published vectors have {dimensions}", vector.len());
         return Err(ApiError::bad_request(message));
     }
     if !vector.iter().map(|value| value * value).sum::<f32>().is_finite() {
