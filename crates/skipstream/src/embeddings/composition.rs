@@ -1,29 +1,50 @@
 //! How a word's two rows in a model become its vector. This file defines what each kind of [`Vectors`] is.
 
+use std::thread;
+
 use super::Vectors;
+use crate::kernel::{Kernel, Work};
 
 /// Makes the vectors of one kind from target and context rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Composition {
     vectors: Vectors,
+    /// The length of a row.
+    dimensions: usize,
     /// The means of target and context rows, if they are subtracted.
     means: [Vec<f32>; 2],
 }
 
 impl Composition {
-    /// Reads all rows of a model if the vectors are centered. `rows` are the target and context row of each word, the
-    /// most frequent word first: the order is part of the definition, because it decides how sums are rounded.
+    /// `rows` are the target rows and the context rows, the most frequent word first. They are read only if the vectors are
+    /// centered. Their order is part of the definition, because it decides how sums are rounded.
     pub fn of<'a>(
         vectors: Vectors,
         dimensions: usize,
-        rows: impl Iterator<Item = [&'a [f32]; 2]>,
+        rows: [impl Iterator<Item = &'a [f32]> + Send; 2],
     ) -> Composition {
-        let mut means = [Mean::none(dimensions), Mean::none(dimensions)];
-        if vectors.is_centered() {
-            rows.for_each(|row| means.iter_mut().zip(row).for_each(|(mean, row)| mean.add(row)));
+        if !vectors.is_centered() {
+            return Composition { vectors, dimensions, means: [Vec::new(), Vec::new()] };
         }
-        let means = means.map(Mean::finish);
-        Composition { vectors, means }
+        let kernel = Kernel::best();
+        let [targets, contexts] = rows.map(|rows| Mean { dimensions, rows });
+        // Each on a thread: for a large model, this takes as long as a search.
+        let means = thread::scope(|scope| {
+            let targets = scope.spawn(move || kernel.run(targets));
+            let contexts = kernel.run(contexts);
+            [targets.join().expect("a mean does not panic"), contexts]
+        });
+        Composition { vectors, dimensions, means }
+    }
+
+    /// Writes the vectors of words, one after the other, whose rows are in two matrices.
+    #[inline(always)]
+    pub fn write_rows(&self, matrices: [&[f32]; 2], vectors: &mut [f32]) {
+        let [targets, contexts] = matrices.map(|matrix| matrix.chunks_exact(self.dimensions));
+        let vectors = vectors.chunks_exact_mut(self.vectors.dimensions(self.dimensions));
+        for ((target, context), vector) in targets.zip(contexts).zip(vectors) {
+            self.write([target, context], vector);
+        }
     }
 
     /// Writes the vector of a word.
@@ -32,7 +53,7 @@ impl Composition {
     /// If the vector does not have the length that [`Vectors::dimensions`] returns.
     #[inline(always)]
     pub fn write(&self, [target, context]: [&[f32]; 2], vector: &mut [f32]) {
-        assert_eq!(vector.len(), self.vectors.dimensions(target.len()), "the length of a vector");
+        assert_eq!(vector.len(), self.vectors.dimensions(self.dimensions), "the length of a vector");
         match self.vectors {
             Vectors::Target => vector.copy_from_slice(target),
             Vectors::Context => vector.copy_from_slice(context),
@@ -51,29 +72,27 @@ impl Composition {
     }
 }
 
-/// The mean of the rows of a matrix.
-struct Mean {
-    sums: Vec<f64>,
-    n_rows: u64,
+/// Computes the mean of rows, compiled for each instruction set.
+struct Mean<Rows> {
+    dimensions: usize,
+    rows: Rows,
 }
 
-impl Mean {
-    fn none(dimensions: usize) -> Mean {
-        Mean { sums: vec![0.0; dimensions], n_rows: 0 }
-    }
+impl<'a, Rows: Iterator<Item = &'a [f32]>> Work for Mean<Rows> {
+    type Result = Vec<f32>;
 
-    /// A row with a value that is not finite is left out, so that it spoils only its own word.
-    fn add(&mut self, row: &[f32]) {
-        // Without a branch per value, which would keep the compiler from vectorizing this.
-        if row.iter().fold(true, |all, value| all & value.is_finite()) {
-            self.sums.iter_mut().zip(row).for_each(|(sum, &value)| *sum += f64::from(value));
-            self.n_rows += 1;
+    #[inline(always)]
+    fn run(self) -> Vec<f32> {
+        let (mut sums, mut n_rows) = (vec![0.0; self.dimensions], 0u64);
+        for row in self.rows {
+            // A row with a value that is not finite is left out, so that it spoils only its own word. There is no branch per
+            // value, which would keep the compiler from vectorizing this.
+            if row.iter().fold(true, |all, value| all & value.is_finite()) {
+                sums.iter_mut().zip(row).for_each(|(sum, &value)| *sum += f64::from(value));
+                n_rows += 1;
+            }
         }
-    }
-
-    fn finish(self) -> Vec<f32> {
-        let n_rows = self.n_rows.max(1) as f64;
-        self.sums.into_iter().map(|sum| (sum / n_rows) as f32).collect()
+        sums.into_iter().map(|sum| (sum / n_rows.max(1) as f64) as f32).collect()
     }
 }
 
@@ -85,18 +104,18 @@ mod tests {
     const TARGETS: [[f32; 2]; 3] = [[1.0, 2.0], [3.0, -2.0], [5.0, 3.0]];
     const CONTEXTS: [[f32; 2]; 3] = [[0.5, 0.0], [0.0, 4.0], [1.0, -1.0]];
 
-    fn rows<'a>() -> impl Iterator<Item = [&'a [f32]; 2]> {
-        TARGETS.iter().zip(&CONTEXTS).map(|(target, context)| [&target[..], &context[..]])
+    fn rows<'a>(matrix: &'a [[f32; 2]]) -> impl Iterator<Item = &'a [f32]> + Send {
+        matrix.iter().map(|row| &row[..])
     }
 
     fn composed(vectors: Vectors) -> Vec<Vec<f32>> {
-        let composition = Composition::of(vectors, 2, rows());
-        let vector = |row| {
+        let composition = Composition::of(vectors, 2, [rows(&TARGETS), rows(&CONTEXTS)]);
+        let vector = |(target, context)| {
             let mut vector = vec![f32::NAN; vectors.dimensions(2)];
-            composition.write(row, &mut vector);
+            composition.write([target, context], &mut vector);
             vector
         };
-        rows().map(vector).collect()
+        rows(&TARGETS).zip(rows(&CONTEXTS)).map(vector).collect()
     }
 
     #[test]
@@ -112,20 +131,19 @@ mod tests {
     #[test]
     fn a_row_that_is_not_finite_does_not_move_the_mean() {
         for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-            let spoilt = [0.25, odd];
-            let more = rows().chain([[&spoilt[..], &[9.0, 9.0][..]]]);
-            let composition = Composition::of(Vectors::Joined, 2, more);
+            let targets = [&TARGETS[..], &[[0.25, odd]]].concat();
+            let contexts = [&CONTEXTS[..], &[[9.0, 9.0]]].concat();
+            let composition = Composition::of(Vectors::Joined, 2, [rows(&targets), rows(&contexts)]);
             assert_eq!(composition.means, [vec![3.0, 1.0], vec![2.625, 3.0]]);
         }
-        let none = Composition::of(Vectors::Joined, 2, std::iter::empty());
+        let none = Composition::of(Vectors::Joined, 2, [rows(&[]), rows(&[])]);
         assert_eq!(none.means, [[0.0, 0.0], [0.0, 0.0]]);
     }
 
     #[test]
     fn many_small_rows_are_not_lost_beside_a_large_one() {
-        let (large, small) = ([3e8f32], [1.0f32]);
-        let rows = (0..1_001).map(|place| if place == 0 { [&large[..]; 2] } else { [&small[..]; 2] });
-        let composition = Composition::of(Vectors::Joined, 1, rows);
+        let rows = || std::iter::once(&[3e8][..]).chain(std::iter::repeat_n(&[1.0][..], 1_000));
+        let composition = Composition::of(Vectors::Joined, 1, [rows(), rows()]);
         assert_eq!(composition.means[0], [((3e8 + 1e3) / 1_001.0) as f32]);
     }
 }

@@ -22,12 +22,15 @@ impl Embeddings {
     /// A copy with vectors of one kind, of embeddings whose rows are a target row followed by a context row.
     pub(crate) fn composed(&self, vectors: Vectors) -> Result<Embeddings> {
         let (matrix, dimensions) = (self.matrix(), self.dimensions() / 2);
-        let rows = matrix.chunks_exact(2 * dimensions).map(|row| row.split_at(dimensions).into());
-        let composition = Composition::of(vectors, dimensions, rows.clone());
+        let rows = matrix.chunks_exact(2 * dimensions);
+        let halves =
+            [0, dimensions].map(|start| rows.clone().map(move |row| &row[start..start + dimensions]));
+        let composition = Composition::of(vectors, dimensions, halves);
         let dimensions = vectors.dimensions(dimensions);
         let mut values = vec![0.0; self.len() * dimensions];
-        rows.zip(values.chunks_exact_mut(dimensions))
-            .for_each(|(row, vector)| composition.write(row, vector));
+        for (row, vector) in rows.zip(values.chunks_exact_mut(dimensions)) {
+            composition.write(row.split_at(row.len() / 2).into(), vector);
+        }
         self.copy(0..self.len(), dimensions, values)
     }
 

@@ -111,21 +111,12 @@ impl MappedPair {
     #[inline(always)]
     fn write(&self, rows: Range<usize>, vectors: &mut [f32]) {
         let composition = self.composition.get_or_init(|| {
-            let n_rows = self.matrices[0].values().len() / self.dimensions;
-            Composition::of(self.vectors, self.dimensions, self.rows(0..n_rows))
+            let rows = self.matrices.each_ref().map(|matrix| matrix.values().chunks_exact(self.dimensions));
+            Composition::of(self.vectors, self.dimensions, rows)
         });
-        let vectors = vectors.chunks_exact_mut(self.vectors.dimensions(self.dimensions));
-        self.rows(rows).zip(vectors).for_each(|(row, vector)| composition.write(row, vector));
-    }
-
-    #[inline(always)]
-    fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = [&[f32]; 2]> {
         let place = rows.start * self.dimensions..rows.end * self.dimensions;
-        let [targets, contexts] = self
-            .matrices
-            .each_ref()
-            .map(|matrix| matrix.values()[place.clone()].chunks_exact(self.dimensions));
-        targets.zip(contexts).map(|(target, context)| [target, context])
+        let matrices = self.matrices.each_ref().map(|matrix| &matrix.values()[place.clone()]);
+        composition.write_rows(matrices, vectors);
     }
 }
 

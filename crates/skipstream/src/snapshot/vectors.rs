@@ -171,15 +171,12 @@ impl ModelFile {
     fn composed(&mut self, vectors: Vectors, [target, context]: [&str; 2]) -> Result<Embeddings> {
         let matrices: [Vec<f32>; 2] = [self.tensor(target)?, self.tensor(context)?];
         let dimensions = self.sizes.dimensions;
-        let [targets, contexts] = matrices.each_ref().map(|matrix| matrix.chunks_exact(dimensions));
-        let rows = targets.zip(contexts).map(|(target, context)| [target, context]);
-        let composition = Composition::of(vectors, dimensions, rows.clone());
-        let dimensions = vectors.dimensions(dimensions);
-        let mut values = vec![0.0; rows.len() * dimensions];
-        rows.zip(values.chunks_exact_mut(dimensions))
-            .for_each(|(row, vector)| composition.write(row, vector));
+        let rows = matrices.each_ref().map(|matrix| matrix.chunks_exact(dimensions));
+        let composition = Composition::of(vectors, dimensions, rows);
+        let mut values = vec![0.0; vectors.dimensions(matrices[0].len())];
+        composition.write_rows(matrices.each_ref().map(Vec::as_slice), &mut values);
         drop(matrices);
-        self.embeddings_of(dimensions, VECTORS, values)
+        self.embeddings_of(vectors.dimensions(dimensions), VECTORS, values)
     }
 
     fn embeddings_of(

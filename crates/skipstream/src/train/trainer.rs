@@ -262,7 +262,7 @@ impl Trainer {
 
     /// How vectors are composed of rows now. If they are centered, all words must be given, in order.
     pub(super) fn composition(&self, vectors: Vectors, by_frequency: &[WordId]) -> Composition {
-        let rows = by_frequency.iter().map(|&id| self.rows(id));
+        let rows = [0, 1].map(|side| by_frequency.iter().map(move |&id| self.rows(id)[side]));
         Composition::of(vectors, self.settings.dimensions(), rows)
     }
 
