@@ -104,7 +104,7 @@ mod tests {
     const TARGETS: [[f32; 2]; 3] = [[1.0, 2.0], [3.0, -2.0], [5.0, 3.0]];
     const CONTEXTS: [[f32; 2]; 3] = [[0.5, 0.0], [0.0, 4.0], [1.0, -1.0]];
 
-    fn rows<'a>(matrix: &'a [[f32; 2]]) -> impl Iterator<Item = &'a [f32]> + Send {
+    fn rows(matrix: &[[f32; 2]]) -> impl Iterator<Item = &[f32]> + Send {
         matrix.iter().map(|row| &row[..])
     }
 
