@@ -12,6 +12,9 @@ use crate::args::one_of;
 /// Larger files are memory-mapped, because reading them takes longer than answering.
 const LARGEST_LOADED: u64 = 256_000_000;
 
+/// The same for a few questions.
+const LARGEST_LOADED_FOR_A_QUESTION: u64 = 8_000_000;
+
 /// Which vectors of which file.
 #[derive(Debug, Args)]
 pub struct ModelArgs {
@@ -32,7 +35,16 @@ pub struct ModelArgs {
 impl ModelArgs {
     /// Loads the vectors and verifies checksums; memory-maps a large file without verifying.
     pub fn load(&self) -> Result<Embeddings> {
-        let is_large = fs::metadata(&self.model).is_ok_and(|metadata| metadata.len() > LARGEST_LOADED);
+        self.load_up_to(LARGEST_LOADED)
+    }
+
+    /// The same for a few questions: all but small files are memory-mapped.
+    pub fn load_for_questions(&self) -> Result<Embeddings> {
+        self.load_up_to(LARGEST_LOADED_FOR_A_QUESTION)
+    }
+
+    fn load_up_to(&self, largest: u64) -> Result<Embeddings> {
+        let is_large = fs::metadata(&self.model).is_ok_and(|metadata| metadata.len() > largest);
         if is_large && formats::recognize(&self.model)? == Format::Safetensors {
             Embeddings::open(&self.model, self.vectors)
         } else {

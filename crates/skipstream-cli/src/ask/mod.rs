@@ -123,7 +123,7 @@ pub fn run(
             bail!("{reason}");
         }
     }
-    let embeddings = args.model.load()?;
+    let embeddings = if reads_lines { args.model.load()? } else { args.model.load_for_questions()? };
     let mut answers = Answers {
         embeddings: &embeddings,
         shape,
