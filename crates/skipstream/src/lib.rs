@@ -100,6 +100,7 @@ pub mod unstable {
     pub use crate::kernel::Kernel;
     pub use crate::noise::{AdaptiveTable, AliasTable, weight};
     pub use crate::random::Random;
+    pub use crate::train::count_words;
     pub use crate::units::count;
 }
 

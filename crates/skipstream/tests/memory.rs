@@ -60,7 +60,7 @@ fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
         MiniBatchOptions { batch_words: 10_000, replay_words: 30_000, ..MiniBatchOptions::default() };
     for strategy in [Strategy::MiniBatch(mini_batch), Strategy::incremental()] {
         let config =
-            Config { dimensions: 16, subsample: 0.0, threads: Some(2), strategy, ..Config::default() };
+            Config { dimensions: 16, subsample: 0.0, threads: Some(8), strategy, ..Config::default() };
         let config = config.within_memory(memory).unwrap();
         let bound = MemoryBound::new(&config.clone().check().unwrap());
         assert!(bound.total() <= memory);
@@ -83,6 +83,15 @@ fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
         assert!(late <= early + early / 4, "{strategy:?}: {early} bytes, later {late}");
         assert!((late as u64) < allowed, "{strategy:?}: {late} bytes where {allowed} are allowed");
         assert!(trainer.progress().evictions > 5_000);
+
+        // Threads that read have buffers, the largest for lines of one letter.
+        PEAK.store(NOW.load(Ordering::Relaxed), Ordering::Relaxed);
+        let lines = "a\n".repeat(100_000);
+        let before = before + lines.len();
+        trainer.train_lines(lines.as_bytes()).unwrap();
+        let peak = PEAK.load(Ordering::Relaxed) - before;
+        assert!((peak as u64) < allowed, "{strategy:?}: {peak} bytes where {allowed} are allowed");
+        drop(lines);
 
         // The copy for queries has a limit of its own.
         let (dimensions, text) = (trainer.settings().dimensions(), trainer.settings().text());

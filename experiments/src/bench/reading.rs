@@ -1,4 +1,4 @@
-//! `cargo xtask bench reading`: reads a text and counts its words, without training, on one core.
+//! `cargo xtask bench reading`: reads a text and counts its words as training does, without training.
 //!
 //! `wc -w` reads the same file, in turns. It counts words but does not distinguish them.
 
@@ -9,7 +9,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use skipstream::Config;
-use skipstream::corpus::{self, Sentence, Source};
+use skipstream::corpus;
+use skipstream::unstable::count_words;
 use skipstream::vocabulary::Vocabulary;
 
 use super::text_or_demo;
@@ -26,6 +27,9 @@ pub struct Options {
     /// Number of times that each reads the text; the fastest counts, as noise only adds
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
+    /// Numbers of threads to read with
+    #[arg(long, value_delimiter = ',', default_value = "1,2", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Vec<u16>,
 }
 
 /// Reads in turns and prints a table.
@@ -33,19 +37,25 @@ pub fn run(options: &Options) -> Result<()> {
     let text = text_or_demo(options.corpus.as_ref())?;
     ensure!(!text::is_compressed(&text)?, "{} is compressed; `wc` cannot read it", text.display());
 
-    // Warm the page cache for both.
-    let counted = count(&text)?;
-    let (mut ours, mut theirs) = (f64::INFINITY, f64::INFINITY);
+    // Warm the page cache for all.
+    let counted = count(&text, 1)?;
+    let mut ours = vec![f64::INFINITY; options.threads.len()];
+    let mut theirs = f64::INFINITY;
     for _ in 0..options.rounds {
-        ours = ours.min(seconds(|| count(&text).map(drop))?);
-        theirs = theirs.min(seconds(|| word_count(&text).map(drop))?);
+        for (seconds, &threads) in ours.iter_mut().zip(&options.threads) {
+            *seconds = seconds.min(time(|| count(&text, threads.into()).map(drop))?);
+        }
+        theirs = theirs.min(time(|| word_count(&text).map(drop))?);
     }
 
-    println!("## Reading and counting, on one core\n\n{}", circumstances::list());
+    println!("## Reading and counting\n\n{}", circumstances::list());
     println!("- fastest of {} rounds\n", options.rounds);
-    println!("| program | words | distinct | seconds | words/s |\n|---|--:|--:|--:|--:|");
-    print_row("skipstream, without training", counted.words, Some(counted.distinct), ours);
-    print_row("`wc -w`", word_count(&text)?, None, theirs);
+    println!("| program | threads | words | distinct | seconds | words/s |\n|---|--:|--:|--:|--:|--:|");
+    for (seconds, &threads) in ours.into_iter().zip(&options.threads) {
+        let program = "skipstream, without training";
+        print_row(program, threads, counted.words, Some(counted.distinct), seconds);
+    }
+    print_row("`wc -w`", 1, word_count(&text)?, None, theirs);
     Ok(())
 }
 
@@ -56,17 +66,10 @@ struct Counted {
     distinct: usize,
 }
 
-fn count(text: &Path) -> Result<Counted> {
-    let config = Config::default();
-    let mut vocabulary = Vocabulary::new(config.max_vocabulary, config.seed);
-    let mut source = corpus::open(text, &config.text)?;
-    let mut sentence = Sentence::default();
-    while source.read(&mut sentence)?.is_sentence() {
-        for word in sentence.tokens() {
-            // There are no vectors here that would need a reset.
-            let _ = vocabulary.observe(word);
-        }
-    }
+fn count(text: &Path, threads: usize) -> Result<Counted> {
+    let settings = Config { threads: Some(threads), ..Config::default() }.check()?;
+    let mut vocabulary = Vocabulary::new(settings.max_vocabulary(), settings.seed());
+    count_words(&mut corpus::open(text, settings.text())?, &mut vocabulary, &settings)?;
     Ok(Counted { words: vocabulary.tokens(), distinct: vocabulary.len() })
 }
 
@@ -81,15 +84,18 @@ fn word_count(text: &Path) -> Result<u64> {
     Ok(number.parse()?)
 }
 
-fn seconds(work: impl FnOnce() -> Result<()>) -> Result<f64> {
+fn time(work: impl FnOnce() -> Result<()>) -> Result<f64> {
     let start = Instant::now();
     work()?;
     Ok(start.elapsed().as_secs_f64())
 }
 
-fn print_row(program: &str, words: u64, distinct: Option<usize>, seconds: f64) {
+fn print_row(program: &str, threads: u16, words: u64, distinct: Option<usize>, seconds: f64) {
     let distinct = distinct.map_or("–".into(), |distinct| distinct.to_string());
-    println!("| {program} | {words} | {distinct} | {seconds:.3} | {:.0} |", words as f64 / seconds);
+    println!(
+        "| {program} | {threads} | {words} | {distinct} | {seconds:.3} | {:.0} |",
+        words as f64 / seconds
+    );
 }
 
 #[cfg(test)]
@@ -103,8 +109,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("text");
         fs::write(&path, "one two\ntwo  three\n\n").unwrap();
-        let counted = count(&path).unwrap();
-        assert_eq!((counted.words, counted.distinct), (4, 3));
+        for threads in [1, 2] {
+            let counted = count(&path, threads).unwrap();
+            assert_eq!((counted.words, counted.distinct), (4, 3));
+        }
         assert_eq!(word_count(&path).unwrap(), 4);
     }
 }

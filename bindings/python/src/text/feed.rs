@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use skipstream::corpus::{
-    Files, Input, Layout, Ledger, Read, Sentence, Source, TextOptions, TextReport, TokenLists,
+    Files, Input, Layout, Ledger, Passage, Read, Sentence, Source, TextOptions, TextReport, TokenLists,
 };
 use skipstream::{Error, Result};
 
@@ -131,6 +131,20 @@ impl Source for Feed {
             }
         }
     }
+
+    fn cut(&mut self, max_bytes: usize) -> Option<Passage> {
+        match &mut self.text {
+            Text::Files(files) => files.cut(max_bytes),
+            Text::Lists(_) => None,
+        }
+    }
+
+    fn put_back(&mut self, passage: Passage) {
+        match &mut self.text {
+            Text::Files(files) => files.put_back(passage),
+            Text::Lists(_) => unreachable!("only files have passages"),
+        }
+    }
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -156,6 +170,14 @@ impl Shared {
 impl Source for Shared {
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         self.feed().read(sentence)
+    }
+
+    fn cut(&mut self, max_bytes: usize) -> Option<Passage> {
+        self.feed().cut(max_bytes)
+    }
+
+    fn put_back(&mut self, passage: Passage) {
+        self.feed().put_back(passage);
     }
 }
 

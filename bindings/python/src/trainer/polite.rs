@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use skipstream::Result;
-use skipstream::corpus::{Read, Sentence, Source};
+use skipstream::corpus::{Passage, Read, Sentence, Source};
 
 use super::turns::Turns;
 use crate::text::Shared;
@@ -45,5 +45,14 @@ impl Source for Polite<'_> {
         } else {
             feed.read(sentence)
         }
+    }
+
+    /// Only of files, for which Python does not wait.
+    fn cut(&mut self, max_bytes: usize) -> Option<Passage> {
+        self.feed.feed().cut(max_bytes)
+    }
+
+    fn put_back(&mut self, passage: Passage) {
+        self.feed.feed().put_back(passage);
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use anyhow::bail;
 use skipstream::corpus::{
-    Files, FilesProgress, Follow, Input, Ledger, Note, Position, Read, Sentence, Source, TextReport,
+    Files, FilesProgress, Follow, Input, Ledger, Note, Passage, Position, Read, Sentence, Source, TextReport,
 };
 use skipstream::{Result, Trainer};
 
@@ -33,6 +33,14 @@ impl Shared {
 impl Source for Shared {
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         self.files().read(sentence)
+    }
+
+    fn cut(&mut self, max_bytes: usize) -> Option<Passage> {
+        self.files().cut(max_bytes)
+    }
+
+    fn put_back(&mut self, passage: Passage) {
+        self.files().put_back(passage);
     }
 }
 
@@ -134,6 +142,20 @@ impl Source for Reading {
         match self {
             Reading::ToTheEnd(files) => files.read(sentence),
             Reading::Followed(follow) => follow.read(sentence),
+        }
+    }
+
+    fn cut(&mut self, max_bytes: usize) -> Option<Passage> {
+        match self {
+            Reading::ToTheEnd(files) => files.cut(max_bytes),
+            Reading::Followed(follow) => follow.cut(max_bytes),
+        }
+    }
+
+    fn put_back(&mut self, passage: Passage) {
+        match self {
+            Reading::ToTheEnd(files) => files.put_back(passage),
+            Reading::Followed(follow) => follow.put_back(passage),
         }
     }
 }

@@ -11,6 +11,7 @@ use super::layout::{Layout, RecordFormat};
 use super::ledger::{Ledger, Reading};
 use super::open::{TextStream, from_reader_at, open_at, plain_at};
 use super::options::TextOptions;
+use super::passage::Passage;
 use super::position::Position;
 use super::progress::FilesProgress;
 use super::report::TextReport;
@@ -306,6 +307,21 @@ impl Source for Files {
             }
         }
         Ok(Read::End)
+    }
+
+    fn cut(&mut self, max_bytes: usize) -> Option<Passage> {
+        self.stream.as_mut()?.cut(max_bytes)
+    }
+
+    fn put_back(&mut self, passage: Passage) {
+        let stream = self.stream.as_mut().expect("a passage comes back before the file is closed");
+        let part = &mut self.parts[self.turn];
+        let words = passage.taken_words();
+        part.is_recorded &= words == 0;
+        part.reached.words += words;
+        stream.put_back(passage);
+        part.reached.position = stream.position();
+        self.progress.set(self.turn, self.closed_bytes + stream.progress().bytes_read());
     }
 }
 

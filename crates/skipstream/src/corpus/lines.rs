@@ -1,5 +1,6 @@
 //! Framing: lines of text, read as sentences.
 
+use std::collections::VecDeque;
 #[cfg(feature = "records")]
 use std::io::Cursor;
 use std::io::{self, BufRead};
@@ -7,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::marks::take_mark;
 use super::options::{InvalidUtf8, TextOptions};
+use super::passage::Passage;
 use super::piece::{Finished, Piece};
 use super::position::Position;
 use super::report::{Location, TextReport};
@@ -63,6 +65,12 @@ pub struct Lines<R> {
     record: Option<Position>,
     /// The tokenizer, unless tokens are just split at white space.
     words: Option<Box<WordSplitter>>,
+    /// Passages that were cut and not used up, which come before the reader's next byte.
+    ahead: VecDeque<Passage>,
+    /// The number of lines in all passages that were cut and not used up.
+    lines_cut: u64,
+    /// Why no more could be cut.
+    failed: Option<Error>,
     report: TextReport,
 }
 
@@ -115,6 +123,9 @@ impl<R: BufRead> Lines<R> {
             record: None,
             words: (!options.is_plain() || position.words > 0)
                 .then(|| Box::new(WordSplitter::new(options, position.words))),
+            ahead: VecDeque::new(),
+            lines_cut: 0,
+            failed: None,
             report: TextReport::default(),
         })
     }
@@ -132,6 +143,69 @@ impl<R: BufRead> Lines<R> {
     /// What was found so far.
     pub fn report(&self) -> &TextReport {
         &self.report
+    }
+
+    /// Whether the next byte starts a line that no sentence has begun.
+    fn is_between_lines(&self) -> bool {
+        self.record.is_none()
+            && self.piece_end != End::Cut
+            && self.words.as_ref().is_none_or(|words| words.is_empty() && !words.is_skipping())
+    }
+
+    /// Takes whole lines of at most `max_bytes` from the reader; none if the next one is longer.
+    fn take_lines(&mut self, max_bytes: usize) -> Vec<u8> {
+        let mut lines = std::mem::take(&mut self.carried);
+        lines.reserve_exact(max_bytes.saturating_sub(lines.len()));
+        loop {
+            let chunk = match self.reader.fill_buf() {
+                Ok([]) => return lines,
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    self.failed = Some(read_error(&self.name, error));
+                    // As when reading, an error takes the line with it.
+                    lines.truncate(memchr::memrchr(b'\n', &lines).map_or(0, |newline| newline + 1));
+                    return lines;
+                }
+            };
+            let room = max_bytes.saturating_sub(lines.len());
+            let (taken, is_last) = match chunk.get(..room) {
+                None => (chunk.len(), false),
+                Some(part) => (memchr::memrchr(b'\n', part).map_or(0, |newline| newline + 1), true),
+            };
+            lines.extend_from_slice(&chunk[..taken]);
+            self.reader.consume(taken);
+            self.offset += taken as u64;
+            if is_last {
+                let end = memchr::memrchr(b'\n', &lines).map_or(0, |newline| newline + 1);
+                self.carried.extend(lines.drain(end..));
+                return lines;
+            }
+        }
+    }
+
+    /// Counts a passage that was used up.
+    fn close(&mut self, mut passage: Passage) {
+        self.lines_cut -= passage.n_lines;
+        self.report += std::mem::take(&mut passage.report);
+        if let Some(rest) = passage.rest() {
+            self.lines_cut += rest.n_lines;
+            self.ahead.push_front(rest);
+        }
+    }
+
+    /// Reads a sentence of the passages that were put back. `None` if there is none.
+    fn read_ahead(&mut self, sentence: &mut Sentence) -> Option<Result<Read>> {
+        sentence.clear();
+        while let Some(mut passage) = self.ahead.pop_front() {
+            passage.split();
+            let read = passage.read(sentence);
+            self.put_back(passage);
+            if let Some(read) = read {
+                return Some(read.map(|()| Read::Sentence));
+            }
+        }
+        self.failed.take().map(Err)
     }
 
     /// Reads a sentence of tokens that are just split at white space.
@@ -325,6 +399,9 @@ impl TextOptions {
 
 impl<R: BufRead> Source for Lines<R> {
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
+        if let Some(read) = self.read_ahead(sentence) {
+            return read;
+        }
         let was_prose_end = self.is_prose_end;
         let read = match self.words.take() {
             None => self.read_plain(sentence),
@@ -355,6 +432,31 @@ impl<R: BufRead> Source for Lines<R> {
             Err(_) => sentence.clear(),
         }
         read
+    }
+
+    fn cut(&mut self, max_bytes: usize) -> Option<Passage> {
+        if let Some(mut passage) = self.ahead.pop_front() {
+            passage.begin();
+            return Some(passage);
+        }
+        // The first line is read, with the byte order mark that may precede it.
+        if self.offset == 0 || self.failed.is_some() || !self.is_between_lines() {
+            return None;
+        }
+        let Position { offset, lines, .. } = self.after_piece();
+        let raw = self.take_lines(max_bytes);
+        if raw.is_empty() {
+            return None;
+        }
+        let start = Position { offset, lines: lines + self.lines_cut, words: 0 };
+        let passage = Passage::new(&self.name, &self.options, start, raw);
+        self.lines_cut += passage.n_lines;
+        Some(passage)
+    }
+
+    fn put_back(&mut self, passage: Passage) {
+        self.position = passage.position().unwrap_or(self.position);
+        if passage.is_used_up() { self.close(passage) } else { self.ahead.push_front(passage) }
     }
 }
 

@@ -8,6 +8,7 @@ use super::error::TextError;
 use super::layout::{Layout, RecordFormat};
 use super::lines::Lines;
 use super::options::TextOptions;
+use super::passage::Passage;
 use super::position::Position;
 use super::progress::RawProgress;
 #[cfg(feature = "records")]
@@ -197,6 +198,15 @@ impl TextStream {
 impl Source for TextStream {
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         self.sentences.read(sentence)
+    }
+
+    /// Only of a file: a pipe may take long to give as much, while there are sentences to learn.
+    fn cut(&mut self, max_bytes: usize) -> Option<Passage> {
+        self.progress.length().and_then(|_| self.sentences.cut(max_bytes))
+    }
+
+    fn put_back(&mut self, passage: Passage) {
+        self.sentences.put_back(passage);
     }
 }
 

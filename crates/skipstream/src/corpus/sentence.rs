@@ -1,5 +1,6 @@
 //! A sentence: tokens in one reusable buffer.
 
+use super::passage::Passage;
 use crate::Result;
 
 /// The tokens of one sentence, in a buffer that is reused.
@@ -86,6 +87,21 @@ pub trait Source {
     ///
     /// A sentence has at least one token. Where there is none, and after an error, `sentence` is empty.
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read>;
+
+    /// Cuts whole lines of at most `max_bytes` off the text, so that another thread can split them into sentences. `None`
+    /// where that is not possible: [`read`](Self::read) gives the next sentence, and another call may succeed after it.
+    ///
+    /// A passage must be [put back](Self::put_back) before anything else is read.
+    fn cut(&mut self, max_bytes: usize) -> Option<Passage> {
+        let _ = max_bytes;
+        None
+    }
+
+    /// Takes back a passage after sentences were taken from it. What is left of it will be cut or read again. Those that
+    /// are used up come back in the order in which they were cut, and then the others, the last first.
+    fn put_back(&mut self, passage: Passage) {
+        drop(passage);
+    }
 }
 
 #[cfg(test)]

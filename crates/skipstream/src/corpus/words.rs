@@ -81,6 +81,11 @@ impl WordSplitter {
         self.taken
     }
 
+    /// Whether words are still to be skipped.
+    pub(super) fn is_skipping(&self) -> bool {
+        self.skip > 0
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.next_run == self.runs.len() && self.next_word == self.cut.len()
     }

@@ -52,12 +52,14 @@ impl Grid {
         self.workers = workers(settings, self.settings.layout);
     }
 
-    /// Trains a batch. This thread calls `meanwhile` first, while the others start training.
+    /// Trains a batch. This thread calls `meanwhile` first, while the others train, except as many as `meanwhile` needs:
+    /// they start after it.
     pub fn train(
         &mut self,
         parameters: &mut Parameters,
         initial: Option<&Initial>,
         batch: &Batch,
+        needed: usize,
         meanwhile: impl FnOnce(),
     ) -> Trained {
         let layout = self.settings.layout;
@@ -96,11 +98,12 @@ impl Grid {
         };
         std::thread::scope(|scope| {
             let (own, others) = self.workers.split_first_mut().expect("there is a worker for each thread");
-            for worker in others {
-                // If the system has no more threads, fewer do the same work.
-                let _ = std::thread::Builder::new().spawn_scoped(scope, || work(worker));
-            }
+            // If the system has no more threads, fewer do the same work.
+            let start = |worker| drop(std::thread::Builder::new().spawn_scoped(scope, || work(worker)));
+            let (later, now) = others.split_at_mut(needed.min(others.len()));
+            now.iter_mut().for_each(start);
             meanwhile();
+            later.iter_mut().for_each(start);
             work(own);
         });
         // Always in the same order, because sums of floats depend on it.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::passages;
 use super::replay::Segment;
 use crate::config::{
     AdaGrad, Config, IncrementalOptions, MiniBatchOptions, Setting, Settings, Strategy, WindowShape,
@@ -153,7 +154,8 @@ fn batch_bytes(settings: &Settings, options: MiniBatchOptions) -> u64 {
     let new = new_words * (8 + 2 * 16);
     let counts = settings.max_vocabulary() * (2 * 8 + 4);
     let sentence = settings.text().max_sentence_words * (settings.text().max_token_bytes + 8);
-    (words * (2 * 8 + 4) + pairs + new + counts + 2 * sentence) as u64
+    let passages = passages::max_bytes(settings.new_words_per_batch());
+    (words * (2 * 8 + 4) + pairs + new + counts + 2 * sentence + passages) as u64
 }
 
 #[cfg(test)]

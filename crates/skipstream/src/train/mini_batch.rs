@@ -15,10 +15,12 @@
 use super::fresh::FreshRows;
 use super::grid::Grid;
 use super::initial::Initial;
+use super::passages::LookedUp;
 use super::read_ahead::Text;
 use super::replay::{ReplayBuffer, Segment};
 use crate::config::Settings;
 use crate::corpus::Sentence;
+use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::pairs::{PairSampler, Reach};
 use crate::random::{Purpose, Random};
@@ -70,9 +72,42 @@ pub(super) struct Intake {
     pub batches: u64,
     pub replay: ReplayBuffer,
     sentence: Sentence,
+    /// Threads that read, if the source has passages.
+    readers: usize,
+    /// Whether the last batch had passages.
+    has_passages: bool,
 }
 
 impl Intake {
+    fn new(settings: &Settings) -> Intake {
+        let mut intake = Intake {
+            seed: settings.seed(),
+            new_words: 0,
+            replays: 0,
+            replay_words: 0,
+            sampler: PairSampler::new(settings),
+            batches: 0,
+            replay: ReplayBuffer::default(),
+            sentence: Sentence::default(),
+            readers: readers(settings),
+            has_passages: false,
+        };
+        intake.set_replays(settings);
+        intake
+    }
+
+    fn set_replays(&mut self, settings: &Settings) {
+        let options = settings.mini_batch();
+        self.replays = options.replays;
+        self.new_words = settings.new_words_per_batch();
+        self.replay_words = options.replay_words;
+    }
+
+    /// Threads that read the next batch, besides the calling one.
+    pub fn helpers(&self) -> usize {
+        if self.has_passages { self.readers - 1 } else { 0 }
+    }
+
     /// Takes in the next batch. Returns false if there is no text.
     ///
     /// All of it is counted before any of it is sampled or trained.
@@ -117,26 +152,21 @@ impl Intake {
         initial: Option<&Initial>,
         fresh: &mut Vec<FreshRows>,
     ) -> Vec<Segment> {
-        let first = vocabulary.tokens();
-        let mut segments: Vec<Segment> = Vec::new();
-        while vocabulary.tokens() - first < self.new_words as u64 && text.read(&mut self.sentence) {
-            if segments.last().is_none_or(|segment| segment.words.len() >= Segment::WORDS) {
-                let (start, remaining) = (vocabulary.tokens(), self.replays);
-                segments.push(Segment { start, remaining, ..Segment::default() });
+        let end = vocabulary.tokens() + self.new_words as u64;
+        let mut counted = Counted { segments: Vec::new(), replays: self.replays, end, fresh, initial };
+        self.has_passages = false;
+        while !counted.is_full(vocabulary) {
+            if self.readers > 1 {
+                self.has_passages |= text.read_passages(vocabulary, self.readers, &mut counted);
             }
-            let segment = segments.last_mut().expect("there is one, or it was pushed just now");
-            for token in self.sentence.tokens() {
-                segment.words.push(match vocabulary.observe(token) {
-                    Observed::Known(id) => id,
-                    Observed::Admitted(word) => {
-                        word.reset(|id, birth| fresh.push(FreshRows::new(id, birth, token, initial)))
-                    }
-                    Observed::Rejected => WordId::NONE,
-                });
+            if counted.is_full(vocabulary) || !text.read(&mut self.sentence) {
+                break;
             }
-            segment.ends.push(segment.words.len() as u32);
+            counted.begin_sentence(vocabulary);
+            self.sentence.tokens().for_each(|token| counted.count(token, vocabulary));
+            counted.end_sentence();
         }
-        segments
+        counted.segments
     }
 
     /// Drops frequent words and draws windows, of the new text and of old text.
@@ -171,6 +201,96 @@ impl Intake {
     }
 }
 
+/// Reads and counts a text, batch by batch, without training.
+#[cfg(feature = "unstable")]
+pub fn count_words(
+    source: &mut dyn crate::corpus::Source,
+    vocabulary: &mut Vocabulary,
+    settings: &Settings,
+) -> Result<()> {
+    let intake = Intake::new(settings);
+    let (mut intake, mut text) = (Intake { readers: settings.threads(), ..intake }, Text::new(source));
+    while !intake.count(&mut text, vocabulary, None, &mut Vec::new()).is_empty() {}
+    text.stop().map(drop)
+}
+
+/// Threads that read while the others train. One is enough until reading takes longer than the training of the others: it
+/// is about a tenth of the work, and a third where words are more than the text between white space.
+fn readers(settings: &Settings) -> usize {
+    1 + settings.threads() / if settings.text().is_plain() { 8 } else { 3 }
+}
+
+/// The new text of a batch.
+pub(super) struct Counted<'a> {
+    segments: Vec<Segment>,
+    replays: u32,
+    /// The number of tokens in the stream at which there are enough.
+    end: u64,
+    fresh: &'a mut Vec<FreshRows>,
+    initial: Option<&'a Initial>,
+}
+
+impl Counted<'_> {
+    fn is_full(&self, vocabulary: &Vocabulary) -> bool {
+        self.wanted(vocabulary) == 0
+    }
+
+    fn begin_sentence(&mut self, vocabulary: &Vocabulary) {
+        if self.segments.last().is_none_or(|segment| segment.words.len() >= Segment::WORDS) {
+            let (start, remaining) = (vocabulary.tokens(), self.replays);
+            self.segments.push(Segment { start, remaining, ..Segment::default() });
+        }
+    }
+
+    fn segment(&mut self) -> &mut Segment {
+        self.segments.last_mut().expect("every sentence begins a segment if there is none")
+    }
+
+    fn end_sentence(&mut self) {
+        let segment = self.segment();
+        segment.ends.push(segment.words.len() as u32);
+    }
+
+    fn count(&mut self, token: &str, vocabulary: &mut Vocabulary) {
+        let word = match vocabulary.observe(token) {
+            Observed::Known(id) => id,
+            Observed::Admitted(word) => {
+                word.reset(|id, birth| self.fresh.push(FreshRows::new(id, birth, token, self.initial)))
+            }
+            Observed::Rejected => WordId::NONE,
+        };
+        self.segment().words.push(word);
+    }
+
+    /// Counts the sentences of a passage until there are enough words or, as the result says, an error comes.
+    pub fn count_passage(&mut self, looked_up: &mut LookedUp, vocabulary: &mut Vocabulary) -> Result<()> {
+        let LookedUp { passage, found, since, first, .. } = looked_up;
+        while !self.is_full(vocabulary)
+            && let Some(sentence) = passage.take_sentence().transpose()?
+        {
+            self.begin_sentence(vocabulary);
+            let mut start = sentence.start;
+            while start < sentence.end {
+                let rest = &found[start - *first..sentence.end - *first];
+                let known = vocabulary.observe_found(rest, *since);
+                self.segment().words.extend_from_slice(&rest[..known]);
+                start += known;
+                if start < sentence.end {
+                    self.count(passage.word(start), vocabulary);
+                    start += 1;
+                }
+            }
+            self.end_sentence();
+        }
+        Ok(())
+    }
+
+    /// The number of words that are missing.
+    pub fn wanted(&self, vocabulary: &Vocabulary) -> usize {
+        self.end.saturating_sub(vocabulary.tokens()) as usize
+    }
+}
+
 impl Batch {
     /// Adds the words of a segment that are kept, with their windows.
     fn add(
@@ -197,32 +317,18 @@ impl Batch {
 
 impl MiniBatch {
     pub fn new(settings: &Settings, kernel: Kernel) -> MiniBatch {
-        let intake = Intake {
-            seed: settings.seed(),
-            new_words: 0,
-            replays: 0,
-            replay_words: 0,
-            sampler: PairSampler::new(settings),
-            batches: 0,
-            replay: ReplayBuffer::default(),
-            sentence: Sentence::default(),
-        };
-        let grid = Grid::new(settings, kernel);
-        let mut method = MiniBatch { intake, grid, current: Batch::default(), next: Batch::default() };
-        method.set_replays(settings);
-        method
+        let (intake, grid) = (Intake::new(settings), Grid::new(settings, kernel));
+        MiniBatch { intake, grid, current: Batch::default(), next: Batch::default() }
     }
 
     /// How often new text is trained again from now on.
     pub fn set_replays(&mut self, settings: &Settings) {
-        let options = settings.mini_batch();
-        self.intake.replays = options.replays;
-        self.intake.new_words = settings.new_words_per_batch();
-        self.intake.replay_words = options.replay_words;
+        self.intake.set_replays(settings);
     }
 
     pub fn set_threads(&mut self, settings: &Settings) {
         self.grid.set_threads(settings);
+        self.intake.readers = readers(settings);
     }
 
     pub fn batches(&self) -> u64 {

@@ -1,7 +1,8 @@
 //! Sentences → learned rows: the strategies, and the [`Trainer`] that owns the stream's state.
 //!
 //! `sentences.rs` is the paper's Algorithm 1; `passes.rs` has the multi-pass methods that the paper compares with.
-//! `mini_batch.rs` is Algorithm 2, the default; `read_ahead.rs` has its loop, `replay.rs` the old text, and `grid.rs` trains
+//! `mini_batch.rs` is Algorithm 2, the default; `read_ahead.rs` has its loop, `passages.rs` reads on all
+//! threads, `replay.rs` the old text, and `grid.rs` trains
 //! a batch on all threads. `fresh.rs` resets the rows of new words, `initial.rs` has the vectors that words may start with,
 //! `live.rs` reads single vectors, and `fork.rs` copies a trainer.
 
@@ -14,6 +15,7 @@ mod live;
 mod memory;
 mod mini_batch;
 mod pair_step;
+mod passages;
 mod passes;
 mod read_ahead;
 mod replay;
@@ -27,6 +29,8 @@ pub use initial::{Initial, InitialSource};
 pub use live::{LiveVectors, Weighting};
 pub use memory::MemoryBound;
 pub(crate) use mini_batch::MiniBatch;
+#[cfg(feature = "unstable")]
+pub use mini_batch::count_words;
 pub(crate) use passes::Passes;
 pub use passes::{AnyTrainer, MultiPass};
 pub(crate) use replay::{ReplayBuffer, Segment};

@@ -2,12 +2,14 @@
 //! source.
 
 use super::cell::Trained;
-use super::mini_batch::MiniBatch;
+use super::mini_batch::{Counted, MiniBatch};
+use super::passages;
 use super::trainer::Stream;
 use super::{Observer, StopReason};
 use crate::config::Settings;
 use crate::corpus::{Read, Sentence, Source};
 use crate::error::Result;
+use crate::vocabulary::Vocabulary;
 
 /// A source that stops once. An error waits until the text before it is learned.
 pub(super) struct Text<'a> {
@@ -33,6 +35,28 @@ impl<'a> Text<'a> {
         self.stopped.is_none()
     }
 
+    /// Counts passages of the text on several threads until there are enough words. Returns false if there are none.
+    pub fn read_passages(
+        &mut self,
+        vocabulary: &mut Vocabulary,
+        threads: usize,
+        counted: &mut Counted<'_>,
+    ) -> bool {
+        if self.stopped.is_some() {
+            return false;
+        }
+        let wanted = counted.wanted(vocabulary);
+        passages::read(self.source, vocabulary, wanted, threads, |vocabulary, looked_up| {
+            match counted.count_passage(looked_up, vocabulary) {
+                Ok(()) => counted.wanted(vocabulary),
+                Err(error) => {
+                    self.stopped = Some(Err(error));
+                    0
+                }
+            }
+        })
+    }
+
     /// Why there is no more text; a pause if there may be more.
     pub fn stop(self) -> Result<StopReason> {
         self.stopped.unwrap_or(Ok(StopReason::Paused))
@@ -54,7 +78,8 @@ impl MiniBatch {
             let pause = observer.progress(&stream.progress()).is_break();
             let Stream { vocabulary, parameters, initial, .. } = &mut *stream;
             let initial = initial.as_ref();
-            let trained = self.grid.train(parameters, initial, &self.current, || {
+            let helpers = self.intake.helpers();
+            let trained = self.grid.train(parameters, initial, &self.current, helpers, || {
                 more = !pause && self.intake.take_in(&mut text, vocabulary, initial, &mut self.next);
             });
             self.count(trained, stream);
@@ -80,7 +105,7 @@ impl MiniBatch {
                 return StopReason::EndOfText;
             }
             let trained =
-                self.grid.train(&mut stream.parameters, stream.initial.as_ref(), &self.current, || {});
+                self.grid.train(&mut stream.parameters, stream.initial.as_ref(), &self.current, 0, || {});
             self.count(trained, stream);
             let pause = observer.progress(&stream.progress()).is_break();
             if pause && self.intake.replay.due() > 0 {

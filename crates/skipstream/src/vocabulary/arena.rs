@@ -36,6 +36,12 @@ impl Arena {
         &self.bytes[span.offset()..][..span.length()]
     }
 
+    /// The same without a check of character boundaries, which would visit the bytes one by one.
+    #[inline]
+    pub(super) fn bytes(&self, span: Span) -> &[u8] {
+        &self.bytes.as_bytes()[span.offset()..][..span.length()]
+    }
+
     /// Maximum memory for `live` bytes of words. While the arena grows, the old allocation, at worst two thirds of it live,
     /// and the new one, a quarter larger, exist at the same time.
     pub(super) fn max_bytes(live: usize) -> u64 {

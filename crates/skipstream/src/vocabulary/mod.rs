@@ -90,6 +90,8 @@ pub struct Vocabulary {
     hasher: FixedState,
     index: HashTable<Link>,
     entries: Vec<Entry>,
+    /// The bytes of each word. Apart from the entries, so that looking words up visits less memory.
+    spans: Vec<Span>,
     /// The words whose counter was 0 after the last cancellation, and that have not been evicted. The last is the next to
     /// go, unless its counter has risen.
     leaving: Vec<WordId>,
@@ -104,6 +106,21 @@ struct Link {
     id: WordId,
 }
 
+/// The hash function of a vocabulary.
+#[derive(Debug)]
+pub(crate) struct WordHasher(FixedState);
+
+impl WordHasher {
+    pub fn hash(&self, word: &[u8]) -> u64 {
+        self.0.hash_one(word)
+    }
+}
+
+/// The half of a hash that the table does not use to place it.
+fn half(hash: u64) -> u32 {
+    (hash >> 32) as u32
+}
+
 #[derive(Clone, Debug)]
 struct Entry {
     /// Misra–Gries' counter; 0 if a new word may have the slot.
@@ -114,7 +131,6 @@ struct Entry {
     birth: u64,
     /// The number of the word's last token.
     latest: u64,
-    span: Span,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -146,6 +162,7 @@ impl Vocabulary {
             hasher: FixedState::with_seed(seed),
             index: HashTable::new(),
             entries: Vec::new(),
+            spans: Vec::new(),
             leaving: Vec::new(),
             arena: Arena::default(),
             totals: VocabularyTotals::default(),
@@ -155,20 +172,21 @@ impl Vocabulary {
     /// Allocates the memory that it will need. (The hash table gets twice the capacity, so that it cleans up after
     /// evictions in place instead of growing.)
     pub fn reserve(&mut self) -> Result<(), Error> {
-        let Vocabulary { capacity, index, entries, arena, hasher, .. } = self;
-        let reserved = entries.try_reserve_exact(*capacity - entries.len()).is_ok();
-        let hash = |link: &Link| hasher.hash_one(arena.get(entries[link.id.index()].span).as_bytes());
+        let Vocabulary { capacity, index, entries, spans, arena, hasher, .. } = self;
+        let more = *capacity - entries.len();
+        let reserved = entries.try_reserve_exact(more).is_ok() && spans.try_reserve_exact(more).is_ok();
+        let hash = |link: &Link| hasher.hash_one(arena.bytes(spans[link.id.index()]));
         if reserved && index.try_reserve(2 * *capacity - index.len(), hash).is_ok() {
             return Ok(());
         }
-        let bytes = *capacity * (size_of::<Entry>() + 2 * size_of::<Link>());
+        let bytes = *capacity * (size_of::<Entry>() + size_of::<Span>() + 2 * size_of::<Link>());
         Err(Error::out_of_memory(format!("{capacity} words"), bytes))
     }
 
     /// Maximum memory of a vocabulary in bytes, with words of at most `max_word_bytes`.
     pub fn max_bytes(capacity: usize, max_word_bytes: usize) -> u64 {
         let links = (2 * capacity * 8 / 7 + 16).next_power_of_two() * (size_of::<Link>() + 1);
-        (capacity * (size_of::<Entry>() + size_of::<WordId>()) + links) as u64
+        (capacity * (size_of::<Entry>() + size_of::<Span>() + size_of::<WordId>()) + links) as u64
             + Arena::max_bytes(capacity * max_word_bytes)
     }
 
@@ -188,6 +206,54 @@ impl Vocabulary {
         self.observe_new(hash, word, number)
     }
 
+    /// Hashes words as [`Vocabulary::look_up`] needs them.
+    pub(crate) fn hasher(&self) -> WordHasher {
+        WordHasher(self.hasher.clone())
+    }
+
+    /// Finds the words of tokens as they are now, [`WordId::NONE`] for those that have none, for
+    /// [`Vocabulary::observe_found`] to count.
+    ///
+    /// A few tokens go through each step together: the loads of a step do not depend on each other, so the processor waits
+    /// for many of them at once.
+    pub(crate) fn look_up<'a>(
+        &self,
+        mut tokens: impl Iterator<Item = &'a [u8]>,
+        hashes: &[u64],
+        found: &mut Vec<WordId>,
+    ) {
+        const TOGETHER: usize = 32;
+        for hashes in hashes.chunks(TOGETHER) {
+            let start = found.len();
+            found.extend(hashes.iter().map(|&hash| {
+                let link = self.index.find(hash, |link| link.hash == half(hash));
+                link.map_or(WordId::NONE, |link| link.id)
+            }));
+            for (id, token) in found[start..].iter_mut().zip(&mut tokens) {
+                // If another word has the same half of the hash, the token is looked up again when it is counted.
+                if *id != WordId::NONE && !self.is_word(*id, token) {
+                    *id = WordId::NONE;
+                }
+            }
+        }
+    }
+
+    /// Counts tokens that were [looked up](Self::look_up) when `since` tokens had been seen, up to the first one that had
+    /// no word then or whose word has left since. Returns how many it counted. The next token is for
+    /// [`Vocabulary::observe`].
+    pub(crate) fn observe_found(&mut self, found: &[WordId], since: u64) -> usize {
+        let Vocabulary { entries, totals, .. } = self;
+        let mut number = totals.tokens;
+        for id in found {
+            let Some(entry) = entries.get_mut(id.index()).filter(|entry| entry.birth < since) else { break };
+            entry.counter += 1;
+            entry.count += 1;
+            entry.latest = number;
+            number += 1;
+        }
+        (number - std::mem::replace(&mut totals.tokens, number)) as usize
+    }
+
     #[cold]
     fn observe_new(&mut self, hash: u64, word: &str, birth: u64) -> Observed {
         let evicts = self.entries.len() == self.capacity;
@@ -199,8 +265,8 @@ impl Vocabulary {
             self.cancel();
             return Observed::Rejected;
         };
-        let entry = Entry { counter: 1, count: 1, birth, latest: birth, span: self.arena.add(word) };
-        self.insert(id, hash, entry);
+        let span = self.arena.add(word);
+        self.insert(id, hash, span, Entry { counter: 1, count: 1, birth, latest: birth });
         Observed::Admitted(FreshWord { id, birth, evicts })
     }
 
@@ -212,31 +278,31 @@ impl Vocabulary {
                 break id;
             }
         };
-        let span = self.entries[id.index()].span;
-        let hash = self.hasher.hash_one(self.arena.get(span).as_bytes());
+        let span = self.spans[id.index()];
+        let hash = self.hasher.hash_one(self.arena.bytes(span));
         if let Ok(link) = self.index.find_entry(hash, |link| link.id == id) {
             link.remove();
         }
         self.arena.release(span);
         self.totals.evictions += 1;
         if self.arena.wants_compaction() {
-            let live = (0u32..).zip(&mut self.entries).filter(|(slot, _)| WordId(*slot) != id);
-            self.arena.compact(live.map(|(_, entry)| &mut entry.span));
+            let live = (0u32..).zip(&mut self.spans).filter(|(slot, _)| WordId(*slot) != id);
+            self.arena.compact(live.map(|(_, span)| span));
         }
         Some(id)
     }
 
-    fn insert(&mut self, id: WordId, hash: u64, entry: Entry) {
+    fn insert(&mut self, id: WordId, hash: u64, span: Span, entry: Entry) {
         if id.index() == self.entries.len() {
             self.entries.push(entry);
+            self.spans.push(span);
         } else {
             self.entries[id.index()] = entry;
+            self.spans[id.index()] = span;
         }
-        let Vocabulary { index, entries, arena, hasher, .. } = self;
-        let link = Link { hash: (hash >> 32) as u32, id };
-        index.insert_unique(hash, link, |link| {
-            hasher.hash_one(arena.get(entries[link.id.index()].span).as_bytes())
-        });
+        let Vocabulary { index, spans, arena, hasher, .. } = self;
+        let link = Link { hash: half(hash), id };
+        index.insert_unique(hash, link, |link| hasher.hash_one(arena.bytes(spans[link.id.index()])));
     }
 
     /// Takes one count from every word.
@@ -260,13 +326,13 @@ impl Vocabulary {
 
     #[inline]
     fn find(&self, hash: u64, word: &str) -> Option<WordId> {
-        let half = (hash >> 32) as u32;
-        self.index
-            .find(hash, |link| {
-                link.hash == half
-                    && self.arena.get(self.entries[link.id.index()].span).as_bytes() == word.as_bytes()
-            })
-            .map(|link| link.id)
+        let is_word = |link: &Link| link.hash == half(hash) && self.is_word(link.id, word.as_bytes());
+        self.index.find(hash, is_word).map(|link| link.id)
+    }
+
+    #[inline]
+    fn is_word(&self, id: WordId, word: &[u8]) -> bool {
+        self.arena.bytes(self.spans[id.index()]) == word
     }
 
     /// The word's id.
@@ -276,7 +342,7 @@ impl Vocabulary {
 
     /// The id's word.
     pub fn word(&self, id: WordId) -> &str {
-        self.arena.get(self.entries[id.index()].span)
+        self.arena.get(self.spans[id.index()])
     }
 
     /// Occurrences since the word was admitted.
@@ -342,8 +408,8 @@ impl Vocabulary {
     }
 
     pub(crate) fn saved(&self, id: WordId) -> SavedWord<'_> {
-        let Entry { counter, count, birth, latest, span } = self.entries[id.index()];
-        SavedWord { id, word: self.arena.get(span), counter, count, birth, latest }
+        let Entry { counter, count, birth, latest } = self.entries[id.index()];
+        SavedWord { id, word: self.word(id), counter, count, birth, latest }
     }
 
     /// A saved vocabulary, or what is wrong with it.
@@ -358,8 +424,8 @@ impl Vocabulary {
             return Err(format!("{n_words} words where {capacity} are possible"));
         }
         let mut vocabulary = Vocabulary::new(capacity, seed);
-        let span = vocabulary.arena.add("");
-        vocabulary.entries.resize(n_words, Entry { counter: 0, count: 0, birth: 0, latest: 0, span });
+        vocabulary.spans.resize(n_words, vocabulary.arena.add(""));
+        vocabulary.entries.resize(n_words, Entry { counter: 0, count: 0, birth: 0, latest: 0 });
         for &SavedWord { id, word, counter, count, birth, latest } in words {
             let Some(entry) = vocabulary.entries.get(id.index()) else {
                 return Err(format!("`{word}` has slot {} of {n_words}", id.0));
@@ -379,7 +445,7 @@ impl Vocabulary {
                 return Err(format!("`{word}` is there twice"));
             }
             let span = vocabulary.arena.add(word);
-            vocabulary.insert(id, hash, Entry { counter, count, birth, latest, span });
+            vocabulary.insert(id, hash, span, Entry { counter, count, birth, latest });
         }
         vocabulary.list_leaving();
         vocabulary.totals = totals;

@@ -106,6 +106,42 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Tokens are looked up long before they are counted, while others are admitted and evicted.
+    #[test]
+    fn tokens_that_were_looked_up_are_counted_as_any_other(
+        tokens in stream(), capacity in 1usize..20, lengths in prop::collection::vec(1usize..50, 1..5),
+    ) {
+        let (mut vocabulary, mut other) = (Vocabulary::new(capacity, 1), Vocabulary::new(capacity, 1));
+        let words: Vec<String> = tokens.iter().map(|token| format!("w{token}")).collect();
+        let (mut rest, mut lengths) = (&words[..], lengths.iter().cycle());
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(*lengths.next().unwrap()));
+            let hashes: Vec<u64> = now.iter().map(|word| vocabulary.hasher().hash(word.as_bytes())).collect();
+            let (mut found, since) = (Vec::new(), vocabulary.tokens());
+            vocabulary.look_up(now.iter().map(|word| word.as_bytes()), &hashes, &mut found);
+            let mut births = [Vec::new(), Vec::new()];
+            let expected: Vec<_> = now.iter().map(|word| observe(&mut other, word, &mut births[0])).collect();
+            let mut counted = Vec::new();
+            while counted.len() < now.len() {
+                let rest = &found[counted.len()..];
+                let known = vocabulary.observe_found(rest, since);
+                counted.extend(rest[..known].iter().copied().map(Some));
+                if let Some(word) = now.get(counted.len()) {
+                    counted.push(observe(&mut vocabulary, word, &mut births[1]));
+                }
+            }
+            prop_assert_eq!(counted, expected);
+            prop_assert_eq!(&births[0], &births[1]);
+            rest = later;
+        }
+        for id in other.ids() {
+            prop_assert_eq!(vocabulary.saved(id), other.saved(id));
+        }
+        prop_assert_eq!(vocabulary.totals(), other.totals());
+    }
+}
+
 #[test]
 fn the_arena_does_not_leak_over_evictions() {
     let mut vocabulary = Vocabulary::new(10, 1);

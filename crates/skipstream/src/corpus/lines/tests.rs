@@ -28,6 +28,44 @@ fn read_all(lines: &mut Lines<impl BufRead>) -> (Vec<(Vec<String>, Position)>, O
     }
 }
 
+/// The same by passages. Each turn cuts a few of some length, takes some of their sentences, puts back what is left, and
+/// reads one sentence.
+fn read_passages(
+    lines: &mut Lines<impl BufRead>,
+    turns: &[(usize, usize, usize)],
+) -> (Vec<(Vec<String>, Position)>, Option<Error>) {
+    let mut sentences = Vec::new();
+    for &(max_bytes, n_passages, mut n_sentences) in turns.iter().cycle() {
+        let passages: Vec<Passage> = std::iter::from_fn(|| lines.cut(max_bytes)).take(n_passages).collect();
+        let (mut left, mut error) = (Vec::new(), None);
+        for mut passage in passages {
+            passage.split();
+            while error.is_none() && n_sentences > 0 {
+                match passage.take_sentence() {
+                    Some(Ok(tokens)) => {
+                        let tokens = tokens.map(|token| passage.word(token).to_owned()).collect();
+                        sentences.push((tokens, passage.position().unwrap()));
+                        n_sentences -= 1;
+                    }
+                    Some(Err(found)) => error = Some(found),
+                    None => break,
+                }
+            }
+            if passage.is_used_up() { lines.put_back(passage) } else { left.push(passage) }
+        }
+        left.into_iter().rev().for_each(|passage| lines.put_back(passage));
+        let mut sentence = Sentence::default();
+        match error.map_or_else(|| lines.read(&mut sentence), Err) {
+            Ok(crate::corpus::Read::Sentence) => {
+                sentences.push((sentence.tokens().map(str::to_owned).collect(), lines.position()));
+            }
+            Ok(_) => return (sentences, None),
+            Err(error) => return (sentences, Some(error)),
+        }
+    }
+    unreachable!("turns repeat")
+}
+
 fn split(text: impl AsRef<[u8]>, options: &TextOptions) -> (Vec<String>, TextReport) {
     let mut lines = Lines::new(text.as_ref(), "test", options).unwrap();
     let (sentences, error) = read_all(&mut lines);
@@ -598,6 +636,22 @@ proptest! {
         let ((one, _), (other, _)) = (read_all(&mut at_once), read_all(&mut in_parts));
         prop_assert_eq!(one, other);
         prop_assert_eq!(at_once.report(), in_parts.report());
+    }
+
+    #[test]
+    fn passages_have_the_sentences_of_the_text(
+        text in text(), words in words_text(), options in any_options(), capacity in 1..40usize,
+        turns in proptest::collection::vec((1..50usize, 1..4usize, 0..8usize), 1..6),
+    ) {
+        let text = [&text[..], words.as_bytes()].concat();
+        let mut at_once = Lines::new(&text[..], "test", &options).unwrap();
+        let reader = BufReader::with_capacity(capacity, &text[..]);
+        let mut cut = Lines::new(reader, "test", &options).unwrap();
+        let ((one, error), (other, same_error)) = (read_all(&mut at_once), read_passages(&mut cut, &turns));
+        prop_assert_eq!(one, other);
+        prop_assert_eq!(error.map(|error| error.to_string()), same_error.map(|error| error.to_string()));
+        prop_assert_eq!(at_once.report(), cut.report());
+        prop_assert_eq!(at_once.position(), cut.position());
     }
 
     #[test]
