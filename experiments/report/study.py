@@ -46,23 +46,25 @@ def scores(rows, text):
 
 
 def goal(rows):
-    """Ours minus the best vectors of every other program at its best rate, on the text that all have learned. Bold where
-    we are behind by more than two standard errors."""
+    """Our best settings minus the best rate of every other program, on the text that all have learned. Bold where we are
+    behind by more than two standard errors."""
     shared = rows[rows.text.isin(rows.text[rows.program != "skipstream"])]
-    if shared.empty:
-        return None
-    ours = [(name, vectors, of_vectors) for name, of_learner in learners(shared[shared.program == "skipstream"])
-            for vectors, of_vectors in of_learner.groupby("vectors", sort=False)]
+    ours = best(shared[shared.program == "skipstream"])
     lines = []
     for program in PROGRAMS:
         peer = shared[(shared.program == program) & (shared.vectors == "target")]
-        if program == "skipstream" or peer.empty:
+        if program == "skipstream" or peer.empty or ours.empty:
             continue
-        best = peer.groupby("name").score.mean().idxmax()
-        for name, vectors, of_vectors in ours:
-            cells = [difference(of_vectors, peer[peer.name == best], set_name) for set_name in SETS]
-            lines.append([f"{name}, {vectors} − {best}", *cells])
-    return table(["difference", *SETS], lines) if lines else None
+        peer = best(peer)
+        for vectors, of_vectors in ours.groupby("vectors", sort=False):
+            cells = [difference(of_vectors, peer, set_name) for set_name in SETS]
+            lines.append([f"{vectors} − {peer.name.iloc[0]}", *cells])
+    return table([f"difference of {ours.name.iloc[0]}", *SETS], lines) if lines else None
+
+
+def best(rows):
+    """The rows of the settings with the highest mean score."""
+    return rows if rows.empty else rows[rows.name == rows.groupby("name").score.mean().idxmax()]
 
 
 def difference(ours, theirs, set_name):
@@ -85,5 +87,5 @@ def figures(folder):
                       for _, of in learners(of_vectors)]
             xs, ys = zip(*sorted(points))
             series.append((vectors, "o", xs, ys, None))
-        chart(folder / f"{place(text)}.svg", f"Quality against time, {text}", "CPU seconds", "mean of the five sets, per cent",
-              series)
+        chart(folder / f"{place(text)}.svg", f"Quality against time, {text}", "CPU seconds",
+              "mean of the five sets, per cent", series)

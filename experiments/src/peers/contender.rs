@@ -46,7 +46,7 @@ pub enum Program {
 /// A variant of our command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Variant {
-    /// The default: mini-batches, each word replayed once
+    /// The default: mini-batches, each word replayed twice
     #[default]
     Default,
     /// The default, and at the end the remaining replays

@@ -23,6 +23,9 @@ use crate::peers::timed;
 use crate::record::{self, Rows, work_folder};
 use crate::scores::{Measure, N_FREQUENT, Set, SetScore, score};
 
+/// The kinds of vectors: what every program has, what those with context vectors have, and what only ours has.
+const KINDS: [Vectors; 3] = [Vectors::Target, Vectors::Sum, Vectors::Joined];
+
 /// A program with its settings, a text and a seed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Cell {
@@ -61,9 +64,9 @@ pub fn measure(options: &Options) -> Result<()> {
         let Some((_, text)) = texts.iter().find(|(excerpt, _)| *excerpt == trial.text) else { continue };
         cells.extend((1..=trial.n_seeds).map(|seed| (trial, text, trial.cell(text, seed))));
     }
-    // The first seed of everything, then the second: an interrupted run has something to show.
     cells.retain(|(.., cell)| !rows.contains(cell));
-    cells.sort_by_key(|(.., cell)| cell.seed);
+    // Quick cells first, so that an interrupted run has something to show.
+    cells.sort_by_key(|(trial, ..)| !trial.program().is_ours());
     let programs: Vec<Program> = cells.iter().map(|(trial, ..)| trial.program()).collect();
     let installed = Installed::prepare(options.program.clone(), &programs, &work_folder()?)?;
     let bench = Bench { eval, folder: work_folder()?.join("study"), n_seeds: plan.n_seeds };
@@ -158,9 +161,9 @@ impl Bench {
         };
         let measured = timed::run_here(command, &self.folder.join("log"))?;
         let kinds: &[Vectors] = match (program.is_ours(), program.has_contexts()) {
-            (true, _) => &[Vectors::Target, Vectors::Sum],
-            (_, true) => &[Vectors::Target, Vectors::Sum],
-            (_, false) => &[Vectors::Target],
+            (true, _) => &KINDS,
+            (_, true) => &KINDS[..2],
+            (_, false) => &KINDS[..1],
         };
         let mut rows = Vec::new();
         for &vectors in kinds {
@@ -182,7 +185,7 @@ impl Bench {
 /// The scores of a cell, analogies by 3CosAdd.
 fn summary(rows: &[(Scored, SetScore)]) -> String {
     let mut lines = Vec::new();
-    for vectors in [Vectors::Target, Vectors::Sum] {
+    for vectors in KINDS {
         let scores = rows.iter().filter(|(scored, _)| scored.vectors == vectors);
         let shown: Vec<String> = scores
             .filter(|(_, score)| score.measure != Measure::CosMul)
