@@ -72,6 +72,6 @@ def test_train_file_can_finish(tmp_path: Path) -> None:
     summary = one.train_file(path, finish=True)
     first, second = other.train_file(path), other.finish()
     assert (summary.words, summary.sentences, summary.waiting) == (1500, 500, 0)
-    assert summary.replayed == first.replayed + second.replayed == 1500
+    assert summary.replayed == first.replayed + second.replayed == 3000
     assert summary.pairs == first.pairs + second.pairs
     assert (one.embeddings().vectors == other.embeddings().vectors).all()

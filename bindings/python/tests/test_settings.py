@@ -102,6 +102,15 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert trainer.vector("one").shape == (7,)
 
 
+def test_quality_stands_for_other_settings() -> None:
+    trainer = Trainer(dimensions=5, quality="best", replays=3)
+    trainer.train([["one", "two"]])
+    settings = json.loads(trainer._live().settings())
+    assert (settings["replays"], settings["replay_words"], settings["replay_start"]) == (3, 10_000_000, "late")
+    with pytest.raises(ValueError, match="quality"):
+        Trainer(quality="good")  # type: ignore[arg-type]
+
+
 def test_memory_decides_on_the_vocabulary() -> None:
     small, large = (Trainer(dimensions=10, memory=memory).stats() for memory in ("200M", 400_000_000))
     assert small.memory_bound.total <= 200_000_000 < large.memory_bound.total <= 400_000_000
@@ -169,8 +178,9 @@ def test_loading_restores_the_settings(tmp_path: Any) -> None:
         "adagrad": "row",
         "batch_words": 400_000,
         "blocks": 4,
-        "replays": 1,
+        "replays": 2,
         "replay_words": 2_000_000,
+        "replay_start": "early",
         "threads": 1,
     }
     loaded.train(["THREE"])

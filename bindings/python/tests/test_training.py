@@ -397,12 +397,12 @@ def test_the_summary_and_the_stats_tell_what_happened() -> None:
     assert repr(summary).startswith("<Summary: 300 words in 100 sentences, ")
     stats = trainer.stats()
     assert (stats.words, stats.vocabulary, stats.max_vocabulary) == (300, 5, 1000)
-    assert stats.waiting + stats.replayed == 300
+    assert stats.waiting + stats.replayed == 600
     assert (stats.replayed, stats.pairs) == (summary.replayed, summary.pairs)
     assert stats.memory_bound.total == sum(dataclasses.astuple(stats.memory_bound)[:-1])
     finished = trainer.finish()
     assert (finished.words, finished.replayed, finished.waiting) == (0, stats.waiting, 0)
-    assert trainer.stats().replayed == 300
+    assert trainer.stats().replayed == 600
     with pytest.raises(dataclasses.FrozenInstanceError):
         summary.words = 5  # type: ignore[misc]
 

@@ -83,8 +83,8 @@ pub mod formats;
 pub mod eval;
 
 pub use config::{
-    AdaGrad, BatchOptions, Config, IncrementalOptions, MiniBatchOptions, Setting, SettingKind, SettingValues,
-    Settings, Strategy, StrategyName, WindowShape, Word2vecOptions,
+    AdaGrad, BatchOptions, Config, IncrementalOptions, MiniBatchOptions, Quality, ReplayStart, Setting,
+    SettingKind, SettingValues, Settings, Strategy, StrategyName, WindowShape, Word2vecOptions,
 };
 pub use embeddings::{Embeddings, Vectors};
 pub use error::{Error, Result};

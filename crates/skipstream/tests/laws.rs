@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use skipstream::corpus::{Input, Lines, Read, Sentence, Source, find};
 use skipstream::train::{Initial, MultiPass};
 use skipstream::{
-    BatchOptions, Config, Embeddings, IncrementalOptions, MiniBatchOptions, Observer, Progress, Result,
-    SettingValues, StopReason, Strategy as Method, Trainer, Vectors, WindowShape, Word2vecOptions,
+    BatchOptions, Config, Embeddings, IncrementalOptions, MiniBatchOptions, Observer, Progress, ReplayStart,
+    Result, SettingValues, StopReason, Strategy as Method, Trainer, Vectors, WindowShape, Word2vecOptions,
 };
 
 /// A text of random sentences whose words are as unevenly frequent as real ones.
@@ -45,8 +45,13 @@ fn small(strategy: Method) -> Config {
     }
 }
 
-const SMALL: MiniBatchOptions =
-    MiniBatchOptions { batch_words: 300, blocks: 4, replays: 1, replay_words: 400 };
+const SMALL: MiniBatchOptions = MiniBatchOptions {
+    batch_words: 300,
+    blocks: 4,
+    replays: 1,
+    replay_words: 400,
+    replay_start: ReplayStart::Early,
+};
 
 fn mini_batch() -> Method {
     Method::MiniBatch(SMALL)

@@ -68,16 +68,20 @@ class Trainer:
         negatives: Noise words per pair.
         noise_exponent: Noise words are drawn in proportion to their count to this power.
         subsample: Share of the text above which words are randomly dropped; 0 keeps all.
-        learning_rate: AdaGrad rate, or the initial rate of `word2vec`. None means 0.2 per row, 0.1 per dimension, 0.025
-            for `word2vec`.
+        learning_rate: AdaGrad rate, or the initial rate of `word2vec`. None means 0.26 / √(1 + `replays`),
+            at most 0.2, for `mini-batch`, 0.025 for `word2vec`, and otherwise 0.2 per row or 0.1 per dimension.
         adagrad: Granularity of learning rates, `"row"` or `"dimension"`. None means row for `mini-batch`.
         max_vocabulary: Maximum vocabulary size; the rarest words make way for new ones.
         table_size: Size of the noise table of `incremental`. None means 1,000,000.
         batch_words: Batch size of `mini-batch` in words. None means 400,000.
         blocks: Vocabulary blocks that threads work on in parallel: a power of two, at least the number of threads. None
             means 4.
-        replays: How often each word is trained again from a buffer of past text. None means 1 for `mini-batch`.
+        quality: `"balanced"` or `"best"`, which sets the defaults of the next three settings to 4, 10,000,000 and
+            `"late"`; call `finish()` at the end of the text. None means balanced.
+        replays: How often each word is trained again from a buffer of past text. None means 2 for `mini-batch`.
         replay_words: Maximum size of that buffer in words. None means 2,000,000.
+        replay_start: `"early"` lets at most a quarter of the text so far wait for its replay; `"late"` fills the buffer
+            first, which gives better vectors after `finish()`. None means early for `mini-batch`.
         passes: Passes over the text for `batch` and `word2vec`. None means 1.
         strategy: `"mini-batch"` counts a batch of words and then trains it, on all threads; `"incremental"` does both
             word by word. `"batch"` and `"word2vec"` count all text first, then make passes over it, and cannot continue.
@@ -110,8 +114,10 @@ class Trainer:
     table_size: int | None = None
     batch_words: int | None = None
     blocks: int | None = None
+    quality: Literal["balanced", "best"] | None = None
     replays: int | None = None
     replay_words: int | None = None
+    replay_start: Literal["early", "late"] | None = None
     passes: int | None = None
     strategy: Literal["mini-batch", "incremental", "batch", "word2vec"] = "mini-batch"
     text: Literal["tokens", "prose"] = "tokens"
@@ -233,9 +239,9 @@ class Trainer:
 
         >>> trainer = Trainer(dimensions=20)
         >>> trainer.train([["tea", "with", "milk"]] * 200_000).waiting
-        149988
+        290013
         >>> trainer.finish().replayed
-        149988
+        290013
         """
         with listening(progress, callback, interval) as listener:
             return Summary._from_engine(*self._ready().finish(*listener))

@@ -156,7 +156,7 @@ fn shown(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use skipstream::{IncrementalOptions, Strategy};
+    use skipstream::{IncrementalOptions, MiniBatchOptions, Strategy};
 
     use super::*;
     use skipstream::Bytes;
@@ -212,8 +212,19 @@ mod tests {
     #[test]
     fn a_typed_value_that_is_the_model_s_default_agrees() {
         let model = Trainer::new(Config::default()).unwrap();
-        let settings = values(json!({ "learning_rate": 0.2, "replays": 1, "subsample": 1e-4 }));
+        let settings = values(json!({ "learning_rate": 0.15, "replays": 2, "subsample": 1e-4 }));
         typed(settings).agree_with(&model, model.memory_bound().total()).unwrap();
+    }
+
+    #[test]
+    fn quality_agrees_with_the_settings_that_it_stands_for() {
+        let strategy = Strategy::MiniBatch(MiniBatchOptions::best());
+        let model = Trainer::new(Config { strategy, ..Config::default() }).unwrap();
+        let bound = model.memory_bound().total();
+        typed(values(json!({ "quality": "best" }))).agree_with(&model, bound).unwrap();
+        let message = typed(values(json!({ "quality": "balanced" }))).agree_with(&model, bound);
+        let message = message.unwrap_err().to_string();
+        assert!(message.contains("--replays is 2, the model's is 4"), "{message}");
     }
 
     #[test]
@@ -225,7 +236,7 @@ mod tests {
             typed(settings).agree_with(&model, model.memory_bound().total()).unwrap_err().to_string();
         assert!(
             message.starts_with(
-                "--dimensions is 50, the model's is 100, --learning-rate is 0.3, the model's is 0.2, \
+                "--dimensions is 50, the model's is 100, --learning-rate is 0.3, the model's is 0.15, \
                  --strategy is batch, the model's is mini-batch; settings"
             ),
             "{message}"

@@ -147,11 +147,11 @@ fn finishing_trains_what_waits() {
     desk.write("a.txt", text(5_000, 1));
     let answer = desk.train("m", &["a.txt"]);
     assert!(
-        answer.out.contains("replayed  4,000 words; 1,000 waiting for more text or for --finish"),
+        answer.out.contains("replayed  7,680 words; 2,320 waiting for more text or for --finish"),
         "{answer:?}"
     );
     let answer = desk.train("m", &["--finish"]);
-    assert!(answer.out.contains("replayed  1,000 words\n"), "{answer:?}");
+    assert!(answer.out.contains("replayed  2,320 words\n"), "{answer:?}");
     let answer = desk.train("m", &["--finish"]);
     assert!(answer.out.contains("nothing new"), "{answer:?}");
 }

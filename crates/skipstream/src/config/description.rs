@@ -71,12 +71,12 @@ impl Setting {
         Setting::new("subsample", "1e-4", Number(0.0..=1.0))
             .help("Frequency, as a share of the text, above which a word is dropped at random; 0 keeps all")
             .peers(["`-sample` 1e-3", "`-t` 1e-4", "`sample` 1e-3"]),
-        Setting::new("learning_rate", "0.2, 0.1 or 0.025", Number(1e-6..=10.0))
+        Setting::new("learning_rate", "by strategy", Number(1e-6..=10.0))
             .help("AdaGrad's learning rate, or the first rate of `word2vec`")
             .notes(
-                "The default is 0.2 with a rate per row, 0.1 with a rate per dimension, and 0.025 for \
-                 `word2vec`, whose rate is at most 1. The numbers of other programs are not \
-                 comparable.",
+                "The default is 0.26 / √(1 + `replays`), at most 0.2, for `mini-batch`; 0.025 for `word2vec`, whose rate \
+                 is at most 1; and otherwise 0.2 with a rate per row and 0.1 with a rate per dimension. The numbers of other \
+                 programs are not comparable.",
             )
             .peers(["`-alpha` 0.025", "`-lr` 0.05", "`alpha` 0.025"]),
         Setting::new("adagrad", "row or dimension", Choice(&["row", "dimension"]))
@@ -109,15 +109,27 @@ impl Setting {
                  busy. The model depends on it.",
             )
             .only(&[MiniBatch]),
-        Setting::new("replays", "1", Whole(0..=100))
+        Setting::new("quality", "balanced", Choice(&["balanced", "best"]))
+            .help("Balance of speed and quality; sets the defaults of the next three settings")
+            .notes(
+                "`best` stands for `replays` 4, `replay_words` 10000000 and `replay_start` late. At the end of the text, \
+                 train what is left in the buffer (`--finish`, `finish()`).",
+            )
+            .only(&[MiniBatch]),
+        Setting::new("replays", "2", Whole(0..=100))
             .help("Number of times each word is trained again later, from a buffer of past text")
             .notes("0 is the paper's Algorithm 2.")
             .only(&[MiniBatch]),
         Setting::new("replay_words", "2000000", Whole(1..=4_000_000_000))
             .help("Maximum number of words in the replay buffer")
+            .notes("The buffer takes 4 bytes for each word and 4 for each sentence.")
+            .only(&[MiniBatch]),
+        Setting::new("replay_start", "early", Choice(&["early", "late"]))
+            .help("When replays begin")
             .notes(
-                "The buffer is also limited to a quarter of the text so far, so that short texts are replayed \
-                 too. It takes 4 bytes for each word and 4 for each sentence.",
+                "`early` lets at most a quarter of the text so far wait, so that the model is good at any time. `late` \
+                 fills the buffer first: better vectors after `--finish` or `finish()`, but a text shorter than the \
+                 buffer is not replayed before that.",
             )
             .only(&[MiniBatch]),
         Setting::new("passes", "1", Whole(1..=10_000))

@@ -12,7 +12,8 @@ use description::check_number;
 pub use description::{Setting, SettingKind};
 pub(crate) use description::{check_whole, in_range};
 pub use strategy::{
-    AdaGrad, BatchOptions, IncrementalOptions, MiniBatchOptions, Strategy, StrategyName, Word2vecOptions,
+    AdaGrad, BatchOptions, IncrementalOptions, MiniBatchOptions, Quality, ReplayStart, Strategy,
+    StrategyName, Word2vecOptions,
 };
 pub use values::SettingValues;
 
@@ -56,8 +57,8 @@ pub struct Config {
     pub noise_exponent: f64,
     /// Frequency, as a share of the text, above which a word is dropped at random; 0 keeps all. Default 1e-4.
     pub subsample: f64,
-    /// AdaGrad's learning rate, or the first rate of `word2vec`. Default 0.2 with a rate per row, 0.1 with a rate
-    /// per dimension, 0.025 for `word2vec`.
+    /// AdaGrad's learning rate, or the first rate of `word2vec`. Default 0.26 / √(1 + `replays`), at most 0.2, for
+    /// `mini-batch`. For the others, 0.2 with a rate per row, 0.1 with a rate per dimension, 0.025 for `word2vec`.
     pub learning_rate: Option<f32>,
     /// Maximum number of words; the rarest are evicted for new ones. Default 100,000.
     pub max_vocabulary: usize,
@@ -104,11 +105,7 @@ impl Config {
         if let Some(threads) = self.threads {
             check_whole("threads", threads)?;
         }
-        let learning_rate = self.learning_rate.unwrap_or(match self.strategy.adagrad() {
-            Some(AdaGrad::Row) => 0.2,
-            Some(AdaGrad::Dimension) => 0.1,
-            None => 0.025,
-        });
+        let learning_rate = self.learning_rate.unwrap_or_else(|| self.strategy.default_learning_rate());
         // Plain steps diverge where AdaGrad's do not.
         let fastest = if self.strategy.adagrad().is_none() { 1.0 } else { 10.0 };
         in_range("learning_rate", learning_rate, &(1e-6..=fastest))?;

@@ -46,10 +46,45 @@ pub struct MiniBatchOptions {
     /// as many blocks as threads keep all of them busy. More blocks mean smaller matrix products and a little less speed
     /// per thread. The model depends on it. Default 4.
     pub blocks: usize,
-    /// Number of times each word is trained again later. 0 is the paper's Algorithm 2. Default 1.
+    /// Number of times each word is trained again later. 0 is the paper's Algorithm 2. Default 2.
     pub replays: u32,
-    /// Maximum number of words that wait for their replay. At most a quarter of the text so far waits. Default 2,000,000.
+    /// Maximum number of words that wait for their replay. Default 2,000,000.
     pub replay_words: usize,
+    /// When the first replays begin. Default [`ReplayStart::Early`].
+    pub replay_start: ReplayStart,
+}
+
+/// When the first replays begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplayStart {
+    /// At once: at most a quarter of the text so far waits, so that most of a short text has been replayed at any time.
+    #[default]
+    Early,
+    /// When the buffer is full. Text is replayed farther from its first training, which gives better vectors once
+    /// [`Trainer::finish`](crate::Trainer::finish) has trained what is left.
+    Late,
+}
+
+/// A named choice between speed and quality, for `mini-batch`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quality {
+    /// The default options.
+    #[default]
+    Balanced,
+    /// [`MiniBatchOptions::best`].
+    Best,
+}
+
+impl Quality {
+    /// The options that it stands for.
+    pub fn options(self) -> MiniBatchOptions {
+        match self {
+            Quality::Balanced => MiniBatchOptions::default(),
+            Quality::Best => MiniBatchOptions::best(),
+        }
+    }
 }
 
 /// Options of [`Strategy::Incremental`].
@@ -143,9 +178,28 @@ impl Strategy {
 }
 
 impl Strategy {
+    /// The learning rate if none is given.
+    ///
+    /// In n steps, AdaGrad moves a row by about 2 · rate · √n. A word that is trained several times takes as many times the
+    /// steps, and the best vectors have about the same length however often they were trained: `cargo xtask figures study`
+    /// found the best rates near 0.26 / √(trainings). Trained once, rates above 0.2 lose analogies.
+    pub(super) fn default_learning_rate(self) -> f32 {
+        match (self, self.adagrad()) {
+            (Strategy::MiniBatch(options), _) => {
+                let trainings = 1.0 + f64::from(options.replays);
+                // People read it in messages and files.
+                let thousandths = (260.0 / trainings.sqrt()).round().min(200.0);
+                (thousandths / 1000.0) as f32
+            }
+            (_, Some(AdaGrad::Row)) => 0.2,
+            (_, Some(AdaGrad::Dimension)) => 0.1,
+            (_, None) => 0.025,
+        }
+    }
+
     pub(super) fn check(self, window: usize) -> Result<()> {
         match self {
-            Strategy::MiniBatch(MiniBatchOptions { batch_words, blocks, replays, replay_words }) => {
+            Strategy::MiniBatch(MiniBatchOptions { batch_words, blocks, replays, replay_words, .. }) => {
                 // The pairs of a batch are counted in 32 bits.
                 let most_words = (1_000_000_000 / window).min(*Setting::limits("batch_words").end());
                 in_range("batch_words", batch_words, &(1..=most_words))?;
@@ -190,7 +244,22 @@ impl Default for Strategy {
 
 impl Default for MiniBatchOptions {
     fn default() -> MiniBatchOptions {
-        MiniBatchOptions { batch_words: 400_000, blocks: 4, replays: 1, replay_words: 2_000_000 }
+        MiniBatchOptions {
+            batch_words: 400_000,
+            blocks: 4,
+            replays: 2,
+            replay_words: 2_000_000,
+            replay_start: ReplayStart::Early,
+        }
+    }
+}
+
+impl MiniBatchOptions {
+    /// The options for the best vectors: each word is trained five times, from a larger buffer that is filled first. Call
+    /// [`Trainer::finish`](crate::Trainer::finish) at the end of the text.
+    pub fn best() -> MiniBatchOptions {
+        let (replays, replay_words, replay_start) = (4, 10_000_000, ReplayStart::Late);
+        MiniBatchOptions { replays, replay_words, replay_start, ..MiniBatchOptions::default() }
     }
 }
 
@@ -209,5 +278,21 @@ impl Default for BatchOptions {
 impl Default for Word2vecOptions {
     fn default() -> Word2vecOptions {
         Word2vecOptions { passes: 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_trainings_have_a_lower_rate() {
+        let rate = |replays| {
+            let options = MiniBatchOptions { replays, ..MiniBatchOptions::default() };
+            Strategy::MiniBatch(options).default_learning_rate()
+        };
+        assert_eq!([rate(0), rate(1), rate(2), rate(4)], [0.2, 0.184, 0.15, 0.116]);
+        assert_eq!(Strategy::incremental().default_learning_rate(), 0.1);
+        assert_eq!(Strategy::word2vec().default_learning_rate(), 0.025);
     }
 }

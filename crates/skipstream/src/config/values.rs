@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::description::Setting;
-use super::{AdaGrad, Config, Strategy, StrategyName, WindowShape, check_number};
+use super::{
+    AdaGrad, Config, MiniBatchOptions, Quality, ReplayStart, Strategy, StrategyName, WindowShape,
+    check_number,
+};
 use crate::corpus::{InvalidUtf8, TextKind, TextOptions, Tokenizer};
 use crate::error::{Error, Result};
 
@@ -33,8 +36,10 @@ pub struct SettingValues {
     pub table_size: Option<usize>,
     pub batch_words: Option<usize>,
     pub blocks: Option<usize>,
+    pub quality: Option<Quality>,
     pub replays: Option<u32>,
     pub replay_words: Option<usize>,
+    pub replay_start: Option<ReplayStart>,
     pub passes: Option<u32>,
     pub strategy: Option<StrategyName>,
     pub seed: Option<u64>,
@@ -56,7 +61,7 @@ impl SettingValues {
     /// A value that the strategy has no use for is an error.
     pub fn config(&self) -> Result<Config> {
         let name = self.strategy.unwrap_or_default();
-        for (field, value) in self.given() {
+        for (field, value) in self.written() {
             let setting = Setting::named(&field);
             if !setting.applies_to(name) {
                 let strategies: Vec<&str> = setting.strategies.iter().map(|name| name.as_str()).collect();
@@ -88,10 +93,27 @@ impl SettingValues {
         Ok(Flat::deserialize(Value::Object(fields)).expect("the values have the types of the fields"))
     }
 
-    /// The values that were given, by name.
+    /// The values that were given, by name. `quality` is replaced by the settings that it stands for, so a model has the
+    /// same settings whether they were given by that name or one by one.
+    pub fn given(&self) -> Map<String, Value> {
+        let mut fields = self.written();
+        if let Some(quality) = self.quality {
+            fields.remove("quality");
+            let MiniBatchOptions { replays, replay_words, replay_start, .. } = quality.options();
+            let start = serde_json::to_value(replay_start).expect(WRITABLE);
+            let options =
+                [("replays", replays.into()), ("replay_words", replay_words.into()), ("replay_start", start)];
+            for (name, value) in options {
+                fields.entry(name).or_insert(value);
+            }
+        }
+        fields
+    }
+
+    /// The values as they were given.
     ///
     /// The map is made from text, so that a float has the digits that a person would type.
-    pub fn given(&self) -> Map<String, Value> {
+    fn written(&self) -> Map<String, Value> {
         let text = serde_json::to_string(self).expect(WRITABLE);
         let mut fields: Map<String, Value> = serde_json::from_str(&text).expect("it was written just now");
         fields.retain(|_, value| !value.is_null());
@@ -155,4 +177,34 @@ impl TryFrom<SettingValues> for Config {
 /// A value as it is typed.
 fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn values(fields: Value) -> SettingValues {
+        serde_json::from_value(fields).unwrap()
+    }
+
+    #[test]
+    fn quality_stands_for_other_settings_which_can_still_be_given() {
+        let best = values(json!({ "quality": "best" }));
+        let one_by_one = values(json!({ "replays": 4, "replay_words": 10_000_000, "replay_start": "late" }));
+        assert_eq!(best.given(), one_by_one.given());
+        assert_eq!(best.config().unwrap(), one_by_one.config().unwrap());
+        assert_eq!(best.config().unwrap().strategy, Strategy::MiniBatch(MiniBatchOptions::best()));
+        let fewer = values(json!({ "quality": "best", "replays": 3 })).given();
+        assert_eq!((&fewer["replays"], &fewer["replay_words"]), (&json!(3), &json!(10_000_000)));
+        // A flag can take back what a file says.
+        assert_eq!(values(json!({ "quality": "balanced" })).config().unwrap(), Config::default());
+    }
+
+    #[test]
+    fn quality_is_for_mini_batch() {
+        let error = values(json!({ "quality": "best", "strategy": "batch" })).config().unwrap_err();
+        assert!(error.to_string().starts_with("quality is best; it must be left out"), "{error}");
+    }
 }

@@ -103,7 +103,7 @@ mod tests {
     fn a_batch_is_closed_by_the_sentence_that_brings_its_last_word() {
         let config = Config {
             dimensions: 4,
-            strategy: Strategy::MiniBatch(MiniBatchOptions { batch_words: 10, ..Default::default() }),
+            strategy: Strategy::MiniBatch(MiniBatchOptions { batch_words: 15, ..Default::default() }),
             ..Config::default()
         };
         let mut trainer = Trainer::new(config).unwrap();

@@ -18,7 +18,7 @@ use super::initial::Initial;
 use super::passages::LookedUp;
 use super::read_ahead::Text;
 use super::replay::{ReplayBuffer, Segment};
-use crate::config::Settings;
+use crate::config::{ReplayStart, Settings};
 use crate::corpus::Sentence;
 use crate::error::Result;
 use crate::kernel::Kernel;
@@ -26,7 +26,7 @@ use crate::pairs::{PairSampler, Reach};
 use crate::random::{Purpose, Random};
 use crate::vocabulary::{Observed, Vocabulary, WordId};
 
-/// At most one in this many tokens of the stream waits for its replay.
+/// At most one in this many tokens of the stream waits for its replay, if replays begin early.
 const SHARE_THAT_WAITS: u64 = 4;
 
 #[derive(Debug)]
@@ -67,6 +67,8 @@ pub(super) struct Intake {
     replays: u32,
     /// Words of old text that may wait, at most.
     replay_words: usize,
+    /// When old text is trained again for the first time.
+    replay_start: ReplayStart,
     sampler: PairSampler,
     /// Batches made.
     pub batches: u64,
@@ -85,6 +87,7 @@ impl Intake {
             new_words: 0,
             replays: 0,
             replay_words: 0,
+            replay_start: ReplayStart::default(),
             sampler: PairSampler::new(settings),
             batches: 0,
             replay: ReplayBuffer::default(),
@@ -101,6 +104,7 @@ impl Intake {
         self.replays = options.replays;
         self.new_words = settings.new_words_per_batch();
         self.replay_words = options.replay_words;
+        self.replay_start = options.replay_start;
     }
 
     /// Threads that read the next batch, besides the calling one.
@@ -127,11 +131,14 @@ impl Intake {
         !is_empty
     }
 
-    /// Words that may wait for their replay after this many tokens, each counted once per replay. The buffer grows with the
-    /// text, so that most of a short text is replayed too.
+    /// Words that may wait for their replay after this many tokens, each counted once per replay. With an early start, the
+    /// buffer grows with the text, so that most of a short text is replayed too.
     fn max_waiting(&self, tokens: u64) -> usize {
-        let words = (tokens / SHARE_THAT_WAITS).min(self.replay_words as u64);
-        words as usize * self.replays as usize
+        let words = match self.replay_start {
+            ReplayStart::Early => (tokens / SHARE_THAT_WAITS).min(self.replay_words as u64) as usize,
+            ReplayStart::Late => self.replay_words,
+        };
+        words * self.replays as usize
     }
 
     /// Makes a batch of old text alone, so that at most `max_waiting` words still wait. Returns false if no more do.

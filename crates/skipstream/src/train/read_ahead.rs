@@ -136,7 +136,8 @@ mod tests {
 
     fn config(replays: u32) -> Config {
         let strategy = Strategy::MiniBatch(MiniBatchOptions { replays, ..Default::default() });
-        Config { dimensions: 4, subsample: 0.0, strategy, ..Config::default() }
+        // Changed replays keep the rate, which would otherwise follow from them.
+        Config { dimensions: 4, subsample: 0.0, learning_rate: Some(0.2), strategy, ..Config::default() }
     }
 
     #[test]

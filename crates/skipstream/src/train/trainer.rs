@@ -183,7 +183,7 @@ impl Trainer {
 
     /// Changes how often new text is replayed (strategy `mini-batch`).
     ///
-    /// No text may be waiting for its replay; call [`Trainer::finish`] first.
+    /// No text may be waiting for its replay; call [`Trainer::finish`] first. The learning rate stays as it is.
     pub fn set_replays(&mut self, replays: u32) -> Result<()> {
         let Method::MiniBatch(method) = &mut self.method else {
             let name = self.settings.strategy().name();
@@ -194,7 +194,9 @@ impl Trainer {
             return Ok(());
         }
         let strategy = Strategy::MiniBatch(MiniBatchOptions { replays, ..options });
-        let settings = Config { strategy, ..self.settings.config().clone() }.check()?;
+        // The default rate depends on the replays, but a model has one rate.
+        let learning_rate = Some(self.settings.learning_rate());
+        let settings = Config { strategy, learning_rate, ..self.settings.config().clone() }.check()?;
         if method.replay().due() > 0 {
             return Err(Error::ReplaysDue { from: options.replays, to: replays });
         }

@@ -13,7 +13,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::config::{Config, MiniBatchOptions, Settings, Strategy, WindowShape};
+use crate::config::{Config, MiniBatchOptions, ReplayStart, Settings, Strategy, WindowShape};
 use crate::corpus::Lines;
 use crate::kernel::{Kernel, sigmoid};
 use crate::noise::AliasTable;
@@ -95,8 +95,11 @@ impl Oracle {
         if batch.is_empty() {
             return false;
         }
-        // A quarter of the text so far waits for its replay, up to the limit.
-        let words = self.options().replay_words.min(self.tokens as usize / 4);
+        // With an early start, a quarter of the text so far waits for its replay, up to the limit.
+        let words = match self.options().replay_start {
+            ReplayStart::Early => self.options().replay_words.min(self.tokens as usize / 4),
+            ReplayStart::Late => self.options().replay_words,
+        };
         let windows = self.sample(batch, words * self.options().replays as usize);
         self.descend(&windows);
         true
@@ -501,7 +504,13 @@ fn assert_equal(trainer: &Trainer, oracle: &Oracle) {
 }
 
 fn config(blocks: usize, replays: u32, seed: u64) -> Config {
-    let options = MiniBatchOptions { batch_words: 300, blocks, replays, replay_words: 400 };
+    let options = MiniBatchOptions {
+        batch_words: 300,
+        blocks,
+        replays,
+        replay_words: 400,
+        ..MiniBatchOptions::default()
+    };
     Config {
         dimensions: 20,
         subsample: 1e-2,
@@ -545,8 +554,26 @@ fn the_trainer_is_the_oracle_for_every_shape() {
 
 #[test]
 fn the_trainer_is_the_oracle_where_a_batch_has_several_segments() {
-    let options = MiniBatchOptions { batch_words: 50_000, blocks: 4, replays: 1, replay_words: 30_000 };
+    let options = MiniBatchOptions {
+        batch_words: 50_000,
+        replays: 1,
+        replay_words: 30_000,
+        ..MiniBatchOptions::default()
+    };
     let strategy = Strategy::MiniBatch(options);
     let config = Config { strategy, max_vocabulary: 500, ..config(4, 1, 7) };
     assert_equal_after_every_batch(config, &sentences(7, 17_000, 1_000));
+}
+
+#[test]
+fn the_trainer_is_the_oracle_where_replays_begin_late() {
+    let options = MiniBatchOptions {
+        batch_words: 300,
+        replays: 3,
+        replay_words: 1_000,
+        replay_start: ReplayStart::Late,
+        ..MiniBatchOptions::default()
+    };
+    let config = Config { strategy: Strategy::MiniBatch(options), ..config(2, 3, 8) };
+    assert_equal_after_every_batch(config, &sentences(8, 250, 200));
 }
