@@ -234,7 +234,7 @@ mod tests {
     fn pieces_that_end_at_a_boundary_give_the_same_model() {
         for (strategy, cut, batch_words) in [
             (StrategyName::Incremental, Cut::Sentences, None),
-            (StrategyName::MiniBatch, Cut::Batches, Some(200)),
+            (StrategyName::MiniBatch, Cut::Batches, Some(300)),
         ] {
             let plan = |pieces, seed| Plan { strategy, cut, batch_words, pieces, seed };
             let whole = model(&plan(1, 1));
@@ -248,7 +248,7 @@ mod tests {
         let plan = |cut, pieces| Plan {
             strategy: StrategyName::MiniBatch,
             cut,
-            batch_words: Some(200),
+            batch_words: Some(300),
             pieces,
             seed: 1,
         };
@@ -263,12 +263,12 @@ mod tests {
         let plan = |pieces| Plan {
             strategy: StrategyName::MiniBatch,
             cut: Cut::Batches,
-            batch_words: Some(200),
+            batch_words: Some(300),
             pieces,
             seed: 1,
         };
         let n_pieces = |pieces| plan(pieces).pieces(&common(), &text()).map(|pieces| pieces.len());
-        // Of 200 words of a batch, 100 are new: ten lines.
+        // Of 300 words of a batch, 100 are new: ten lines.
         assert_eq!((n_pieces(40), n_pieces(41)), (Some(40), None));
         assert_eq!(plan(40).pieces(&common(), &text()).unwrap()[1], 10..20);
     }

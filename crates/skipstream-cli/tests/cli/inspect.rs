@@ -30,7 +30,7 @@ fn all_facts_are_printed_as_text() {
         "loss        ",
         "16 dimensions, at most 300; ",
         "noise       count ^ 0.75, updated for each batch\n",
-        " 0.2\n",
+        " 0.15\n",
         "a.txt  5,000 ",
         "to its end",
         "\npipes ",

@@ -92,7 +92,7 @@ impl Config {
     /// let config = Config::default().within_memory(2_000_000_000)?;
     /// let bound = MemoryBound::new(&config.clone().check()?);
     /// assert!(bound.total() <= 2_000_000_000);
-    /// assert!(config.max_vocabulary > 1_000_000);
+    /// assert!(config.max_vocabulary > 900_000);
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn within_memory(self, bytes: u64) -> Result<Config> {
