@@ -328,7 +328,7 @@ def test_load_of_a_trainers_model_shows_all_words(tmp_path: Path) -> None:
     trainer.train([["one", "two"]])
     trainer.save(tmp_path / "model")
     model = Word2Vec.load(tmp_path / "model")
-    assert (model.min_count, model.epochs, model.vector_size) == (1, 2, 6)
+    assert (model.min_count, model.epochs, model.vector_size) == (1, 3, 6)
     assert sorted(model.wv.index_to_key) == ["one", "two"]
 
 

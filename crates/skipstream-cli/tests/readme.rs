@@ -1,5 +1,6 @@
 //! The README's shell example, and the output on its first screen.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::env;
 use std::fs;

@@ -342,6 +342,8 @@ def load(
 
 def refuse_pickle(path: FilePath, instead: str) -> None:
     """Says what to do with a file that gensim saved."""
+    # A number would be taken for an open file, and closed.
+    path = os.fspath(path)
     if os.path.isfile(path):
         with open(path, "rb") as file:
             start = file.read(9)
