@@ -106,7 +106,11 @@ def test_quality_stands_for_other_settings() -> None:
     trainer = Trainer(dimensions=5, quality="best", replays=3)
     trainer.train([["one", "two"]])
     settings = json.loads(trainer._live().settings())
-    assert (settings["replays"], settings["replay_words"], settings["replay_start"]) == (3, 10_000_000, "late")
+    assert (settings["replays"], settings["replay_words"], settings["replay_start"]) == (
+        3,
+        10_000_000,
+        "late",
+    )
     with pytest.raises(ValueError, match="quality"):
         Trainer(quality="good")  # type: ignore[arg-type]
 
