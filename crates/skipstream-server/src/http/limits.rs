@@ -126,3 +126,35 @@ fn too_many(most: usize) -> ApiError {
 fn busy(message: String) -> ApiError {
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).retry_after(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::body::Body;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_spare_connection_answers_operations_alone() {
+        let limits = Arc::new(Limits::new(&ServeSettings::default()));
+        let router = ["/healthz", "/v1/stats", "/v1/map"]
+            .into_iter()
+            .fold(Router::new(), |router, path| router.route(path, get(|| async { "answer" })))
+            .layer(from_fn_with_state(limits, limit));
+        let ask = async |path: &str, is_spare: bool| {
+            let mut request = Request::get(path).body(Body::empty()).unwrap();
+            if is_spare {
+                request.extensions_mut().insert(Spare);
+            }
+            router.clone().oneshot(request).await.unwrap()
+        };
+        for (path, status) in [("/healthz", 200), ("/v1/stats", 200), ("/v1/map", 503)] {
+            assert_eq!(ask(path, true).await.status(), status, "{path}");
+            assert_eq!(ask(path, false).await.status(), 200, "{path}");
+        }
+        assert_eq!(ask("/v1/map", true).await.headers()[header::CONNECTION], "close");
+    }
+}

@@ -133,7 +133,7 @@ impl Connections {
         stream.set_write_timeout(Some(self.limits.write));
         let router = TowerToHyperService::new(self.router.clone());
         let place = Arc::new(place);
-        let needed = place.clone();
+        let held = place.clone();
         let answer = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             if place.is_spare {
@@ -155,7 +155,7 @@ impl Connections {
                     // The client disconnected, was too slow or does not speak HTTP.
                     tracing::debug!(%error, "a connection ended early");
                 },
-                () = needed.needed() => tracing::debug!(%peer, "closed an idle connection to admit another"),
+                () = held.needed() => tracing::debug!(%peer, "closed an idle connection to admit another"),
             }
         });
     }

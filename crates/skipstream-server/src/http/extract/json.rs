@@ -54,7 +54,10 @@ async fn read(mut body: Body) -> Result<(Vec<u8>, Option<SemaphorePermit<'static
             let held = memory.as_ref().map_or(0, SemaphorePermit::num_permits);
             let more = length.div_ceil(UNIT).saturating_sub(held);
             let more = LONG.try_acquire_many(more as u32).map_err(|_| {
-                let message = "too many long requests at the same time; those of at most 64 KiB are answered";
+                let short = SHORT_JSON_BYTES >> 10;
+                let message = format!(
+                    "too many long requests at the same time; those of at most {short} KiB are answered"
+                );
                 ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).retry_after(1)
             })?;
             match &mut memory {
