@@ -6,6 +6,7 @@ mod compatibility;
 mod demo;
 mod package;
 mod service;
+mod torture;
 
 use std::env;
 use std::ffi::OsString;
@@ -40,11 +41,14 @@ enum Chore {
     Python,
     /// Test the service in a real browser and against its OpenAPI document (needs Chromium, Python and network)
     Service,
+    /// Attack the real program: kill it, break its disk, damage its files, abuse its service
+    #[command(disable_help_flag = true)]
+    Torture(Forwarded),
     /// Run the project's CI
     Ci,
 }
 
-/// Arguments for the `experiments` program, which is compiled only when it is needed.
+/// Arguments for another program of the workspace, which is compiled only when it is needed.
 #[derive(Args)]
 pub struct Forwarded {
     /// Options; `--help` lists them
@@ -53,7 +57,7 @@ pub struct Forwarded {
 }
 
 impl Forwarded {
-    /// Starts the program with a subcommand and these arguments.
+    /// Starts the `experiments` program with a subcommand and these arguments.
     fn run(&self, subcommand: &[&str]) -> Result<()> {
         let mut command = cargo();
         // Paths among the arguments are relative to where the user is.
@@ -72,6 +76,7 @@ fn main() -> Result<()> {
         Chore::Compatibility => compatibility::run_tests(),
         Chore::Python => package::run_tests(),
         Chore::Service => service::run_tests(),
+        Chore::Torture(forwarded) => torture::run(&forwarded),
         Chore::Ci => check::ci(),
     }
 }
