@@ -80,8 +80,9 @@ impl Error {
     pub(crate) fn without_path(&self) -> String {
         match self {
             Error::Data { reason, .. } => reason.clone(),
-            Error::Engine(skipstream::Error::Io { source, .. }) => source.to_string(),
-            Error::Engine(skipstream::Error::ModelFile { cause, .. }) => cause.to_string(),
+            // The text of SQLite may name the file.
+            Error::LogFile(rusqlite::Error::SqliteFailure(failure, _)) => format!("log.sqlite: {failure}"),
+            Error::Engine(error) => engine_without_path(error),
             error => error.to_string(),
         }
     }
@@ -93,6 +94,20 @@ impl Error {
             Error::Stopping => Error::Stopping,
             error => Error::Failed(error.to_string()),
         }
+    }
+}
+
+fn engine_without_path(error: &skipstream::Error) -> String {
+    use skipstream::Error;
+    match error {
+        Error::Io { source, .. } => source.to_string(),
+        Error::InvalidUtf8 { line, offset, .. } => format!("line {line}: byte {offset} is not valid UTF-8"),
+        Error::Text { cause, .. } => cause.to_string(),
+        Error::SourceChanged { change, .. } => change.to_string(),
+        Error::ModelFile { cause, .. } => cause.to_string(),
+        Error::Format { cause, .. } => cause.to_string(),
+        Error::TestSet { cause, .. } => cause.to_string(),
+        error => error.to_string(),
     }
 }
 
@@ -116,5 +131,36 @@ impl From<rusqlite::Error> for Error {
             if failure.code == ErrorCode::DiskFull
                 || matches!(failure.extended_code, ffi::SQLITE_IOERR_SHMSIZE | ffi::SQLITE_IOERR_WRITE));
         if is_full { Error::DiskFull } else { Error::LogFile(error) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn readers_learn_what_is_wrong_and_not_where() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = || folder.path().join("secret");
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let no_database = rusqlite::Connection::open(path().join("log.sqlite")).unwrap_err();
+        let no_model = skipstream::Trainer::load(path(), None).unwrap_err();
+        let no_text = skipstream::corpus::Tail::new(&path().join("none"), None).err();
+        let errors = [
+            Error::Data { path: path(), reason: "damaged".to_owned() },
+            Error::Engine(skipstream::Error::Io { path: path(), source: denied() }),
+            Error::Engine(skipstream::Error::InvalidUtf8 { path: path(), line: 1, offset: 2 }),
+            Error::LogFile(no_database),
+            Error::Engine(no_model),
+        ];
+        for error in errors.into_iter().chain(no_text.map(Error::Engine)) {
+            assert!(error.to_string().contains("secret"), "{error} goes to the log");
+            let told = error.without_path();
+            assert!(!told.is_empty() && !told.contains("secret"), "{told}");
+            assert!(!told.contains(Path::new(folder.path()).to_str().unwrap()), "{told}");
+        }
     }
 }

@@ -12,6 +12,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::lifecycle::Lifecycle;
+
 /// Length of the history. With fifty words per event that is about a megabyte.
 const MAX_EVENTS: usize = 1_000;
 
@@ -25,6 +27,7 @@ pub struct Events {
     /// When the service started. Event numbers start at 0 each time.
     start: i64,
     listeners: Arc<Semaphore>,
+    lifecycle: Lifecycle,
 }
 
 #[derive(Debug, Default)]
@@ -32,7 +35,6 @@ struct History {
     events: VecDeque<Event>,
     /// The number of the next event.
     next: u64,
-    closed: bool,
 }
 
 /// Identifies an event, so that a client can resume after it.
@@ -65,20 +67,20 @@ pub struct Listener {
     /// The client's last event is from before a restart.
     is_from_earlier_start: bool,
     history: watch::Receiver<History>,
+    lifecycle: Lifecycle,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Default for Events {
-    fn default() -> Events {
+impl Events {
+    pub fn new(lifecycle: &Lifecycle) -> Events {
         Events {
             history: watch::Sender::default(),
             start: Timestamp::now().as_millisecond(),
             listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
+            lifecycle: lifecycle.clone(),
         }
     }
-}
 
-impl Events {
     pub fn send(&self, name: &'static str, data: &impl Serialize) {
         let data: Arc<str> = match serde_json::to_string(data) {
             Ok(data) => data.into(),
@@ -105,18 +107,8 @@ impl Events {
             Some(id) if !is_from_earlier_start => id.number.saturating_add(1).min(now),
             _ => now,
         };
-        Some(Listener { next, is_from_earlier_start, history: self.history.subscribe(), _permit: permit })
-    }
-
-    /// Ends all listeners, when the service stops.
-    pub fn close(&self) {
-        self.history.send_modify(|history| history.closed = true);
-    }
-
-    /// Returns when [`Events::close`] was called.
-    pub async fn closed(&self) {
-        // The sender lives as long as `self`.
-        let _ = self.history.subscribe().wait_for(|history| history.closed).await;
+        let (history, lifecycle) = (self.history.subscribe(), self.lifecycle.clone());
+        Some(Listener { next, is_from_earlier_start, history, lifecycle, _permit: permit })
     }
 }
 
@@ -127,7 +119,11 @@ impl Listener {
             return Some(Received::Missed(None));
         }
         let next = self.next;
-        let history = self.history.wait_for(|history| history.closed || history.next > next).await.ok()?;
+        let history = tokio::select! {
+            biased;
+            history = self.history.wait_for(|history| history.next > next) => history.ok()?,
+            () = self.lifecycle.stopping() => return None,
+        };
         let oldest = history.next - history.events.len() as u64;
         if next < oldest {
             self.next = oldest;
@@ -171,7 +167,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_listener_receives_new_events() {
-        let events = Events::default();
+        let events = Events::new(&Lifecycle::default());
         events.send("problem", &0);
         let mut listener = events.listen(None).unwrap();
         events.send("problem", &1);
@@ -184,7 +180,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_reconnects_catches_up() {
-        let events = Events::default();
+        let events = Events::new(&Lifecycle::default());
         let mut listener = events.listen(None).unwrap();
         (0..3).for_each(|number| events.send("problem", &number));
         let Some(Received::Event(first)) = listener.next().await else { panic!("an event was sent") };
@@ -196,7 +192,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_slow_listener_learns_how_many_it_missed() {
-        let events = Events::default();
+        let events = Events::new(&Lifecycle::default());
         let mut listener = events.listen(None).unwrap();
         (0..MAX_EVENTS + 5).for_each(|number| events.send("problem", &number));
         assert_eq!(receive(&mut listener).await, "missed Some(5)");
@@ -205,7 +201,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_event_from_before_a_restart_is_recognized() {
-        let events = Events::default();
+        let events = Events::new(&Lifecycle::default());
         events.send("problem", &0);
         let mut listener = events.listen(Some("12-5".parse().unwrap())).unwrap();
         events.send("problem", &1);
@@ -215,7 +211,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_unknown_number_is_harmless() {
-        let events = Events::default();
+        let events = Events::new(&Lifecycle::default());
         let id = EventId { start: events.start, number: u64::MAX };
         let mut listener = events.listen(Some(id)).unwrap();
         events.send("problem", &0);
@@ -224,18 +220,17 @@ mod tests {
 
     #[tokio::test]
     async fn listening_ends_with_the_service() {
-        let events = Events::default();
+        let events = Events::new(&Lifecycle::default());
         let mut listener = events.listen(None).unwrap();
         events.send("problem", &0);
-        events.close();
-        events.closed().await;
+        events.lifecycle.stop();
         assert_eq!(receive(&mut listener).await, sent(0));
         assert!(listener.next().await.is_none());
     }
 
     #[test]
     fn the_number_of_listeners_is_limited() {
-        let events = Events::default();
+        let events = Events::new(&Lifecycle::default());
         let listeners: Vec<Listener> = (0..MAX_LISTENERS).map(|_| events.listen(None).unwrap()).collect();
         assert!(events.listen(None).is_none());
         drop(listeners);

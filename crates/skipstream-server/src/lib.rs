@@ -3,12 +3,13 @@
 //! Text arrives over HTTP (`http/text`) or from followed files and commands (`sources`), is written to a log on disk
 //! (`log`), and is learned by one thread (`learn`), which regularly publishes a version of the vectors (`published`).
 //! Queries read the last published version (`search`, `http`) and never wait for training. Snapshots of published versions
-//! show what changed over time (`change`), and events report what happens (`events`).
+//! show what changed over time (`change`, `monitor`), and events report what happens (`events`).
 //!
 //! The modules below are in reading order.
 
 mod auth;
 mod error;
+mod lifecycle;
 mod places;
 mod settings;
 mod threads;
@@ -28,6 +29,7 @@ mod search;
 mod service;
 
 mod learn;
+mod monitor;
 mod sources;
 
 mod metrics;

@@ -11,7 +11,7 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
@@ -38,6 +38,11 @@ struct Request {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Route {
     route: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Thread {
+    thread: String,
 }
 
 /// Routes that take as long as the client or the text does.
@@ -116,10 +121,15 @@ fn register(registry: &mut Registry, service: &Service, uptime: Duration) {
         ("logged_seq", "The last line on disk", service.log.last() as f64),
         ("published_seq", "The last line in the current version", published.seq as f64),
         ("checkpoint_seq", "The last line in the last checkpoint", checkpoint as f64),
-        ("problem", "1 if training is impaired", f64::from(status.problem.is_some())),
+        ("problem", "1 if the service cannot store, learn or save", f64::from(service.problem().is_some())),
     ] {
         registry.register(name, help, ConstGauge::new(value));
     }
+    let threads = Family::<Thread, Gauge>::default();
+    for (thread, runs) in service.lifecycle.list_threads() {
+        threads.get_or_create(&Thread { thread }).set(runs.into());
+    }
+    registry.register("thread_up", "1 if a long-lived thread runs, 0 if it has ended", threads);
     let age = Timestamp::now().duration_since(published.time).as_secs_f64().max(0.0);
     let mut gauge = |name: &str, help: &str, unit, value| {
         registry.register_with_unit(name, help, unit, ConstGauge::new(value));

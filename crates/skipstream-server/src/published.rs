@@ -54,9 +54,9 @@ impl From<&Published> for PublishedInfo {
 /// When a word was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The time of the line that added it to the vocabulary.
+    /// The earlier of the times of the line that added it to the vocabulary and of its last line.
     pub first: Timestamp,
-    /// The time of its last line.
+    /// The later of the two.
     pub last: Timestamp,
 }
 

@@ -1,10 +1,14 @@
 //! Startup and shutdown.
 //!
-//! On shutdown, in this order: new connections and new text are rejected; responses in progress are sent; the sources stop;
-//! the learner finishes its batch and writes a checkpoint. A process that is killed instead loses no text: see
-//! [`learn`](crate::learn).
+//! On shutdown, in this order: the service drains, which means that it is not ready, rejects new text, and answers queries
+//! for a while, each on a connection that closes after it; no more connections are accepted; responses in progress are
+//! sent; the sources stop; the learner finishes its batch and writes a checkpoint. A process that is killed instead loses no
+//! text: see [`learn`](crate::learn).
 
 mod connections;
+mod signals;
+#[cfg(test)]
+mod tests;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -13,13 +17,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use skipstream::{Config, Trainer};
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
 
 use crate::auth;
-use crate::change;
 use crate::error;
 use crate::http;
 use crate::learn::{self, Model, memory_bound};
+use crate::lifecycle::Lifecycle;
 use crate::log::Log;
+use crate::monitor;
 use crate::search;
 use crate::service::Service;
 use crate::settings::ServeSettings;
@@ -36,6 +43,7 @@ pub struct Server {
     /// The monitor, the indexer and the sources.
     threads: Vec<JoinHandle<()>>,
     listener: TcpListener,
+    runtime: Runtime,
 }
 
 impl Server {
@@ -47,8 +55,10 @@ impl Server {
         config: &dyn Fn() -> Result<Config>,
         agree: &dyn Fn(&Trainer) -> Result<()>,
     ) -> Result<Server> {
+        raise_file_limit(settings.max_connections);
         auth::check(&settings)?;
         search::check(settings.index)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let listener = TcpListener::bind(settings.listen)
             .with_context(|| format!("cannot listen on {}", settings.listen))?;
         let log = Log::open(&settings.data, settings.queue_size)?;
@@ -65,12 +75,12 @@ impl Server {
         let first = model.published(settings.vectors)?;
         let service = Service::new(settings, log, first, config.resolved(), memory_bound);
         // Before the learner, so that it sees every published version.
-        let mut threads = vec![change::start_monitor(service.clone())?];
+        let mut threads = vec![monitor::start(service.clone())?];
         #[cfg(feature = "usearch")]
         threads.extend(search::start_indexer(service.clone())?);
         let learner = learn::start(service.clone(), model)?;
         threads.extend(sources::start(&service)?);
-        Ok(Server { service, learner, threads, listener })
+        Ok(Server { service, learner, threads, listener, runtime })
     }
 
     /// Upper bound of its memory in bytes.
@@ -83,36 +93,67 @@ impl Server {
         Ok(self.listener.local_addr()?)
     }
 
-    /// A function that starts the shutdown, from any thread.
-    pub fn stopper(&self) -> impl Fn() + Send + use<> {
-        // Weak, because the log is closed when nothing holds the service any more.
-        let service = Arc::downgrade(&self.service);
-        move || {
-            if let Some(service) = service.upgrade() {
-                service.stop();
-            }
-        }
+    /// From now on, SIGTERM drains and then stops the service, and SIGINT (Ctrl-C) stops it without draining. A second
+    /// signal calls `exit`.
+    pub fn stop_on_signals(&self, exit: impl FnOnce() + Send + 'static) -> Result<()> {
+        let _context = self.runtime.enter();
+        let (lifecycle, drain) = (self.service.lifecycle.clone(), self.service.settings.drain_time);
+        let signals = signals::Signals::listen().context("cannot handle signals")?;
+        self.runtime.spawn(signals.stop(lifecycle, drain, exit));
+        Ok(())
     }
 
     /// Serves requests until it is stopped.
     pub fn run(self) -> Result<()> {
-        let Server { service, learner, threads, listener } = self;
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let Server { service, learner, threads, listener, runtime } = self;
+        let lifecycle = service.lifecycle.clone();
         let answered = runtime.block_on(async {
             listener.set_nonblocking(true)?;
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            let serving = Connections::new(http::router(service.clone()), Limits::new(&service.settings));
-            serving.serve(listener, service.events.closed()).await;
+            let limits = Limits::new(&service.settings);
+            Connections::new(http::router(service.clone()), limits, lifecycle.clone()).serve(listener).await;
             anyhow::Ok(())
         });
-        service.stop();
+        lifecycle.stop();
         runtime.shutdown_timeout(Duration::from_secs(1));
         for thread in threads {
-            // A panic there has already been printed.
+            // A panic there has already been reported.
             let _ = thread.join();
         }
-        let saved = learner.join().expect("the learner catches panics");
+        let saved = learner.join();
         answered.context("cannot serve requests")?;
-        Ok(saved?)
+        saved.map_err(|_| {
+            anyhow::anyhow!("learning crashed (this is a bug); the text is safe in the log")
+        })??;
+        Ok(())
     }
+}
+
+/// Raises the limit on open files, which many systems set to 1,024, so that it is not below the limit on connections.
+fn raise_file_limit(max_connections: usize) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+        let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+        let limit = if raised.is_ok() { maximum } else { current };
+        let needed = (max_connections + FILES) as u64;
+        if limit.is_some_and(|limit| limit < needed) {
+            let limit = limit.unwrap_or_default();
+            tracing::warn!(
+                "at most {limit} files can be open, and {needed} may be needed: see max_connections"
+            );
+        }
+    }
+}
+
+/// Files that are open besides connections: the log, snapshots, exports and spare connections.
+const FILES: usize = 200;
+
+/// Drains for this long, and stops.
+async fn drain_and_stop(lifecycle: &Lifecycle, time: Duration) {
+    lifecycle.drain();
+    // It may be stopped earlier.
+    let _ = timeout(time, lifecycle.stopping()).await;
+    lifecycle.stop();
 }

@@ -1,7 +1,6 @@
 //! State that all parts of the service share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwap;
 use skipstream::Config;
@@ -10,6 +9,7 @@ use tokio::sync::watch;
 use crate::change::{Movers, SnapshotStore, WatchList};
 use crate::error::{Error, Result};
 use crate::events::Events;
+use crate::lifecycle::Lifecycle;
 use crate::log::Log;
 use crate::map::Maps;
 use crate::metrics::Metrics;
@@ -47,13 +47,13 @@ pub struct Service {
     /// Measurements over time.
     pub samples: Samples,
     pub(crate) metrics: Metrics,
+    pub(crate) lifecycle: Lifecycle,
     /// Requests to the learner.
     pub(crate) requests: LearnerRequests,
     pub(crate) model: Config,
     pub(crate) memory_bound: u64,
     published: ArcSwap<Published>,
     publications: watch::Sender<Arc<Published>>,
-    stopping: AtomicBool,
 }
 
 impl Service {
@@ -66,6 +66,7 @@ impl Service {
         memory_bound: u64,
     ) -> Arc<Service> {
         let first = Arc::new(first);
+        let lifecycle = log.lifecycle().clone();
         let snapshots = SnapshotStore::open(&settings.data);
         let watch = WatchList::open(&settings.data, &settings.watch);
         Arc::new(Service {
@@ -76,16 +77,16 @@ impl Service {
             snapshots,
             movers: Movers::default(),
             watch,
-            events: Events::default(),
+            events: Events::new(&lifecycle),
             status: ArcSwap::default(),
             samples: Samples::default(),
             metrics: Metrics::default(),
+            lifecycle,
             requests: LearnerRequests::default(),
             model,
             memory_bound,
             published: ArcSwap::from(first.clone()),
             publications: watch::Sender::new(first),
-            stopping: AtomicBool::new(false),
         })
     }
 
@@ -111,42 +112,54 @@ impl Service {
     pub async fn learned(&self, seq: Seq) -> Arc<Published> {
         let mut publications = self.publications();
         let _waiting = self.requests.wait_for_line(seq);
-        self.log.wakeups().wake();
+        self.log.news().notify_one();
         let learned = publications.wait_for(|published| published.seq >= seq).await;
         learned.expect("the sender is a part of the service").clone()
     }
 
     /// Writes a checkpoint, at the latest after the current batch.
     pub async fn checkpoint(&self) -> Result<Checkpoint> {
-        let answered = self.requests.request_checkpoint()?;
-        self.log.wakeups().wake();
-        answered.await.map_err(|_| Error::Stopping)?
+        // The learner has closed its requests: it was stopped, has panicked, or cannot learn any more.
+        let closed = || self.check_text().err().unwrap_or(Error::Stopping);
+        let answered = self.requests.request_checkpoint().map_err(|_| closed())?;
+        self.log.news().notify_one();
+        answered.await.map_err(|_| closed())?
     }
 
-    /// Starts the shutdown.
+    /// Starts to drain: from now on the service is not ready and accepts no new text, but answers queries.
+    pub fn drain(&self) {
+        self.lifecycle.drain();
+    }
+
+    /// Stops the service, after it was drained or at once.
     pub fn stop(&self) {
-        self.stopping.store(true, Ordering::Release);
-        self.log.stop();
-        self.events.close();
+        self.lifecycle.stop();
     }
 
     /// Whether the service can do its work: learn, and store text. The message names no path, because anyone may ask.
     pub fn check(&self) -> Result<()> {
-        if self.is_stopping() {
+        if self.lifecycle.is_draining() {
             return Err(Error::Stopping);
         }
         if free_bytes(&self.settings.data).is_some_and(|free| free < LEAST_FREE_BYTES) {
             return Err(Error::DiskFull);
         }
         self.log.check().map_err(|error| Error::NotReady(error.without_path()))?;
-        match &self.status.load().problem {
-            Some(problem) => Err(Error::NotReady(problem.clone())),
-            None => Ok(()),
-        }
+        self.problem().map_or(Ok(()), |problem| Err(Error::NotReady(problem)))
+    }
+
+    /// Whether the service accepts new text: it is not shutting down, and can store and learn it.
+    pub fn check_text(&self) -> Result<()> {
+        self.lifecycle.check_text()
+    }
+
+    /// What keeps the service from storing, learning or saving, without paths.
+    pub fn problem(&self) -> Option<String> {
+        self.lifecycle.problem()
     }
 
     /// Whether the service is shutting down.
     pub fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Acquire)
+        self.lifecycle.is_stopping()
     }
 }

@@ -108,6 +108,10 @@ pub struct ServeSettings {
     #[arg(long, value_name = "TIME", value_parser = period)]
     #[serde(with = "period_in_file")]
     pub request_timeout: Duration,
+    /// After SIGTERM, answer queries for this long without being ready, so that load balancers notice [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = period)]
+    #[serde(with = "period_in_file")]
+    pub drain_time: Duration,
     /// Origins of other web pages that may use the service.
     #[arg(
         long,
@@ -177,6 +181,7 @@ impl Default for ServeSettings {
             max_connections: 1_024,
             max_connections_per_address: 256,
             request_timeout: Duration::from_secs(30),
+            drain_time: Duration::from_secs(5),
             cors_origin: Vec::new(),
             log_format: None,
         }

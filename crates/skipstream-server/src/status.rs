@@ -17,8 +17,6 @@ pub struct Status {
     pub loss: Option<f64>,
     /// The checkpoint on disk.
     pub checkpoint: Option<Checkpoint>,
-    /// Why learning cannot continue normally, if so: a full disk, a diverged model.
-    pub problem: Option<String>,
 }
 
 /// A checkpoint on disk

@@ -1,7 +1,8 @@
-//! Named threads.
+//! Named threads. Long-lived ones are started by the [`Lifecycle`](crate::lifecycle::Lifecycle).
 
-use std::future::Future;
 use std::thread::{self, JoinHandle};
+
+use tokio::runtime::Runtime;
 
 use crate::error::{Error, Result};
 
@@ -13,13 +14,8 @@ pub fn spawn<T: Send + 'static>(
     thread.map_err(|error| Error::Failed(format!("cannot start the {name} thread: {error}")))
 }
 
-/// Starts a thread with a runtime of its own, for work that waits for several things and also computes.
-pub fn spawn_async<F: Future<Output = ()>>(
-    name: &str,
-    run: impl FnOnce() -> F + Send + 'static,
-) -> Result<JoinHandle<()>> {
+/// A runtime for one thread.
+pub fn runtime(name: &str) -> Result<Runtime> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime
-        .map_err(|error| Error::Failed(format!("cannot start the runtime of the {name} thread: {error}")))?;
-    spawn(name, move || runtime.block_on(run()))
+    runtime.map_err(|error| Error::Failed(format!("cannot start the runtime of the {name} thread: {error}")))
 }

@@ -5,9 +5,7 @@
 mod args;
 mod log;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::FromArgMatches;
 use indicatif::DecimalBytes;
 use skipstream::train::MemoryBound;
@@ -39,16 +37,7 @@ pub fn run(args: ServeArgs) -> Result<Ending> {
         requested.agree_with(trainer, bound)
     };
     let server = Server::open(settings.clone(), requested.threads, &config, &agree)?;
-    let stop = server.stopper();
-    let was_asked = AtomicBool::new(false);
-    ctrlc::set_handler(move || {
-        if was_asked.swap(true, Ordering::SeqCst) {
-            std::process::exit(Ending::Interrupted.code().into());
-        }
-        stop();
-        info!("stopping: finishing requests and saving the model");
-    })
-    .context("cannot handle signals")?;
+    server.stop_on_signals(|| std::process::exit(Ending::Interrupted.code().into()))?;
     let address = server.address()?;
     let bound = DecimalBytes(server.memory_bound());
     info!("listening on http://{address}/; send text to http://{address}/v1/text; memory limit {bound}");

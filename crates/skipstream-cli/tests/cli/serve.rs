@@ -17,7 +17,7 @@ struct Serving {
 
 /// The arguments that serve a small model on a free port.
 fn serve<'a>(args: &[&'a str]) -> Vec<&'a str> {
-    small(&["serve", "--data", "data", "--listen", "127.0.0.1:0"], args)
+    small(&["serve", "--data", "data", "--listen", "127.0.0.1:0", "--drain-time", "0s"], args)
 }
 
 impl Serving {
@@ -59,10 +59,14 @@ impl Serving {
         serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap()
     }
 
-    /// Sends a signal, and gives the exit code and what was told.
-    fn end(mut self, signal: &str) -> (Option<i32>, String) {
+    fn signal(&self, signal: &str) {
         let kill = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
         assert!(kill.unwrap().success());
+    }
+
+    /// Sends a signal, and gives the exit code and what was told.
+    fn end(mut self, signal: &str) -> (Option<i32>, String) {
+        self.signal(signal);
         let mut told = String::new();
         while self.log.read_line(&mut told).unwrap() > 0 {}
         (self.child.wait().unwrap().code(), told)
@@ -101,6 +105,23 @@ fn a_service_learns_answers_and_ends_with_0_after_sigterm() {
     // The folder holds a model like any other.
     let answer = desk.run(&["inspect", "--model", "data/model.safetensors"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
+}
+
+#[test]
+fn a_service_drains_after_sigterm_until_a_second_signal() {
+    let desk = Desk::new();
+    let start = ["serve", "--data", "data", "--listen", "127.0.0.1:0", "--drain-time", "1h"];
+    let mut serving = Serving::of(desk.start(&start));
+    serving.signal("-TERM");
+    let mut line = String::new();
+    serving.log.read_line(&mut line).unwrap();
+    assert!(line.contains("draining: answering queries for 3600 s"), "{line}");
+    let error = ureq::get(format!("http://{}/readyz", serving.address)).call().unwrap_err();
+    assert!(matches!(error, ureq::Error::StatusCode(503)), "{error}");
+    assert_eq!(serving.bytes("/healthz"), b"ok\n");
+    assert_eq!(serving.end("-TERM").0, Some(130));
+    // At a terminal nobody waits for a load balancer.
+    assert_eq!(Serving::of(desk.start(&start)).end("-INT").0, Some(0));
 }
 
 #[test]

@@ -43,7 +43,9 @@ impl Serving {
         let mut command = Command::new(env!("CARGO_BIN_EXE_skipstream"));
         command.arg("serve").arg("--data").arg(data);
         // Batches of 200 new words, and something is published or saved all the time.
-        command.args("--listen 127.0.0.1:0 --publish-every 50ms --checkpoint-every 30ms".split(' '));
+        command.args(
+            "--listen 127.0.0.1:0 --publish-every 50ms --checkpoint-every 30ms --drain-time 0s".split(' '),
+        );
         command.args("--max-vocabulary 1000000 --batch-words 400 --replay-words 2000".split(' '));
         command.args([
             "--threads",

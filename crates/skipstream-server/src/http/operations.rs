@@ -102,7 +102,7 @@ impl Progress {
             logged: service.log.last(),
             learned: published.seq,
             checkpoint: status.checkpoint,
-            problem: status.problem.clone(),
+            problem: service.problem(),
         }
     }
 }

@@ -29,41 +29,35 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 pub use memory::memory_bound;
 pub use model::Model;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::lifecycle::LEARNER;
 use crate::service::Service;
-use crate::status::Status;
-use crate::threads;
 use session::Session;
-
-/// The problem that is reported after a panic.
-const DEFECT: &str = "learning crashed (this is a bug); the text is safe in the log: restart the service";
 
 /// Starts to learn the lines of the log, old and new. After [`Service::stop`], the thread finishes the current batch, saves
 /// the model and ends. If the model cannot be saved, the text stays in the log.
 pub fn start(service: Arc<Service>, model: Model) -> Result<JoinHandle<Result<()>>> {
     let session = Session::new(service.clone(), model)?;
-    threads::spawn("learner", move || {
+    service.lifecycle.clone().spawn(LEARNER, move || {
         yield_to_others();
-        guarded(&service, || session.run())
+        let _requests = OpenRequests(service);
+        session.run()
     })
 }
 
-/// Stops the service after a panic, so that a supervisor can restart it. Nothing is lost.
-fn guarded(service: &Service, learn: impl FnOnce() -> Result<()>) -> Result<()> {
-    catch_unwind(AssertUnwindSafe(learn)).unwrap_or_else(|_| {
-        let status = Status { problem: Some(DEFECT.to_owned()), ..(**service.status.load()).clone() };
-        service.status.store(Arc::new(status));
-        service.requests.close();
-        service.stop();
-        Err(Error::Failed(DEFECT.to_owned()))
-    })
+/// Closes the requests when the learner ends, by a panic as well, so that nobody waits for an answer.
+struct OpenRequests(Arc<Service>);
+
+impl Drop for OpenRequests {
+    fn drop(&mut self) {
+        self.0.requests.close();
+    }
 }
 
 /// Lowers the priority of this thread and of the training threads that it starts, so that queries come first. A failure does

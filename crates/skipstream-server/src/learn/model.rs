@@ -1,6 +1,7 @@
 //! The model with its position in the log, on disk and in memory.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -74,6 +75,13 @@ impl Model {
         Ok(self.saved.learned())
     }
 
+    /// When the model on disk was saved. The file's own time, because a time in the file would change its bytes.
+    pub(super) fn saved_at(&self) -> Timestamp {
+        let modified = fs::metadata(&self.path).and_then(|file| file.modified());
+        let time = modified.ok().and_then(|time| Timestamp::try_from(time).ok());
+        time.unwrap_or_else(Timestamp::now)
+    }
+
     /// Whether the model on disk is this one.
     pub(super) fn is_saved(&self) -> bool {
         self.saved == self.position
@@ -112,8 +120,9 @@ pub(super) fn publication(
     let vocabulary = trainer.vocabulary();
     let seen = |word| {
         let id = vocabulary.id(word).expect("the words are those of the vocabulary");
-        let [first, last] = times.of(vocabulary, id).map(from_microseconds);
-        Seen { first, last }
+        // The times of its first and its last line: of a clock that was set back, or of a client, in any order.
+        let [one, other] = times.of(vocabulary, id).map(from_microseconds);
+        Seen { first: one.min(other), last: one.max(other) }
     };
     let seen: Vec<Seen> = embeddings.words().map(seen).collect();
     Ok(Published::new(seq, Timestamp::now(), embeddings, seen, trainer.progress()))

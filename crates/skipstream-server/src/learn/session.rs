@@ -6,15 +6,19 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use skipstream::{Progress, StopReason, Trainer};
+use tokio::runtime::Runtime;
+use tokio::time::{sleep_until, timeout};
 
 use super::meter::Meter;
 use super::model::{Model, publication};
 use super::queue::Queue;
 use super::source::{Tail, WholeBatches};
 use crate::error::{Error, Result};
+use crate::lifecycle::{LEARNER, Task};
 use crate::published::{Published, Seq};
 use crate::service::Service;
 use crate::status::{Checkpoint, Status};
+use crate::threads;
 
 /// The interval of status updates.
 const STATUS_EVERY: Duration = Duration::from_secs(1);
@@ -43,8 +47,10 @@ pub struct Session {
     checkpoint_at: Instant,
     checkpoint: Option<Checkpoint>,
     reported_at: Instant,
-    learning_problem: Option<String>,
-    saving_problem: Option<String>,
+    /// Whether the last attempt to save failed.
+    is_saving_failing: bool,
+    /// To wait for several things.
+    runtime: Runtime,
 }
 
 /// What to do after a step.
@@ -69,13 +75,13 @@ impl Session {
             // Text that waits is published as soon as it is learned.
             published_at: now.checked_sub(service.settings.publish_every).unwrap_or(now),
             checkpoint_at: now + service.settings.checkpoint_every,
-            checkpoint: (seq > 0).then(|| Checkpoint { seq, time: Timestamp::now() }),
+            checkpoint: (seq > 0).then(|| Checkpoint { seq, time: model.saved_at() }),
             reported_at: now,
             fork: None,
             fork_cost: Duration::ZERO,
             fork_end: now,
-            learning_problem: None,
-            saving_problem: None,
+            is_saving_failing: false,
+            runtime: threads::runtime(LEARNER)?,
             service,
             model,
             queue,
@@ -87,21 +93,20 @@ impl Session {
     /// Learns until the service stops, and saves the model. An error means that it could not be saved.
     pub fn run(mut self) -> Result<()> {
         while !self.service.is_stopping() {
-            let seen = self.service.log.wakeups().count();
             match self.step() {
-                Ok(Next::Continue) => self.learning_problem = None,
-                Ok(Next::Wait(until)) => {
-                    self.learning_problem = None;
-                    self.report_if_due();
-                    self.wait(seen, until);
+                Ok(next) => {
+                    self.service.lifecycle.set_problem(Task::Learn, None);
+                    if let Next::Wait(until) = next {
+                        self.report_if_due();
+                        self.wait(until);
+                    }
                 }
                 Err(error) => {
-                    let is_over = is_diverged(&error);
                     self.fail(&error);
-                    if is_over {
+                    if is_diverged(&error) {
                         // Learning on is useless, and saving would replace a good model.
-                        self.wait_for_stop();
                         self.service.requests.close();
+                        self.runtime.block_on(self.service.lifecycle.stopping());
                         return Err(error);
                     }
                     self.pause();
@@ -119,7 +124,7 @@ impl Session {
         let outcome = self.learn();
         // If the log cannot be read, what was learned before is saved anyway. A diverged model is not.
         if !outcome.as_ref().is_err_and(is_diverged) {
-            self.serve_checkpoints();
+            self.serve_checkpoints()?;
         }
         let outcome = outcome?;
         let next = self.publish_if_due(outcome)?;
@@ -141,8 +146,8 @@ impl Session {
             before = progress.totals;
             if now.duration_since(reported_at) >= STATUS_EVERY {
                 reported_at = now;
-                let Status { checkpoint, problem, .. } = (**service.status.load()).clone();
-                service.status.store(Arc::new(Status { checkpoint, problem, ..meter.status(now) }));
+                let checkpoint = service.status.load().checkpoint;
+                service.status.store(Arc::new(Status { checkpoint, ..meter.status(now) }));
             }
             let is_due = now >= publish_at
                 || now >= checkpoint_at
@@ -237,26 +242,28 @@ impl Session {
         publication
     }
 
-    /// Saves the model if a checkpoint is due or requested.
-    fn serve_checkpoints(&mut self) {
+    /// Saves the model if a checkpoint is due or requested. It is an error if the model has diverged; any other failure is
+    /// retried later.
+    fn serve_checkpoints(&mut self) -> Result<()> {
         let ordered = self.service.requests.take_checkpoints();
         // Text that is learned but not saved stays in the log, which must not grow without bound.
         let log_is_long = self.service.log.kept_bytes().saturating_sub(self.service.log.waiting_bytes())
             > self.service.settings.queue_size
-            && self.saving_problem.is_none();
+            && !self.is_saving_failing;
         if ordered.is_empty() && Instant::now() < self.checkpoint_at && !log_is_long {
-            return;
+            return Ok(());
         }
         let saved = self.save();
-        if let Err(error) = &saved {
-            tracing::warn!(%error, "could not save the model; its text stays in the log");
-        }
         for answer in ordered {
             // The caller may have gone away.
             let _ = answer.send(match &saved {
                 Ok(checkpoint) => Ok(*checkpoint),
                 Err(error) => Err(error.again()),
             });
+        }
+        match saved {
+            Err(error) if is_diverged(&error) => Err(error),
+            _ => Ok(()),
         }
     }
 
@@ -266,24 +273,27 @@ impl Session {
         if self.model.is_saved() {
             self.checkpoint_at = Instant::now() + every;
             let seq = self.model.saved_line();
-            return Ok(*self.checkpoint.get_or_insert(Checkpoint { seq, time: Timestamp::now() }));
+            let time = self.model.saved_at();
+            return Ok(*self.checkpoint.get_or_insert(Checkpoint { seq, time }));
         }
         let saved = self.model.save();
         self.service.log.note_saving(saved.is_ok());
+        self.is_saving_failing = saved.is_err();
         let now = Instant::now();
         match saved {
             Ok(seq) => {
                 self.service.log.forget(seq);
-                self.saving_problem = None;
+                self.service.lifecycle.set_problem(Task::Save, None);
                 self.checkpoint_at = now + every;
-                let checkpoint = Checkpoint { seq, time: Timestamp::now() };
+                let checkpoint = Checkpoint { seq, time: self.model.saved_at() };
                 self.checkpoint = Some(checkpoint);
                 self.report();
                 Ok(checkpoint)
             }
             Err(error) => {
                 tracing::error!(%error, "could not save the model; its text stays in the log");
-                self.saving_problem = Some(format!("could not save the model: {}", error.without_path()));
+                let problem = format!("could not save the model: {}", error.without_path());
+                self.service.lifecycle.set_problem(Task::Save, Some(problem));
                 self.checkpoint_at = now + every.min(CHECKPOINT_PAUSE);
                 self.report();
                 Err(error)
@@ -300,37 +310,35 @@ impl Session {
     }
 
     fn report(&self) {
-        let problem = self.learning_problem.as_ref().or(self.saving_problem.as_ref()).cloned();
         let status = self.meter.status(Instant::now());
-        self.service.status.store(Arc::new(Status { checkpoint: self.checkpoint, problem, ..status }));
+        self.service.status.store(Arc::new(Status { checkpoint: self.checkpoint, ..status }));
     }
 
-    fn fail(&mut self, error: &Error) {
+    fn fail(&self, error: &Error) {
         tracing::error!(%error, "could not learn text; it stays in the log");
-        self.learning_problem = Some(format!("could not learn text: {}", error.without_path()));
+        let problem = format!("could not learn text: {}", error.without_path());
+        self.service.lifecycle.set_problem(Task::Learn, Some(problem));
         self.report();
     }
 
     /// Waits a moment, even if the log has news, unless the service stops.
     fn pause(&self) {
-        let until = Instant::now() + PAUSE;
-        while !self.service.is_stopping() && Instant::now() < until {
-            self.wait(self.service.log.wakeups().count(), until);
-        }
+        let stopping = self.service.lifecycle.stopping();
+        let _ = self.runtime.block_on(async { timeout(PAUSE, stopping).await });
     }
 
-    /// Waits for a wakeup after `seen`, or until then.
-    fn wait(&self, seen: u64, until: Instant) {
-        self.service.log.wakeups().wait(seen, until.saturating_duration_since(Instant::now()));
-    }
-
-    fn wait_for_stop(&self) {
-        while !self.service.is_stopping() {
-            for answer in self.service.requests.take_checkpoints() {
-                let _ = answer.send(Err(Error::Stopping));
+    /// Waits until then, or until the log has news or the service stops.
+    fn wait(&self, until: Instant) {
+        let Service { log, lifecycle, .. } = &*self.service;
+        self.runtime.block_on(async {
+            tokio::select! {
+                () = lifecycle.stopping() => {}
+                () = log.news().notified() => {}
+                () = sleep_until(until.into()) => {}
             }
-            self.pause();
-        }
+        });
+        #[cfg(test)]
+        lifecycle.die_if_doomed(LEARNER);
     }
 }
 

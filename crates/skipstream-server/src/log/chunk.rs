@@ -60,11 +60,10 @@ impl Chunk {
         self.times.drain(..lines.min(self.times.len()));
     }
 
-    /// Panics if the chunk is malformed.
-    pub(super) fn assert_whole(&self) {
-        assert!(self.is_empty() || self.text.ends_with(b"\n"), "every line ends with a line feed");
+    /// Whether every line ends with a line feed, and has a time if any line has one.
+    pub(super) fn is_whole(&self) -> bool {
         let ends = self.text.iter().filter(|&&byte| byte == b'\n').count();
-        assert!(self.times.is_empty() || self.times.len() == ends, "one time per line, or none at all");
+        (self.is_empty() || self.text.ends_with(b"\n")) && (self.times.is_empty() || self.times.len() == ends)
     }
 }
 
@@ -87,7 +86,7 @@ mod tests {
         assert!(chunk.times.is_empty());
         chunk.push(b"", Some(time));
         chunk.push(b"three", None);
-        chunk.assert_whole();
+        assert!(chunk.is_whole());
         assert_eq!(chunk.lines(), 3);
         assert_eq!(chunk.weight(), 11 + 3 * 16);
         let lines: Vec<_> = chunk.iter().collect();

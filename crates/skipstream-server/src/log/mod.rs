@@ -15,6 +15,7 @@
 //! returned to the system.
 
 mod chunk;
+mod files;
 mod key;
 mod reader;
 mod shared;
@@ -33,7 +34,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use skipstream::unstable::Lock;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use chunk::Chunk;
 pub(crate) use chunk::from_microseconds;
@@ -44,11 +45,12 @@ pub use upload::{Accepted, Upload};
 pub use writer::SourcePosition;
 
 use crate::error::{Error, Result};
+use crate::lifecycle::{LOG, Lifecycle};
 use crate::published::Seq;
-use crate::threads;
+use files::LogFiles;
 use key::{Earlier, KeyUpdate, OpenKeys};
-use shared::{Reservation, Shared, Wakeups};
-use store::{LogFile, Store};
+use shared::{Reservation, Shared};
+use store::Store;
 use writer::{Entry, Request};
 
 /// Capacity of the channel to the writer: with chunks of the usual size, a few megabytes.
@@ -62,10 +64,11 @@ const SPARE_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
-    file: LogFile,
+    files: LogFiles,
     /// The first line when the log was opened.
     first: Seq,
     shared: Arc<Shared>,
+    lifecycle: Lifecycle,
     open_keys: OpenKeys,
     /// `None` while the log is closing.
     requests: Option<mpsc::Sender<Request>>,
@@ -75,7 +78,8 @@ pub struct Log {
 }
 
 impl Log {
-    /// Opens the log in a folder, or creates both. Fails if another process uses the folder.
+    /// Opens the log in a folder, or creates both. Fails if another process uses the folder. It is the first part of a
+    /// service to be opened, and the last to be closed, so it has the service's lifecycle.
     pub fn open(folder: &Path, queue_bytes: u64) -> Result<Log> {
         let data = |reason: String| Error::Data { path: folder.to_owned(), reason };
         fs::create_dir_all(folder).map_err(|error| data(error.to_string()))?;
@@ -89,18 +93,20 @@ impl Log {
             error => Err(error),
         })?;
         reserve_space(folder);
-        let (contents, file) = (store.contents()?, store.file().clone());
+        let (contents, files) = (store.contents()?, store.files().clone());
         let shared = Arc::new(Shared::new(contents, queue_bytes));
         let (requests, receiver) = mpsc::channel(REQUESTS);
-        let writer = threads::spawn("log", {
-            let shared = shared.clone();
-            move || writer::run(store, &shared, receiver)
+        let lifecycle = Lifecycle::default();
+        let writer = lifecycle.spawn(LOG, {
+            let (shared, lifecycle) = (shared.clone(), lifecycle.clone());
+            move || writer::run(store, &shared, &lifecycle, receiver)
         })?;
         Ok(Log {
             path,
-            file,
+            files,
             first: contents.first,
             shared,
+            lifecycle,
             open_keys: OpenKeys::default(),
             requests: Some(requests),
             writer: Some(writer),
@@ -140,7 +146,7 @@ impl Log {
 
     /// Reads from the line with this number.
     pub fn reader(&self, next: Seq) -> Result<LogReader> {
-        LogReader::new(Store::connect(&self.path)?, self.shared.clone(), next)
+        LogReader::new(Store::connect(&self.files)?, self.shared.clone(), next)
     }
 
     /// Deletes lines up to this one in the background: a checkpoint contains them.
@@ -152,16 +158,14 @@ impl Log {
         }
     }
 
-    /// Checks that the log is still where it was.
+    /// Checks that the files are still there, and not overwritten.
     pub(crate) fn check(&self) -> Result<()> {
-        self.file.check()
+        self.files.check()
     }
 
-    /// Stops: uploads that wait for space fail, and the learner wakes up.
-    pub fn stop(&self) {
-        self.shared.is_stopping.store(true, Ordering::Release);
-        self.shared.space.notify_waiters();
-        self.wakeups().wake();
+    /// The lifecycle of the service. When it stops, uploads that wait for space fail.
+    pub fn lifecycle(&self) -> &Lifecycle {
+        &self.lifecycle
     }
 
     /// Records whether checkpoints work. While they fail, learned text stays on disk and new text is limited.
@@ -169,9 +173,9 @@ impl Log {
         self.shared.is_saving_failing.store(!works, Ordering::Relaxed);
     }
 
-    /// Wakes the learner.
-    pub(crate) fn wakeups(&self) -> &Wakeups {
-        &self.shared.wakeups
+    /// Wakes the learner, which waits for it. News that nobody waits for is kept.
+    pub(crate) fn news(&self) -> &Notify {
+        &self.shared.news
     }
 
     /// Accepts lines of a source together with its new position. Fails if the queue is full.
@@ -181,7 +185,7 @@ impl Log {
 
     /// The saved position of a source.
     pub fn source(&self, name: &str) -> Result<Option<String>> {
-        Store::connect(&self.path)?.source(name)
+        Store::connect(&self.files)?.source(name)
     }
 
     /// Hands lines to the writer once the queue has space for them.
@@ -192,15 +196,15 @@ impl Log {
         source: Option<SourcePosition>,
         patience: Duration,
     ) -> Result<Option<(Seq, Seq)>> {
-        chunk.assert_whole();
+        assert!(chunk.is_whole(), "every line ends with a line feed, and all or none have a time");
         // Released if the caller goes away before the lines are handed over.
         let space = self.wait_for_space(chunk.weight() as u64, patience).await?;
         let (answer, answered) = oneshot::channel();
         let entry = Entry { chunk, arrived: Timestamp::now(), key, source };
-        let permit = self.requests()?.reserve().await.map_err(|_| Error::Stopping)?;
+        let permit = self.requests()?.reserve().await.map_err(|_| self.lifecycle.gone(LOG))?;
         permit.send(Request::Append { entry, answer });
         space.hand_over();
-        answered.await.map_err(|_| Error::Stopping)?
+        answered.await.map_err(|_| self.lifecycle.gone(LOG))?
     }
 
     async fn wait_for_space(&self, bytes: u64, patience: Duration) -> Result<Reservation<'_>> {
@@ -213,11 +217,10 @@ impl Log {
                 Err(full @ Error::QueueFull { .. }) => full,
                 reserved => return reserved,
             };
-            if self.shared.is_stopping.load(Ordering::Acquire) {
-                return Err(Error::Stopping);
-            }
-            if tokio::time::timeout_at(until, space).await.is_err() {
-                return Err(full);
+            tokio::select! {
+                biased;
+                () = self.lifecycle.stopping() => return Err(Error::Stopping),
+                in_time = tokio::time::timeout_at(until, space) => in_time.map_err(|_| full)?,
             }
         }
     }
@@ -226,8 +229,8 @@ impl Log {
     async fn earlier(&self, key: IdempotencyKey) -> Result<Option<Earlier>> {
         let (answer, answered) = oneshot::channel();
         let sent = self.requests()?.send(Request::Key { key, answer }).await;
-        sent.map_err(|_| Error::Stopping)?;
-        answered.await.map_err(|_| Error::Stopping)?
+        sent.map_err(|_| self.lifecycle.gone(LOG))?;
+        answered.await.map_err(|_| self.lifecycle.gone(LOG))?
     }
 
     fn requests(&self) -> Result<&mpsc::Sender<Request>> {
@@ -238,11 +241,11 @@ impl Log {
 /// Waits until everything in the channel is written.
 impl Drop for Log {
     fn drop(&mut self) {
+        self.lifecycle.stop();
         self.requests = None;
-        if let Some(writer) = self.writer.take()
-            && writer.join().is_err()
-        {
-            tracing::error!("the log thread panicked");
+        if let Some(writer) = self.writer.take() {
+            // A panic has been reported.
+            let _ = writer.join();
         }
         if let Some(folder) = self.path.parent() {
             reserve_space(folder);

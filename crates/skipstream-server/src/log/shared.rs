@@ -1,8 +1,6 @@
 //! State that the log's threads share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::Notify;
 
@@ -22,10 +20,10 @@ pub(super) struct Shared {
     pub forget_through: AtomicU64,
     /// Capacity of the queue in bytes.
     limit: u64,
-    pub wakeups: Wakeups,
-    /// Notified when space is released, or at shutdown.
+    /// Notified when there is news for the learner.
+    pub news: Notify,
+    /// Notified when space is released.
     pub space: Notify,
-    pub is_stopping: AtomicBool,
     /// Checkpoints fail, so nothing is deleted.
     pub is_saving_failing: AtomicBool,
 }
@@ -39,9 +37,8 @@ impl Shared {
             kept_bytes: AtomicU64::new(contents.bytes),
             forget_through: AtomicU64::new(0),
             limit,
-            wakeups: Wakeups::default(),
+            news: Notify::new(),
             space: Notify::new(),
-            is_stopping: AtomicBool::new(false),
             is_saving_failing: AtomicBool::new(false),
         }
     }
@@ -88,34 +85,5 @@ impl Reservation<'_> {
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         self.shared.release(self.bytes);
-    }
-}
-
-/// A condition variable with a counter, so that a thread that is busy misses no wakeup.
-#[derive(Debug, Default)]
-pub(crate) struct Wakeups {
-    count: Mutex<u64>,
-    changed: Condvar,
-}
-
-impl Wakeups {
-    pub fn wake(&self) {
-        *self.lock() += 1;
-        self.changed.notify_all();
-    }
-
-    /// Number of wakeups so far. Read it *before* looking for work.
-    pub fn count(&self) -> u64 {
-        *self.lock()
-    }
-
-    /// Waits until the count exceeds `seen`, or until the timeout.
-    pub fn wait(&self, seen: u64, timeout: Duration) {
-        let waited = self.changed.wait_timeout_while(self.lock(), timeout, |count| *count == seen);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, u64> {
-        self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

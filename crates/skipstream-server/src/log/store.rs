@@ -1,12 +1,13 @@
 //! The log's database file and all SQL statements.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::chunk::{Chunk, from_microseconds};
+use super::files::LogFiles;
 use super::key::{Earlier, IdempotencyKey, KeyUpdate};
 use crate::error::{Error, Result};
 use crate::published::Seq;
@@ -18,10 +19,13 @@ const APPLICATION: i32 = 0x736b_7374;
 const VERSION: i32 = 1;
 
 /// Pages of 8 KiB: a chunk of text fills dozens of them, and a single line writes only a few.
-const PAGE_BYTES: u64 = 8 << 10;
+pub(super) const PAGE_BYTES: u64 = 8 << 10;
 
 /// Free pages to keep in the file for future text; more are returned to the system.
 const SPARE_PAGES: u64 = (32 << 20) / PAGE_BYTES;
+
+/// How long a connection waits for the others.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Number and age of the idempotency keys to keep.
 const KEYS: i64 = 100_000;
@@ -57,47 +61,9 @@ const TABLES: &str = "
 /// A connection to the file.
 #[derive(Debug)]
 pub(super) struct Store {
+    /// Closed before the files: see [`LogFiles`].
     connection: Connection,
-    file: LogFile,
-}
-
-/// The file behind a path, which somebody may delete or replace while it is open. Then writing to it still succeeds.
-#[derive(Clone, Debug)]
-pub(super) struct LogFile {
-    path: PathBuf,
-    #[cfg(unix)]
-    identity: Option<(u64, u64)>,
-}
-
-impl LogFile {
-    fn new(path: &Path) -> LogFile {
-        LogFile {
-            path: path.to_owned(),
-            #[cfg(unix)]
-            identity: identity(path),
-        }
-    }
-
-    /// Checks that the path still leads to the file.
-    pub fn check(&self) -> Result<()> {
-        #[cfg(unix)]
-        if identity(&self.path) != self.identity {
-            return Err(
-                self.invalid("the log was deleted or replaced while in use; restart the service".to_owned())
-            );
-        }
-        Ok(())
-    }
-
-    fn invalid(&self, reason: String) -> Error {
-        Error::Data { path: self.path.clone(), reason }
-    }
-}
-
-#[cfg(unix)]
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+    files: LogFiles,
 }
 
 /// A chunk as it was logged.
@@ -126,57 +92,19 @@ pub(super) struct Contents {
 impl Store {
     /// Opens or creates the file.
     pub fn open(path: &Path) -> Result<Store> {
-        let store = Store::connect(path)?;
-        store.prepare()?;
-        store.check_kind()?;
-        // SQLite creates a new file only when it writes to it.
-        Ok(Store { file: LogFile::new(path), ..store })
+        let connection = connect(path)?;
+        prepare(&connection)?;
+        check_kind(&connection).map_err(|error| match error {
+            Error::Failed(reason) => Error::Data { path: path.to_owned(), reason },
+            error => error,
+        })?;
+        // SQLite creates its files only when it uses them.
+        Ok(Store { connection, files: LogFiles::open(path)? })
     }
 
     /// A second connection, for reading while the first writes.
-    pub fn connect(path: &Path) -> Result<Store> {
-        let connection = Connection::open(path)?;
-        // A reader can run into a restart of the WAL.
-        connection.busy_timeout(Duration::from_secs(10))?;
-        Ok(Store { connection, file: LogFile::new(path) })
-    }
-
-    /// Creates the tables of a new file and configures the connection. It writes nothing to an existing file: the service
-    /// must start even if the disk is full.
-    fn prepare(&self) -> Result<()> {
-        let connection = &self.connection;
-        let is_new: bool =
-            connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
-        if is_new {
-            // These must precede the first table.
-            connection.pragma_update(None, "page_size", PAGE_BYTES)?;
-            connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-            connection.pragma_update(None, "journal_mode", "WAL")?;
-        }
-        // A response promises that the text is on disk, so every transaction is synced.
-        connection.pragma_update(None, "synchronous", "FULL")?;
-        connection.pragma_update(None, "wal_autocheckpoint", (16 << 20) / PAGE_BYTES)?;
-        connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
-        if is_new {
-            connection.execute_batch(&format!(
-                "BEGIN IMMEDIATE; {TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT"
-            ))?;
-        }
-        Ok(())
-    }
-
-    /// Rejects files of other programs and versions.
-    fn check_kind(&self) -> Result<()> {
-        let number = |name| self.connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-        let (application, version) = (number("application_id")?, number("user_version")?);
-        if application != APPLICATION {
-            return Err(self.invalid("the database belongs to another program".to_owned()));
-        }
-        if version != VERSION {
-            let reason = format!("the log has version {version}; this program reads version {VERSION}");
-            return Err(self.invalid(reason));
-        }
-        Ok(())
+    pub fn connect(files: &LogFiles) -> Result<Store> {
+        Ok(Store { connection: connect(files.path())?, files: files.clone() })
     }
 
     /// What the file contains.
@@ -189,9 +117,9 @@ impl Store {
         )?)
     }
 
-    /// The file.
-    pub fn file(&self) -> &LogFile {
-        &self.file
+    /// The files.
+    pub fn files(&self) -> &LogFiles {
+        &self.files
     }
 
     /// Runs `act` in a transaction.
@@ -201,12 +129,18 @@ impl Store {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let done = act(self).and_then(|done| {
             self.connection.execute_batch("COMMIT")?;
-            self.file.check().map(|()| done)
+            self.check().map(|()| done)
         });
         if done.is_err() {
             self.roll_back()?;
         }
         done
+    }
+
+    /// Checks that what was committed is in the files that the next start will find.
+    fn check(&self) -> Result<()> {
+        let pages: u64 = self.connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+        self.files.check_written(pages * PAGE_BYTES)
     }
 
     /// Ends an open transaction. A full disk may have ended it already.
@@ -267,6 +201,9 @@ impl Store {
         }
         let arrived = from_microseconds(arrived);
         let chunk = Chunk { text, times: times_from_bytes(&times).ok_or_else(damaged)? };
+        if !chunk.is_whole() || chunk.lines() as u64 != lines {
+            return Err(damaged());
+        }
         Ok(Some(Logged { first, arrived, chunk, weight }))
     }
 
@@ -285,6 +222,7 @@ impl Store {
         )?;
         let bytes = statement.query_map(params![through, most], |row| row.get::<_, u64>(0))?;
         let bytes = bytes.collect::<rusqlite::Result<Vec<u64>>>()?;
+        self.check()?;
         Ok((bytes.len(), bytes.iter().sum()))
     }
 
@@ -299,7 +237,18 @@ impl Store {
         // Each step frees a page.
         let mut rows = statement.query([])?;
         while rows.next()?.is_some() {}
-        Ok(true)
+        self.check().map(|()| true)
+    }
+
+    /// Gives the space of deleted pages and of the write-ahead log back to the system: SQLite shortens its files only when
+    /// it copies the one into the other. Does nothing while another connection reads; returns whether it was done.
+    pub fn truncate(&self) -> Result<bool> {
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let is_busy =
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        let is_done = !is_busy?;
+        self.check().map(|()| is_done)
     }
 
     pub fn key(&self, key: &IdempotencyKey) -> Result<Option<Earlier>> {
@@ -359,7 +308,7 @@ impl Store {
     }
 
     fn invalid(&self, reason: String) -> Error {
-        self.file.invalid(reason)
+        self.files.invalid(reason)
     }
 
     /// Limits the file to this many pages, as a full disk would.
@@ -372,6 +321,50 @@ impl Store {
     pub fn number(&self, name: &str) -> u64 {
         self.connection.pragma_query_value(None, name, |row| row.get(0)).unwrap()
     }
+}
+
+fn connect(path: &Path) -> Result<Connection> {
+    let connection = Connection::open(path)?;
+    // A reader can run into a restart of the WAL.
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    Ok(connection)
+}
+
+/// Creates the tables of a new file and configures the connection. It writes nothing to an existing file: the service
+/// must start even if the disk is full.
+fn prepare(connection: &Connection) -> Result<()> {
+    let is_new: bool =
+        connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+    if is_new {
+        // These must precede the first table.
+        connection.pragma_update(None, "page_size", PAGE_BYTES)?;
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+    }
+    // A response promises that the text is on disk, so every transaction is synced.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", (16 << 20) / PAGE_BYTES)?;
+    connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    if is_new {
+        connection.execute_batch(&format!(
+            "BEGIN IMMEDIATE; {TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Rejects files of other programs and versions.
+fn check_kind(connection: &Connection) -> Result<()> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    if application != APPLICATION {
+        return Err(Error::Failed("the database belongs to another program".to_owned()));
+    }
+    if version != VERSION {
+        let reason = format!("the log has version {version}; this program reads version {VERSION}");
+        return Err(Error::Failed(reason));
+    }
+    Ok(())
 }
 
 fn checksum(text: &[u8], times: &[u8]) -> [u8; 16] {

@@ -138,7 +138,7 @@ async fn shutdown_fails_uploads_that_wait_for_space() {
         }
     });
     tokio::task::yield_now().await;
-    log.stop();
+    log.lifecycle().stop();
     assert!(matches!(waiting.await.unwrap(), Err(Error::Stopping)));
 }
 
@@ -230,13 +230,19 @@ async fn the_file_does_not_stay_large_when_lines_are_forgotten() {
         log.append(chunk(&[&line])).await.unwrap();
     }
     log.forget(100);
-    let store = Store::connect(&log.path).unwrap();
+    let store = Store::connect(&log.files).unwrap();
     wait_until(|| log.kept_bytes() == 0 && store.number("freelist_count") * (8 << 10) <= 32 << 20);
     assert!(store.number("page_count") * (8 << 10) < 40 << 20);
-    drop((store, log));
-    let size: u64 =
-        fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
-    assert!(size < 40 << 20, "{size} bytes are left");
+    drop(store);
+    // While the log is in use, and after it was closed.
+    let size = || -> u64 {
+        fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum()
+    };
+    wait_until(|| size() < 40 << 20);
+    log.append(chunk(&["more"])).await.unwrap();
+    assert_eq!(read(&log, 101), numbered(&["more"], 101));
+    drop(log);
+    assert!(size() < 40 << 20, "{} bytes are left", size());
 }
 
 #[tokio::test]

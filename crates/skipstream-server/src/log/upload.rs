@@ -83,6 +83,8 @@ impl<'log> Upload<'log> {
         if chunk.is_empty() && !completes {
             return Ok(());
         }
+        // A long upload may have begun before the learner failed.
+        self.log.lifecycle.check_learning()?;
         // The state changes only when the lines are on disk.
         let mut hasher = self.hasher.clone();
         let mut lines = self.lines;

@@ -14,7 +14,8 @@ use super::Chunk;
 use super::key::{Earlier, IdempotencyKey, KeyUpdate};
 use super::shared::Shared;
 use super::store::Store;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::lifecycle::{Lifecycle, Task};
 use crate::published::Seq;
 
 /// Approximate bytes of text per transaction.
@@ -58,8 +59,13 @@ pub struct SourcePosition {
 }
 
 /// Handles requests until all senders are gone.
-pub(super) fn run(store: Store, shared: &Arc<Shared>, mut requests: mpsc::Receiver<Request>) {
-    let mut writer = Writer { store, shared, forgotten: 0 };
+pub(super) fn run(
+    store: Store,
+    shared: &Arc<Shared>,
+    lifecycle: &Lifecycle,
+    mut requests: mpsc::Receiver<Request>,
+) {
+    let mut writer = Writer { store, shared, lifecycle, forgotten: 0, is_loose: false };
     let mut untidy = true;
     loop {
         let received =
@@ -77,6 +83,8 @@ pub(super) fn run(store: Store, shared: &Arc<Shared>, mut requests: mpsc::Receiv
             bytes += request.bytes();
             group.push(request);
         }
+        #[cfg(test)]
+        lifecycle.die_if_doomed(crate::lifecycle::LOG);
         writer.serve(group);
         untidy = writer.tidy();
     }
@@ -85,8 +93,11 @@ pub(super) fn run(store: Store, shared: &Arc<Shared>, mut requests: mpsc::Receiv
 struct Writer<'a> {
     store: Store,
     shared: &'a Shared,
+    lifecycle: &'a Lifecycle,
     /// Lines up to this one are deleted.
     forgotten: Seq,
+    /// Whether something was deleted since the files were truncated.
+    is_loose: bool,
 }
 
 impl Writer<'_> {
@@ -98,7 +109,7 @@ impl Writer<'_> {
             Err(_) => {
                 for request in group {
                     let numbers = self.commit(std::slice::from_ref(&request)).map(|numbers| numbers[0]);
-                    self.answer(request, numbers);
+                    self.answer(request, numbers.map_err(|error| self.refuse(error)));
                 }
             }
         }
@@ -109,7 +120,21 @@ impl Writer<'_> {
         if !group.iter().any(|request| matches!(request, Request::Append { .. })) {
             return Ok(vec![None; group.len()]);
         }
-        self.store.transaction(|store| group.iter().map(|request| append(store, request)).collect())
+        let append = |store: &Store| group.iter().map(|request| append(store, request)).collect();
+        let numbers = self.store.transaction(append)?;
+        self.lifecycle.set_problem(Task::Log, None);
+        Ok(numbers)
+    }
+
+    /// The error for a client whose text could not be written. The service is not ready until a write succeeds.
+    fn refuse(&self, error: Error) -> Error {
+        tracing::error!(%error, "could not write to the log");
+        let problem = format!("could not write to the log: {}", error.without_path());
+        self.lifecycle.set_problem(Task::Log, Some(problem.clone()));
+        match error {
+            Error::DiskFull => Error::DiskFull,
+            _ => Error::NotReady(problem),
+        }
     }
 
     /// Updates the shared state and answers. The client may have disconnected.
@@ -121,14 +146,16 @@ impl Writer<'_> {
                     Ok(Some((_, last))) => {
                         self.shared.kept_bytes.fetch_add(bytes, Ordering::Relaxed);
                         self.shared.last.store(*last, Ordering::Release);
-                        self.shared.wakeups.wake();
+                        self.shared.news.notify_one();
                     }
                     Ok(None) => {}
                     Err(_) => self.shared.release(bytes),
                 }
                 let _ = answer.send(numbers);
             }
-            Request::Key { key, answer } => drop(answer.send(self.store.key(&key))),
+            Request::Key { key, answer } => {
+                drop(answer.send(self.store.key(&key).map_err(|error| self.refuse(error))));
+            }
             Request::Tidy => {}
         }
     }
@@ -146,6 +173,7 @@ impl Writer<'_> {
         let through = self.shared.forget_through.load(Ordering::Acquire);
         if through > self.forgotten {
             let (chunks, bytes) = self.store.forget(through, TIDY_CHUNKS)?;
+            self.is_loose |= chunks > 0;
             self.shared.kept_bytes.fetch_sub(bytes, Ordering::Relaxed);
             if chunks < TIDY_CHUNKS {
                 self.forgotten = through;
@@ -153,7 +181,15 @@ impl Writer<'_> {
             }
             return Ok(true);
         }
-        self.store.shrink(TIDY_PAGES)
+        if self.store.shrink(TIDY_PAGES)? {
+            self.is_loose = true;
+            return Ok(true);
+        }
+        if self.is_loose {
+            // If a reader is in the way, the next checkpoint tries again.
+            self.is_loose = !self.store.truncate()?;
+        }
+        Ok(false)
     }
 }
 

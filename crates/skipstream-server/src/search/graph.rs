@@ -146,7 +146,7 @@ pub fn start(service: Arc<Service>) -> Result<Option<JoinHandle<()>>> {
     if service.settings.index != Index::Hnsw {
         return Ok(None);
     }
-    threads::spawn_async("indexer", move || async move { run(&service).await }).map(Some)
+    service.lifecycle.clone().spawn_async("indexer", move || async move { run(&service).await }).map(Some)
 }
 
 async fn run(service: &Service) {
@@ -155,7 +155,7 @@ async fn run(service: &Service) {
     loop {
         tokio::select! {
             biased;
-            () = service.events.closed() => return,
+            () = service.lifecycle.stopping() => return,
             changed = publications.changed() => if changed.is_err() { return },
         }
         let published = publications.borrow_and_update().clone();
@@ -179,7 +179,7 @@ async fn run(service: &Service) {
         drop(published);
         tokio::select! {
             biased;
-            () = service.events.closed() => return,
+            () = service.lifecycle.stopping() => return,
             () = tokio::time::sleep(rest.max(SHORTEST_REST)) => {}
         }
     }

@@ -3,15 +3,18 @@
 //! `axum::serve` accepts any number of connections and waits forever for their headers, for clients that do not read, and
 //! for the end. Here all of these have limits, and nobody can use up the connections.
 
-use std::future::Future;
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ConnectInfo;
+use axum::http::uri::Authority;
+use axum::http::{HeaderValue, Version, header};
+use axum::response::IntoResponse;
+use futures_util::future::{Either, ready};
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -24,7 +27,8 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 
-use crate::http::{Spare, on_body_end};
+use crate::http::{ApiError, Spare, on_body_end};
+use crate::lifecycle::Lifecycle;
 use crate::places::{self, Place, Places};
 use crate::settings::ServeSettings;
 
@@ -81,6 +85,7 @@ impl Limits {
 pub(super) struct Connections {
     router: Router,
     limits: Limits,
+    lifecycle: Lifecycle,
     places: Arc<Places>,
     graceful: GracefulShutdown,
     /// Open connections; dropping them closes them.
@@ -88,20 +93,27 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    pub fn new(router: Router, limits: Limits) -> Connections {
+    pub fn new(router: Router, limits: Limits, lifecycle: Lifecycle) -> Connections {
         let places = Places::new(limits.places);
-        Connections { router, limits, places, graceful: GracefulShutdown::new(), open: JoinSet::new() }
+        Connections {
+            router,
+            limits,
+            lifecycle,
+            places,
+            graceful: GracefulShutdown::new(),
+            open: JoinSet::new(),
+        }
     }
 
-    /// Serves until `stopped` returns. Then idle connections are closed, responses in progress get some time, and the rest
+    /// Serves until the service stops. Then idle connections are closed, responses in progress get some time, and the rest
     /// are dropped.
-    pub async fn serve(mut self, listener: TcpListener, stopped: impl Future<Output = ()>) {
-        let mut stopped = pin!(stopped);
+    pub async fn serve(mut self, listener: TcpListener) {
+        let lifecycle = self.lifecycle.clone();
         bound_send_buffer(&listener);
         loop {
             tokio::select! {
                 biased;
-                () = &mut stopped => break,
+                () = lifecycle.stopping() => break,
                 (stream, peer) = next(&listener) => {
                     if let Some(place) = self.places.take(peer.ip()) {
                         self.open(stream, peer, place);
@@ -134,14 +146,26 @@ impl Connections {
         let router = TowerToHyperService::new(self.router.clone());
         let place = Arc::new(place);
         let held = place.clone();
+        let lifecycle = self.lifecycle.clone();
         let answer = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             if place.is_spare {
                 request.extensions_mut().insert(Spare);
             }
             place.set_busy();
-            let (response, place) = (router.call(request), place.clone());
-            async move { response.await.map(|response| on_body_end(response, move |_| place.set_idle())) }
+            let answered = match check_host(&mut request) {
+                Ok(()) => Either::Left(router.call(request)),
+                Err(error) => Either::Right(ready(Ok(error.into_response()))),
+            };
+            let (place, lifecycle) = (place.clone(), lifecycle.clone());
+            async move {
+                let mut response = answered.await?;
+                if lifecycle.is_draining() {
+                    // The client's next request should go elsewhere.
+                    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                }
+                Ok::<_, Infallible>(on_body_end(response, move |_| place.set_idle()))
+            }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -159,6 +183,26 @@ impl Connections {
             }
         });
     }
+}
+
+/// Enforces section 3.2 of RFC 9112, which hyper leaves to us: a request has one valid `Host`, and one of a full address in
+/// the request line counts instead.
+fn check_host(request: &mut Request<Incoming>) -> Result<(), ApiError> {
+    let is_needed = request.version() > Version::HTTP_10;
+    let mut hosts = request.headers().get_all(header::HOST).into_iter();
+    let is_valid = match (hosts.next(), hosts.next()) {
+        (None, _) => !is_needed,
+        (Some(host), None) => host.is_empty() || Authority::try_from(host.as_bytes()).is_ok(),
+        (Some(_), Some(_)) => false,
+    };
+    if !is_valid {
+        return Err(ApiError::bad_request("a request must have one valid Host header"));
+    }
+    let authority = request.uri().authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());
+    if let Some(host) = authority {
+        request.headers_mut().insert(header::HOST, host);
+    }
+    Ok(())
 }
 
 /// The next connection.

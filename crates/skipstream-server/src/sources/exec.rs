@@ -74,7 +74,7 @@ async fn run_once(service: &Service, command: &str) -> io::Result<ExitStatus> {
     };
     tokio::select! {
         biased;
-        () = service.events.closed() => end(child, group, output).await,
+        () = service.lifecycle.stopping() => end(child, group, output).await,
         status = running => status,
     }
 }

@@ -18,7 +18,6 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::log::{Chunk, SourcePosition};
 use crate::service::Service;
-use crate::threads;
 
 /// How long a source without new text waits before it looks again.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -29,25 +28,31 @@ const LONG_PAUSE: Duration = Duration::from_secs(1);
 /// Starts a thread for each file and command of the settings. They end when the service stops. A file that cannot be read
 /// now is retried.
 pub fn start(service: &Arc<Service>) -> Result<Vec<JoinHandle<()>>> {
-    let files = service.settings.follow.iter().map(|path| {
+    let lifecycle = &service.lifecycle;
+    let files = service.settings.follow.iter().zip(1..).map(|(path, number)| {
         let follower = follow::Follower::new(service.clone(), path)?;
-        threads::spawn_async("source", || follower.run())
+        lifecycle.spawn_async(&format!("follow-{number}"), || follower.run())
     });
-    let commands = service.settings.exec.iter().map(|command| {
+    let commands = service.settings.exec.iter().zip(1..).map(|(command, number)| {
         let (service, command) = (service.clone(), command.clone());
-        threads::spawn_async("source", || async move { exec::run(&service, &command).await })
+        let run = || async move { exec::run(&service, &command).await };
+        lifecycle.spawn_async(&format!("exec-{number}"), run)
     });
     files.chain(commands).collect()
 }
 
-/// Logs lines. Waits for space in the queue as long as it takes, unless the service stops.
+/// Logs lines. Waits as long as it takes until they can be stored and learned, unless the service stops.
 async fn append(service: &Service, chunk: &Chunk, position: Option<&SourcePosition>) -> Result<()> {
     let mut has_warned = false;
     loop {
         if service.is_stopping() {
             return Err(Error::Stopping);
         }
-        match service.log.append_from(chunk.clone(), position.cloned()).await {
+        let appended = match service.lifecycle.check_learning() {
+            Ok(()) => service.log.append_from(chunk.clone(), position.cloned()).await,
+            Err(error) => Err(error),
+        };
+        match appended {
             Err(Error::QueueFull { .. }) => pause(service, PAUSE).await,
             Err(Error::Stopping) => return Err(Error::Stopping),
             Err(error) => {
@@ -64,7 +69,7 @@ async fn append(service: &Service, chunk: &Chunk, position: Option<&SourcePositi
 
 /// Waits, unless the service stops.
 async fn pause(service: &Service, time: Duration) {
-    let _ = tokio::time::timeout(time, service.events.closed()).await;
+    let _ = tokio::time::timeout(time, service.lifecycle.stopping()).await;
 }
 
 #[cfg(test)]

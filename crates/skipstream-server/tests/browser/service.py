@@ -34,7 +34,7 @@ class Service:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        listen = ["--listen", f"127.0.0.1:{self.port}"]
+        listen = ["--listen", f"127.0.0.1:{self.port}", "--drain-time", "0s"]
         # The log goes to a file: a pipe that nobody reads would fill up and block the service.
         with (self.folder / "service.log").open("ab") as log:
             command = [program(), "serve", "--data", str(self.folder / "data"), *listen, *self.options]

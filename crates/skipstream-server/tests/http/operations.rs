@@ -1,11 +1,8 @@
 //! Health, stats, and the OpenAPI document.
 
-use std::sync::Arc;
-
 use axum::body::Body;
 use axum::http::{Method, header};
 use serde_json::{Value, json};
-use skipstream_server::Status;
 
 use crate::client::{Client, request};
 
@@ -20,18 +17,6 @@ async fn a_service_is_alive_and_ready_until_it_stops() {
     assert_eq!(client.get("/healthz").await.body, b"ok\n");
 }
 
-#[tokio::test]
-async fn a_service_that_cannot_learn_is_not_ready_and_names_no_path() {
-    let client = Client::new();
-    let message = "could not save the model: Permission denied";
-    let problem = Some(message.to_owned());
-    client.service.status.store(Arc::new(Status { problem, ..Status::default() }));
-    client.get("/readyz").await.assert_refused(503, "not-ready", message);
-    assert_eq!(client.get("/healthz").await.status, 200);
-    client.service.status.store(Arc::new(Status::default()));
-    assert_eq!(client.get("/readyz").await.status, 200);
-}
-
 #[cfg(unix)]
 #[tokio::test]
 async fn text_is_refused_after_the_data_folder_was_deleted() {
@@ -39,7 +24,7 @@ async fn text_is_refused_after_the_data_folder_was_deleted() {
     let text = || request(Method::POST, "/v1/text", Body::from("tea"));
     assert_eq!(client.send(text()).await.status, 200);
     std::fs::remove_dir_all(&client.service.settings.data).unwrap();
-    client.send(text()).await.assert_refused(500, "internal", "");
+    client.send(text()).await.assert_refused(503, "not-ready", "could not write to the log");
     let refused = client.get("/readyz").await;
     refused.assert_refused(503, "not-ready", "the log was deleted or replaced while in use");
     assert!(!String::from_utf8_lossy(&refused.body).contains('/'), "no path");

@@ -22,7 +22,6 @@ use utoipa::{IntoParams, ToSchema};
 use super::ApiError;
 use super::answer::Json;
 use super::extract::Parameters;
-use crate::error::Error;
 use crate::log::IdempotencyKey;
 use crate::places::Place;
 use crate::published::Seq;
@@ -108,9 +107,7 @@ pub async fn send(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<TextAccepted>, ApiError> {
-    if service.is_stopping() {
-        return Err(Error::Stopping.into());
-    }
+    service.check_text()?;
     let (kind, is_gzip, key) = (kind(&headers)?, is_gzip(&headers)?, key(&headers)?);
     let mut decoder = Decoder::new(kind, is_gzip, service.model.text.invalid_utf8, &service.settings);
     decoder.force_text = force_text;

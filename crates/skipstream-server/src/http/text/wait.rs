@@ -75,11 +75,11 @@ pub async fn wait(
     Ok((status, Answer::new(&published, Learned { seq, learned })).into_response())
 }
 
-/// Returns when a line is learned, at the timeout, or when the service stops.
+/// Returns when a line is learned, at the timeout, or when nothing is learned any more.
 pub(super) async fn until_learned(service: &Service, seq: Seq, time: Duration) {
     let until = Instant::now() + time;
     let mut learned = pin!(service.learned(seq));
-    while !service.is_stopping() {
+    while !service.is_stopping() && service.lifecycle.check_learning().is_ok() {
         let left = until.saturating_duration_since(Instant::now()).min(CHECK_EVERY);
         if timeout(left, &mut learned).await.is_ok() || until <= Instant::now() {
             return;

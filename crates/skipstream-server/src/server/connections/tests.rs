@@ -2,9 +2,9 @@
 
 use axum::Extension;
 use axum::body::Bytes;
+use axum::http::HeaderMap;
 use axum::routing::{get, post};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::*;
@@ -25,7 +25,7 @@ const LARGE: usize = 32 << 20;
 /// A running server.
 struct Serving {
     address: SocketAddr,
-    stop: oneshot::Sender<()>,
+    lifecycle: Lifecycle,
     end: JoinHandle<()>,
 }
 
@@ -35,13 +35,14 @@ async fn serving(limits: Limits) -> Serving {
     });
     let large = get(|| async { vec![b'x'; LARGE] });
     let length = post(|body: Bytes| async move { body.len().to_string() });
+    let host = get(|headers: HeaderMap| async move { headers[header::HOST].to_str().unwrap().to_owned() });
     let router = Router::new().route("/who", who).route("/length", length).route("/large", large);
+    let router = router.route("/host", host);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let (stop, stopped) = oneshot::channel();
-    let stopped = async { stopped.await.unwrap() };
-    let end = tokio::spawn(Connections::new(router, limits).serve(listener, stopped));
-    Serving { address, stop, end }
+    let lifecycle = Lifecycle::default();
+    let end = tokio::spawn(Connections::new(router, limits, lifecycle.clone()).serve(listener));
+    Serving { address, lifecycle, end }
 }
 
 impl Serving {
@@ -51,7 +52,7 @@ impl Serving {
 
     /// Stops it and waits.
     async fn stop(self) {
-        self.stop.send(()).unwrap();
+        self.lifecycle.stop();
         timeout(PATIENCE, self.end).await.unwrap().unwrap();
     }
 }
@@ -202,7 +203,7 @@ async fn a_request_under_way_is_answered_after_the_stop() {
     let mut stream = serving.connect().await;
     stream.write_all(HALF_UPLOAD).await.unwrap();
     begun(&mut stream).await;
-    serving.stop.send(()).unwrap();
+    serving.lifecycle.stop();
     stream.write_all(b"text").await.unwrap();
     assert_eq!(answer(&mut stream).await, "4");
     assert_eq!(closed(&mut stream).await, "");
@@ -226,4 +227,90 @@ async fn begun(stream: &mut TcpStream) {
     let mut said = [0; CONTINUE.len()];
     timeout(PATIENCE, stream.read_exact(&mut said)).await.unwrap().unwrap();
     assert_eq!(said, CONTINUE);
+}
+
+/// Sends raw bytes; returns the status of each response, until the server closes the connection or has answered this often.
+async fn statuses(serving: &Serving, bytes: &[u8], responses: usize) -> (Vec<u16>, bool) {
+    let mut stream = serving.connect().await;
+    stream.write_all(bytes).await.unwrap();
+    let mut received = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&received).into_owned();
+        let found: Vec<u16> =
+            text.split("HTTP/1.1 ").skip(1).map(|response| response[..3].parse().unwrap()).collect();
+        // The last may close the connection after it.
+        let mut piece = [0; 1_000];
+        let wait = if found.len() < responses { PATIENCE } else { Duration::from_millis(200) };
+        match timeout(wait, stream.read(&mut piece)).await {
+            Ok(Ok(n)) if n > 0 => received.extend_from_slice(&piece[..n]),
+            Err(_) => {
+                assert_eq!(found.len(), responses, "no answer to {:?}", String::from_utf8_lossy(bytes));
+                return (found, false);
+            }
+            _ => return (found, true),
+        }
+    }
+}
+
+#[tokio::test]
+async fn requests_are_read_as_rfc_9112_says() {
+    let serving = serving(Limits::default()).await;
+    // A recipient may take a bare LF for the end of a line (2.2), in all lines but those of chunks (7.1).
+    let good: [&[u8]; 5] = [
+        b"GET /who HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /who HTTP/1.1\nHost: localhost\n\n",
+        b"\r\nGET /who HTTP/1.1\r\nHost: localhost\n\r\n",
+        b"POST /length HTTP/1.1\nHost: localhost\nContent-Length: 3\nContent-Length: 3\n\nabc",
+        b"POST /length HTTP/1.1\r\nHost:\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\n\r\n",
+    ];
+    for request in good {
+        // A second request must begin where the first ended.
+        let twice = [request, good[0]].concat();
+        let answered = statuses(&serving, &twice, 2).await;
+        assert_eq!(answered, (vec![200, 200], false), "{:?}", String::from_utf8_lossy(request));
+    }
+    let bad: [&[u8]; 19] = [
+        // A bare CR (2.2).
+        b"GET /who\rHTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /who HTTP/1.1\rHost: localhost\r\n\r\n",
+        b"GET /who HTTP/1.1\r\nHost: localhost\rX: y\r\n\r\n",
+        b"GET /who HTTP/1.1\r\nHost: localhost\r\r\n\r\n",
+        b"GET /who HTTP/1.1\r\nHost\r: localhost\r\n\r\n",
+        // White space before the first field (2.2), before a colon (5.1), and a folded line (5.2).
+        b"GET /who HTTP/1.1\r\n Host: localhost\r\n\r\n",
+        b"GET /who HTTP/1.1\r\nHost : localhost\r\n\r\n",
+        b"GET /who HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\n\r\n",
+        // No host, two hosts, and no valid host (3.2).
+        b"GET /who HTTP/1.1\r\n\r\n",
+        b"GET /who HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
+        b"GET /who HTTP/1.1\r\nHost: a b\r\n\r\n",
+        // A length that is none, two lengths, and a last encoding that is not `chunked` (6.3).
+        b"POST /length HTTP/1.1\r\nHost: localhost\r\nContent-Length: +3\r\n\r\nabc",
+        b"POST /length HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc",
+        b"POST /length HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
+        b"POST /length HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        // A bare LF or CR where a chunk needs CRLF (7.1).
+        b"POST /length HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\nabc\r\n0\r\n\r\n",
+        b"POST /length HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3;a\nabc\r\n0\r\n\r\n",
+        b"POST /length HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\rabc\r\n0\r\n\r\n",
+        b"POST /length HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\n0\r\n\r\n",
+    ];
+    for request in bad {
+        let (found, _) = statuses(&serving, request, 1).await;
+        assert_eq!(found, [400], "{:?}", String::from_utf8_lossy(request));
+    }
+    // Both kinds of length: the chunks count, and the connection is closed (6.1).
+    let both = b"POST /length HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n\
+        3\r\nabc\r\n0\r\n\r\nGET /who HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    assert_eq!(statuses(&serving, both, 1).await, (vec![200], true));
+    serving.stop().await;
+}
+
+#[tokio::test]
+async fn the_host_of_a_full_address_counts() {
+    let serving = serving(Limits::default()).await;
+    let mut stream = serving.connect().await;
+    stream.write_all(b"GET http://other.example/host HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    assert_eq!(answer(&mut stream).await, "other.example");
+    serving.stop().await;
 }

@@ -1,4 +1,9 @@
-//! The thread that looks at each published version.
+//! The thread that looks at each published version: it reports words that entered and left the vocabulary, saves snapshots
+//! on a schedule, and checks watched words.
+//!
+//! Invariant: nothing here delays training, publishing or queries.
+
+mod vocabulary;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,15 +15,12 @@ use serde::Serialize;
 use skipstream::eval::Movement;
 use tokio::sync::watch;
 
-use super::movers::Comparison;
-use super::name::SnapshotName;
-use super::store::SnapshotInfo;
-use super::vocabulary::Known;
+use crate::change::{Comparison, SnapshotInfo, SnapshotName};
 use crate::error::{Error, Result};
 use crate::published::Published;
 use crate::samples::MEASURE_EVERY;
 use crate::service::Service;
-use crate::threads;
+use vocabulary::Known;
 
 /// Delay before a failed snapshot is retried.
 const RETRY_AFTER: SignedDuration = SignedDuration::from_secs(60);
@@ -33,8 +35,9 @@ const NEIGHBORS: usize = 10;
 /// Starts a thread that reports changes of the vocabulary, saves snapshots on a schedule, and checks watched words. It ends
 /// when the service stops.
 pub fn start(service: Arc<Service>) -> Result<JoinHandle<()>> {
+    let lifecycle = service.lifecycle.clone();
     let state = State::new(service);
-    threads::spawn_async("monitor", move || state.run())
+    lifecycle.spawn_async("monitor", move || state.run())
 }
 
 /// The data of a `drift` event: a watched word moved.
@@ -87,7 +90,7 @@ impl State {
             let wait = tokio::time::timeout(MEASURE_EVERY, self.publications.changed());
             tokio::select! {
                 biased;
-                () = service.events.closed() => return,
+                () = service.lifecycle.stopping() => return,
                 _ = wait => {}
             }
             let published = self.publications.borrow_and_update().clone();
