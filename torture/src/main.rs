@@ -4,13 +4,19 @@
 //! `--short` is the version for CI.
 
 mod abuse;
+mod client;
 mod endless;
 mod flood;
+mod job;
+mod kill;
+mod learned;
 mod load;
 mod numbers;
 mod program;
 mod random;
 mod report;
+mod serving;
+mod shim;
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -40,6 +46,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Attack {
+    /// Kill `train` and `serve` at every file call and at random moments: nothing is lost
+    Kill(kill::Options),
     /// Abuse the service: idle sockets, slow readers, heavy work, a full disk
     Abuse(abuse::Options),
     /// Ask the service from many connections while text streams in
@@ -69,6 +77,7 @@ fn main() -> Result<()> {
     let torture = Torture { program: Program::find(arguments.binary)?, short: arguments.short, seed };
     let mut report = Report::default();
     match &arguments.attack {
+        Attack::Kill(options) => kill::run(&torture, options, &mut report),
         Attack::Abuse(options) => abuse::run(&torture, options, &mut report),
         Attack::Load(options) => load::run(&torture, options, &mut report),
         Attack::Endless(options) => endless::run(&torture, options, &mut report),

@@ -17,6 +17,14 @@ impl Report {
         println!("{} {attack}: {seen}", if kept { "pass" } else { "FAIL" });
     }
 
+    /// Prints what an attack has shown, or which promise it broke.
+    pub fn outcome<T>(&mut self, attack: &str, outcome: Result<T>, seen: impl FnOnce(T) -> String) {
+        match outcome {
+            Ok(outcome) => self.check(attack, true, seen(outcome)),
+            Err(error) => self.check(attack, false, format_args!("{error:#}")),
+        }
+    }
+
     /// Fails if a promise was broken, or if nothing was checked.
     pub fn end(self) -> Result<()> {
         ensure!(self.checks > 0, "nothing was checked");

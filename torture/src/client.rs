@@ -1,14 +1,21 @@
-//! Sends lines until they are acknowledged.
+//! Sends lines to the service until they are acknowledged.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use crate::COMMON;
 use crate::random::Random;
-use crate::server::Address;
+use crate::serving::Address;
+
+/// Words of a line that others have too, so that there is something to learn.
+pub const COMMON: [&str; 12] =
+    ["the", "sun", "moon", "star", "comet", "orbit", "tea", "milk", "cup", "sugar", "pot", "spoon"];
+
+/// Lines that fill the open batch for certain, whatever is in it: see the settings in `serving.rs`.
+pub const FILLING_LINES: usize = 100;
 
 /// A request that was acknowledged.
 pub struct Sent {
@@ -29,55 +36,58 @@ pub struct Client {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Client {
-    pub fn new(number: u64, address: Address, random: Random) -> Client {
+    pub fn new(number: u64, address: &Address, random: Random) -> Client {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(Duration::from_secs(10)))
             .http_status_as_error(false)
             .build();
-        Client { number, address, random, agent: config.into() }
+        Client { number, address: address.clone(), random, agent: config.into() }
     }
 
     /// Sends one request after the other until it is over.
-    pub fn run(mut self, is_over: &AtomicBool) -> Vec<Sent> {
+    pub fn run(mut self, is_over: &AtomicBool) -> Result<Vec<Sent>> {
         let mut sent = Vec::new();
         while !is_over.load(Ordering::Acquire) {
-            let request = sent.len();
             // Now and then one that is logged in several parts, so that the service can be killed between them.
             let lines = if self.random.below(60) == 0 { 3_000 } else { 1 + self.random.below(15) };
-            let markers: Vec<String> =
-                (0..lines).map(|line| format!("c{}r{request}l{line}", self.number)).collect();
-            let wait = if self.random.below(10) == 0 { "learned" } else { "logged" };
-            let key = format!("{}-{request}", self.number);
-            let answer = self.send(&markers, &key, wait);
-            // Who did not hear the answer sends it again, and hears the same.
-            if self.random.below(10) == 0 {
-                let again = self.send(&markers, &key, "logged");
-                assert_eq!((again.first, again.last), (answer.first, answer.last), "{key}");
-            }
-            sent.push(answer);
+            sent.push(self.next(sent.len(), lines)?);
             thread::sleep(Duration::from_micros(self.random.below(20_000)));
         }
-        sent
+        Ok(sent)
+    }
+
+    /// Sends a request of this number.
+    pub fn next(&mut self, request: usize, lines: u64) -> Result<Sent> {
+        let markers: Vec<String> = (0..lines).map(|line| format!("c{}r{request}l{line}", self.number)).collect();
+        let wait = if self.random.below(10) == 0 { "learned" } else { "logged" };
+        let key = format!("{}-{request}", self.number);
+        let answer = self.send(&markers, &key, wait)?;
+        // A client that missed the answer sends the request again, and gets the same answer.
+        if self.random.below(10) == 0 {
+            let again = self.send(&markers, &key, "logged")?;
+            ensure!((again.first, again.last) == (answer.first, answer.last), "{key} was logged twice");
+        }
+        Ok(answer)
     }
 
     /// Sends lines that others have sent before, in their order.
-    pub fn send_as(&self, markers: &[String]) -> Sent {
-        self.send(markers, &format!("again-{}", markers[0]), "logged")
+    pub fn send_as(&self, markers: &[String]) -> Result<Sent> {
+        self.send(markers, &format!("again-{}", markers.first().context("no lines")?), "logged")
     }
 
     /// Sends lines that fill the open batch.
-    pub fn fill(&self, lines: usize) -> Sent {
-        let markers: Vec<String> = (0..lines).map(filler).collect();
+    pub fn fill(&self) -> Result<Sent> {
+        let markers: Vec<String> = (0..FILLING_LINES).map(filler).collect();
         self.send(&markers, "filler", "learned")
     }
 
     /// Sends a request until it is acknowledged, whatever happens to the service.
-    fn send(&self, markers: &[String], key: &str, wait: &str) -> Sent {
+    fn send(&self, markers: &[String], key: &str, wait: &str) -> Result<Sent> {
         let body: String = markers.iter().map(|marker| line(marker)).collect();
         let start = Instant::now();
         let mut heard = String::new();
         loop {
-            assert!(start.elapsed() < PATIENCE, "{key} was never acknowledged; the last answer was: {heard}");
+            ensure!(start.elapsed() < PATIENCE, "{key} was never acknowledged; the last answer was: {heard}");
             let Some(address) = self.address.wait() else { continue };
             let answered = self
                 .agent
@@ -95,15 +105,15 @@ impl Client {
             heard = format!("{status} {text}");
             match status {
                 200 => {
-                    let answer: Value = serde_json::from_str(&text).unwrap();
-                    assert_eq!(answer["lines"], markers.len(), "{answer}");
-                    let number = |name: &str| answer[name].as_u64().unwrap();
-                    return Sent { lines: markers.to_vec(), first: number("first"), last: number("last") };
+                    let answer: Value = serde_json::from_str(&text)?;
+                    ensure!(answer["lines"] == markers.len(), "{answer}");
+                    let number = |name: &str| answer[name].as_u64().with_context(|| format!("no {name}: {answer}"));
+                    return Ok(Sent { lines: markers.to_vec(), first: number("first")?, last: number("last")? });
                 }
                 // The queue is full; the service stops; the connection before this one is not yet known to be dead.
-                429 | 503 => thread::sleep(Duration::from_millis(20)),
+                429 | 503 | 507 => thread::sleep(Duration::from_millis(20)),
                 409 if text.contains("is in progress") => thread::sleep(Duration::from_millis(20)),
-                _ => panic!("{key}: {status}: {text}"),
+                _ => bail!("{key}: {status}: {text}"),
             }
         }
     }
