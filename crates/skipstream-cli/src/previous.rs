@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use skipstream::Error;
-use skipstream::unstable::replace;
+use skipstream::unstable::{replace, sync_name};
 
 /// Where the previous state of a model is kept.
 pub fn path(model: &Path) -> PathBuf {
@@ -18,7 +18,7 @@ pub fn path(model: &Path) -> PathBuf {
 
 /// Keeps the model file, which is about to be replaced: by a hard link, or by a copy if the file system has no links.
 ///
-/// If the process is killed, the previous state is the one kept before or this one, whole.
+/// If the process is killed or the power fails, the previous state is the one kept before or this one, whole.
 pub fn keep(model: &Path) -> Result<()> {
     let previous = path(model);
     // Not a name that `replace` uses, because it truncates what a killed process left.
@@ -31,7 +31,8 @@ pub fn keep(model: &Path) -> Result<()> {
         fs::rename(&link, &previous).with_context(|| previous.display().to_string())?;
         // If both were links to the same file already, the rename did nothing.
         let _ = fs::remove_file(&link);
-        return Ok(());
+        // The model is replaced next. That must not be on disk before this is.
+        return sync_name(&previous).context("cannot keep the previous model");
     }
     replace(&previous, |copy| {
         let copied = File::open(model).and_then(|mut file| io::copy(&mut file, copy));

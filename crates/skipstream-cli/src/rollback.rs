@@ -1,11 +1,12 @@
 //! `skipstream rollback`.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use skipstream::snapshot::{Inspection, inspect};
+use skipstream::unstable::sync_name;
 
 use crate::Ending;
 use crate::lock;
@@ -43,11 +44,7 @@ pub fn run(args: RollbackArgs) -> Result<Ending> {
     fs::rename(&previous, &model).with_context(|| name.to_string())?;
     // If both were links to the same file, the rename did nothing.
     let _ = fs::remove_file(&previous);
-    if let Ok(folder) =
-        File::open(model.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")))
-    {
-        let _ = folder.sync_all();
-    }
+    sync_name(&model).context("the model was replaced, but that may not be on disk yet")?;
     note(format_args!("{name}: returned to {}, from {current}", learned(&kept)));
     Ok(Ending::Done)
 }

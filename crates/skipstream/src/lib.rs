@@ -95,7 +95,7 @@ pub use units::Bytes;
 #[cfg(feature = "unstable")]
 #[doc(hidden)]
 pub mod unstable {
-    pub use crate::bytes::{Compression, Lock, replace};
+    pub use crate::bytes::{Compression, Lock, create_folder, replace, sync_name};
     pub use crate::corpus::binary::check as check_text;
     pub use crate::kernel::Kernel;
     pub use crate::noise::{AdaptiveTable, AliasTable, weight};

@@ -23,15 +23,36 @@ pub fn replace(path: impl AsRef<Path>, write: impl FnOnce(&mut BufWriter<File>) 
         let _ = fs::remove_file(&temporary);
         return Err(error);
     }
-    fs::rename(&temporary, path).map_err(Error::io(path))?;
-    // The rename is on disk once the folder is synced; not all systems can sync a folder.
+    if let Err(error) = fs::rename(&temporary, path) {
+        let _ = fs::remove_file(&temporary);
+        return Err(Error::io(path)(error));
+    }
+    sync_name(path)
+}
+
+/// Makes a name durable: that a file was created, renamed or removed is on disk once its folder is synced.
+pub fn sync_name(path: impl AsRef<Path>) -> Result<()> {
+    // Not all systems can sync a folder.
     #[cfg(unix)]
     {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = path.as_ref().parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io(folder))?;
     }
     Ok(())
+}
+
+/// Creates a folder with its missing ancestors, and makes their names durable: what is synced in a folder is lost with it.
+pub fn create_folder(path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    fs::create_dir_all(path).map_err(Error::io(path))?;
+    if missing.is_empty() {
+        // A killed process may have created it. If not, its parent need not be ours to read.
+        let _ = sync_name(path);
+    }
+    missing.into_iter().rev().try_for_each(sync_name)
 }
 
 /// The file that a path leads to, if it may be replaced.
@@ -75,7 +96,10 @@ fn claim(file: File, temporary: &Path) -> Result<Option<File>> {
     if !is_still_at(&file, temporary) {
         return Ok(None);
     }
-    file.set_len(0).map_err(Error::io(temporary))?;
+    if let Err(error) = file.set_len(0) {
+        let _ = fs::remove_file(temporary);
+        return Err(Error::io(temporary)(error));
+    }
     Ok(Some(file))
 }
 
@@ -120,6 +144,31 @@ mod tests {
         assert!(failed.is_err());
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failed_rename_leaves_the_old_file_and_nothing_else() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("model");
+        // It becomes a folder while the new file is being written.
+        let failed = replace(&path, |_| {
+            fs::create_dir(&path).unwrap();
+            Ok(())
+        });
+        assert!(failed.unwrap_err().to_string().starts_with(&path.display().to_string()));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn folders_are_created_with_their_ancestors() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a/b/c");
+        create_folder(&path).unwrap();
+        create_folder(&path).unwrap();
+        assert!(path.is_dir());
+        fs::write(path.join("file"), "").unwrap();
+        let message = create_folder(path.join("file/d")).unwrap_err().to_string();
+        assert!(message.starts_with(&path.join("file/d").display().to_string()), "{message}");
     }
 
     #[test]

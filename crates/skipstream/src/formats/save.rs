@@ -1,13 +1,12 @@
 //! Writing vectors in any format.
 
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 use super::error::FormatError;
 use super::word2vec::{SaveOptions, write_binary, write_text};
 use super::{Format, finalfusion, npy, projector, tsv};
-use crate::bytes::{Compression, replace};
+use crate::bytes::{Compression, create_folder, replace};
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
 
@@ -41,7 +40,7 @@ pub fn save(embeddings: &Embeddings, format: Format, path: impl AsRef<Path>) -> 
             replace(&files[0], |file| npy::write_array(embeddings, file, &files[0]))
         }
         Format::Projector => {
-            fs::create_dir_all(path).map_err(Error::io(path))?;
+            create_folder(path)?;
             replace(&files[1], |file| projector::write_metadata(embeddings, file, &files[1]))?;
             replace(&files[0], |file| projector::write_vectors(embeddings, file, &files[0]))
         }
@@ -86,6 +85,8 @@ pub fn write(embeddings: &Embeddings, format: Format, writer: impl Write, name: 
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use tempfile::TempDir;
 
     use super::super::testing::small;
