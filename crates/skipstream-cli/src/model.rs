@@ -9,10 +9,11 @@ use skipstream::{Embeddings, Result, Vectors};
 
 use crate::args::one_of;
 
-/// Larger files are memory-mapped, because reading them takes longer than answering.
+/// Larger files are memory-mapped, because reading them takes longer than answering. Their checksums are not verified for the
+/// same reason; `inspect` does that.
 const LARGEST_LOADED: u64 = 256_000_000;
 
-/// The same for a few questions.
+/// For a few questions, larger files are memory-mapped. Up to [`LARGEST_LOADED`] they are verified, which takes 50 ms at most.
 const LARGEST_LOADED_FOR_A_QUESTION: u64 = 8_000_000;
 
 /// Which vectors of which file.
@@ -33,7 +34,7 @@ pub struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// Loads the vectors and verifies checksums; memory-maps a large file without verifying.
+    /// Loads the vectors or, of a large file, memory-maps them. Verifies checksums, except in a file above [`LARGEST_LOADED`].
     pub fn load(&self) -> Result<Embeddings> {
         self.load_up_to(LARGEST_LOADED)
     }
@@ -44,11 +45,13 @@ impl ModelArgs {
     }
 
     fn load_up_to(&self, largest: u64) -> Result<Embeddings> {
-        let is_large = fs::metadata(&self.model).is_ok_and(|metadata| metadata.len() > largest);
-        if is_large && formats::recognize(&self.model)? == Format::Safetensors {
-            Embeddings::open(&self.model, self.vectors)
-        } else {
+        let bytes = fs::metadata(&self.model).map_or(0, |metadata| metadata.len());
+        if bytes <= largest || formats::recognize(&self.model)? != Format::Safetensors {
             formats::load(&self.model, self.vectors)
+        } else if bytes <= LARGEST_LOADED {
+            Embeddings::open_verified(&self.model, self.vectors)
+        } else {
+            Embeddings::open(&self.model, self.vectors)
         }
     }
 }

@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
+use skipstream::unstable::create_folder;
 use skipstream::{Embeddings, Vectors};
 use utoipa::ToSchema;
 
@@ -56,6 +57,8 @@ pub struct SnapshotStore {
     folder: PathBuf,
     /// The oldest first.
     infos: Mutex<Vec<SnapshotInfo>>,
+    /// Those whose checksums were verified.
+    verified: Mutex<BTreeSet<SnapshotName>>,
     /// Held while files are written or deleted. Reads go on.
     writing: Mutex<()>,
 }
@@ -73,7 +76,12 @@ impl SnapshotStore {
             }
         };
         infos.sort_by_key(|info| (info.time, info.seq));
-        SnapshotStore { folder, infos: Mutex::new(infos), writing: Mutex::default() }
+        SnapshotStore {
+            folder,
+            infos: Mutex::new(infos),
+            verified: Mutex::default(),
+            writing: Mutex::default(),
+        }
     }
 
     /// All snapshots, the oldest first.
@@ -94,8 +102,17 @@ impl SnapshotStore {
     /// list.
     pub fn embeddings(&self, name: &SnapshotName) -> Option<Embeddings> {
         let info = self.find(name)?;
-        match Embeddings::open(self.path(name, "safetensors"), Vectors::default()) {
-            Ok(embeddings) => Some(embeddings),
+        let path = self.path(name, "safetensors");
+        // To verify the checksums takes as long as a search, so it is done once.
+        let opened = match self.verified().contains(name) {
+            true => Embeddings::open(path, Vectors::default()),
+            false => Embeddings::open_verified(path, Vectors::default()),
+        };
+        match opened {
+            Ok(embeddings) => {
+                self.verified().insert(name.clone());
+                Some(embeddings)
+            }
             Err(error) if is_temporary(&error) => {
                 tracing::warn!(%error, %name, "cannot read a snapshot");
                 None
@@ -150,6 +167,7 @@ impl SnapshotStore {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let existed = self.find(name).is_some() || self.has_files(name).unwrap_or(false);
         self.lock().retain(|info| info.name != *name);
+        self.verified().remove(name);
         if existed {
             self.remove_files(name);
         }
@@ -164,8 +182,7 @@ impl SnapshotStore {
     }
 
     fn write(&self, info: &SnapshotInfo, embeddings: &Embeddings) -> Result<()> {
-        let failed = |source| skipstream::Error::Io { path: self.folder.clone(), source };
-        fs::create_dir_all(&self.folder).map_err(failed)?;
+        create_folder(&self.folder)?;
         let description = Description { version: VERSION, info: info.clone() };
         write_json(&self.path(&info.name, "json"), &description)?;
         Ok(embeddings.save(self.path(&info.name, "safetensors"))?)
@@ -195,6 +212,10 @@ impl SnapshotStore {
 
     fn path(&self, name: &SnapshotName, extension: &str) -> PathBuf {
         self.folder.join(format!("{name}.{extension}"))
+    }
+
+    fn verified(&self) -> MutexGuard<'_, BTreeSet<SnapshotName>> {
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<SnapshotInfo>> {

@@ -43,6 +43,9 @@ pub enum ModelFileError {
     /// The bytes of a tensor are not those that were written, or have no checksum.
     #[error("the model file is damaged: the checksum of `{tensor}` is wrong")]
     Checksum { tensor: String },
+    /// The header, with the metadata in it, is not what was written.
+    #[error("the model file is damaged: the checksum of the header is wrong")]
+    HeaderChecksum,
     /// The words are not UTF-8.
     #[error("the model file is damaged: `{tensor}` is not valid UTF-8")]
     NotUtf8 { tensor: &'static str },

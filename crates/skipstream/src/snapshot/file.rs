@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use safetensors::tensor::{Metadata as Header, TensorInfo};
 
-use super::METADATA_KEY;
 use super::error::ModelFileError;
 use super::metadata::{Checksums, Metadata};
 use super::table::{self, Sizes};
 use super::tensor::Value;
+use super::{HEADER_CHECKSUM, METADATA_KEY};
 use crate::bytes::MappedFloats;
 use crate::error::{Error, Result};
 
@@ -37,7 +37,7 @@ pub(super) struct ModelFile {
 }
 
 impl ModelFile {
-    /// Reads and checks the header. Lengths are compared with the file's, so that no tensor can claim more than there is.
+    /// Reads and verifies the header. Lengths are compared with the file's, so that no tensor can claim more than there is.
     pub fn open(path: &Path) -> Result<(ModelFile, Metadata)> {
         let defect = |cause| Error::model_file(path, cause);
         let mut file = File::open(path).map_err(Error::io(path))?;
@@ -51,9 +51,9 @@ impl ModelFile {
         if length > MAX_HEADER_BYTES || length > file_bytes - 8 {
             return Err(defect(ModelFileError::HeaderLength { header: length, file: file_bytes }));
         }
-        let mut header = vec![0; length as usize];
-        file.read_exact(&mut header).map_err(Error::io(path))?;
-        let header: Header = serde_json::from_slice(&header)
+        let mut json = vec![0; length as usize];
+        file.read_exact(&mut json).map_err(Error::io(path))?;
+        let header: Header = serde_json::from_slice(&json)
             .map_err(|error| defect(ModelFileError::Header { reason: error.to_string() }))?;
         let metadata = header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA_KEY));
         let metadata = metadata.ok_or_else(|| defect(ModelFileError::NoMetadata))?;
@@ -61,6 +61,18 @@ impl ModelFile {
         let expected = start.saturating_add(header.data_len() as u64);
         if expected != file_bytes {
             return Err(defect(ModelFileError::Length { expected, found: file_bytes }));
+        }
+        // A file of another version may have no checksum of its header.
+        Metadata::of_this_version(metadata).map_err(defect)?;
+        let mut checksum = [0; blake3::OUT_LEN];
+        if header.data_len() < checksum.len() {
+            return Err(defect(ModelFileError::Missing { tensor: HEADER_CHECKSUM }));
+        }
+        file.seek(SeekFrom::End(-(checksum.len() as i64))).map_err(Error::io(path))?;
+        file.read_exact(&mut checksum).map_err(Error::io(path))?;
+        let mut hasher = blake3::Hasher::new();
+        if hasher.update(&length.to_le_bytes()).update(&json).finalize() != checksum {
+            return Err(defect(ModelFileError::HeaderChecksum));
         }
         let metadata = Metadata::parse(metadata).map_err(defect)?;
         let sizes = table::check(&header, &metadata).map_err(defect)?;
@@ -114,6 +126,19 @@ impl ModelFile {
         let (start, end) = self.info(name).data_offsets;
         let [start, end] = [start, end].map(|offset| self.start + offset as u64);
         MappedFloats::new(&self.file, start..end).map_err(Error::io(&self.path))
+    }
+
+    /// A matrix in place, with its checksum verified; nothing if it is not aligned.
+    pub fn map_verified(&self, name: &str) -> Result<Option<MappedFloats>> {
+        let map = self.map(name)?;
+        let is_right = |map: &MappedFloats| {
+            let checksum = blake3::hash(bytemuck::cast_slice(map.values()));
+            self.checksum(name) == Some(checksum.to_hex().as_str())
+        };
+        match map.as_ref().is_none_or(is_right) {
+            true => Ok(map),
+            false => Err(self.defect(ModelFileError::Checksum { tensor: name.to_owned() })),
+        }
     }
 
     /// Passes the bytes of a tensor to `take` in pieces of `piece_bytes`, the last one shorter. Nothing is verified.

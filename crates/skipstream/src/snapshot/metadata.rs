@@ -76,14 +76,19 @@ impl Metadata {
         Metadata { version: VERSION, program: PROGRAM.to_owned(), contents, checksums }
     }
 
-    pub fn parse(json: &str) -> Result<Metadata, ModelFileError> {
-        let invalid = |error: serde_json::Error| ModelFileError::Metadata { reason: error.to_string() };
+    /// The JSON of a file of this version.
+    pub fn of_this_version(json: &str) -> Result<Value, ModelFileError> {
         let value: Value = serde_json::from_str(json).map_err(invalid)?;
         let version = value.get("version").and_then(Value::as_u64).unwrap_or(0) as u32;
         if version != VERSION {
             return Err(ModelFileError::Version { found: version, supported: VERSION });
         }
-        // No checksum covers the metadata.
+        Ok(value)
+    }
+
+    pub fn parse(json: &str) -> Result<Metadata, ModelFileError> {
+        let value = Metadata::of_this_version(json)?;
+        // A checksum finds damage and not intent: the rest is checked all the same.
         if let Some(training) = value.pointer("/contents/training")
             && let Some((field, value)) = COUNTS.iter().find_map(|name| excess(name, training.get(name)?))
         {
@@ -91,6 +96,10 @@ impl Metadata {
         }
         serde_json::from_str(json).map_err(invalid)
     }
+}
+
+fn invalid(error: serde_json::Error) -> ModelFileError {
+    ModelFileError::Metadata { reason: error.to_string() }
 }
 
 /// The first number above the maximum, with its name.

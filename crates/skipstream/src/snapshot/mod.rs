@@ -32,10 +32,12 @@
 //! | `initial_word_ends` | u64 | v | model file, started from vectors | `train` | where each of them ends |
 //! | `initial_counts` | u64 | v | model file, started from vectors | `train` | their counts |
 //! | `initial` | f32 | v × d | model file, started from vectors | `train` | their vectors |
+//! | `header_checksum` | u8 | 32 | always | `snapshot` | BLAKE3 of everything before the tensors; the last bytes of the file |
 //!
 //! The metadata has one key, `skipstream`, whose value is JSON: the format's version, the program, a BLAKE3 checksum of
 //! each tensor and, for a model file, the settings, the totals, and the sources that were read with their positions. (One
-//! key, because the order of several would differ from run to run, and the same training gives the same bytes.)
+//! key, because the order of several would differ from run to run, and the same training gives the same bytes.) The checksum of
+//! the header, with the metadata in it, is a tensor, because a header cannot contain its own.
 //!
 //! Invariant: a file is either the old state or the new one, whole. It is written under a temporary name in the same
 //! folder, synced, and renamed.
@@ -59,9 +61,12 @@ pub use inspect::{
 pub use norms::{Band, Norms};
 
 /// The format's version. A reader rejects others.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const METADATA_KEY: &str = "skipstream";
+
+/// The tensor with the checksum of the header.
+const HEADER_CHECKSUM: &str = "header_checksum";
 
 const PROGRAM: &str = concat!("skipstream ", env!("CARGO_PKG_VERSION"));
 

@@ -5,6 +5,7 @@ use std::fmt;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata as Header, TensorInfo};
 
+use super::HEADER_CHECKSUM;
 use super::error::ModelFileError;
 use super::metadata::{Contents, Metadata, TrainingMetadata};
 use crate::config::{AdaGrad, Strategy};
@@ -66,7 +67,7 @@ const fn row(
 }
 
 #[rustfmt::skip]
-pub(super) const TENSORS: [TensorSpec; 24] = [
+pub(super) const TENSORS: [TensorSpec; 25] = [
     row("words", Dtype::U8, &[Any], When::Always, "vocabulary", "the words in UTF-8, without separators"),
     row("word_ends", Dtype::U64, &[Words], When::Always, "vocabulary", "where each word ends in `words`"),
     row("counts", Dtype::U64, &[Words], When::Always, "vocabulary", "occurrences since the word was admitted"),
@@ -91,6 +92,7 @@ pub(super) const TENSORS: [TensorSpec; 24] = [
     row("initial_word_ends", Dtype::U64, &[Initial], When::Initial, "train", "where each of them ends"),
     row("initial_counts", Dtype::U64, &[Initial], When::Initial, "train", "their counts"),
     row("initial", Dtype::F32, &[Initial, Dimensions], When::Initial, "train", "their vectors"),
+    row(HEADER_CHECKSUM, Dtype::U8, &[Exactly(blake3::OUT_LEN)], When::Always, "snapshot", "BLAKE3 of everything before the tensors; the last bytes of the file"),
 ];
 
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,8 @@ use bytemuck::Pod;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata as Header, TensorInfo};
 
-use super::METADATA_KEY;
 use super::metadata::{Checksums, Contents, Metadata};
+use super::{HEADER_CHECKSUM, METADATA_KEY};
 use crate::bytes::replace;
 use crate::error::{Error, Result};
 
@@ -42,31 +42,33 @@ pub(super) fn write_file(path: &Path, mut tensors: Vec<Named<'_>>, contents: Con
     let header = header(&tensors, contents).map_err(Error::io(path))?;
     replace(path, |file| {
         let mut write = || {
-            file.write_all(&(header.len() as u64).to_le_bytes())?;
             file.write_all(&header)?;
-            tensors.iter().try_for_each(|(_, tensor)| tensor.write(file))
+            tensors.iter().try_for_each(|(_, tensor)| tensor.write(file))?;
+            file.write_all(blake3::hash(&header).as_bytes())
         };
         write().map_err(Error::io(path))
     })
 }
 
-/// The header of a safetensors file: JSON, padded with spaces to a multiple of eight bytes.
+/// The header of a safetensors file: its length, and JSON, padded with spaces to a multiple of eight bytes. The checksum of the
+/// header follows the tensors.
 fn header(tensors: &[Named<'_>], contents: Contents) -> io::Result<Vec<u8>> {
     let checksums = tensors.iter().map(|(name, tensor)| Ok(((*name).to_owned(), tensor.checksum()?)));
     let checksums = checksums.collect::<io::Result<Checksums>>()?;
     let metadata = serde_json::to_string(&Metadata::new(contents, checksums))?;
     let metadata = [(METADATA_KEY.to_owned(), metadata)].into_iter().collect();
+    let placeholder = (HEADER_CHECKSUM, Tensor::borrowed(&[0u8; blake3::OUT_LEN]));
     let mut end = 0;
-    let infos = tensors.iter().map(|(name, tensor)| {
+    let infos = tensors.iter().chain([&placeholder]).map(|(name, tensor)| {
         let start = end;
         end += tensor.bytes();
         let shape = tensor.shape.clone();
         ((*name).to_owned(), TensorInfo { dtype: tensor.dtype, shape, data_offsets: (start, end) })
     });
     let header = Header::new(Some(metadata), infos.collect()).map_err(io::Error::other)?;
-    let mut header = serde_json::to_vec(&header)?;
-    header.resize(header.len().next_multiple_of(8), b' ');
-    Ok(header)
+    let mut json = serde_json::to_vec(&header)?;
+    json.resize(json.len().next_multiple_of(8), b' ');
+    Ok([&(json.len() as u64).to_le_bytes()[..], &json].concat())
 }
 
 pub(super) struct Tensor<'a> {

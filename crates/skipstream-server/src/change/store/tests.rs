@@ -79,6 +79,21 @@ fn corrupt_snapshots_are_skipped_and_the_others_stay() {
 }
 
 #[test]
+fn a_snapshot_with_a_flipped_bit_in_a_vector_is_skipped() {
+    let folder = TempDir::new().unwrap();
+    let snapshots = SnapshotStore::open(folder.path());
+    snapshots.save(&published(1, &[("tea", 5, [1.0, 0.5])]), Some(name("a")), 9).unwrap();
+    let path = folder.path().join("snapshots/a.safetensors");
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.windows(4).position(|window| window == 0.5f32.to_le_bytes()).unwrap();
+    bytes[at] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let snapshots = SnapshotStore::open(folder.path());
+    assert!(snapshots.embeddings(&name("a")).is_none());
+    assert!(names(&snapshots).is_empty());
+}
+
+#[test]
 fn a_snapshot_that_is_unreadable_for_a_while_stays() {
     let folder = TempDir::new().unwrap();
     let published = published(1, &[("tea", 5, [1.0, 0.5])]);

@@ -41,9 +41,12 @@ fn flip_a_bit(bytes: &mut [u8], tensor: &str) {
     bytes[at] ^= 1;
 }
 
-/// Replaces bytes of the header by as many others.
+/// Replaces bytes of the header by as many others, with a checksum that fits.
 fn replace(bytes: &mut [u8], from: &str, to: &str) {
     assert_eq!(from.len(), to.len());
     let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
     bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+    let length = 8 + u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
+    let checksum = blake3::hash(&bytes[..length]);
+    *bytes.last_chunk_mut().unwrap() = *checksum.as_bytes();
 }

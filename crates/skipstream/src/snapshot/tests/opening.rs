@@ -95,6 +95,20 @@ fn a_flipped_bit_in_what_is_read_is_found() {
 }
 
 #[test]
+fn a_flipped_bit_in_vectors_is_found_if_asked_for() {
+    for tensor in ["target", "context"] {
+        let (_folder, path) = place();
+        small_trainer().save(&path).unwrap();
+        let intact = answers(&Embeddings::open_verified(&path, Vectors::default()).unwrap());
+        assert_eq!(intact, answers(&Embeddings::open(&path, Vectors::default()).unwrap()));
+        change(&path, |bytes| flip_a_bit(bytes, tensor));
+        assert!(Embeddings::open(&path, Vectors::default()).is_ok());
+        let message = Embeddings::open_verified(&path, Vectors::default()).unwrap_err().to_string();
+        assert!(message.contains(&format!("the checksum of `{tensor}` is wrong")), "{message}");
+    }
+}
+
+#[test]
 fn a_file_of_another_length_is_refused() {
     for lengthen in [true, false] {
         let (_folder, path) = place();
