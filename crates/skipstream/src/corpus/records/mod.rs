@@ -6,6 +6,8 @@
 mod csv;
 mod jsonl;
 #[cfg(feature = "parquet")]
+mod pages;
+#[cfg(feature = "parquet")]
 mod parquet;
 
 use std::borrow::Borrow;

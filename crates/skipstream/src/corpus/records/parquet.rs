@@ -1,7 +1,7 @@
 //! A column of a Parquet file.
 //!
-//! Memory is not bounded here: the parquet crate allocates what a page's header says, up to 2 GiB, before it unpacks the
-//! page, and does not expose that header. A damaged or hostile file can make it do so, for one page at a time.
+//! The parquet crate allocates what a file says. `pages.rs` checks the headers of all pages first. What it cannot see is inside the
+//! packed pages: a hostile file can still unpack to more than its header says, or claim many lengths in a delta encoding.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-use super::{MAX_RECORD_BYTES, Record, Records, no_column};
+use super::{MAX_RECORD_BYTES, Record, Records, no_column, pages};
 use crate::corpus::error::TextError;
 use crate::corpus::position::Position;
 use crate::corpus::progress::RawProgress;
@@ -23,6 +23,8 @@ use crate::{Error, Result};
 /// Reads a column of strings or of lists of strings, row by row. Its positions count rows, not bytes.
 pub(super) struct Column {
     file: SerializedFileReader<File>,
+    /// The same file, for the headers of its pages.
+    pages: File,
     path: PathBuf,
     column: usize,
     /// How often a value can repeat in a row, and how it is marked as present.
@@ -47,6 +49,7 @@ impl Column {
         field: &str,
         progress: RawProgress,
     ) -> Result<Column> {
+        let pages = file.try_clone().map_err(Error::io(path))?;
         let file = guarded(path, || SerializedFileReader::new(file))?;
         let metadata = file.metadata().file_metadata();
         let column = find(metadata.schema_descr(), field).map_err(|cause| Error::text(path, cause))?;
@@ -65,6 +68,7 @@ impl Column {
             batch: Vec::new(),
             definitions: Vec::new(),
             repetitions: Vec::new(),
+            pages,
             file,
         };
         column.skip(position.offset)?;
@@ -95,6 +99,7 @@ impl Column {
     }
 
     fn open_group(&mut self) -> Result<()> {
+        self.check_pages()?;
         let reader =
             guarded(&self.path, || self.file.get_row_group(self.next_group)?.get_column_reader(self.column))?;
         let ColumnReader::ByteArrayColumnReader(values) = reader else {
@@ -103,6 +108,16 @@ impl Column {
         self.next_group += 1;
         self.values = Some(values);
         Ok(())
+    }
+
+    /// Refuses a row group with pages that claim too much.
+    fn check_pages(&self) -> Result<()> {
+        let group = self.file.metadata().row_group(self.next_group);
+        let (start, values) = guarded(&self.path, || {
+            let chunk = group.column(self.column);
+            Ok((chunk.byte_range().0, chunk.num_values()))
+        })?;
+        pages::check(&self.pages, start, values).map_err(|reason| invalid(&self.path, reason))
     }
 
     /// Reads the values of one row. Returns false at the end of the row group.
