@@ -145,7 +145,9 @@ impl Service {
             return Err(Error::DiskFull);
         }
         self.log.check().map_err(|error| Error::NotReady(error.without_path()))?;
-        self.problem().map_or(Ok(()), |problem| Err(Error::NotReady(problem)))
+        let Some(problem) = self.problem() else { return Ok(()) };
+        self.log.probe();
+        Err(Error::NotReady(problem))
     }
 
     /// Whether the service accepts new text: it is not shutting down, and can store and learn it.

@@ -33,7 +33,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use skipstream::unstable::Lock;
+use skipstream::unstable::{Lock, create_folder};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use chunk::Chunk;
@@ -82,7 +82,7 @@ impl Log {
     /// service to be opened, and the last to be closed, so it has the service's lifecycle.
     pub fn open(folder: &Path, queue_bytes: u64) -> Result<Log> {
         let data = |reason: String| Error::Data { path: folder.to_owned(), reason };
-        fs::create_dir_all(folder).map_err(|error| data(error.to_string()))?;
+        create_folder(folder)?;
         // The lock of the model, so that `train` and `rollback` leave it alone.
         let lock = Lock::take(folder.join(".model.safetensors.lock"))?;
         let lock = lock.ok_or_else(|| data("another process is using this folder".to_owned()))?;
@@ -155,6 +155,14 @@ impl Log {
         if let Some(requests) = &self.requests {
             // If the channel is full, the requests in it cause a cleanup as well.
             let _ = requests.try_send(Request::Tidy);
+        }
+    }
+
+    /// Tries to write, after that has failed. If it succeeds, the problem is over: a service that is not ready gets no text with which
+    /// it could find out.
+    pub(crate) fn probe(&self) {
+        if let Some(requests) = &self.requests {
+            let _ = requests.try_send(Request::Probe);
         }
     }
 

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
+use crate::lifecycle::Task;
 
 const QUEUE: u64 = 1 << 20;
 
@@ -349,6 +350,18 @@ fn a_full_disk_refuses_whole_groups_and_works_again_when_there_is_room() {
     assert_eq!(append(&small).unwrap(), (2, 2), "nothing of what was refused is there");
     store.limit_pages(1_000_000);
     assert_eq!(append(&large).unwrap(), (3, 3));
+}
+
+#[tokio::test]
+async fn a_probe_finds_out_that_the_log_can_be_written_again() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    log.lifecycle().set_problem(Task::Log, Some("the disk is full".to_owned()));
+    log.probe();
+    while log.lifecycle().problem().is_some() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert_eq!(log.append(chunk(&["one"])).await.unwrap(), 1..=1, "a probe is not a line");
 }
 
 /// Mounts a file system, which requires root: `cargo test -p skipstream-server -- --ignored real_full_disk`.

@@ -38,6 +38,8 @@ pub(super) enum Request {
     },
     /// Check whether there is something to clean up.
     Tidy,
+    /// Check whether the log can be written to, after it could not be.
+    Probe,
 }
 
 /// What is written together.
@@ -117,7 +119,7 @@ impl Writer<'_> {
 
     /// The numbers of each request's new lines, once everything is on disk.
     fn commit(&self, group: &[Request]) -> Result<Vec<Option<(Seq, Seq)>>> {
-        if !group.iter().any(|request| matches!(request, Request::Append { .. })) {
+        if !group.iter().any(|request| matches!(request, Request::Append { .. } | Request::Probe)) {
             return Ok(vec![None; group.len()]);
         }
         let append = |store: &Store| group.iter().map(|request| append(store, request)).collect();
@@ -156,7 +158,7 @@ impl Writer<'_> {
             Request::Key { key, answer } => {
                 drop(answer.send(self.store.key(&key).map_err(|error| self.refuse(error))));
             }
-            Request::Tidy => {}
+            Request::Tidy | Request::Probe => {}
         }
     }
 
@@ -194,8 +196,10 @@ impl Writer<'_> {
 }
 
 fn append(store: &Store, request: &Request) -> Result<Option<(Seq, Seq)>> {
-    let Request::Append { entry: Entry { chunk, arrived, key, source }, .. } = request else {
-        return Ok(None);
+    let Entry { chunk, arrived, key, source } = match request {
+        Request::Append { entry, .. } => entry,
+        Request::Probe => return store.touch().map(|()| None),
+        Request::Key { .. } | Request::Tidy => return Ok(None),
     };
     let numbers = if chunk.is_empty() { None } else { Some(store.append(chunk, *arrived)?) };
     if let Some(update) = key {
@@ -211,7 +215,7 @@ impl Request {
     fn bytes(&self) -> usize {
         match self {
             Request::Append { entry, .. } => entry.chunk.weight(),
-            Request::Key { .. } | Request::Tidy => 0,
+            Request::Key { .. } | Request::Tidy | Request::Probe => 0,
         }
     }
 }
