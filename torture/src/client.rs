@@ -58,7 +58,8 @@ impl Client {
 
     /// Sends a request of this number.
     pub fn next(&mut self, request: usize, lines: u64) -> Result<Sent> {
-        let markers: Vec<String> = (0..lines).map(|line| format!("c{}r{request}l{line}", self.number)).collect();
+        let markers: Vec<String> =
+            (0..lines).map(|line| format!("c{}r{request}l{line}", self.number)).collect();
         let wait = if self.random.below(10) == 0 { "learned" } else { "logged" };
         let key = format!("{}-{request}", self.number);
         let answer = self.send(&markers, &key, wait)?;
@@ -79,6 +80,14 @@ impl Client {
     pub fn fill(&self) -> Result<Sent> {
         let markers: Vec<String> = (0..FILLING_LINES).map(filler).collect();
         self.send(&markers, "filler", "learned")
+    }
+
+    /// Sends one line of these words once, and returns the answer.
+    pub fn try_once(&self, words: &str) -> Result<(u16, String)> {
+        let address = self.address.wait().context("the service does not listen")?;
+        let request = self.agent.post(format!("http://{address}/v1/text")).content_type("text/plain");
+        let mut answer = request.send(words)?;
+        Ok((answer.status().as_u16(), answer.body_mut().read_to_string()?))
     }
 
     /// Sends a request until it is acknowledged, whatever happens to the service.
@@ -107,8 +116,13 @@ impl Client {
                 200 => {
                     let answer: Value = serde_json::from_str(&text)?;
                     ensure!(answer["lines"] == markers.len(), "{answer}");
-                    let number = |name: &str| answer[name].as_u64().with_context(|| format!("no {name}: {answer}"));
-                    return Ok(Sent { lines: markers.to_vec(), first: number("first")?, last: number("last")? });
+                    let number =
+                        |name: &str| answer[name].as_u64().with_context(|| format!("no {name}: {answer}"));
+                    return Ok(Sent {
+                        lines: markers.to_vec(),
+                        first: number("first")?,
+                        last: number("last")?,
+                    });
                 }
                 // The queue is full; the service stops; the connection before this one is not yet known to be dead.
                 429 | 503 | 507 => thread::sleep(Duration::from_millis(20)),

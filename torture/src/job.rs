@@ -11,7 +11,7 @@ use crate::Torture;
 use crate::random::Random;
 
 /// Small batches: 100 new words each, so that a text of a few thousand words is saved often.
-const SETTINGS: &str = "--dimensions 4 --max-vocabulary 300 --batch-words 200 --replay-words 600 --threads 1 --seed 7";
+const SETTINGS: &str = "--dimensions 4 --batch-words 200 --replay-words 600 --threads 1 --seed 7";
 
 const WORDS_PER_TEXT: u64 = 1_200;
 
@@ -43,18 +43,30 @@ pub struct Job<'a> {
     pub source: Source,
     texts: Vec<PathBuf>,
     more: &'static str,
+    max_vocabulary: usize,
     pub undisturbed: Vec<u8>,
 }
 
 impl<'a> Job<'a> {
     /// Writes the texts to a folder, and trains in another one. `more` are further arguments.
     pub fn new(torture: &'a Torture, source: Source, folder: &Path, more: &'static str) -> Result<Job<'a>> {
+        Job::with_vocabulary(torture, source, folder, more, 300)
+    }
+
+    /// As [`Job::new`], with a vocabulary of another size.
+    pub fn with_vocabulary(
+        torture: &'a Torture,
+        source: Source,
+        folder: &Path,
+        more: &'static str,
+        max_vocabulary: usize,
+    ) -> Result<Job<'a>> {
         let n_texts = if source == Source::Several { 3 } else { 1 };
         let texts: Vec<PathBuf> = (0..n_texts).map(|n| folder.join(format!("text{n}"))).collect();
         for (number, path) in (0..).zip(&texts) {
             fs::write(path, text(torture.seed, number))?;
         }
-        let mut job = Job { torture, source, texts, more, undisturbed: Vec::new() };
+        let mut job = Job { torture, source, texts, more, max_vocabulary, undisturbed: Vec::new() };
         let place = tempfile::tempdir_in(folder)?;
         let model = place.path().join("m.safetensors");
         job.complete(&model)?;
@@ -64,8 +76,10 @@ impl<'a> Job<'a> {
 
     /// The command that begins or resumes the training.
     pub fn command(&self, model: &Path) -> Result<Command> {
-        let mut command = self.torture.program.command("train --checkpoint-every 300-words --log-json --model");
+        let mut command =
+            self.torture.program.command("train --checkpoint-every 300-words --log-json --model");
         command.arg(model).args(SETTINGS.split_whitespace()).args(self.more.split_whitespace());
+        command.arg("--max-vocabulary").arg(self.max_vocabulary.to_string());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         match self.source {
             Source::File | Source::Several => command.args(&self.texts),
@@ -94,7 +108,9 @@ impl<'a> Job<'a> {
         for entry in fs::read_dir(model.parent().unwrap_or(Path::new(".")))? {
             names.push(entry?.file_name());
         }
-        names.retain(|name| Some(&**name) != model.file_name() && !name.to_string_lossy().ends_with(".previous"));
+        names.retain(|name| {
+            Some(&**name) != model.file_name() && !name.to_string_lossy().ends_with(".previous")
+        });
         ensure!(names.is_empty(), "files were left: {names:?}");
         Ok(())
     }

@@ -30,7 +30,7 @@ pub fn learned_lines(data: &Path) -> Result<Vec<String>> {
 }
 
 /// Each request's lines are there once, in their order, with the numbers that were answered. Returns how many there are.
-pub fn check_acknowledged(sent: &[Sent], lines: &[String]) -> Result<usize> {
+pub fn check_acknowledged<'a>(sent: impl IntoIterator<Item = &'a Sent>, lines: &[String]) -> Result<usize> {
     let numbers: HashMap<&str, u64> = lines.iter().map(String::as_str).zip(1..).collect();
     ensure!(numbers.len() == lines.len(), "a line is there twice");
     let mut acknowledged = 0;

@@ -5,6 +5,8 @@
 
 mod abuse;
 mod client;
+mod corruption;
+mod disk;
 mod endless;
 mod flood;
 mod job;
@@ -12,6 +14,7 @@ mod kill;
 mod learned;
 mod load;
 mod numbers;
+mod power;
 mod program;
 mod random;
 mod report;
@@ -48,6 +51,12 @@ struct Arguments {
 enum Attack {
     /// Kill `train` and `serve` at every file call and at random moments: nothing is lost
     Kill(kill::Options),
+    /// Lose power at every moment: nothing acknowledged is lost
+    Power(power::Options),
+    /// Break the disk at every file call: the old model stays whole, the service stays up
+    Disk(disk::Options),
+    /// Damage files, byte by byte: refused with the part named
+    Corruption(corruption::Options),
     /// Abuse the service: idle sockets, slow readers, heavy work, a full disk
     Abuse(abuse::Options),
     /// Ask the service from many connections while text streams in
@@ -78,6 +87,9 @@ fn main() -> Result<()> {
     let mut report = Report::default();
     match &arguments.attack {
         Attack::Kill(options) => kill::run(&torture, options, &mut report),
+        Attack::Power(options) => power::run(&torture, options, &mut report),
+        Attack::Disk(options) => disk::run(&torture, options, &mut report),
+        Attack::Corruption(options) => corruption::run(&torture, options, &mut report),
         Attack::Abuse(options) => abuse::run(&torture, options, &mut report),
         Attack::Load(options) => load::run(&torture, options, &mut report),
         Attack::Endless(options) => endless::run(&torture, options, &mut report),

@@ -24,7 +24,8 @@ pub struct Address(Arc<(Mutex<Option<String>>, Condvar)>);
 impl Address {
     /// Waits until there is one, but not for ever: the service may be killed before.
     pub fn wait(&self) -> Option<String> {
-        let wait = self.0.1.wait_timeout_while(self.lock(), Duration::from_millis(100), |address| address.is_none());
+        let wait =
+            self.0.1.wait_timeout_while(self.lock(), Duration::from_millis(100), |address| address.is_none());
         wait.unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
@@ -50,9 +51,13 @@ impl Serving {
     pub fn command(torture: &Torture, data: &Path) -> Command {
         let mut command = torture.program.command("serve --data");
         command.arg(data);
-        command.args("--listen 127.0.0.1:0 --publish-every 50ms --checkpoint-every 30ms".split(' '));
+        command.args(
+            "--listen 127.0.0.1:0 --publish-every 50ms --checkpoint-every 30ms --drain-time 0s".split(' '),
+        );
         command.args("--max-vocabulary 1000000 --batch-words 400 --replay-words 2000".split(' '));
-        command.args("--threads 2 --max-sentence-words 10 --dimensions".split(' ')).arg(DIMENSIONS.to_string());
+        command
+            .args("--threads 2 --max-sentence-words 10 --dimensions".split(' '))
+            .arg(DIMENSIONS.to_string());
         command
     }
 
@@ -114,6 +119,11 @@ impl Serving {
         };
         self.address.set(None);
         Ok(status)
+    }
+
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Whether the process has ended by itself.

@@ -45,18 +45,26 @@ impl Shim {
     /// For the files below a folder, which is named without links.
     pub fn new(root: &Path) -> Result<Shim> {
         let library = env::current_exe()?.with_file_name("libtorture_shim.so");
-        ensure!(library.exists(), "{} does not exist: build torture-shim in the same profile", library.display());
+        ensure!(
+            library.exists(),
+            "{} does not exist: build torture-shim in the same profile",
+            library.display()
+        );
         let place = TempDir::new()?;
         let control = place.path().join("control");
         let control = File::options().read(true).write(true).create(true).truncate(true).open(control)?;
         control.set_len(size_of::<Control>() as u64)?;
-        Ok(Shim { library, root: root.canonicalize().with_context(|| root.display().to_string())?, place, control })
+        Ok(Shim {
+            library,
+            root: root.canonicalize().with_context(|| root.display().to_string())?,
+            place,
+            control,
+        })
     }
 
     /// Loads the library into the program that is started next, with a new numbering.
     pub fn attach(&self, command: &mut Command, plan: Option<&Plan>) -> Result<()> {
         self.set(offset_of!(Control, calls), 0)?;
-        self.set(offset_of!(Control, hits), 0)?;
         self.plan(plan)?;
         command.env("LD_PRELOAD", &self.library).env(control::ROOT, &self.root);
         command.env(control::CONTROL, self.place.path().join("control"));
@@ -94,11 +102,6 @@ impl Shim {
     /// Calls that have begun since the program was started.
     pub fn calls(&self) -> Result<u64> {
         self.get(offset_of!(Control, calls))
-    }
-
-    /// Calls that something happened to.
-    pub fn hits(&self) -> Result<u64> {
-        self.get(offset_of!(Control, hits))
     }
 
     // The program has the file mapped; Linux shows it what is written here, and the other way round.

@@ -15,7 +15,14 @@ pub fn run(forwarded: &Forwarded) -> Result<()> {
     if !built {
         let mut build = cargo();
         build.args(["build", "--quiet", "--locked", "--profile", "quick"]);
-        run_quietly(build.args(["--package", "skipstream-cli", "--package", "torture", "--package", "torture-shim"]))?;
+        run_quietly(build.args([
+            "--package",
+            "skipstream-cli",
+            "--package",
+            "torture",
+            "--package",
+            "torture-shim",
+        ]))?;
     }
     let profile = if built { "debug" } else { "quick" };
     let torture = target_folder()?.join(profile).join("torture");

@@ -26,8 +26,6 @@ pub struct Control {
     pub kinds: AtomicU64,
     /// The error that a failing call returns, or the milliseconds that a slow one takes.
     pub argument: AtomicU64,
-    /// Calls to which it happened.
-    pub hits: AtomicU64,
 }
 
 /// What happens at a call.

@@ -67,7 +67,8 @@ fn write_at(descriptor: c_int, parts: &[iovec], offset: Option<off_t>) -> ssize_
     };
     let Some(watched) = of_descriptor(descriptor) else { return real(parts) as ssize_t };
     // SAFETY: the caller's parts are readable, as the C function demands.
-    let bytes = |part: &iovec| unsafe { std::slice::from_raw_parts(part.iov_base.cast::<u8>(), part.iov_len) };
+    let bytes =
+        |part: &iovec| unsafe { std::slice::from_raw_parts(part.iov_base.cast::<u8>(), part.iov_len) };
     let bytes: Vec<u8> = parts.iter().filter(|part| part.iov_len > 0).flat_map(bytes).copied().collect();
     watched.call(Kind::Write, |record| {
         let bytes = record.part_to_write(&bytes);
@@ -104,7 +105,13 @@ fn sync(descriptor: c_int, real: impl FnOnce() -> i64) -> c_int {
     }) as c_int
 }
 
-fn rename_at(from_folder: c_int, from: *const c_char, to_folder: c_int, to: *const c_char, flags: u32) -> c_int {
+fn rename_at(
+    from_folder: c_int,
+    from: *const c_char,
+    to_folder: c_int,
+    to: *const c_char,
+    flags: u32,
+) -> c_int {
     let real = || system!(SYS_renameat2, from_folder, from, to_folder, to, flags);
     let Some(watched) = of_path(to_folder, text(to)) else { return real() as c_int };
     let source = watch::absolute(from_folder, text(from));
@@ -118,7 +125,13 @@ fn rename_at(from_folder: c_int, from: *const c_char, to_folder: c_int, to: *con
     }) as c_int
 }
 
-fn link_at(from_folder: c_int, from: *const c_char, to_folder: c_int, to: *const c_char, flags: c_int) -> c_int {
+fn link_at(
+    from_folder: c_int,
+    from: *const c_char,
+    to_folder: c_int,
+    to: *const c_char,
+    flags: c_int,
+) -> c_int {
     let real = || system!(SYS_linkat, from_folder, from, to_folder, to, flags);
     let Some(watched) = of_path(to_folder, text(to)) else { return real() as c_int };
     let source = watch::absolute(from_folder, text(from));

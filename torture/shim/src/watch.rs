@@ -128,9 +128,6 @@ impl Watched {
             && control.kinds.load(SeqCst) & kind.bit() != 0;
         let action = if meant { control.action.load(SeqCst) } else { 0 };
         let is = |one: Action| action == one as u64;
-        if action != 0 {
-            control.hits.fetch_add(1, SeqCst);
-        }
         if is(Action::KillBefore) {
             kill();
         }
