@@ -1,7 +1,7 @@
 //! Queries: which words are nearest, which complete an analogy.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use serde::{Deserialize, Serialize};
 
@@ -153,11 +153,26 @@ impl Embeddings {
         queries: &[Query<'_>],
         threads: Option<usize>,
     ) -> Result<Vec<Vec<Neighbor<'_>>>> {
+        let found = self.search_observed(queries, threads, &|_| ControlFlow::Continue(()))?;
+        Ok(found.expect("nobody ends the search"))
+    }
+
+    /// Searches as [`Embeddings::search_many`] does, and calls `observer` with the finished share, from 0 to 1, after every
+    /// few hundred rows, on any thread. If it returns [`ControlFlow::Break`], the search ends with `None`.
+    ///
+    /// # Panics
+    /// If a row does not exist.
+    pub fn search_observed(
+        &self,
+        queries: &[Query<'_>],
+        threads: Option<usize>,
+        observer: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    ) -> Result<Option<Vec<Vec<Neighbor<'_>>>>> {
         queries.iter().try_for_each(|query| self.check_query(query))?;
         let threads = threads.unwrap_or_else(available_threads);
-        let found = find_best(self, queries.iter().cloned(), threads, &|_| ());
+        let found = find_best(self, queries.iter().cloned(), threads, observer);
         let neighbors = |best: Vec<Candidate>| best.into_iter().map(|found| self.neighbor(found)).collect();
-        Ok(found.into_iter().map(neighbors).collect())
+        Ok(found.map(|found| found.into_iter().map(neighbors).collect()))
     }
 
     /// The scores of all rows that a query searches, in the order of rows. `n` and `exclude` are not used.

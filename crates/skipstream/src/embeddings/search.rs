@@ -8,8 +8,8 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use super::Embeddings;
@@ -32,25 +32,27 @@ const MAX_QUERIES: usize = 1 << 16;
 /// Multiplications in a thread's share of the work. With fewer, a second thread starts too late to help.
 const WORK_PER_SHARE: usize = 1 << 19;
 
-/// The best rows of each query, the best first. Vectors that are not finite have no direction.
-///
-/// `progress` is called with the finished share, from 0 to 1, on any thread.
+/// Called with the finished share, from 0 to 1, on any thread. [`ControlFlow::Break`] ends the search.
+pub(crate) type SearchObserver<'a> = dyn Fn(f64) -> ControlFlow<()> + Sync + 'a;
+
+/// The best rows of each query, the best first. Vectors that are not finite have no direction. `None` if the observer has
+/// ended the search.
 pub(crate) fn find_best<'a>(
     embeddings: &Embeddings,
     queries: impl ExactSizeIterator<Item = Query<'a>>,
     threads: usize,
-    progress: &(dyn Fn(f64) + Sync),
-) -> Vec<Vec<Candidate>> {
+    progress: &SearchObserver<'_>,
+) -> Option<Vec<Vec<Candidate>>> {
     let total = queries.len() as f64;
     let mut queries = queries.peekable();
     let mut found = Vec::new();
     while queries.peek().is_some() {
         let pass = Pass::new(embeddings, &mut queries);
         let (before, here) = (found.len() as f64, pass.queries.len() as f64);
-        let best = pass.run(Kernel::best(), threads, &|share| progress((before + share * here) / total));
+        let best = pass.run(Kernel::best(), threads, &|share| progress((before + share * here) / total))?;
         found.extend(best.into_iter().map(Best::into_sorted));
     }
-    found
+    Some(found)
 }
 
 /// The score of every candidate row of a query, in the order of rows.
@@ -143,25 +145,29 @@ impl<'a> Pass<'a> {
         pass
     }
 
-    fn run(&self, kernel: Kernel, threads: usize, progress: &(dyn Fn(f64) + Sync)) -> Vec<Best> {
+    fn run(&self, kernel: Kernel, threads: usize, progress: &SearchObserver<'_>) -> Option<Vec<Best>> {
         let work_per_row = self.embeddings.dimensions() * self.cues.len() + self.queries.len();
         let rows_per_share = (WORK_PER_SHARE / work_per_row).max(1).next_multiple_of(BLOCK);
         let n_shares = self.rows.len().div_ceil(rows_per_share);
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let is_ended = AtomicBool::new(false);
         let work = || {
             let mut worker = Worker::new(self);
             loop {
                 // A thread's shares ascend: of equal scores, the first it meets is the one to keep.
                 let start = self.rows.start + next.fetch_add(1, Ordering::Relaxed) * rows_per_share;
-                if start >= self.rows.end {
+                if start >= self.rows.end || is_ended.load(Ordering::Relaxed) {
                     return worker.best;
                 }
                 let rows = start..self.rows.end.min(start + rows_per_share);
                 kernel.run(Scan { pass: self, kernel, rows, worker: &mut worker });
-                progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / n_shares as f64);
+                let share = (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / n_shares as f64;
+                if progress(share).is_break() {
+                    is_ended.store(true, Ordering::Relaxed);
+                }
             }
         };
-        thread::scope(|scope| {
+        let best = thread::scope(|scope| {
             let others: Vec<_> = (1..threads.min(n_shares)).map(|_| scope.spawn(work)).collect();
             let mut best = work();
             for other in others {
@@ -169,7 +175,8 @@ impl<'a> Pass<'a> {
                 best.iter_mut().zip(other).for_each(|(best, other)| best.merge(other));
             }
             best
-        })
+        });
+        (!is_ended.into_inner()).then_some(best)
     }
 
     /// Computes the cosines of all cues with the rows of a block.
@@ -329,6 +336,10 @@ mod tests {
     use crate::embeddings::testing::random_embeddings;
     use crate::random::Random;
 
+    fn to_the_end(_: f64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
     /// The definition of a search: every row is scored and sorted.
     fn naive(embeddings: &Embeddings, query: &Query<'_>) -> Vec<Candidate> {
         let vector = |term: &Term<'_>| match term {
@@ -396,9 +407,9 @@ mod tests {
                 (0..n_queries).map(|_| some_query(&mut random, n_words, dimensions)).collect();
             let expected: Vec<Vec<Candidate>> =
                 queries.iter().map(|query| naive(&embeddings, query)).collect();
-            prop_assert_eq!(&find_best(&embeddings, queries.iter().cloned(), threads, &|_| ()), &expected);
+            prop_assert_eq!(&find_best(&embeddings, queries.iter().cloned(), threads, &to_the_end).unwrap(), &expected);
             for (query, expected) in queries.into_iter().zip(expected) {
-                prop_assert_eq!(find_best(&embeddings, [query].into_iter(), 1, &|_| ()), [expected]);
+                prop_assert_eq!(find_best(&embeddings, [query].into_iter(), 1, &to_the_end).unwrap(), [expected]);
             }
         }
     }
@@ -409,7 +420,7 @@ mod tests {
         let mut random = Random::new(1);
         let queries: Vec<Query<'_>> = (0..MAX_CUES).map(|_| some_query(&mut random, 30, 3)).collect();
         let expected: Vec<Vec<Candidate>> = queries.iter().map(|query| naive(&embeddings, query)).collect();
-        assert_eq!(find_best(&embeddings, queries.into_iter(), 2, &|_| ()), expected);
+        assert_eq!(find_best(&embeddings, queries.into_iter(), 2, &to_the_end).unwrap(), expected);
     }
 
     #[test]
@@ -420,7 +431,7 @@ mod tests {
         let answers = |kernel: Kernel| -> Vec<Vec<(usize, u32)>> {
             let pass = Pass::new(&embeddings, &mut queries.iter().cloned().peekable());
             let bits = |found: Candidate| (found.row, found.similarity.to_bits());
-            let best = pass.run(kernel, 1, &|_| ());
+            let best = pass.run(kernel, 1, &to_the_end).unwrap();
             best.into_iter().map(|best| best.into_sorted().into_iter().map(bits).collect()).collect()
         };
         let kernels = Kernel::available();
@@ -435,7 +446,7 @@ mod tests {
         let embeddings = Embeddings::new(6, words, vec![1.0; 6 * 200_000]).unwrap();
         for threads in [1, 2, 3, 100] {
             let query = Query::nearest(Term::Row(7), 3).excluding([0, 7]);
-            let found = find_best(&embeddings, [query].into_iter(), threads, &|_| ()).concat();
+            let found = find_best(&embeddings, [query].into_iter(), threads, &to_the_end).unwrap().concat();
             assert!(found.iter().map(|found| found.row).eq([1, 2, 3]));
         }
     }
@@ -445,7 +456,28 @@ mod tests {
         let seen = std::sync::Mutex::new(Vec::new());
         let embeddings = random_embeddings(2 * BLOCK, 1);
         let queries = vec![Query::nearest(Term::Row(0), 1); WORK_PER_SHARE / BLOCK];
-        find_best(&embeddings, queries.into_iter(), 1, &|share| seen.lock().unwrap().push(share));
+        let observe = |share| {
+            seen.lock().unwrap().push(share);
+            ControlFlow::Continue(())
+        };
+        find_best(&embeddings, queries.into_iter(), 1, &observe).unwrap();
         assert_eq!(seen.into_inner().unwrap(), [0.5, 1.0]);
+    }
+
+    #[test]
+    fn a_search_ends_when_the_observer_says_so() {
+        let embeddings = random_embeddings(8 * BLOCK, 1);
+        let calls = AtomicUsize::new(0);
+        let observe = |_| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            ControlFlow::Break(())
+        };
+        let queries = vec![Query::nearest(Term::Row(0), 1); WORK_PER_SHARE / BLOCK];
+        for threads in [1, 3] {
+            calls.store(0, Ordering::Relaxed);
+            assert!(find_best(&embeddings, queries.clone().into_iter(), threads, &observe).is_none());
+            // Each thread finishes the block that it has begun.
+            assert!(calls.load(Ordering::Relaxed) <= threads);
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Evaluates vectors on test sets.
 
+use std::ops::ControlFlow;
+
 use serde::Serialize;
 
 use super::analogies::{Analogies, AnalogyScores, Section};
@@ -170,7 +172,12 @@ impl Evaluator {
                 ..Query::nearest(Term::Row(a), 1).excluding(self.lexicon.spellings(&[a, b, c]))
             }
         });
-        let best = find_best(&self.embeddings, queries, self.threads, progress);
+        let observe = |share| {
+            progress(share);
+            ControlFlow::Continue(())
+        };
+        let best = find_best(&self.embeddings, queries, self.threads, &observe);
+        let best = best.expect("nobody ends the search");
         let is_right = |number: usize| {
             let answer = best[number].first().map(|best| self.lexicon.word_of(best.row));
             answer == Some(questions[number / 2][3])

@@ -5,6 +5,8 @@
 mod pca;
 mod tsne;
 
+use std::ops::ControlFlow;
+
 use super::Embeddings;
 
 /// How vectors are projected onto a plane.
@@ -32,17 +34,33 @@ impl Embeddings {
     /// # Panics
     /// If a row does not exist.
     pub fn project(&self, rows: &[usize], projection: Projection) -> Vec<[f64; 2]> {
+        let points = self.project_observed(rows, projection, &mut || ControlFlow::Continue(()));
+        points.expect("nobody ends the projection")
+    }
+
+    /// Projects as [`Embeddings::project`] does, and calls `observer` before each iteration. If it returns
+    /// [`ControlFlow::Break`], the projection ends with `None`.
+    ///
+    /// # Panics
+    /// If a row does not exist.
+    pub fn project_observed(
+        &self,
+        rows: &[usize],
+        projection: Projection,
+        observer: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Option<Vec<[f64; 2]>> {
         let vectors: Vec<f32> = rows.iter().flat_map(|&row| self.unit_vector(row)).collect();
-        let mut points = pca::principal_components(&vectors, self.dimensions());
+        let mut points = pca::principal_components(&vectors, self.dimensions(), observer)?;
         if projection == Projection::Tsne {
-            points = tsne::arrange(&tsne::squared_distances(&vectors, self.dimensions()), points);
+            let squares = tsne::squared_distances(&vectors, self.dimensions());
+            points = tsne::arrange(&squares, points, observer)?;
             let n = points.len().max(1) as f64;
             for axis in 0..2 {
                 let mean = points.iter().map(|point| point[axis]).sum::<f64>() / n;
                 points.iter_mut().for_each(|point| point[axis] -= mean);
             }
         }
-        points
+        Some(points)
     }
 }
 
@@ -50,6 +68,20 @@ impl Embeddings {
 mod tests {
     use super::*;
     use crate::embeddings::testing::random_embeddings;
+
+    #[test]
+    fn a_projection_ends_when_the_observer_says_so() {
+        let embeddings = random_embeddings(40, 3);
+        let rows: Vec<usize> = (0..40).collect();
+        for (projection, last) in [(Projection::Pca, 7), (Projection::Tsne, 300)] {
+            let mut calls = 0;
+            let ended = embeddings.project_observed(&rows, projection, &mut || {
+                calls += 1;
+                if calls == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            assert_eq!((ended, calls), (None, last));
+        }
+    }
 
     #[test]
     fn any_number_of_words_has_a_finite_centered_projection() {

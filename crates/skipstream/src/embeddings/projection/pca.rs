@@ -1,5 +1,7 @@
 //! The first two principal components, by subspace iteration.
 
+use std::ops::ControlFlow;
+
 /// Directions that are iterated together. Two are needed; with the others, the error shrinks with the ratio of the ninth
 /// to the second variance, not of the third.
 const DIRECTIONS: usize = 8;
@@ -10,15 +12,23 @@ const ITERATIONS: usize = 100;
 ///
 /// The covariance matrix is never formed. The sign of a direction is arbitrary; its largest coordinate is made positive, so
 /// that a small change of the points does not flip the picture.
-pub(super) fn principal_components(points: &[f32], dimensions: usize) -> Vec<[f64; 2]> {
+pub(super) fn principal_components(
+    points: &[f32],
+    dimensions: usize,
+    observer: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Option<Vec<[f64; 2]>> {
     let centered = centered(points, dimensions);
     let mut basis = start(dimensions);
     for _ in 0..ITERATIONS {
+        if observer().is_break() {
+            return None;
+        }
         basis = basis.iter().map(|direction| spread(&centered, direction)).collect();
         orthonormalize(&mut basis);
     }
     let [first, second] = widest(&centered, &basis).map(with_fixed_sign);
-    centered.chunks_exact(dimensions).map(|point| [dot(point, &first), dot(point, &second)]).collect()
+    let place = |point: &[f64]| [dot(point, &first), dot(point, &second)];
+    Some(centered.chunks_exact(dimensions).map(place).collect())
 }
 
 fn centered(points: &[f32], dimensions: usize) -> Vec<f64> {
@@ -128,6 +138,10 @@ fn dot(left: &[f64], right: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn principal_components(points: &[f32], dimensions: usize) -> Vec<[f64; 2]> {
+        super::principal_components(points, dimensions, &mut || ControlFlow::Continue(())).unwrap()
+    }
     use crate::random::Random;
 
     /// Points with a given spread along each dimension.

@@ -3,6 +3,8 @@
 //! The points start at their principal components instead of at random, so that the result is deterministic and similar
 //! vectors have similar maps (Kobak and Linderman, 2021).
 
+use std::ops::ControlFlow;
+
 /// The effective number of neighbors; less if there are few points.
 const PERPLEXITY: f64 = 30.0;
 
@@ -21,12 +23,17 @@ pub(super) fn squared_distances(points: &[f32], dimensions: usize) -> Vec<f64> {
     rows().flat_map(|left| rows().map(move |right| f64::from(square(left, right)))).collect()
 }
 
-/// Moves points from their start until neighbors are near one another, by the squared distances of all pairs.
-pub(super) fn arrange(squares: &[f64], mut places: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+/// Moves points from their start until neighbors are near one another, by the squared distances of all pairs. `None` if the
+/// observer has ended it.
+pub(super) fn arrange(
+    squares: &[f64],
+    mut places: Vec<[f64; 2]>,
+    observer: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Option<Vec<[f64; 2]>> {
     let n = places.len();
     // Fewer points have no neighborhoods.
     if n < 4 {
-        return places;
+        return Some(places);
     }
     let likelihoods = symmetric(squares, n, PERPLEXITY.min((n as f64 - 1.0) / 3.0));
     shrink(&mut places);
@@ -35,6 +42,9 @@ pub(super) fn arrange(squares: &[f64], mut places: Vec<[f64; 2]>) -> Vec<[f64; 2
     let mut gains = vec![[1.0f64; 2]; n];
     let mut weights = vec![0.0; n * n];
     for iteration in 0..ITERATIONS {
+        if observer().is_break() {
+            return None;
+        }
         let exaggeration = if iteration < EXAGGERATED { EXAGGERATION } else { 1.0 };
         let momentum = if iteration < EXAGGERATED { 0.5 } else { 0.8 };
         let gradient = gradient(&likelihoods, &places, exaggeration, &mut weights);
@@ -50,7 +60,7 @@ pub(super) fn arrange(squares: &[f64], mut places: Vec<[f64; 2]>) -> Vec<[f64; 2
             }
         }
     }
-    places
+    Some(places)
 }
 
 /// The symmetric joint probabilities of all pairs. They sum to 1.
@@ -144,9 +154,17 @@ fn gradient(
 
 #[cfg(test)]
 mod tests {
-    use super::super::pca::principal_components;
+    use super::super::pca;
     use super::*;
     use crate::random::Random;
+
+    fn principal_components(points: &[f32], dimensions: usize) -> Vec<[f64; 2]> {
+        pca::principal_components(points, dimensions, &mut || ControlFlow::Continue(())).unwrap()
+    }
+
+    fn arrange(squares: &[f64], places: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+        super::arrange(squares, places, &mut || ControlFlow::Continue(())).unwrap()
+    }
 
     /// Clusters of points, thirty in each.
     fn clusters(n_clusters: usize) -> Vec<f32> {
