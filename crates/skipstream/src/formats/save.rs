@@ -35,14 +35,14 @@ pub fn save(embeddings: &Embeddings, format: Format, path: impl AsRef<Path>) -> 
     let files = format.files(path);
     match format {
         Format::Safetensors => embeddings.save(path),
-        Format::Npy => {
-            replace(&files[1], |file| tsv::write_words(embeddings, file, &files[1], ""))?;
-            replace(&files[0], |file| npy::write_array(embeddings, file, &files[0]))
-        }
-        Format::Projector => {
-            create_folder(path)?;
-            replace(&files[1], |file| projector::write_metadata(embeddings, file, &files[1]))?;
-            replace(&files[0], |file| projector::write_vectors(embeddings, file, &files[0]))
+        Format::Npy | Format::Projector => {
+            if format == Format::Projector {
+                create_folder(path)?;
+            }
+            // The vectors last: with them, the files are complete.
+            (0..files.len()).rev().try_for_each(|number| {
+                replace(&files[number], |file| write_file(embeddings, format, number, file, &files[number]))
+            })
         }
         _ => replace(path, |file| compression.encode(file, |out| write(embeddings, format, out, path), path)),
     }
@@ -72,14 +72,47 @@ pub fn save_word2vec(
 /// Writes vectors in a format that is one stream of bytes: word2vec text, word2vec binary or finalfusion. `name` is for
 /// error messages.
 pub fn write(embeddings: &Embeddings, format: Format, writer: impl Write, name: &Path) -> Result<()> {
-    match format {
-        Format::Word2vecText => write_text(embeddings, writer, name, &SaveOptions::default()),
-        Format::Word2vecBinary => write_binary(embeddings, writer, name, &SaveOptions::default()),
-        Format::Finalfusion => finalfusion::write(embeddings, writer, name),
-        Format::Npy | Format::Projector | Format::Safetensors => {
-            Err(Error::format(name, FormatError::NotAStream { format }))
-        }
-        Format::Glove | Format::Yskip => Err(Error::format(name, FormatError::ReadOnly { format })),
+    if let Format::Npy | Format::Projector | Format::Safetensors = format {
+        return Err(Error::format(name, FormatError::NotAStream { format }));
+    }
+    write_file(embeddings, format, 0, writer, name)
+}
+
+/// Writes the bytes of one of the [files](Format::files) of a format. `name` is for error messages.
+///
+/// The same vectors give the same bytes. Words that the format cannot represent are an error before the first byte.
+///
+/// ```
+/// use skipstream::Embeddings;
+/// use skipstream::formats::{self, Format};
+///
+/// let embeddings = Embeddings::new(2, [("tea", 7), ("milk", 5)], vec![1.0, 0.5, 0.5, 1.0])?;
+/// let mut words = Vec::new();
+/// formats::write_file(&embeddings, Format::Npy, 1, &mut words, "words.tsv".as_ref())?;
+/// assert_eq!(words, b"tea\t7\nmilk\t5\n");
+/// # Ok::<(), skipstream::Error>(())
+/// ```
+///
+/// # Panics
+/// If the format does not have so many files.
+pub fn write_file(
+    embeddings: &Embeddings,
+    format: Format,
+    file: usize,
+    writer: impl Write,
+    name: &Path,
+) -> Result<()> {
+    match (format, file) {
+        (Format::Word2vecText, 0) => write_text(embeddings, writer, name, &SaveOptions::default()),
+        (Format::Word2vecBinary, 0) => write_binary(embeddings, writer, name, &SaveOptions::default()),
+        (Format::Finalfusion, 0) => finalfusion::write(embeddings, writer, name),
+        (Format::Safetensors, 0) => embeddings.write(writer, name),
+        (Format::Npy, 0) => npy::write_array(embeddings, writer, name),
+        (Format::Npy, 1) => tsv::write_words(embeddings, writer, name, ""),
+        (Format::Projector, 0) => projector::write_vectors(embeddings, writer, name),
+        (Format::Projector, 1) => projector::write_metadata(embeddings, writer, name),
+        (Format::Glove | Format::Yskip, 0) => Err(Error::format(name, FormatError::ReadOnly { format })),
+        _ => panic!("{format} has no file {file}"),
     }
 }
 
@@ -119,6 +152,20 @@ mod tests {
         for format in [Format::Npy, Format::Projector, Format::Safetensors] {
             let message = write(&small(), format, Vec::new(), Path::new("<stdout>")).unwrap_err().to_string();
             assert!(message.contains("pipe"), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_bytes_of_each_file_are_those_that_are_saved() {
+        let folder = TempDir::new().unwrap();
+        for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
+            let path = folder.path().join(format.name());
+            save(&small(), format, &path).unwrap();
+            for (number, file) in format.files(&path).iter().enumerate() {
+                let mut bytes = Vec::new();
+                write_file(&small(), format, number, &mut bytes, file).unwrap();
+                assert_eq!(bytes, fs::read(file).unwrap(), "{}", file.display());
+            }
         }
     }
 

@@ -36,18 +36,18 @@ values!(u8: U8, u32: U32, u64: U64, f32: F32; [u32; 2]: 2 U32, [i64; 2]: 2 I64, 
 pub(super) type Named<'a> = (&'static str, Tensor<'a>);
 
 /// Replaces a file by one with these tensors. `contents` describes them.
-pub(super) fn write_file(path: &Path, mut tensors: Vec<Named<'_>>, contents: Contents) -> Result<()> {
+pub(super) fn write_file(path: &Path, tensors: Vec<Named<'_>>, contents: Contents) -> Result<()> {
+    replace(path, |file| write(file, tensors, contents).map_err(Error::io(path)))
+}
+
+/// Writes the bytes of a file with these tensors.
+pub(super) fn write(to: &mut impl Write, mut tensors: Vec<Named<'_>>, contents: Contents) -> io::Result<()> {
     // The largest type first: then every tensor is aligned.
     tensors.sort_by_key(|(name, tensor)| (Reverse(tensor.dtype.bitsize()), *name));
-    let header = header(&tensors, contents).map_err(Error::io(path))?;
-    replace(path, |file| {
-        let mut write = || {
-            file.write_all(&header)?;
-            tensors.iter().try_for_each(|(_, tensor)| tensor.write(file))?;
-            file.write_all(blake3::hash(&header).as_bytes())
-        };
-        write().map_err(Error::io(path))
-    })
+    let header = header(&tensors, contents)?;
+    to.write_all(&header)?;
+    tensors.iter().try_for_each(|(_, tensor)| tensor.write(to))?;
+    to.write_all(blake3::hash(&header).as_bytes())
 }
 
 /// The header of a safetensors file: its length, and JSON, padded with spaces to a multiple of eight bytes. The checksum of the

@@ -1,11 +1,12 @@
 //! Vectors ↔ file.
 
+use std::io::Write;
 use std::path::Path;
 
 use super::error::ModelFileError;
 use super::file::{ModelFile, VectorsNames, slices};
 use super::metadata::{Contents, VectorsMetadata};
-use super::tensor::{Named, Tensor, word_tensors, write_file};
+use super::tensor::{self, Named, Tensor, word_tensors, write_file};
 use crate::bytes::MappedFloats;
 use crate::corpus::TextOptions;
 use crate::embeddings::{Composition, Embeddings, MappedPair, Origin, Rows, Vectors, WordList};
@@ -49,10 +50,20 @@ impl Embeddings {
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        write_file(path.as_ref(), Vec::from(vectors_tensors(self, VECTORS)), self.contents())
+    }
+
+    /// Writes the bytes of the file that [`Embeddings::save`] makes. `name` is for error messages.
+    pub(crate) fn write(&self, mut writer: impl Write, name: &Path) -> Result<()> {
+        let tensors = Vec::from(vectors_tensors(self, VECTORS));
+        let written = tensor::write(&mut writer, tensors, self.contents());
+        written.and_then(|()| writer.flush()).map_err(Error::io(name))
+    }
+
+    fn contents(&self) -> Contents {
         let origin = self.origin().cloned();
         let (counts_are_places, text) = (!self.has_counts(), self.text().cloned());
-        let contents = Contents::Vectors(VectorsMetadata { origin, counts_are_places, text });
-        write_file(path.as_ref(), Vec::from(vectors_tensors(self, VECTORS)), contents)
+        Contents::Vectors(VectorsMetadata { origin, counts_are_places, text })
     }
 
     /// Loads the vectors of a model file or a vectors file, and verifies their checksums.
