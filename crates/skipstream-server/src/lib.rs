@@ -13,6 +13,7 @@ mod lifecycle;
 mod places;
 mod settings;
 mod threads;
+mod turns;
 
 mod log;
 mod published;

@@ -137,7 +137,7 @@ impl Drop for Place {
 }
 
 /// What counts as one address: of IPv6, the first half, because a client has all of the other half.
-fn network(address: IpAddr) -> IpAddr {
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();

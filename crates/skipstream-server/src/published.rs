@@ -1,7 +1,6 @@
 //! A published version of the model, which queries read.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -24,7 +23,6 @@ pub struct Published {
     pub seen: Vec<Seen>,
     /// The training progress.
     pub progress: Progress,
-    by_word: OnceLock<Vec<u32>>,
 }
 
 /// A published version of the vectors
@@ -70,30 +68,11 @@ impl Published {
         progress: Progress,
     ) -> Published {
         assert_eq!(embeddings.len(), seen.len(), "every word has times");
-        Published { seq, time, embeddings, seen, progress, by_word: OnceLock::new() }
+        Published { seq, time, embeddings, seen, progress }
     }
 
     /// The rows among these whose words start with a prefix, the most frequent first, at most `n`.
     pub fn complete(&self, prefix: &str, among: Range<usize>, n: usize) -> Vec<usize> {
-        let by_word = self.by_word.get_or_init(|| {
-            let mut rows: Vec<u32> = (0..self.embeddings.len() as u32).collect();
-            rows.sort_unstable_by(|&one, &other| self.word(one).cmp(self.word(other)));
-            rows
-        });
-        let start = by_word.partition_point(|&row| self.word(row) < prefix);
-        let rest = &by_word[start..];
-        let end = rest.partition_point(|&row| self.word(row).starts_with(prefix));
-        let rows = rest[..end].iter().map(|&row| row as usize);
-        let mut rows: Vec<usize> = rows.filter(|row| among.contains(row)).collect();
-        if n < rows.len() {
-            rows.select_nth_unstable(n);
-            rows.truncate(n);
-        }
-        rows.sort_unstable();
-        rows
-    }
-
-    fn word(&self, row: u32) -> &str {
-        self.embeddings.word(row as usize)
+        among.filter(|&row| self.embeddings.word(row).starts_with(prefix)).take(n).collect()
     }
 }

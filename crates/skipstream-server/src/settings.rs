@@ -14,17 +14,27 @@ use skipstream::{Bytes, Vectors};
 /// Limit on concurrent uploads.
 pub(crate) const MAX_TEXTS: usize = 128;
 
-/// Limit on concurrent downloads: each is a file on disk until it is sent.
-pub(crate) const MAX_DOWNLOADS: usize = 4;
+/// Limit on concurrent downloads.
+pub(crate) const MAX_DOWNLOADS: usize = 8;
+
+/// Downloads read at most this many published versions, so that they keep few in memory. With one, downloads that overlap
+/// would read it for ever.
+pub(crate) const DOWNLOADED_VERSIONS: usize = 2;
+
+/// How many heavy requests are worked on at a time. Each may read a published version of its own.
+pub(crate) const HEAVY_REQUESTS: usize = 2;
 
 /// Limit on a JSON request body in bytes: a thousand vectors of 300 dimensions fit.
 pub(crate) const MAX_JSON_BYTES: usize = 4 << 20;
 
-/// JSON bodies above this size in bytes share [`LONG_JSONS`] times [`MAX_JSON_BYTES`].
-pub(crate) const SHORT_JSON_BYTES: usize = 64 << 10;
+/// The memory that a JSON body needs per byte: itself, and at worst three times as much for the parsed values.
+pub(crate) const MEMORY_PER_JSON_BYTE: usize = 4;
 
-/// How many of the longest JSON bodies may be in memory.
-pub(crate) const LONG_JSONS: usize = 8;
+/// JSON bodies and answers above this size in bytes share [`LONG_BYTES`].
+pub(crate) const SHORT_BYTES: usize = 64 << 10;
+
+/// Memory in bytes for all long JSON bodies and answers.
+pub(crate) const LONG_BYTES: usize = 128 << 20;
 
 /// Settings of the service. Those of the model are [`skipstream::Config`].
 #[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize)]

@@ -1,21 +1,17 @@
 //! Checks whether a request is allowed.
 //!
-//! The role that a route needs is declared with the route, as its `security` in the OpenAPI document. A route without a
-//! declaration needs `admin`, so that a forgotten one locks the route.
+//! The role that a route needs is in the table of routes.
 //!
 //! Without tokens, anyone who can reach the port has full access, and that includes every web page in a browser on this
 //! machine. So requests from other origins are rejected, and so are host names other than loopback's: a page could point
-//! its own name at this machine and would then be of the same origin (DNS rebinding).
+//! its own name at this machine and would then be of the same origin (DNS rebinding). The service speaks plain HTTP, so a
+//! page of its own origin has the scheme `http`. Behind a proxy that speaks HTTPS, the origin of the page must be listed in
+//! `cors_origin`; headers such as `X-Forwarded-Proto` are not trusted, because anyone can send them.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::Arc;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
-use serde_json::Value;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::ApiError;
 use crate::auth::{Role, TokenFile};
@@ -25,23 +21,12 @@ use crate::settings::ServeSettings;
 pub struct Access {
     tokens: Option<TokenFile>,
     origins: Vec<String>,
-    /// The role that each route needs; `None` for public routes.
-    routes: HashMap<(Method, String), Option<Role>>,
 }
 
 impl Access {
-    /// The rules of the settings and of the OpenAPI document.
-    pub fn new(settings: &ServeSettings, document: &Value) -> Access {
-        let mut routes = HashMap::new();
-        for (path, item) in document["paths"].as_object().into_iter().flatten() {
-            for (method, operation) in item.as_object().into_iter().flatten() {
-                if let Ok(method) = Method::from_bytes(method.to_ascii_uppercase().as_bytes()) {
-                    routes.insert((method, path.clone()), needed_role(&operation["security"]));
-                }
-            }
-        }
+    pub fn new(settings: &ServeSettings) -> Access {
         let tokens = settings.tokens.as_deref().map(TokenFile::new);
-        Access { tokens, origins: settings.cors_origin.clone(), routes }
+        Access { tokens, origins: settings.cors_origin.clone() }
     }
 
     pub fn is_token(&self, text: &str) -> bool {
@@ -55,12 +40,8 @@ impl Access {
             .is_none_or(|file| bearer(headers).is_some_and(|token| file.tokens().role(token).is_some()))
     }
 
-    fn check(&self, request: &Request) -> Result<(), ApiError> {
-        let Some(path) = request.extensions().get::<MatchedPath>() else { return Ok(()) };
-        // Routes that answer GET also answer HEAD.
-        let method = if request.method() == Method::HEAD { Method::GET } else { request.method().clone() };
-        let needed = self.routes.get(&(method, path.as_str().to_owned())).copied();
-        let Some(needed) = needed.unwrap_or(Some(Role::Admin)) else { return Ok(()) };
+    /// An error if a request may not do what needs this role.
+    pub fn check(&self, request: &Request, needed: Role) -> Result<(), ApiError> {
         let Some(file) = &self.tokens else { return self.check_origin(request) };
         let Some(token) = bearer(request.headers()) else {
             return Err(unauthorized("a token is required: send `Authorization: Bearer TOKEN`"));
@@ -85,9 +66,7 @@ impl Access {
         }
         match headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default()) {
             Some(origin) if self.origins.iter().any(|allowed| allowed == origin) => return Ok(()),
-            Some(origin) if origin.split_once("://").map(|(_, rest)| rest) != host => {
-                return Err(foreign());
-            }
+            Some(origin) if origin.strip_prefix("http://") != host => return Err(foreign()),
             _ => {}
         }
         match headers.get("sec-fetch-site").map(HeaderValue::as_bytes) {
@@ -97,24 +76,6 @@ impl Access {
             Some(_) => Err(foreign()),
         }
     }
-}
-
-/// The middleware: passes a request on or rejects it.
-pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    match access.check(&request) {
-        Ok(()) => next.run(request).await,
-        Err(error) => error.into_response(),
-    }
-}
-
-/// The role in a security declaration; `None` if it declares the route public.
-fn needed_role(security: &Value) -> Option<Role> {
-    let Some(requirements) = security.as_array() else { return Some(Role::Admin) };
-    if requirements.iter().any(|requirement| requirement.as_object().is_some_and(|one| one.is_empty())) {
-        return None;
-    }
-    let names = requirements.iter().filter_map(|requirement| requirement["token"][0].as_str());
-    Some(names.filter_map(Role::by_name).max().unwrap_or(Role::Admin))
 }
 
 fn is_navigation(headers: &HeaderMap) -> bool {
@@ -154,19 +115,7 @@ fn is_loopback(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn an_undeclared_route_needs_the_highest_role() {
-        assert_eq!(needed_role(&Value::Null), Some(Role::Admin));
-        assert_eq!(needed_role(&json!([])), Some(Role::Admin));
-        assert_eq!(needed_role(&json!([{"token": []}])), Some(Role::Admin));
-        assert_eq!(needed_role(&json!([{"token": ["reed"]}])), Some(Role::Admin));
-        assert_eq!(needed_role(&json!([{"token": ["read"]}])), Some(Role::Read));
-        assert_eq!(needed_role(&json!([{}])), None);
-    }
 
     #[test]
     fn loopback_names_are_recognized() {

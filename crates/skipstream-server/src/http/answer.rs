@@ -1,17 +1,17 @@
 //! What many responses have in common.
 
-use std::panic;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use serde::Serialize;
-use tokio::sync::Semaphore;
-use tokio::task;
+use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
 use super::error::{ApiError, ErrorDetail};
+use super::lanes::{Cancel, Work};
+use super::memory::Share;
 use crate::published::{Published, PublishedInfo};
 use crate::search::Hit;
 use crate::service::Service;
@@ -32,6 +32,44 @@ impl<T: Serialize> IntoResponse for Json<T> {
                 StatusCode::INTERNAL_SERVER_ERROR.into_response()
             }
         }
+    }
+}
+
+/// Writes an answer that may be long, and takes the memory for it meanwhile.
+pub fn write(work: &Work, answer: &Json<impl Serialize>) -> Result<Response, ApiError> {
+    let mut writer = Counted { bytes: Vec::new(), share: work.answer(), refused: None };
+    let written = serde_json::to_writer(&mut writer, &answer.0).map_err(io::Error::from);
+    if let Err(error) = written.and_then(|()| writer.write_all(b"\n")) {
+        return Err(writer.refused.unwrap_or_else(|| ApiError::internal(error)));
+    }
+    let mut response = ([(header::CONTENT_TYPE, "application/json")], writer.bytes).into_response();
+    response.extensions_mut().insert(Arc::new(writer.share));
+    Ok(response)
+}
+
+/// Bytes in memory that was taken for them.
+struct Counted {
+    bytes: Vec<u8>,
+    share: Share,
+    refused: Option<ApiError>,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.capacity() - self.bytes.len() < bytes.len() {
+            let more = bytes.len().max(self.bytes.len() / 8).max(4 << 10);
+            if let Err(error) = self.share.grow_to(self.bytes.len() + more) {
+                self.refused = Some(error);
+                return Err(io::ErrorKind::OutOfMemory.into());
+            }
+            self.bytes.reserve_exact(more);
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -145,43 +183,41 @@ impl NeighborInfo {
         let WordInfo { word, count, rank, first_seen, .. } = WordInfo::new(published, row);
         NeighborInfo { word, similarity, count, rank, first_seen }
     }
+}
 
-    pub fn list(published: &Published, found: &[Hit]) -> Vec<NeighborInfo> {
-        found.iter().map(|&(row, similarity)| NeighborInfo::new(published, row, similarity)).collect()
+/// What a query found. The words are looked up while the answer is written, so that they are not in memory twice.
+#[derive(Debug)]
+pub struct Found<'a> {
+    pub published: &'a Published,
+    pub hits: Vec<Hit>,
+}
+
+impl Serialize for Found<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let info = |&(row, similarity): &Hit| NeighborInfo::new(self.published, row, similarity);
+        serializer.collect_seq(self.hits.iter().map(info))
     }
 }
 
-/// The row of a word, or an error with suggestions.
-pub fn row_of(published: &Published, word: &str) -> Result<usize, ApiError> {
-    published.embeddings.index_of(word).ok_or_else(|| ApiError::unknown_word_in(published, word))
-}
-
-/// As [`row_of`], for threads that serve connections: suggestions are computed elsewhere.
-pub async fn find_row(published: &Arc<Published>, word: &str) -> Result<usize, ApiError> {
+/// The row of a word, or an error with suggestions. Those take a look at the whole vocabulary, which is done elsewhere.
+pub async fn find_row(work: &Work, published: &Arc<Published>, word: &str) -> Result<usize, ApiError> {
     if let Some(row) = published.embeddings.index_of(word) {
         return Ok(row);
     }
     let (published, word) = (published.clone(), word.to_owned());
-    compute(move || row_of(&published, &word)).await
+    Err(work.scan(move || ApiError::unknown_word_in(&published, &word)).await)
 }
 
-/// Computes an answer from the current version.
-pub async fn answer<T: Send + 'static>(
-    service: &Service,
-    work: impl FnOnce(&Published) -> Result<T, ApiError> + Send + 'static,
-) -> Result<Json<Answer<T>>, ApiError> {
-    let published = service.published();
-    compute(move || Ok(Answer::new(&published, work(&published)?))).await
-}
-
-/// Runs CPU-bound work on other threads than those that serve connections, a few at a time. A request that is cancelled
-/// while it waits costs nothing.
-pub async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    static PERMITS: Semaphore = Semaphore::const_new(4);
-    let permit = PERMITS.acquire().await.expect("nobody closes the semaphore");
-    let work = move || {
-        let _permit = permit;
-        work()
-    };
-    task::spawn_blocking(work).await.unwrap_or_else(|error| panic::resume_unwind(error.into_panic()))
+/// Computes an answer from the current version in the lane of the route. It is also written there, since it may be long.
+pub async fn compute<T: Serialize>(
+    work: &Work,
+    service: &Arc<Service>,
+    make: impl FnOnce(&Arc<Published>, &Cancel) -> Result<T, ApiError> + Send + 'static,
+) -> Result<Response, ApiError> {
+    let (service, own) = (service.clone(), work.clone());
+    work.run(move |cancel| {
+        let published = service.published();
+        write(&own, &Answer::new(&published, make(&published, cancel)?))
+    })
+    .await
 }

@@ -1,14 +1,19 @@
-//! The OpenAPI document, generated from the routes.
+//! The OpenAPI document, generated from the table of routes.
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Extension;
+use axum::body::Bytes;
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use utoipa::OpenApi;
+use utoipa::openapi::path::Paths;
+use utoipa::openapi::schema::Schema;
+use utoipa::openapi::{RefOr, security::SecurityRequirement};
 
-use super::answer::Json;
 use super::error::ErrorBody;
+use super::routes::{Admission, BodyLimit, Rules};
 
 /// The service as a whole.
 #[derive(OpenApi)]
@@ -26,39 +31,52 @@ use super::error::ErrorBody;
         (name = "operations", description = "Operate the service"),
     )
 )]
-pub struct Document;
+struct Whole;
 
 const TOKEN: &str = "A token from the token file. Its role is read, write or admin; each role includes the previous ones. \
                      Without a token file no token is needed, and the service listens on loopback only.";
 
-/// Errors of every operation.
-const ALWAYS: [(&str, &str); 6] = [
-    ("400", "The request is invalid; the message names the value and the limit"),
-    ("401", "The token is missing or unknown"),
-    ("403", "The role of the token is not sufficient, or the request comes from another web page"),
-    ("408", "The request timed out"),
-    ("431", "The path and headers exceed 24 KiB; the response has no body"),
-    ("503", "There are too many requests, or the service is stopping"),
-];
+/// The bytes of the complete document.
+#[derive(Clone, Debug)]
+pub struct Document(Bytes);
 
-/// Errors of every operation with a request body.
-const WITH_BODY: [(&str, &str); 2] =
-    [("413", "The request body is too large"), ("415", "The content type is not supported")];
+impl Document {
+    pub fn new(document: &Value) -> Document {
+        Document(format!("{document}\n").into())
+    }
+}
 
-/// Adds the token scheme, and to every operation a unique id, descriptions and the common errors, so that no route can
-/// forget them.
-pub fn complete(document: &utoipa::openapi::OpenApi) -> Value {
-    let mut document = serde_json::to_value(document).expect("the document is plain data");
-    merge_descriptions(&mut document);
+/// The document without routes.
+pub fn start() -> Value {
+    let mut document = serde_json::to_value(Whole::openapi()).expect("the document is plain data");
     document["components"]["securitySchemes"]["token"] =
         json!({"type": "http", "scheme": "bearer", "description": TOKEN});
-    for (path, item) in document["paths"].as_object_mut().into_iter().flatten() {
+    merge_descriptions(&mut document);
+    document
+}
+
+/// Adds the operations of a route. From its rules follow the role that it needs, its limits and their errors.
+pub fn add(
+    document: &mut Value,
+    rules: &Rules,
+    timeout: Duration,
+    paths: Paths,
+    schemas: Vec<(String, RefOr<Schema>)>,
+) {
+    for (name, schema) in schemas {
+        let mut schema = serde_json::to_value(schema).expect("a schema is plain data");
+        merge_descriptions(&mut schema);
+        document["components"]["schemas"][name] = schema;
+    }
+    let mut paths = serde_json::to_value(paths).expect("the paths are plain data");
+    merge_descriptions(&mut paths);
+    for (path, item) in paths.as_object_mut().into_iter().flatten() {
         for (method, operation) in item.as_object_mut().into_iter().flatten() {
             operation["operationId"] = operation_id(method, path).into();
-            complete_operation(path, operation);
+            complete(operation, rules, timeout);
+            document["paths"][path][method] = operation.take();
         }
     }
-    document
 }
 
 fn operation_id(method: &str, path: &str) -> String {
@@ -67,21 +85,28 @@ fn operation_id(method: &str, path: &str) -> String {
     [method].into_iter().chain(words).collect::<Vec<_>>().join("_")
 }
 
-fn complete_operation(path: &str, operation: &mut Value) {
-    let summary = operation["summary"].clone();
-    let has_body = !operation["requestBody"].is_null();
-    if path == "/v1/text" {
-        // An empty body has no lines, which is not an error.
-        operation["requestBody"]["required"] = false.into();
+/// Adds what follows from the rules of a route, so that no route can forget it.
+fn complete(operation: &mut Value, rules: &Rules, timeout: Duration) {
+    let security = match rules.role {
+        Some(role) => SecurityRequirement::new("token", [role.name()]),
+        None => SecurityRequirement::default(),
+    };
+    operation["security"] = json!([security]);
+    operation["x-lane"] = rules.lane.name().into();
+    if rules.has_timeout {
+        operation["x-timeout-seconds"] = timeout.as_secs_f64().into();
     }
+    match rules.body {
+        BodyLimit::Json(most) => operation["x-max-body-bytes"] = most.into(),
+        // An empty body has no lines, which is not an error.
+        BodyLimit::Text => operation["requestBody"]["required"] = false.into(),
+        BodyLimit::None => {}
+    }
+    let summary = operation["summary"].clone();
     let responses = &mut operation["responses"];
-    // `/healthz` always succeeds.
-    if path != "/healthz" {
-        let with_body = if has_body { &WITH_BODY[..] } else { &[] };
-        for (status, reason) in ALWAYS.iter().chain(with_body) {
-            if responses.get(status).is_none() {
-                responses[*status] = json!({ "description": reason });
-            }
+    for (status, reason) in errors(rules) {
+        if responses.get(status).is_none() {
+            responses[status] = json!({ "description": reason });
         }
     }
     for (status, response) in responses.as_object_mut().into_iter().flatten() {
@@ -93,6 +118,31 @@ fn complete_operation(path: &str, operation: &mut Value) {
             response["content"] = json!({"application/json": { "schema": schema }});
         }
     }
+}
+
+/// The errors that a gate, an extractor and the connection may answer with.
+fn errors(rules: &Rules) -> Vec<(&'static str, &'static str)> {
+    let mut errors = vec![("431", "The path and headers exceed 24 KiB; the response has no body")];
+    if rules.role.is_some() {
+        errors.extend([
+            ("401", "The token is missing or unknown"),
+            ("403", "The role of the token is not sufficient, or the request comes from another web page"),
+        ]);
+    }
+    if rules.has_timeout {
+        errors.push(("408", "The request timed out"));
+    }
+    if rules.body != BodyLimit::None {
+        errors
+            .extend([("413", "The request body is too large"), ("415", "The content type is not supported")]);
+    }
+    if rules.admission != Admission::Always {
+        errors.extend([
+            ("400", "The request is invalid; the message names the value and the limit"),
+            ("503", "There are too many requests, or the service is stopping"),
+        ]);
+    }
+    errors
 }
 
 /// utoipa describes an inline schema as "all of the schema and an object with this description", but numbers, strings and
@@ -127,8 +177,8 @@ fn is_note(schema: &Value) -> bool {
 /// This document
 #[utoipa::path(
     get, path = "/openapi.json", tag = "operations",
-    responses((status = 200, body = Object, description = "The OpenAPI document")), security(("token" = ["read"]))
+    responses((status = 200, body = Object, description = "The OpenAPI document"))
 )]
-pub async fn openapi(Extension(document): Extension<Arc<Value>>) -> Response {
-    Json(&*document).into_response()
+pub async fn openapi(Extension(Document(bytes)): Extension<Document>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], bytes).into_response()
 }

@@ -51,8 +51,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
     responses(
         (status = 200, description = "Events until the service stops", body = String, content_type = "text/event-stream"),
         (status = 503, description = "Too many listeners"),
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn listen(
     State(service): State<Arc<Service>>,

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::ApiError;
-use super::answer::{Answer, Json, compute, row_of};
+use super::answer::{Answer, compute, find_row};
 use super::extract::{Number, Parameters, Word};
+use super::lanes::{Cancel, Work};
 use super::query::{Candidates, MinCount, Top};
 use crate::map::{MapRequest, Method, common_words};
+use crate::published::Published;
 use crate::service::Service;
 
 type Words = Number<1, 2000>;
@@ -78,28 +81,33 @@ pub struct Point {
     responses(
         (status = 200, body = Answer<WordMap>),
         (status = 404, description = "The word is not in the vocabulary")
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn draw(
     State(service): State<Arc<Service>>,
+    work: Work,
     Parameters(Query { n, around, skip, min_count, top, method }): Parameters<Query>,
-) -> Result<Json<Answer<WordMap>>, ApiError> {
+) -> Result<Response, ApiError> {
     let n = n.map_or(300, Words::get);
     let most = method.max_words();
     if n > most {
         return Err(ApiError::bad_request(format!("n is {n}; with this method it must be from 1 to {most}")));
     }
-    compute(move || {
-        let published = service.published();
-        let around = around.map(|word| row_of(&published, word.as_str())).transpose()?;
+    if let Some(word) = &around {
+        find_row(&work, &service.published(), word.as_str()).await?;
+    }
+    let state = service.clone();
+    let make = move |published: &Arc<Published>, cancel: &Cancel| {
+        let around = around.map(|word| published.embeddings.row_of(word.as_str())).transpose()?;
         let candidates = Candidates { min_count, top };
         let skip = match around {
             Some(_) => 0,
-            None => skip.map_or_else(|| common_words(&published), Skip::get),
+            None => skip.map_or_else(|| common_words(published), Skip::get),
         };
         let rows = skip..candidates.rows(&published.embeddings).end.max(skip);
-        let map = service.maps.map(&published, MapRequest { n, rows, around, method })?;
+        let go_on = || !cancel.is_cancelled();
+        let map = state.maps.map(published, MapRequest { n, rows, around, method }, &go_on)?;
+        let Some(map) = map else { return Err(cancel.check().unwrap_err()) };
         let point = |&(row, [x, y]): &(usize, [f64; 2])| Point {
             word: published.embeddings.word(row).to_owned(),
             x,
@@ -108,8 +116,8 @@ pub async fn draw(
             rank: row + 1,
         };
         let points = map.iter().map(point).collect();
-        let min_count = candidates.min_count(&published);
-        Ok(Answer::new(&published, WordMap { method, skip, min_count, points }))
-    })
-    .await
+        let min_count = candidates.min_count(published);
+        Ok(WordMap { method, skip, min_count, points })
+    };
+    compute(&work, &service, make).await
 }

@@ -1,7 +1,8 @@
 //! Routes and middleware.
 //!
-//! A request passes through `trace` (access log, metrics, request id), security headers, CORS if configured,
-//! `limits` (concurrency, timeout) and `access` (roles), and then reaches its route.
+//! `routes.rs` is the table of all routes with their rules. A request passes through `trace` (access log, metrics, request
+//! id), security headers and CORS if configured, and reaches its route. Its `gate` checks `access` (roles), `limits`
+//! (concurrency, timeout) and `memory`, and gives it a place to work in one of the `lanes`.
 #![allow(unused_qualifications, reason = "utoipa's macros generate them")]
 
 mod access;
@@ -13,10 +14,14 @@ mod error;
 mod events;
 mod export;
 pub mod extract;
+mod gate;
+mod lanes;
 mod limits;
 mod map;
+mod memory;
 mod operations;
 mod query;
+mod routes;
 mod text;
 mod trace;
 
@@ -29,78 +34,34 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
-use utoipa::OpenApi;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 pub(crate) use body_end::on_body_end;
 pub use error::ApiError;
-pub(crate) use limits::Spare;
+pub(crate) use gate::Spare;
 
-use crate::page;
 use crate::service::Service;
-use access::Access;
 use document::Document;
-use limits::Limits;
+use gate::Gate;
 use trace::Trace;
 
 /// All routes, with their middleware.
 pub fn router(service: Arc<Service>) -> Router {
-    let (routes, document) = api().split_for_parts();
-    let document = document::complete(&document);
     let settings = &service.settings;
-    export::tidy(&settings.data);
-    let access = Arc::new(Access::new(settings, &document));
-    let trace = Arc::new(Trace::new(service.clone(), access.clone()));
-    let limits = Arc::new(Limits::new(settings));
+    let gate = Arc::new(Gate::new(settings));
+    let (routes, document) = routes::build(routes::table(), &gate);
+    let trace = Arc::new(Trace::new(service.clone(), gate.access.clone()));
     let cors = cors(&settings.cors_origin);
     routes
         .with_state(service)
-        .layer(Extension(Arc::new(document)))
-        .layer(Extension(access.clone()))
-        .layer(from_fn_with_state(access, access::guard))
-        .merge(page::router())
+        .layer(Extension(Document::new(&document)))
+        .layer(Extension(gate.access.clone()))
+        .layer(Extension(Arc::new(export::Versions::default())))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn_with_state(limits, limits::limit))
         .layer(cors)
         .layer(from_fn(secure))
         .layer(from_fn_with_state(trace, trace::trace))
-}
-
-/// The routes in the OpenAPI document.
-fn api() -> OpenApiRouter<Arc<Service>> {
-    OpenApiRouter::with_openapi(Document::openapi())
-        .routes(routes!(text::send))
-        .routes(routes!(text::wait::wait))
-        .routes(routes!(query::words::complete))
-        .routes(routes!(query::words::word))
-        .routes(routes!(query::neighbors::of_word))
-        .routes(routes!(query::neighbors::of_many))
-        .routes(routes!(query::analogy::one, query::analogy::many))
-        .routes(routes!(query::similarity::one, query::similarity::many))
-        .routes(routes!(query::odd_one_out::one, query::odd_one_out::many))
-        .routes(routes!(query::vectors::one))
-        .routes(routes!(query::vectors::many))
-        .routes(routes!(map::draw))
-        .routes(routes!(change::history::of_word))
-        .routes(routes!(change::emerging::list))
-        .routes(routes!(change::movers::list))
-        .routes(routes!(change::snapshots::list, change::snapshots::save))
-        .routes(routes!(change::snapshots::delete))
-        .routes(routes!(change::watch::list))
-        .routes(routes!(change::watch::add, change::watch::remove))
-        .routes(routes!(events::listen))
-        .routes(routes!(operations::healthz))
-        .routes(routes!(operations::readyz))
-        .routes(routes!(operations::metrics))
-        .routes(routes!(operations::stats))
-        .routes(routes!(operations::history))
-        .routes(routes!(operations::settings))
-        .routes(routes!(export::export))
-        .routes(routes!(operations::checkpoint))
-        .routes(routes!(document::openapi))
 }
 
 /// Security headers.

@@ -110,7 +110,7 @@ impl Progress {
 /// State of the service
 #[utoipa::path(
     get, path = "/v1/stats", tag = "operations",
-    responses((status = 200, body = Stats)), security(("token" = ["read"]))
+    responses((status = 200, body = Stats))
 )]
 pub async fn stats(State(service): State<Arc<Service>>) -> Json<Stats> {
     Json(Stats {
@@ -132,7 +132,7 @@ pub struct History {
 /// Speed, loss, memory, requests and disk over time
 #[utoipa::path(
     get, path = "/v1/stats/history", tag = "operations",
-    responses((status = 200, body = History)), security(("token" = ["read"]))
+    responses((status = 200, body = History))
 )]
 pub async fn history(State(service): State<Arc<Service>>) -> Json<History> {
     Json(History { samples: service.samples.list() })
@@ -178,7 +178,7 @@ impl SettingInfo {
 /// Settings of the model and of the service
 #[utoipa::path(
     get, path = "/v1/settings", tag = "operations",
-    responses((status = 200, body = AllSettings)), security(("token" = ["read"]))
+    responses((status = 200, body = AllSettings))
 )]
 pub async fn settings(State(service): State<Arc<Service>>) -> Result<Json<AllSettings>, ApiError> {
     let json = |values: serde_json::Result<Value>| values.map_err(ApiError::internal);
@@ -200,8 +200,7 @@ pub async fn settings(State(service): State<Arc<Service>>) -> Result<Json<AllSet
 /// The response is sent when it is on disk. The service also writes checkpoints on its own, every minute by default.
 #[utoipa::path(
     post, path = "/v1/checkpoint", tag = "operations",
-    responses((status = 200, body = Checkpoint), (status = 507, description = "The disk is full")),
-    security(("token" = ["admin"]))
+    responses((status = 200, body = Checkpoint), (status = 507, description = "The disk is full"))
 )]
 pub async fn checkpoint(State(service): State<Arc<Service>>) -> Result<Json<Checkpoint>, ApiError> {
     Ok(Json(service.checkpoint().await?))
@@ -209,7 +208,7 @@ pub async fn checkpoint(State(service): State<Arc<Service>>) -> Result<Json<Chec
 
 /// Liveness: the process runs
 #[utoipa::path(
-    get, path = "/healthz", tag = "operations", responses((status = 200, body = str)), security(())
+    get, path = "/healthz", tag = "operations", responses((status = 200, body = str))
 )]
 pub async fn healthz() -> &'static str {
     "ok\n"
@@ -218,7 +217,7 @@ pub async fn healthz() -> &'static str {
 /// Readiness: the service learns, stores text and is not shutting down
 #[utoipa::path(
     get, path = "/readyz", tag = "operations",
-    responses((status = 200, body = str), (status = 507, description = "The disk is full")), security(())
+    responses((status = 200, body = str), (status = 507, description = "The disk is full"))
 )]
 pub async fn readyz(State(service): State<Arc<Service>>) -> Result<&'static str, ApiError> {
     service.check()?;
@@ -228,8 +227,7 @@ pub async fn readyz(State(service): State<Arc<Service>>) -> Result<&'static str,
 /// Prometheus metrics
 #[utoipa::path(
     get, path = "/metrics", tag = "operations",
-    responses((status = 200, body = str, content_type = "application/openmetrics-text")),
-    security(("token" = ["read"]))
+    responses((status = 200, body = str, content_type = "application/openmetrics-text"))
 )]
 pub async fn metrics(State(service): State<Arc<Service>>) -> Result<Response, ApiError> {
     let text = service.metrics.text(&service).map_err(ApiError::internal)?;

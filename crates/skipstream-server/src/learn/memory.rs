@@ -5,15 +5,18 @@ use skipstream::{Embeddings, Settings};
 
 use crate::log::Chunk;
 use crate::server::{BUFFER_BYTES, SPARE};
-use crate::settings::{LONG_JSONS, MAX_JSON_BYTES, MAX_TEXTS, SHORT_JSON_BYTES, ServeSettings};
+use crate::settings::{
+    DOWNLOADED_VERSIONS, HEAVY_REQUESTS, LONG_BYTES, MAX_TEXTS, MEMORY_PER_JSON_BYTE, SHORT_BYTES,
+    ServeSettings,
+};
 
 /// The maximum number of bytes that a service uses, whatever is sent to it. `model` is the bound of its trainer.
 pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSettings) -> u64 {
     let words = config.max_vocabulary() as u64;
-    // In addition to words and vectors: when each word was seen (32 bytes), and the alphabetical order.
+    // In addition to words and vectors: when each word was seen (32 bytes).
     let dimensions = settings.vectors.dimensions(config.dimensions());
     let published = Embeddings::max_bytes(config.max_vocabulary(), dimensions, config.text().max_token_bytes)
-        + 36 * words;
+        + 32 * words;
     let chunk = Chunk::BYTES as u64 + settings.max_line_size;
     let queued_words = (config.new_words_per_batch() + config.text().max_sentence_words) as u64;
     // At worst every other byte of a chunk is a word, with eight bytes for its position.
@@ -23,17 +26,17 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
     // Per text: a chunk that is filled and one that is logged, an incomplete line, and a step of gzip.
     let text = 2 * Chunk::BYTES as u64 + settings.max_line_size + (1 << 20);
     let texts = settings.max_requests.min(MAX_TEXTS) as u64 * text;
-    // Per JSON query: its bytes, and at worst three times as much for the parsed values.
-    let short = (settings.max_requests * SHORT_JSON_BYTES) as u64;
-    let questions = 4 * (short + (LONG_JSONS * MAX_JSON_BYTES) as u64);
-    // Per connection: what is read and what is written.
-    let connections = ((settings.max_connections + SPARE) * 2 * BUFFER_BYTES) as u64;
+    // Heavy requests have a JSON body. Long bodies and long answers share.
+    let questions = (settings.max_requests * MEMORY_PER_JSON_BYTE * SHORT_BYTES + LONG_BYTES) as u64;
+    // Per connection: what is read, what is written, and a short answer.
+    let connections = ((settings.max_connections + SPARE) * (2 * BUFFER_BYTES + SHORT_BYTES)) as u64;
     // Waiting requests and those in one transaction; the caches of three connections.
     let log = 32 * chunk + (8 << 20) + chunk + 3 * (4 << 20);
     // The trainer, and the fork, which is never saved.
     let trainers = 2 * model.total() - model.saving - model.program;
-    // The published version, an earlier one that is still read, and the next one.
-    trainers + 3 * published + queued + times + log + texts + questions + connections
+    // The published version, an earlier one that is still read, and the next one; those of downloads and heavy requests.
+    let versions = (3 + DOWNLOADED_VERSIONS + HEAVY_REQUESTS) as u64;
+    trainers + versions * published + queued + times + log + texts + questions + connections
 }
 
 #[cfg(test)]

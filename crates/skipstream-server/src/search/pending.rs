@@ -1,6 +1,7 @@
 //! Queries that wait for the next pass.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use tokio::sync::oneshot;
 use super::Hit;
 use crate::error::{Error, Result};
 use crate::published::Published;
+use crate::turns::Turns;
 
 /// The maximum number of queries in a pass. With more, those that arrive next wait longer than sharing saves.
 const QUERIES_PER_PASS: usize = 8;
@@ -23,7 +25,7 @@ const HOLD: Duration = Duration::from_millis(20);
 /// The rate is high if this many queries arrived within a second: then at least one more is expected while one is held.
 const FAST: usize = 64;
 
-/// The maximum queue depth: some seconds of work on a hundred thousand words.
+/// The maximum number of queries that a client may have in the queue: some seconds of work on a hundred thousand words.
 pub(super) const MAX_WAITING: usize = 4_096;
 
 /// Queries of one request, or those that are answered in one pass, about one published version.
@@ -49,7 +51,7 @@ pub(super) struct Pending {
 
 #[derive(Debug, Default)]
 struct Line {
-    groups: VecDeque<Group>,
+    groups: Turns<Group>,
     /// The number of queries of all groups.
     waiting: usize,
     /// When the next pass starts, unless it is full before; `None` while no query waits.
@@ -61,7 +63,7 @@ struct Line {
 
 impl Pending {
     /// Accepts all queries of a group, or none of them.
-    pub fn push(&self, group: Group) -> Result<()> {
+    pub fn push(&self, client: IpAddr, group: Group) -> Result<()> {
         if group.waiting.is_empty() {
             return Ok(());
         }
@@ -69,10 +71,12 @@ impl Pending {
         if line.closed {
             return Err(Error::Stopping);
         }
-        if line.waiting + group.waiting.len() > MAX_WAITING {
-            return Err(Error::Busy { waiting: line.waiting, limit: MAX_WAITING });
+        let own = line.groups.iter().filter(|(other, _)| *other == client);
+        let waiting: usize = own.map(|(_, group)| group.waiting.len()).sum();
+        if waiting + group.waiting.len() > MAX_WAITING {
+            return Err(Error::Busy { waiting, limit: MAX_WAITING });
         }
-        line.push(group, Instant::now());
+        line.push(client, group, Instant::now());
         self.changed.notify_one();
         Ok(())
     }
@@ -103,7 +107,7 @@ impl Pending {
     pub fn close(&self) {
         let mut line = self.lock();
         line.closed = true;
-        line.groups.clear();
+        line.groups = Turns::default();
         line.waiting = 0;
         self.changed.notify_all();
     }
@@ -120,7 +124,7 @@ impl Pending {
 }
 
 impl Line {
-    fn push(&mut self, group: Group, now: Instant) {
+    fn push(&mut self, client: IpAddr, group: Group, now: Instant) {
         self.waiting += group.waiting.len();
         for _ in 0..group.waiting.len().min(FAST) {
             if self.arrivals.len() == FAST {
@@ -130,7 +134,7 @@ impl Line {
         }
         let hold = if self.is_fast(now) { HOLD } else { Duration::ZERO };
         self.starts.get_or_insert(now + hold);
-        self.groups.push_back(group);
+        self.groups.push(client, group);
     }
 
     fn is_fast(&self, now: Instant) -> bool {
@@ -138,14 +142,14 @@ impl Line {
         first.is_some_and(|&first| now - first < Duration::from_secs(1))
     }
 
-    /// The queries of the next pass, one of each group in turn, so that a request with a thousand does not delay a request
-    /// with one. A pass reads one published version, that of the first group. `None` if no query waits any more.
+    /// The queries of the next pass, one of each client in turn and of its groups in turn, so that a request with a thousand
+    /// does not delay a request with one. A pass reads one published version, that of the first group. `None` if no query waits any more.
     fn take(&mut self, now: Instant) -> Option<Group> {
         let mut pass: Option<Group> = None;
         // Consecutive groups that remain and had nothing for this pass.
         let mut passed_over = 0;
-        while passed_over < self.groups.len() {
-            let Some(mut group) = self.groups.pop_front() else { break };
+        while passed_over < self.groups.iter().count() {
+            let Some((client, mut group)) = self.groups.pop() else { break };
             let published = pass.as_ref().map_or(&group.published, |pass| &pass.published);
             let fits = Arc::ptr_eq(published, &group.published);
             match if fits { self.next_of(&mut group) } else { None } {
@@ -157,7 +161,7 @@ impl Line {
                 None => passed_over += usize::from(!group.waiting.is_empty()),
             }
             if !group.waiting.is_empty() {
-                self.groups.push_back(group);
+                self.groups.push(client, group);
             }
             if pass.as_ref().is_some_and(|pass| pass.waiting.len() == QUERIES_PER_PASS) {
                 break;
@@ -184,6 +188,7 @@ impl Line {
 mod tests {
     use super::*;
     use crate::search::testing::published;
+    use crate::turns::testing::client;
 
     type Replies = Vec<oneshot::Receiver<Vec<Hit>>>;
 
@@ -208,19 +213,19 @@ mod tests {
         let published = published(3, 2);
         let mut line = Line::default();
         let start = Instant::now();
-        line.push(group(&published, 1).0, start);
+        line.push(client(1), group(&published, 1).0, start);
         assert_eq!(line.starts, Some(start));
         line.take(start);
         assert_eq!(line.starts, None);
         for number in 1..FAST as u32 {
             let now = start + number * Duration::from_millis(10);
-            line.push(group(&published, 1).0, now);
+            line.push(client(1), group(&published, 1).0, now);
             let hold = if number as usize == FAST - 1 { HOLD } else { Duration::ZERO };
             assert_eq!(line.starts, Some(now + hold));
             line.take(now);
         }
         let later = start + Duration::from_secs(5);
-        line.push(group(&published, 1).0, later);
+        line.push(client(1), group(&published, 1).0, later);
         assert_eq!(line.starts, Some(later));
     }
 
@@ -231,8 +236,8 @@ mod tests {
         let (few, _few_wait) = group(&published, 2);
         let mut line = Line::default();
         let now = Instant::now();
-        line.push(many, now);
-        line.push(few, now);
+        line.push(client(1), many, now);
+        line.push(client(1), few, now);
         assert_eq!(names(&line.take(now).unwrap()), [0, 0, 1, 1, 2, 3, 4, 5]);
         assert_eq!((line.waiting, line.starts), (14, Some(now)));
         assert_eq!(names(&line.take(now).unwrap()), [6, 7, 8, 9, 10, 11, 12, 13]);
@@ -242,13 +247,29 @@ mod tests {
     }
 
     #[test]
+    fn the_clients_take_turns() {
+        let published = published(3, 2);
+        let mut line = Line::default();
+        let now = Instant::now();
+        // Ten requests of one client, and one of another.
+        let _wait: Vec<Replies> = (0..11)
+            .map(|number| {
+                let (group, replies) = group(&published, 2);
+                line.push(client(if number == 10 { 2 } else { 1 }), group, now);
+                replies
+            })
+            .collect();
+        assert_eq!(names(&line.take(now).unwrap()), [0, 0, 0, 1, 0, 0, 0, 0]);
+    }
+
+    #[test]
     fn a_pass_has_queries_of_one_version_only() {
         let [old, new] = [published(3, 2), published(3, 2)];
         let mut line = Line::default();
         let now = Instant::now();
         let groups = [&old, &new, &old].map(|published| group(published, 1));
         let _wait = groups.map(|(group, replies)| {
-            line.push(group, now);
+            line.push(client(1), group, now);
             replies
         });
         let pass = line.take(now).unwrap();
@@ -265,10 +286,10 @@ mod tests {
         let (here, _wait) = group(&published, 1);
         let mut line = Line::default();
         let now = Instant::now();
-        line.push(gone, now);
-        line.push(here, now);
+        line.push(client(1), gone, now);
+        line.push(client(1), here, now);
         assert_eq!(line.take(now).unwrap().waiting.len(), 1);
-        assert_eq!((line.waiting, line.groups.len()), (0, 0));
+        assert_eq!((line.waiting, line.groups.is_empty()), (0, true));
     }
 
     #[test]
@@ -276,12 +297,12 @@ mod tests {
         let published = published(3, 2);
         let pending = Pending::default();
         let (four, _wait) = group(&published, 4);
-        pending.push(four).unwrap();
-        let message = pending.push(group(&published, MAX_WAITING).0).unwrap_err().to_string();
+        pending.push(client(1), four).unwrap();
+        let message = pending.push(client(1), group(&published, MAX_WAITING).0).unwrap_err().to_string();
         assert_eq!(message, "4 queries are waiting; the limit is 4096");
         assert_eq!(pending.waiting(), 4);
         pending.close();
-        assert!(matches!(pending.push(group(&published, 1).0), Err(Error::Stopping)));
+        assert!(matches!(pending.push(client(1), group(&published, 1).0), Err(Error::Stopping)));
         assert!(pending.next().is_none());
     }
 }

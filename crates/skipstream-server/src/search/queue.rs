@@ -1,6 +1,8 @@
 //! The queue of queries, and the thread that answers them.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -62,9 +64,11 @@ impl SearchQueue {
     /// The answers to some queries, in their order, the best first. They are those of
     /// [`Embeddings::search`](skipstream::Embeddings::search).
     ///
-    /// It is an error if a query is not valid, or if the queue is full. Dropping the future cancels the queries.
+    /// It is an error if a query is not valid, or if the client has too many in the queue. Dropping the future cancels the
+    /// queries.
     pub async fn search(
         &self,
+        client: IpAddr,
         published: &Arc<Published>,
         queries: Vec<Query<'static>>,
     ) -> Result<Vec<Vec<Hit>>> {
@@ -76,7 +80,7 @@ impl SearchQueue {
             waiting.push_back(Waiting { query, reply: sender });
             replies.push(reply);
         }
-        self.pending.push(Group { published: published.clone(), waiting })?;
+        self.pending.push(client, Group { published: published.clone(), waiting })?;
         let mut answers = Vec::with_capacity(replies.len());
         for reply in replies {
             answers.push(reply.await.map_err(|_| Error::Stopping)?);
@@ -126,9 +130,15 @@ fn answer_by_graph(mut pass: Group, graph: Option<&super::graph::Graph>) -> Grou
 fn answer(pass: Group) {
     let (queries, replies): (Vec<_>, Vec<_>) =
         pass.waiting.into_iter().map(|waiting| (waiting.query, waiting.reply)).unzip();
+    // A pass that nobody waits for any more ends.
+    let observe = |_| match replies.iter().all(oneshot::Sender::is_closed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
     // The other cores are left to training and to requests.
-    match pass.published.embeddings.search_many(&queries, Some(1)) {
-        Ok(answers) => {
+    match pass.published.embeddings.search_observed(&queries, Some(1), &observe) {
+        Ok(None) => {}
+        Ok(Some(answers)) => {
             for (reply, answer) in replies.into_iter().zip(answers) {
                 let hits = answer.iter().map(|neighbor| (neighbor.row, neighbor.similarity)).collect();
                 // The caller may have gone away.

@@ -171,6 +171,8 @@ async fn a_page_of_another_origin_has_no_access() {
             vec![(header::ORIGIN, "https://example.org")],
             vec![(header::ORIGIN, "null")],
             vec![(header::ORIGIN, "http://localhost:9999")],
+            vec![(header::ORIGIN, "https://localhost:8321")],
+            vec![(header::ORIGIN, "localhost:8321")],
             vec![(header::ORIGIN, "http://localhost:8321.example.org")],
             vec![(site.clone(), "cross-site")],
             vec![(site.clone(), "same-site")],
@@ -219,4 +221,12 @@ async fn other_origins_have_access_only_if_listed() {
         (HeaderName::from_static("sec-fetch-site"), "cross-site"),
     ];
     assert_eq!(open.send(text.request(&friend)).await.status, 200);
+    // Behind a proxy that speaks HTTPS, the page has another origin than the service sees. The proxy's headers are not
+    // trusted; the origin is listed.
+    let secure = (header::ORIGIN, "https://localhost:8321");
+    let forwarded = (HeaderName::from_static("x-forwarded-proto"), "https");
+    let page = [secure.clone(), forwarded];
+    closed.send(text.request(&page)).await.assert_refused(403, "forbidden", "unless cors_origin lists them");
+    let listed = Client::with(|settings| settings.cors_origin = vec![secure.1.to_owned()]);
+    assert_eq!(listed.send(text.request(&page)).await.status, 200);
 }

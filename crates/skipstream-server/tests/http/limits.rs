@@ -28,16 +28,18 @@ async fn a_question_that_takes_too_long_ends_and_one_too_many_is_turned_away() {
     });
     let others = async {
         tokio::task::yield_now().await;
-        let busy = client.get("/v1/words/king").await;
+        let busy = client.post("/v1/vectors", r#"{"words": []}"#).await;
         busy.assert_refused(503, "busy", "there are already 1 requests of this kind, which is the limit");
         assert_eq!(busy.headers[header::RETRY_AFTER], "1");
-        // Life is always said, and long requests have places of their own.
-        assert_eq!(client.get("/healthz").await.status, 200);
+        // The other lanes have places of their own.
+        for path in ["/healthz", "/v1/words/king", "/v1/words", "/v1/words/king/neighbors", "/v1/export"] {
+            assert_eq!(client.get(path).await.status, 200, "{path}");
+        }
         assert_eq!(client.send(request(Method::POST, "/v1/text", Body::from("tea"))).await.status, 200);
     };
     let (late, ()) = tokio::join!(client.send(endless("/v1/similarity")), others);
     late.assert_refused(408, "timeout", "no answer within the timeout of 0.3 seconds");
-    assert_eq!(client.get("/v1/words/king").await.status, 200);
+    assert_eq!(client.post("/v1/vectors", r#"{"words": []}"#).await.status, 200);
 }
 
 #[tokio::test]
@@ -156,8 +158,10 @@ async fn a_download_is_a_file_that_the_library_reads() {
         let disposition = answer.headers[header::CONTENT_DISPOSITION].to_str().unwrap();
         assert_eq!(disposition, format!("attachment; filename=\"{name}\""));
         assert_eq!(answer.headers["x-skipstream-seq"], "7");
-        let length = answer.headers[header::CONTENT_LENGTH].to_str().unwrap().parse::<usize>().unwrap();
-        assert_eq!(length, answer.body.len());
+        // The length of text is found by writing it.
+        let length = answer.headers.get(header::CONTENT_LENGTH);
+        let length = length.map(|length| length.to_str().unwrap().parse::<usize>().unwrap());
+        assert_eq!(length, (format != "projector").then_some(answer.body.len()), "{format}");
         let path = if name.ends_with(".tar") {
             let place = folder.path().join(format);
             tar::Archive::new(&answer.body[..]).unpack(&place).unwrap();
@@ -176,7 +180,6 @@ async fn a_download_is_a_file_that_the_library_reads() {
     }
     let text = client.get("/v1/export").await;
     assert!(text.body.starts_with(b"6 2\nking 1 0.1\n"), "{}", String::from_utf8_lossy(&text.body));
-    // No file is left behind.
-    let left = std::fs::read_dir(client.service.settings.data.join("export")).unwrap();
-    assert_eq!(left.count(), 0);
+    // It is not written to the disk.
+    assert!(!client.service.settings.data.join("export").exists());
 }

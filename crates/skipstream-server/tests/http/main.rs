@@ -1,4 +1,4 @@
-//! Tests of the routes, without sockets.
+//! Tests of the routes, without sockets; those of `lanes` on a real port.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod access;
@@ -7,8 +7,10 @@ mod change;
 mod client;
 mod events;
 mod hostile;
+mod lanes;
 mod limits;
 mod map;
 mod operations;
 mod queries;
+mod real;
 mod text;

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Baseline, resolve};
 use crate::change::{self, Emerging, PointInTime};
 use crate::http::ApiError;
-use crate::http::answer::{Answer, Json, compute};
+use crate::http::answer::{Answer, compute};
 use crate::http::extract::{Number, Parameters};
+use crate::http::lanes::Work;
+use crate::published::Published;
 use crate::service::Service;
 
 type Words = Number<1, 1000>;
@@ -55,27 +58,28 @@ pub struct EmergingWords {
     responses(
         (status = 200, body = Answer<EmergingWords>),
         (status = 404, description = "There is no snapshot with this name")
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn list(
     State(service): State<Arc<Service>>,
+    work: Work,
     Parameters(Query { since, n, min_gain }): Parameters<Query>,
-) -> Result<Json<Answer<EmergingWords>>, ApiError> {
-    compute(move || {
-        let published = service.published();
+) -> Result<Response, ApiError> {
+    let state = service.clone();
+    let make = move |published: &Arc<Published>, _: &_| {
+        let service = state;
         let (time, info) = resolve(&service, since)?;
         // A snapshot that is corrupt, or was just deleted, counts as none.
         let snapshot =
             info.and_then(|info| service.snapshots.embeddings(&info.name).map(|vectors| (info, vectors)));
         let before = snapshot.as_ref().map(|(info, embeddings)| (info, embeddings));
         let min_gain = min_gain.map_or(5, |number| number.get() as u64);
-        let words = change::emerging(&published, time, before, min_gain, n.map_or(20, Words::get));
+        let words = change::emerging(published, time, before, min_gain, n.map_or(20, Words::get));
         let since = match snapshot {
             Some((info, _)) => Baseline { name: Some(info.name), time: info.time },
             None => Baseline { name: None, time },
         };
-        Ok(Answer::new(&published, EmergingWords { since, words }))
-    })
-    .await
+        Ok(EmergingWords { since, words })
+    };
+    compute(&work, &service, make).await
 }

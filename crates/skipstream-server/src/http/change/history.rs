@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use skipstream::Embeddings;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::change::{self, HistoryPoint};
 use crate::http::ApiError;
-use crate::http::answer::{Answer, Json, compute};
+use crate::http::answer::{Answer, compute};
 use crate::http::extract::{Number, Parameters, Path, Word};
+use crate::http::lanes::Work;
 use crate::http::query::{Candidates, MinCount, Top};
+use crate::published::Published;
 use crate::service::Service;
 
 type Neighbors = Number<1, 100>;
@@ -51,24 +54,24 @@ pub struct History {
     responses(
         (status = 200, body = Answer<History>),
         (status = 404, description = "The word is in neither the vocabulary nor a snapshot")
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn of_word(
     State(service): State<Arc<Service>>,
+    work: Work,
     Path(word): Path<Word>,
     Parameters(Query { n, min_count, top }): Parameters<Query>,
-) -> Result<Json<Answer<History>>, ApiError> {
-    compute(move || {
-        let published = service.published();
+) -> Result<Response, ApiError> {
+    let state = service.clone();
+    let make = move |published: &Arc<Published>, _: &_| {
         let n = n.map_or(10, Neighbors::get);
         let candidates = Candidates { min_count, top };
         let among = |embeddings: &Embeddings| candidates.rows(embeddings);
-        let points = change::history(&service.snapshots, &published, word.as_str(), n, &among);
+        let points = change::history(&state.snapshots, published, word.as_str(), n, &among);
         if !points.iter().any(|point| point.known) {
-            return Err(ApiError::unknown_word_in(&published, word.as_str()));
+            return Err(ApiError::unknown_word_in(published, word.as_str()));
         }
-        Ok(Answer::new(&published, History { word: word.into_string(), points }))
-    })
-    .await
+        Ok(History { word: word.into_string(), points })
+    };
+    compute(&work, &service, make).await
 }

@@ -10,8 +10,9 @@ use utoipa::{IntoParams, ToSchema};
 use super::{Baseline, resolve};
 use crate::change::PointInTime;
 use crate::http::ApiError;
-use crate::http::answer::{Json, compute};
+use crate::http::answer::Json;
 use crate::http::extract::{Number, Parameters};
+use crate::http::lanes::Work;
 use crate::published::PublishedInfo;
 use crate::service::Service;
 
@@ -84,14 +85,14 @@ pub struct Mover {
     responses(
         (status = 200, body = Moved),
         (status = 404, description = "There is no snapshot with this name")
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn list(
     State(service): State<Arc<Service>>,
+    work: Work,
     Parameters(Query { since, n }): Parameters<Query>,
 ) -> Result<Json<Moved>, ApiError> {
-    compute(move || {
+    work.run(move |_| {
         let published = service.published();
         let comparison = match resolve(&service, since)? {
             (_, Some(old)) => {

@@ -10,8 +10,9 @@ use utoipa::ToSchema;
 use super::unknown_snapshot;
 use crate::change::{SnapshotInfo, SnapshotName};
 use crate::http::ApiError;
-use crate::http::answer::{Json, compute};
+use crate::http::answer::Json;
 use crate::http::extract::{Json as Body, Path};
+use crate::http::lanes::Work;
 use crate::service::Service;
 
 /// All snapshots
@@ -24,7 +25,7 @@ pub struct Snapshots {
 /// List the snapshots
 #[utoipa::path(
     get, path = "/v1/snapshots", tag = "change",
-    responses((status = 200, body = Snapshots)), security(("token" = ["read"]))
+    responses((status = 200, body = Snapshots))
 )]
 pub async fn list(State(service): State<Arc<Service>>) -> Json<Snapshots> {
     Json(Snapshots { snapshots: service.snapshots.list() })
@@ -48,14 +49,14 @@ pub struct NewSnapshot {
         (status = 201, body = SnapshotInfo),
         (status = 409, description = "The name is taken, or there are too many named snapshots"),
         (status = 507, description = "The disk is full"),
-    ),
-    security(("token" = ["admin"]))
+    )
 )]
 pub async fn save(
     State(service): State<Arc<Service>>,
+    work: Work,
     Body(NewSnapshot { name }): Body<NewSnapshot>,
 ) -> Result<(StatusCode, Json<SnapshotInfo>), ApiError> {
-    compute(move || {
+    work.run(move |_| {
         let most_words = service.settings.snapshot_words;
         let info = service.snapshots.save(&service.published(), Some(name), most_words)?;
         service.events.send("kept", &info);
@@ -71,13 +72,13 @@ pub async fn save(
     responses(
         (status = 204, description = "Deleted"),
         (status = 404, description = "There is no snapshot with this name")
-    ),
-    security(("token" = ["admin"]))
+    )
 )]
 pub async fn delete(
     State(service): State<Arc<Service>>,
+    work: Work,
     Path(name): Path<SnapshotName>,
 ) -> Result<StatusCode, ApiError> {
-    let existed = compute(move || service.snapshots.delete(&name)).await;
+    let existed = work.run(move |_| service.snapshots.delete(&name)).await;
     if existed { Ok(StatusCode::NO_CONTENT) } else { Err(unknown_snapshot()) }
 }

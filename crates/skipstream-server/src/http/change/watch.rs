@@ -8,8 +8,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::ApiError;
-use crate::http::answer::{Json, compute};
+use crate::http::answer::Json;
 use crate::http::extract::{Path, Word};
+use crate::http::lanes::Work;
 use crate::service::Service;
 
 /// Watched words
@@ -22,7 +23,7 @@ pub struct Watched {
 /// List the watched words
 #[utoipa::path(
     get, path = "/v1/watch", tag = "change",
-    responses((status = 200, body = Watched)), security(("token" = ["read"]))
+    responses((status = 200, body = Watched))
 )]
 pub async fn list(State(service): State<Arc<Service>>) -> Json<Watched> {
     Json(Watched { words: service.watch.words() })
@@ -38,14 +39,14 @@ pub async fn list(State(service): State<Arc<Service>>) -> Json<Watched> {
         (status = 200, body = Watched),
         (status = 409, description = "Too many words are watched"),
         (status = 507, description = "The disk is full"),
-    ),
-    security(("token" = ["write"]))
+    )
 )]
 pub async fn add(
     State(service): State<Arc<Service>>,
+    work: Work,
     Path(word): Path<Word>,
 ) -> Result<Json<Watched>, ApiError> {
-    compute(move || {
+    work.run(move |_| {
         service.watch.add(&as_learned(&service, &word))?;
         Ok(Json(Watched { words: service.watch.words() }))
     })
@@ -67,14 +68,14 @@ fn as_learned(service: &Service, word: &Word) -> String {
         (status = 200, body = Watched),
         (status = 404, description = "The word is not watched"),
         (status = 507, description = "The disk is full"),
-    ),
-    security(("token" = ["write"]))
+    )
 )]
 pub async fn remove(
     State(service): State<Arc<Service>>,
+    work: Work,
     Path(word): Path<Word>,
 ) -> Result<Json<Watched>, ApiError> {
-    compute(move || {
+    work.run(move |_| {
         if !service.watch.remove(&as_learned(&service, &word))? {
             let message = format!("`{}` is not watched", word.as_str());
             return Err(ApiError::new(StatusCode::NOT_FOUND, "not-watched", message));

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use skipstream::embeddings::{self, AnalogyRule, Expression};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, Candidates, MAX_QUERIES, MinCount, Top, answers, check_batch};
 use crate::http::ApiError;
-use crate::http::answer::{Answer, Json, NeighborInfo, Results, find_row};
+use crate::http::answer::{self, Answer, Found, NeighborInfo, Results, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
+use crate::http::lanes::Work;
 use crate::published::Published;
+use crate::search::Hit;
 use crate::service::Service;
 
 /// How an analogy is solved
@@ -72,7 +75,7 @@ pub struct WithRule<T> {
 
 /// Answers to an analogy or an expression
 #[derive(Debug, Serialize, ToSchema)]
-pub struct AnalogyAnswers {
+pub struct AnalogyAnswers<'a> {
     /// The first word, if three words were given
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -88,7 +91,8 @@ pub struct AnalogyAnswers {
     /// What was computed
     pub expression: String,
     /// The answers, best first, without the words that were given
-    pub answers: Vec<NeighborInfo>,
+    #[schema(value_type = Vec<NeighborInfo>)]
+    pub answers: Found<'a>,
 }
 
 /// Solve an analogy or an expression
@@ -97,25 +101,26 @@ pub struct AnalogyAnswers {
 #[utoipa::path(
     get, path = "/v1/analogy", tag = "queries", params(Query),
     responses(
-        (status = 200, body = Answer<WithRule<AnalogyAnswers>>),
+        (status = 200, body = Answer<WithRule<AnalogyAnswers<'_>>>),
         (status = 404, description = "A word is not in the vocabulary")
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn one(
     State(service): State<Arc<Service>>,
+    work: Work,
     Parameters(Query { a, b, c, expression, n, min_count, top, rule }): Parameters<Query>,
-) -> Result<Json<Answer<WithRule<AnalogyAnswers>>>, ApiError> {
+) -> Result<Response, ApiError> {
     let published = service.published();
     let terms = Terms { a, b, c, expression };
     for word in terms.expression()?.words() {
-        find_row(&published, word).await?;
+        find_row(&work, &published, word).await?;
     }
     let candidates = Candidates { min_count, top };
-    let mut solved = solve(&service, &published, vec![terms], answers(n), rule, candidates).await?;
-    let found = solved.pop().expect("one query has one answer")?;
+    let asked = Asked::new(&published, vec![terms], answers(n), rule, candidates);
+    let hits = service.search.search(work.client, &published, asked.queries()).await?;
+    let found = asked.answers(&published, hits).next().expect("one query has one answer")?;
     let min_count = candidates.min_count(&published);
-    Ok(Answer::new(&published, WithRule { rule, min_count, found }))
+    Ok(Answer::new(&published, WithRule { rule, min_count, found }).into_response())
 }
 
 /// A batch of analogies
@@ -181,50 +186,76 @@ impl Terms {
 /// At most 100,000 answers in total. An analogy with an unknown word has an error in its result.
 #[utoipa::path(
     post, path = "/v1/analogy", tag = "queries", request_body = AnalogyQuestions,
-    responses((status = 200, body = Answer<WithRule<Results<AnalogyAnswers>>>)), security(("token" = ["read"]))
+    responses((status = 200, body = Answer<WithRule<Results<AnalogyAnswers<'_>>>>))
 )]
 pub async fn many(
     State(service): State<Arc<Service>>,
+    work: Work,
     Body(AnalogyQuestions { questions: List(questions), n, min_count, top, rule }): Body<AnalogyQuestions>,
-) -> Result<Json<Answer<WithRule<Results<AnalogyAnswers>>>>, ApiError> {
+) -> Result<Response, ApiError> {
     let n = answers(n);
     check_batch(questions.len(), n)?;
+    // A few batches at a time: each holds its version and what was found.
+    let turn = work.turn().await;
     let published = service.published();
     let candidates = Candidates { min_count, top };
-    let found = solve(&service, &published, questions, n, rule, candidates).await?.into_iter().collect();
-    let min_count = candidates.min_count(&published);
-    Ok(Answer::new(&published, WithRule { rule, min_count, found }))
+    let asked = Asked::new(&published, questions, n, rule, candidates);
+    let hits = service.search.search(work.client, &published, asked.queries()).await?;
+    // Looking the words up and writing them takes a while, too.
+    let write = move |_: &_| {
+        let found: Results<_> = asked.answers(&published, hits).collect();
+        let min_count = candidates.min_count(&published);
+        answer::write(&work, &Answer::new(&published, WithRule { rule, min_count, found }))
+    };
+    turn.run(write).await
 }
 
-async fn solve(
-    service: &Service,
-    published: &Arc<Published>,
-    questions: Vec<Terms>,
-    n: usize,
-    rule: Rule,
-    candidates: Candidates,
-) -> Result<Vec<Result<AnalogyAnswers, ApiError>>, ApiError> {
-    let rule = match rule {
-        Rule::Add => AnalogyRule::Add,
-        Rule::Multiply => AnalogyRule::Multiply,
-    };
-    let rows = candidates.rows(&published.embeddings);
-    let query = |terms: &Terms| {
-        let expression = terms.expression()?;
-        let query = expression.query(&published.embeddings, n, rule)?;
-        Ok((expression, query.among(rows.clone())))
-    };
-    let asked: Vec<Result<(Expression, embeddings::Query<'static>), ApiError>> =
-        questions.iter().map(query).collect();
-    let queries = asked.iter().flatten().map(|(_, query)| query.clone()).collect();
-    let mut found = service.search.search(published, queries).await?.into_iter();
-    let answer = |(Terms { a, b, c, .. }, asked): (Terms, Result<(Expression, _), _>)| {
-        asked.map(|(expression, _)| {
-            let found = found.next().expect("every query has an answer");
+/// Questions, and their queries or errors.
+struct Asked(Vec<(Terms, Result<(Expression, embeddings::Query<'static>), ApiError>)>);
+
+impl Asked {
+    fn new(
+        published: &Published,
+        questions: Vec<Terms>,
+        n: usize,
+        rule: Rule,
+        candidates: Candidates,
+    ) -> Asked {
+        let rule = match rule {
+            Rule::Add => AnalogyRule::Add,
+            Rule::Multiply => AnalogyRule::Multiply,
+        };
+        let rows = candidates.rows(&published.embeddings);
+        let query = |terms: &Terms| {
+            let expression = terms.expression()?;
+            let query = expression.query(&published.embeddings, n, rule)?;
+            Ok((expression, query.among(rows.clone())))
+        };
+        Asked(
+            questions
+                .into_iter()
+                .map(|terms| (query(&terms), terms))
+                .map(|(query, terms)| (terms, query))
+                .collect(),
+        )
+    }
+
+    fn queries(&self) -> Vec<embeddings::Query<'static>> {
+        self.0.iter().filter_map(|(_, query)| Some(query.as_ref().ok()?.1.clone())).collect()
+    }
+
+    /// The answers to all questions, of which those without an error have hits.
+    fn answers(
+        self,
+        published: &Published,
+        hits: Vec<Vec<Hit>>,
+    ) -> impl Iterator<Item = Result<AnalogyAnswers<'_>, ApiError>> {
+        let mut hits = hits.into_iter();
+        self.0.into_iter().map(move |(Terms { a, b, c, .. }, query)| {
+            let (expression, _) = query?;
+            let answers = Found { published, hits: hits.next().expect("every query has an answer") };
             let [a, b, c] = [a, b, c].map(|word| word.map(Word::into_string));
-            let answers = NeighborInfo::list(published, &found);
-            AnalogyAnswers { a, b, c, expression: expression.to_string(), answers }
+            Ok(AnalogyAnswers { a, b, c, expression: expression.to_string(), answers })
         })
-    };
-    Ok(questions.into_iter().zip(asked).map(answer).collect())
+    }
 }

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use skipstream::embeddings;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, Candidates, MAX_QUERIES, MinCount, Top, answers, check_batch};
 use crate::http::ApiError;
-use crate::http::answer::{Answer, Json, NeighborInfo, WordResult, find_row};
+use crate::http::answer::{self, Answer, Found, NeighborInfo, WordResult, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Path, Word};
+use crate::http::lanes::Work;
 use crate::published::Published;
 use crate::service::Service;
 
@@ -32,13 +34,14 @@ pub struct Query {
 
 /// The neighbors of a word
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Neighbors {
+pub struct Neighbors<'a> {
     /// The word
     pub word: String,
     /// Minimum count of the neighbors
     pub min_count: u64,
     /// The neighbors, nearest first
-    pub neighbors: Vec<NeighborInfo>,
+    #[schema(value_type = Vec<NeighborInfo>)]
+    pub neighbors: Found<'a>,
 }
 
 /// Nearest neighbors of a word
@@ -46,25 +49,25 @@ pub struct Neighbors {
     get, path = "/v1/words/{word}/neighbors", tag = "queries",
     params(("word" = inline(Word), Path, description = "The word, percent-encoded"), Query),
     responses(
-        (status = 200, body = Answer<Neighbors>),
+        (status = 200, body = Answer<Neighbors<'_>>),
         (status = 404, description = "The word is not in the vocabulary")
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn of_word(
     State(service): State<Arc<Service>>,
+    work: Work,
     Path(word): Path<Word>,
     Parameters(Query { n, min_count, top }): Parameters<Query>,
-) -> Result<Json<Answer<Neighbors>>, ApiError> {
+) -> Result<Response, ApiError> {
     let published = service.published();
-    let row = find_row(&published, word.as_str()).await?;
+    let row = find_row(&work, &published, word.as_str()).await?;
     let candidates = Candidates { min_count, top };
     let rows = candidates.rows(&published.embeddings);
     let query = embeddings::Query::neighbors(row, answers(n)).among(rows);
-    let found = service.search.search(&published, vec![query]).await?.concat();
-    let neighbors = NeighborInfo::list(&published, &found);
+    let hits = service.search.search(work.client, &published, vec![query]).await?.concat();
+    let neighbors = Found { published: &published, hits };
     let (word, min_count) = (word.into_string(), candidates.min_count(&published));
-    Ok(Answer::new(&published, Neighbors { word, min_count, neighbors }))
+    Ok(Answer::new(&published, Neighbors { word, min_count, neighbors }).into_response())
 }
 
 type Words = List<Word, 0, MAX_QUERIES>;
@@ -93,18 +96,19 @@ pub struct WordsOrVectors {
 
 /// Neighbors for a batch
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ManyNeighbors {
+pub struct ManyNeighbors<'a> {
     /// Minimum count of the neighbors
     pub min_count: u64,
     /// One result per word or vector, in the same order
-    pub results: Vec<WordResult<NeighborList>>,
+    pub results: Vec<WordResult<NeighborList<'a>>>,
 }
 
 /// Nearest neighbors
 #[derive(Debug, Serialize, ToSchema)]
-pub struct NeighborList {
+pub struct NeighborList<'a> {
     /// The neighbors, nearest first
-    pub neighbors: Vec<NeighborInfo>,
+    #[schema(value_type = Vec<NeighborInfo>)]
+    pub neighbors: Found<'a>,
 }
 
 /// Nearest neighbors of many words or vectors
@@ -113,13 +117,16 @@ pub struct NeighborList {
 /// an error in its result.
 #[utoipa::path(
     post, path = "/v1/neighbors", tag = "queries", request_body = WordsOrVectors,
-    responses((status = 200, body = Answer<ManyNeighbors>)), security(("token" = ["read"]))
+    responses((status = 200, body = Answer<ManyNeighbors<'_>>))
 )]
 pub async fn of_many(
     State(service): State<Arc<Service>>,
+    work: Work,
     Body(WordsOrVectors { words, vectors, n, min_count, top }): Body<WordsOrVectors>,
-) -> Result<Json<Answer<ManyNeighbors>>, ApiError> {
+) -> Result<Response, ApiError> {
     let n = answers(n);
+    // A few batches at a time: each holds its version and what was found.
+    let turn = work.turn().await;
     let published = service.published();
     let dimensions = published.embeddings.dimensions();
     let (asked, mut names): (Vec<Result<embeddings::Query<'static>, ApiError>>, _) = match (words, vectors) {
@@ -143,15 +150,20 @@ pub async fn of_many(
     let rows = candidates.rows(&published.embeddings);
     let queries = asked.iter().flatten().cloned();
     let queries = queries.map(|query| query.among(rows.clone())).collect();
-    let mut found = service.search.search(&published, queries).await?.into_iter();
-    let result = |asked: Result<embeddings::Query<'static>, ApiError>| {
-        let list = asked.map(|_| NeighborInfo::list(&published, &found.next().unwrap_or_default()));
-        let result = list.map(|neighbors| NeighborList { neighbors }).into();
-        WordResult { word: names.next().map(Word::into_string), result }
+    let found = service.search.search(work.client, &published, queries).await?;
+    // Looking the words up and writing them takes a while, too.
+    let write = move |_: &_| {
+        let mut found = found.into_iter();
+        let result = |asked: Result<embeddings::Query<'static>, ApiError>| {
+            let list = asked.map(|_| Found { published: &published, hits: found.next().unwrap_or_default() });
+            let result = list.map(|neighbors| NeighborList { neighbors }).into();
+            WordResult { word: names.next().map(Word::into_string), result }
+        };
+        let results = asked.into_iter().map(result).collect();
+        let min_count = candidates.min_count(&published);
+        answer::write(&work, &Answer::new(&published, ManyNeighbors { min_count, results }))
     };
-    let results = asked.into_iter().map(result).collect();
-    let min_count = candidates.min_count(&published);
-    Ok(Answer::new(&published, ManyNeighbors { min_count, results }))
+    turn.run(write).await
 }
 
 fn about_word(published: &Published, word: &Word, n: usize) -> Result<embeddings::Query<'static>, ApiError> {

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::MAX_QUERIES;
 use crate::http::ApiError;
-use crate::http::answer::{Answer, Json, Results, answer, row_of};
+use crate::http::answer::{Answer, Json, Results, compute, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
+use crate::http::lanes::{Cancel, Work};
 use crate::published::Published;
 use crate::service::Service;
 
@@ -50,18 +52,18 @@ pub struct Fit {
     responses(
         (status = 200, body = Answer<OddWord>),
         (status = 404, description = "A word is not in the vocabulary")
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn one(
     State(service): State<Arc<Service>>,
+    work: Work,
     Parameters(Query { word: List(words) }): Parameters<Query>,
 ) -> Result<Json<Answer<OddWord>>, ApiError> {
-    let work = move |published: &Published| {
-        words.iter().try_for_each(|word| row_of(published, word.as_str()).map(drop))?;
-        find(published, &words)
-    };
-    answer(&service, work).await
+    let published = service.published();
+    for word in &words {
+        find_row(&work, &published, word.as_str()).await?;
+    }
+    Ok(Answer::new(&published, find(&published, &words)?))
 }
 
 type Batch = List<Words, 0, MAX_QUERIES>;
@@ -80,15 +82,21 @@ pub struct OddOneOutQuestions {
 /// A list with an unknown word has an error in its result.
 #[utoipa::path(
     post, path = "/v1/odd-one-out", tag = "queries", request_body = OddOneOutQuestions,
-    responses((status = 200, body = Answer<Results<OddWord>>)), security(("token" = ["read"]))
+    responses((status = 200, body = Answer<Results<OddWord>>))
 )]
 pub async fn many(
     State(service): State<Arc<Service>>,
+    work: Work,
     Body(OddOneOutQuestions { questions: List(questions) }): Body<OddOneOutQuestions>,
-) -> Result<Json<Answer<Results<OddWord>>>, ApiError> {
-    let work =
-        move |published: &Published| Ok(questions.iter().map(|List(words)| find(published, words)).collect());
-    answer(&service, work).await
+) -> Result<Response, ApiError> {
+    let make = move |published: &Arc<Published>, cancel: &Cancel| {
+        let find = |List(words): &Words| {
+            cancel.check()?;
+            find(published, words)
+        };
+        Ok(questions.iter().map(find).collect::<Results<_>>())
+    };
+    compute(&work, &service, make).await
 }
 
 fn find(published: &Published, words: &[Word]) -> Result<OddWord, ApiError> {

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::MAX_QUERIES;
 use crate::http::ApiError;
-use crate::http::answer::{Answer, Json, Results, answer, row_of};
+use crate::http::answer::{Answer, Json, Results, compute, find_row};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
+use crate::http::lanes::Work;
 use crate::published::Published;
 use crate::service::Service;
 
@@ -43,19 +45,18 @@ pub struct PairSimilarity {
     responses(
         (status = 200, body = Answer<PairSimilarity>),
         (status = 404, description = "A word is not in the vocabulary")
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn one(
     State(service): State<Arc<Service>>,
+    work: Work,
     Parameters(Query { a, b }): Parameters<Query>,
 ) -> Result<Json<Answer<PairSimilarity>>, ApiError> {
-    let work = move |published: &Published| {
-        row_of(published, a.as_str())?;
-        row_of(published, b.as_str())?;
-        compare(published, a, b)
-    };
-    answer(&service, work).await
+    let published = service.published();
+    for word in [&a, &b] {
+        find_row(&work, &published, word.as_str()).await?;
+    }
+    Ok(Answer::new(&published, compare(&published, a, b)?))
 }
 
 type Batch = List<List<Word, 2, 2>, 0, MAX_QUERIES>;
@@ -74,20 +75,21 @@ pub struct Pairs {
 /// A pair with an unknown word has an error in its result.
 #[utoipa::path(
     post, path = "/v1/similarity", tag = "queries", request_body = Pairs,
-    responses((status = 200, body = Answer<Results<PairSimilarity>>)), security(("token" = ["read"]))
+    responses((status = 200, body = Answer<Results<PairSimilarity>>))
 )]
 pub async fn many(
     State(service): State<Arc<Service>>,
+    work: Work,
     Body(Pairs { pairs: List(pairs) }): Body<Pairs>,
-) -> Result<Json<Answer<Results<PairSimilarity>>>, ApiError> {
-    let work = move |published: &Published| {
+) -> Result<Response, ApiError> {
+    let make = move |published: &Arc<Published>, _: &_| {
         let compare = |List(words): List<Word, 2, 2>| {
             let [a, b] = <[Word; 2]>::try_from(words).expect("the list has exactly two words");
             compare(published, a, b)
         };
-        Ok(pairs.into_iter().map(compare).collect())
+        Ok(pairs.into_iter().map(compare).collect::<Results<_>>())
     };
-    answer(&service, work).await
+    compute(&work, &service, make).await
 }
 
 fn compare(published: &Published, a: Word, b: Word) -> Result<PairSimilarity, ApiError> {

@@ -10,8 +10,9 @@ use utoipa::ToSchema;
 
 use super::MAX_QUERIES;
 use crate::http::ApiError;
-use crate::http::answer::{Answer, WordResult, compute, row_of};
+use crate::http::answer::{self, Answer, WordResult, find_row};
 use crate::http::extract::{Json as Body, List, Path, Word};
+use crate::http::lanes::Work;
 use crate::published::Published;
 use crate::service::Service;
 
@@ -33,24 +34,21 @@ pub struct OneVector {
     responses(
         (status = 200, content((Answer<OneVector> = "application/json"), (Vec<u8> = "application/octet-stream"))),
         (status = 404, description = "The word is not in the vocabulary")
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn one(
     State(service): State<Arc<Service>>,
+    work: Work,
     Path(word): Path<Word>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let published = service.published();
-    compute(move || {
-        let row = row_of(&published, word.as_str())?;
-        let vector = published.embeddings.checked_vector(row)?.into_owned();
-        if wants_bytes(&headers) {
-            return Ok(bytes(&published, &vector));
-        }
-        Ok(Answer::new(&published, OneVector { word: word.into_string(), vector }).into_response())
-    })
-    .await
+    let row = find_row(&work, &published, word.as_str()).await?;
+    let vector = published.embeddings.checked_vector(row)?.into_owned();
+    if wants_bytes(&headers) {
+        return Ok(bytes(&published, &vector));
+    }
+    Ok(Answer::new(&published, OneVector { word: word.into_string(), vector }).into_response())
 }
 
 type Words = List<Word, 0, MAX_QUERIES>;
@@ -92,17 +90,21 @@ pub struct Vector {
     responses(
         (status = 200, content((Answer<ManyVectors> = "application/json"), (Vec<u8> = "application/octet-stream"))),
         (status = 404, description = "Bytes were requested and a word is not in the vocabulary")
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn many(
     State(service): State<Arc<Service>>,
+    work: Work,
     headers: HeaderMap,
     Body(Batch { words: List(words), normalize }): Body<Batch>,
 ) -> Result<Response, ApiError> {
-    let published = service.published();
-    compute(move || {
-        let find = |word: &Word| vector(&published, word.as_str(), normalize);
+    let own = work.clone();
+    work.run(move |cancel| {
+        let published = service.published();
+        let find = |word: &Word| {
+            cancel.check()?;
+            vector(&published, word.as_str(), normalize)
+        };
         if wants_bytes(&headers) {
             let vectors = words.iter().map(find).collect::<Result<Vec<_>, _>>()?;
             return Ok(bytes(&published, &vectors.concat()));
@@ -113,7 +115,7 @@ pub async fn many(
         };
         let dimensions = published.embeddings.dimensions();
         let results = words.into_iter().map(result).collect();
-        Ok(Answer::new(&published, ManyVectors { dimensions, results }).into_response())
+        answer::write(&own, &Answer::new(&published, ManyVectors { dimensions, results }))
     })
     .await
 }

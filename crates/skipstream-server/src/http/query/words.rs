@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, Candidates, MinCount, Top, answers};
 use crate::http::ApiError;
-use crate::http::answer::{Answer, Json, WordInfo, answer, row_of};
+use crate::http::answer::{Answer, Json, WordInfo, compute, find_row};
 use crate::http::extract::{Parameters, Path, Word};
+use crate::http::lanes::Work;
 use crate::published::Published;
 use crate::service::Service;
 
@@ -45,19 +47,20 @@ pub struct Words {
 /// The most frequent words, optionally with a prefix
 #[utoipa::path(
     get, path = "/v1/words", tag = "queries", params(Query),
-    responses((status = 200, body = Answer<Words>)), security(("token" = ["read"]))
+    responses((status = 200, body = Answer<Words>))
 )]
 pub async fn complete(
     State(service): State<Arc<Service>>,
+    work: Work,
     Parameters(Query { prefix, n, min_count, top }): Parameters<Query>,
-) -> Result<Json<Answer<Words>>, ApiError> {
+) -> Result<Response, ApiError> {
     let (length, limit) = (prefix.chars().count(), Word::MAX_CHARACTERS);
     if length > limit {
         return Err(ApiError::bad_request(format!("prefix has {length} characters; the limit is {limit}")));
     }
     let n = answers(n);
     let candidates = Candidates { min_count, top };
-    let work = move |published: &Published| {
+    let make = move |published: &Arc<Published>, _: &_| {
         let rows = candidates.rows(&published.embeddings);
         let rows: Vec<usize> = if prefix.is_empty() {
             rows.take(n).collect()
@@ -73,7 +76,7 @@ pub async fn complete(
         let words = rows.into_iter().map(|row| WordInfo::new(published, row)).collect();
         Ok(Words { min_count: candidates.min_count(published), words })
     };
-    answer(&service, work).await
+    compute(&work, &service, make).await
 }
 
 /// A word and its share of the text
@@ -92,17 +95,15 @@ pub struct OneWord {
     responses(
         (status = 200, body = Answer<OneWord>),
         (status = 404, description = "The word is not in the vocabulary")
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn word(
     State(service): State<Arc<Service>>,
+    work: Work,
     Path(word): Path<Word>,
 ) -> Result<Json<Answer<OneWord>>, ApiError> {
-    let work = move |published: &Published| {
-        let info = WordInfo::new(published, row_of(published, word.as_str())?);
-        let share = info.count as f64 / published.progress.tokens.max(1) as f64;
-        Ok(OneWord { info, share })
-    };
-    answer(&service, work).await
+    let published = service.published();
+    let info = WordInfo::new(&published, find_row(&work, &published, word.as_str()).await?);
+    let share = info.count as f64 / published.progress.tokens.max(1) as f64;
+    Ok(Answer::new(&published, OneWord { info, share }))
 }

@@ -92,13 +92,13 @@ pub struct TextAccepted {
     ),
     responses(
         (status = 200, body = TextAccepted),
+        (status = 408, description = "The upload has paused for too long"),
         (status = 409, description = "The key was used with different lines, or is in use"),
         (status = 413, description = "The body or a line is too long"),
         (status = 415, description = "The body is not text, or its type or encoding is not supported"),
         (status = 429, description = "The queue is full; retry after the time in Retry-After"),
         (status = 507, description = "The disk is full")
-    ),
-    security(("token" = ["write"]))
+    )
 )]
 pub async fn send(
     State(service): State<Arc<Service>>,

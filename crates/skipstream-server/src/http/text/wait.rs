@@ -54,8 +54,7 @@ pub struct Learned {
         (status = 200, body = Answer<Learned>, description = "The current version contains the line"),
         (status = 202, body = Answer<Learned>, description = "Timeout: the line is not learned yet"),
         (status = 404, description = "There is no line with this number")
-    ),
-    security(("token" = ["read"]))
+    )
 )]
 pub async fn wait(
     State(service): State<Arc<Service>>,

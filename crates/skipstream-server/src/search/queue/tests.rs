@@ -3,6 +3,7 @@ use skipstream::embeddings::{AnalogyRule, Neighbor};
 use super::*;
 use crate::search::pending::MAX_WAITING;
 use crate::search::testing::published;
+use crate::turns::testing::client;
 
 fn hits(neighbors: &[Neighbor<'_>]) -> Vec<Hit> {
     neighbors.iter().map(|neighbor| (neighbor.row, neighbor.similarity)).collect()
@@ -16,7 +17,7 @@ async fn answers_are_those_of_the_embeddings() {
     queries.push(embeddings.analogy_query([3, 4, 5], 7, AnalogyRule::Add));
     queries.push(embeddings.analogy_query([3, 4, 5], 7, AnalogyRule::Multiply));
     queries.push(Query::nearest(vec![0.25; 20], 4));
-    let answers = SearchQueue::default().search(&published, queries.clone()).await.unwrap();
+    let answers = SearchQueue::default().search(client(1), &published, queries.clone()).await.unwrap();
     assert_eq!(answers.len(), queries.len());
     for (query, answer) in queries.iter().zip(answers) {
         assert_eq!(answer, hits(&embeddings.search(query).unwrap()));
@@ -32,7 +33,7 @@ async fn concurrent_queries_get_their_own_answers() {
             let (queue, published) = (queue.clone(), both[number % 2].clone());
             tokio::spawn(async move {
                 let queries = vec![Query::neighbors(number, 3)];
-                let answers = queue.search(&published, queries).await.unwrap();
+                let answers = queue.search(client(1), &published, queries).await.unwrap();
                 let word = published.embeddings.word(number);
                 let alone = published.embeddings.neighbors(word, 3).unwrap();
                 assert_eq!(answers[0], hits(&alone));
@@ -49,21 +50,21 @@ async fn concurrent_queries_get_their_own_answers() {
 async fn an_invalid_vector_is_rejected() {
     let published = published(5, 3);
     let queue = SearchQueue::default();
-    let refused = queue.search(&published, vec![Query::nearest(vec![1.0; 2], 1)]).await;
+    let refused = queue.search(client(1), &published, vec![Query::nearest(vec![1.0; 2], 1)]).await;
     assert_eq!(
         refused.unwrap_err().to_string(),
         "the query vector has 2 values; the embeddings have 3 dimensions"
     );
-    let refused = queue.search(&published, vec![Query::nearest(vec![f32::NAN; 3], 1)]).await;
+    let refused = queue.search(client(1), &published, vec![Query::nearest(vec![f32::NAN; 3], 1)]).await;
     assert_eq!(refused.unwrap_err().to_string(), "value 1 of the query vector is NaN; it must be finite");
-    assert!(queue.search(&published, Vec::new()).await.unwrap().is_empty());
+    assert!(queue.search(client(1), &published, Vec::new()).await.unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn more_queries_than_the_queue_holds_are_rejected() {
     let published = published(5, 3);
     let queries = vec![Query::neighbors(1, 1); MAX_WAITING + 1];
-    let refused = SearchQueue::default().search(&published, queries).await;
+    let refused = SearchQueue::default().search(client(1), &published, queries).await;
     assert!(matches!(refused, Err(Error::Busy { waiting: 0, limit: MAX_WAITING })));
 }
 
@@ -72,13 +73,14 @@ async fn a_closed_queue_rejects() {
     let published = published(5, 3);
     let queue = SearchQueue::default();
     queue.pending.close();
-    let refused = queue.search(&published, vec![Query::neighbors(1, 1)]).await;
+    let refused = queue.search(client(1), &published, vec![Query::neighbors(1, 1)]).await;
     assert!(matches!(refused, Err(Error::Stopping)));
 }
 
 #[tokio::test]
 async fn no_words_have_no_neighbors() {
     let published = published(0, 3);
-    let answers = SearchQueue::default().search(&published, vec![Query::nearest(vec![1.0; 3], 5)]).await;
+    let answers =
+        SearchQueue::default().search(client(1), &published, vec![Query::nearest(vec![1.0; 3], 5)]).await;
     assert_eq!(answers.unwrap(), [Vec::new()]);
 }
