@@ -77,7 +77,10 @@ impl Server {
         // Before the learner, so that it sees every published version.
         let mut threads = vec![monitor::start(service.clone())?];
         #[cfg(feature = "usearch")]
-        threads.extend(search::start_indexer(service.clone())?);
+        threads.extend({
+            let (index, publications) = (service.settings.index, service.publications());
+            search::start_indexer(&service.search, index, &service.lifecycle, publications)?
+        });
         let learner = learn::start(service.clone(), model)?;
         threads.extend(sources::start(&service)?);
         Ok(Server { service, learner, threads, listener, runtime })
@@ -91,6 +94,12 @@ impl Server {
     /// The address it listens on.
     pub fn address(&self) -> Result<SocketAddr> {
         Ok(self.listener.local_addr()?)
+    }
+
+    /// A function that stops the service, from any thread.
+    pub fn stopper(&self) -> impl Fn() + Send + use<> {
+        let lifecycle = self.service.lifecycle.clone();
+        move || lifecycle.stop()
     }
 
     /// From now on, SIGTERM drains and then stops the service, and SIGINT (Ctrl-C) stops it without draining. A second

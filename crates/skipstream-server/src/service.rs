@@ -72,7 +72,7 @@ impl Service {
         Arc::new(Service {
             settings,
             log,
-            search: SearchQueue::default(),
+            search: SearchQueue::new(&lifecycle),
             maps: Maps::default(),
             snapshots,
             movers: Movers::default(),

@@ -9,15 +9,16 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use arc_swap::ArcSwapOption;
 use skipstream::embeddings::{Combine, Query, Term, cosines};
+use tokio::sync::watch;
 use usearch::{IndexOptions, MetricKind, ScalarKind};
 
-use super::Hit;
+use super::{Hit, SearchQueue};
 use crate::error::{Error, Result};
+use crate::lifecycle::Lifecycle;
 use crate::published::Published;
-use crate::service::Service;
 use crate::settings::Index;
-use crate::threads;
 
 /// Smaller vocabularies are searched exactly, which takes a few milliseconds.
 pub(super) const MIN_WORDS: usize = 20_000;
@@ -141,32 +142,42 @@ fn failed(error: impl std::fmt::Display) -> Error {
     Error::Failed(format!("the index of neighbors: {error}"))
 }
 
-/// Starts the thread if the index is `hnsw`. It ends when the service stops.
-pub fn start(service: Arc<Service>) -> Result<Option<JoinHandle<()>>> {
-    if service.settings.index != Index::Hnsw {
+/// Starts the thread if the index is `hnsw`: it builds graphs of published versions, which the queue uses. It ends when the
+/// service stops.
+pub fn start(
+    queue: &SearchQueue,
+    index: Index,
+    lifecycle: &Lifecycle,
+    publications: watch::Receiver<Arc<Published>>,
+) -> Result<Option<JoinHandle<()>>> {
+    if index != Index::Hnsw {
         return Ok(None);
     }
-    service.lifecycle.clone().spawn_async("indexer", move || async move { run(&service).await }).map(Some)
+    let (graph, own) = (queue.graph(), lifecycle.clone());
+    lifecycle.spawn_async("indexer", move || async move { run(&graph, &own, publications).await }).map(Some)
 }
 
-async fn run(service: &Service) {
-    let mut publications = service.publications();
+async fn run(
+    newest: &ArcSwapOption<Graph>,
+    lifecycle: &Lifecycle,
+    mut publications: watch::Receiver<Arc<Published>>,
+) {
     publications.mark_changed();
     loop {
         tokio::select! {
             biased;
-            () = service.lifecycle.stopping() => return,
+            () = lifecycle.stopping() => return,
             changed = publications.changed() => if changed.is_err() { return },
         }
         let published = publications.borrow_and_update().clone();
         if published.embeddings.len() < MIN_WORDS {
             continue;
         }
-        let rest = match Graph::new(&published, || !service.is_stopping()) {
+        let rest = match Graph::new(&published, || !lifecycle.is_stopping()) {
             Ok(Some(graph)) => {
                 let took = graph.took;
                 tracing::info!(words = published.embeddings.len(), ?took, "built an index of neighbors");
-                service.search.use_graph(graph);
+                newest.store(Some(Arc::new(graph)));
                 took * REST_TIMES
             }
             Ok(None) => return,
@@ -179,7 +190,7 @@ async fn run(service: &Service) {
         drop(published);
         tokio::select! {
             biased;
-            () = service.lifecycle.stopping() => return,
+            () = lifecycle.stopping() => return,
             () = tokio::time::sleep(rest.max(SHORTEST_REST)) => {}
         }
     }

@@ -62,14 +62,14 @@ struct Line {
 }
 
 impl Pending {
-    /// Accepts all queries of a group, or none of them.
-    pub fn push(&self, client: IpAddr, group: Group) -> Result<()> {
+    /// Accepts all queries of a group, or none of them. Returns false if the queue is closed.
+    pub fn push(&self, client: IpAddr, group: Group) -> Result<bool> {
         if group.waiting.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         let mut line = self.lock();
         if line.closed {
-            return Err(Error::Stopping);
+            return Ok(false);
         }
         let own = line.groups.iter().filter(|(other, _)| *other == client);
         let waiting: usize = own.map(|(_, group)| group.waiting.len()).sum();
@@ -78,7 +78,7 @@ impl Pending {
         }
         line.push(client, group, Instant::now());
         self.changed.notify_one();
-        Ok(())
+        Ok(true)
     }
 
     /// Waits for the next pass; `None` after the queue was closed.
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(message, "4 queries are waiting; the limit is 4096");
         assert_eq!(pending.waiting(), 4);
         pending.close();
-        assert!(matches!(pending.push(client(1), group(&published, 1).0), Err(Error::Stopping)));
+        assert!(!pending.push(client(1), group(&published, 1).0).unwrap());
         assert!(pending.next().is_none());
     }
 }

@@ -11,9 +11,9 @@ use tokio::sync::oneshot;
 
 use super::Hit;
 use super::pending::{Group, Pending, Waiting};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::lifecycle::Lifecycle;
 use crate::published::Published;
-use crate::threads;
 
 /// The queue of queries. Its own thread answers them, so that searches delay only one another, and queries that arrive close
 /// together share a pass over the vectors.
@@ -23,29 +23,35 @@ use crate::threads;
 #[derive(Debug)]
 pub struct SearchQueue {
     pending: Arc<Pending>,
+    lifecycle: Lifecycle,
     thread: Option<JoinHandle<()>>,
     #[cfg(feature = "usearch")]
     graph: Arc<arc_swap::ArcSwapOption<super::graph::Graph>>,
 }
 
-impl Default for SearchQueue {
-    fn default() -> SearchQueue {
+impl SearchQueue {
+    /// An empty queue. Its thread is one of the lifecycle; if it ends, queries are rejected.
+    pub fn new(lifecycle: &Lifecycle) -> SearchQueue {
         let pending = Arc::new(Pending::default());
         #[cfg(feature = "usearch")]
         let graph = Arc::new(arc_swap::ArcSwapOption::empty());
         let answering = {
-            let pending = pending.clone();
+            let pending = CloseOnDrop(pending.clone());
             #[cfg(feature = "usearch")]
             let graph = graph.clone();
+            #[cfg(test)]
+            let lifecycle = lifecycle.clone();
             move || {
-                while let Some(pass) = pending.next() {
+                while let Some(pass) = pending.0.next() {
+                    #[cfg(test)]
+                    lifecycle.die_if_doomed(SEARCH);
                     #[cfg(feature = "usearch")]
                     let pass = answer_by_graph(pass, graph.load_full().as_deref());
                     answer(pass);
                 }
             }
         };
-        let thread = threads::spawn("search", answering);
+        let thread = lifecycle.spawn(SEARCH, answering);
         if let Err(error) = &thread {
             // The queue rejects queries then, and the rest of the service goes on.
             tracing::error!(%error, "neighbor queries are rejected");
@@ -53,14 +59,13 @@ impl Default for SearchQueue {
         }
         SearchQueue {
             pending,
+            lifecycle: lifecycle.clone(),
             thread: thread.ok(),
             #[cfg(feature = "usearch")]
             graph,
         }
     }
-}
 
-impl SearchQueue {
     /// The answers to some queries, in their order, the best first. They are those of
     /// [`Embeddings::search`](skipstream::Embeddings::search).
     ///
@@ -80,18 +85,32 @@ impl SearchQueue {
             waiting.push_back(Waiting { query, reply: sender });
             replies.push(reply);
         }
-        self.pending.push(client, Group { published: published.clone(), waiting })?;
+        if !self.pending.push(client, Group { published: published.clone(), waiting })? {
+            return Err(self.lifecycle.gone(SEARCH));
+        }
         let mut answers = Vec::with_capacity(replies.len());
         for reply in replies {
-            answers.push(reply.await.map_err(|_| Error::Stopping)?);
+            answers.push(reply.await.map_err(|_| self.lifecycle.gone(SEARCH))?);
         }
         Ok(answers)
     }
 
-    /// Uses a graph to find neighbors from now on.
+    /// The graph that finds neighbors, if there is one.
     #[cfg(feature = "usearch")]
-    pub(super) fn use_graph(&self, graph: super::graph::Graph) {
-        self.graph.store(Some(Arc::new(graph)));
+    pub(super) fn graph(&self) -> Arc<arc_swap::ArcSwapOption<super::graph::Graph>> {
+        self.graph.clone()
+    }
+}
+
+/// The name of the thread.
+const SEARCH: &str = "search";
+
+/// Rejects queries when the thread ends, also by a panic.
+struct CloseOnDrop(Arc<Pending>);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 

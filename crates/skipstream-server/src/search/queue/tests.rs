@@ -1,6 +1,7 @@
 use skipstream::embeddings::{AnalogyRule, Neighbor};
 
 use super::*;
+use crate::error::Error;
 use crate::search::pending::MAX_WAITING;
 use crate::search::testing::published;
 use crate::turns::testing::client;
@@ -17,7 +18,8 @@ async fn answers_are_those_of_the_embeddings() {
     queries.push(embeddings.analogy_query([3, 4, 5], 7, AnalogyRule::Add));
     queries.push(embeddings.analogy_query([3, 4, 5], 7, AnalogyRule::Multiply));
     queries.push(Query::nearest(vec![0.25; 20], 4));
-    let answers = SearchQueue::default().search(client(1), &published, queries.clone()).await.unwrap();
+    let answers =
+        SearchQueue::new(&Lifecycle::default()).search(client(1), &published, queries.clone()).await.unwrap();
     assert_eq!(answers.len(), queries.len());
     for (query, answer) in queries.iter().zip(answers) {
         assert_eq!(answer, hits(&embeddings.search(query).unwrap()));
@@ -26,7 +28,7 @@ async fn answers_are_those_of_the_embeddings() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_queries_get_their_own_answers() {
-    let queue = Arc::new(SearchQueue::default());
+    let queue = Arc::new(SearchQueue::new(&Lifecycle::default()));
     let both = [published(300, 10), published(300, 10)];
     let tasks: Vec<_> = (0..200)
         .map(|number| {
@@ -49,7 +51,7 @@ async fn concurrent_queries_get_their_own_answers() {
 #[tokio::test]
 async fn an_invalid_vector_is_rejected() {
     let published = published(5, 3);
-    let queue = SearchQueue::default();
+    let queue = SearchQueue::new(&Lifecycle::default());
     let refused = queue.search(client(1), &published, vec![Query::nearest(vec![1.0; 2], 1)]).await;
     assert_eq!(
         refused.unwrap_err().to_string(),
@@ -64,15 +66,22 @@ async fn an_invalid_vector_is_rejected() {
 async fn more_queries_than_the_queue_holds_are_rejected() {
     let published = published(5, 3);
     let queries = vec![Query::neighbors(1, 1); MAX_WAITING + 1];
-    let refused = SearchQueue::default().search(client(1), &published, queries).await;
+    let refused = SearchQueue::new(&Lifecycle::default()).search(client(1), &published, queries).await;
     assert!(matches!(refused, Err(Error::Busy { waiting: 0, limit: MAX_WAITING })));
 }
 
 #[tokio::test]
-async fn a_closed_queue_rejects() {
+async fn a_queue_whose_thread_has_ended_rejects() {
     let published = published(5, 3);
-    let queue = SearchQueue::default();
-    queue.pending.close();
+    let lifecycle = Lifecycle::default();
+    let queue = SearchQueue::new(&lifecycle);
+    lifecycle.kill(SEARCH);
+    for _ in 0..2 {
+        let refused = queue.search(client(1), &published, vec![Query::neighbors(1, 1)]).await.unwrap_err();
+        assert!(refused.to_string().contains("the thread `search` has ended"), "{refused}");
+    }
+    assert!(lifecycle.problem().is_some());
+    lifecycle.stop();
     let refused = queue.search(client(1), &published, vec![Query::neighbors(1, 1)]).await;
     assert!(matches!(refused, Err(Error::Stopping)));
 }
@@ -80,7 +89,8 @@ async fn a_closed_queue_rejects() {
 #[tokio::test]
 async fn no_words_have_no_neighbors() {
     let published = published(0, 3);
-    let answers =
-        SearchQueue::default().search(client(1), &published, vec![Query::nearest(vec![1.0; 3], 5)]).await;
+    let answers = SearchQueue::new(&Lifecycle::default())
+        .search(client(1), &published, vec![Query::nearest(vec![1.0; 3], 5)])
+        .await;
     assert_eq!(answers.unwrap(), [Vec::new()]);
 }
