@@ -4,12 +4,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body::Body;
+use http_body_util::BodyExt;
 use tokio::time::timeout;
 
 use super::ApiError;
@@ -20,7 +22,7 @@ use super::limits::{Limits, busy};
 use super::memory::Share;
 use super::routes::{Admission, Rules};
 use crate::places;
-use crate::settings::ServeSettings;
+use crate::settings::{SHORT_BYTES, ServeSettings};
 
 /// Marks a request on a connection beyond the limit.
 #[derive(Clone, Copy, Debug)]
@@ -76,19 +78,44 @@ pub async fn pass(
         return ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", message).into_response();
     };
     // A long answer was counted while it was made.
-    let answer = match response.extensions_mut().remove::<Arc<Share>>() {
-        Some(counted) => counted,
+    let answer = response.extensions_mut().remove::<Arc<Share>>();
+    let response = match counted(response, answer, &work).await {
+        Ok(response) => response,
+        Err(error) => return error.into_response(),
+    };
+    // The memory of the request is free now.
+    on_body_end(response, move |_| drop(admitted))
+}
+
+/// Binds a long answer to the memory that it takes. The connection drops a body as soon as it has all of its bytes, and
+/// keeps those until they are sent; so the bytes own the memory.
+async fn counted(response: Response, answer: Option<Arc<Share>>, work: &Work) -> Result<Response, ApiError> {
+    let length = response.body().size_hint().exact().unwrap_or_default() as usize;
+    if length <= SHORT_BYTES {
+        return Ok(response);
+    }
+    let share = match answer {
+        Some(share) => share,
         None => {
-            let mut answer = work.answer();
-            let length = response.body().size_hint().exact().unwrap_or_default();
-            if let Err(error) = answer.grow_to(length as usize) {
-                return error.into_response();
-            }
-            Arc::new(answer)
+            let mut share = work.answer();
+            share.grow_to(length)?;
+            Arc::new(share)
         }
     };
-    // Both are held until the response is sent; the memory of the request is free now.
-    on_body_end(response, move |_| drop((admitted, answer)))
+    let (head, body) = response.into_parts();
+    let bytes = body.collect().await.map_err(ApiError::internal)?.to_bytes();
+    Ok(Response::from_parts(head, Bytes::from_owner(Counted { bytes, _share: share }).into()))
+}
+
+struct Counted {
+    bytes: Bytes,
+    _share: Arc<Share>,
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// Handlers take their work as a parameter.
@@ -147,7 +174,7 @@ mod tests {
         let (role, lane, body) = (None, Lane::Cpu, BodyLimit::None);
         let rules = Rules { role, lane, body, has_timeout: true, admission: Admission::Limited };
         let layer = from_fn_with_state((gate.clone(), rules), pass);
-        let router: Router = Router::new().route("/", get(|| async { vec![0u8; 30 << 20] })).layer(layer);
+        let router: Router = Router::new().route("/", get(|| async { vec![0u8; 15 << 20] })).layer(layer);
         let ask = async || {
             let request = Request::get("/").body(axum::body::Body::empty()).unwrap();
             router.clone().oneshot(request).await.unwrap()
@@ -156,7 +183,8 @@ mod tests {
         for _ in 0..4 {
             let response = ask().await;
             assert_eq!(response.status(), 200);
-            unread.push(response);
+            // The connection has the bytes, and not the body any more.
+            unread.push(response.into_body().frame().await.unwrap().unwrap());
         }
         let refused = ask().await;
         assert_eq!(

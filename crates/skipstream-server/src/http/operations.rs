@@ -217,7 +217,11 @@ pub async fn healthz() -> &'static str {
 /// Readiness: the service learns, stores text and is not shutting down
 #[utoipa::path(
     get, path = "/readyz", tag = "operations",
-    responses((status = 200, body = str), (status = 507, description = "The disk is full"))
+    responses(
+        (status = 200, body = str),
+        (status = 503, description = "The reason"),
+        (status = 507, description = "The disk is full")
+    )
 )]
 pub async fn readyz(State(service): State<Arc<Service>>) -> Result<&'static str, ApiError> {
     service.check()?;
