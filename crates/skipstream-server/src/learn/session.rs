@@ -32,6 +32,10 @@ const CHECKPOINT_PAUSE: Duration = Duration::from_secs(10);
 /// The maximum number of marks in the word times: 16 MiB.
 const MARKS: usize = 1 << 20;
 
+/// The problem of a diverged model.
+const DIVERGED: &str =
+    "the model has diverged: a value is infinite or NaN; the last good version answers queries";
+
 pub struct Session {
     service: Arc<Service>,
     model: Model,
@@ -316,7 +320,12 @@ impl Session {
 
     fn fail(&self, error: &Error) {
         tracing::error!(%error, "could not learn text; it stays in the log");
-        let problem = format!("could not learn text: {}", error.without_path());
+        let problem = if is_diverged(error) {
+            // Anyone may read this, and the error names a word.
+            DIVERGED.to_owned()
+        } else {
+            format!("could not learn text: {}", error.without_path())
+        };
         self.service.lifecycle.set_problem(Task::Learn, Some(problem));
         self.report();
     }
