@@ -73,7 +73,14 @@ pub fn run(torture: &Torture, _options: &Options, report: &mut Report) -> Result
         );
     }
     for fault in &ERRORS {
-        report.outcome(&format!("serve, {} for a while", fault.name), serving(torture, *fault), |lines| {
+        report.outcome(
+            &format!("rollback, {} at each file call", fault.name),
+            rolling_back(torture, *fault),
+            |runs| format!("{runs} runs; it happened, or failed with a message"),
+        );
+    }
+    for fault in &ERRORS {
+        report.outcome(&format!("serve, {} at single calls and for a while", fault.name), serving(torture, *fault), |lines| {
             format!("it stayed up, refused text, and went on; {lines} acknowledged lines were learned exactly once")
         });
     }
@@ -186,7 +193,40 @@ fn exporting(torture: &Torture, fault: Fault) -> Result<u64> {
     unreachable!("a program makes a limited number of calls")
 }
 
-/// The disk fails while the service runs, and recovers.
+/// A rollback fails whole, or says that it may not be on disk.
+fn rolling_back(torture: &Torture, fault: Fault) -> Result<u64> {
+    let texts = TempDir::new()?;
+    let [old, new] =
+        [Source::File, Source::Several].map(|source| Job::new(torture, source, texts.path(), ""));
+    let (old, new) = (old?.undisturbed, new?.undisturbed);
+    let roll_back = |plan: &Plan| -> Result<(bool, u64)> {
+        let folder = TempDir::new()?;
+        let model = folder.path().canonicalize()?.join("m.safetensors");
+        fs::write(&model, &new)?;
+        fs::write(model.with_file_name("m.safetensors.previous"), &old)?;
+        let shim = Shim::new(folder.path())?;
+        let mut command = torture.program.command("rollback --model");
+        command.arg(&model);
+        shim.attach(&mut command, Some(plan))?;
+        let failed = said(&command.output()?, fault.message)?;
+        let found = fs::read(&model)?;
+        ensure!(found == old || (failed && found == new), "the rollback did not happen");
+        Ok((failed, shim.calls()?))
+    };
+    let (failed, _) = roll_back(&Plan { kinds: Kind::Sync.bit(), ..plan(fault, 0, true) })?;
+    ensure!(failed, "it was not synced, and said that it had happened");
+    let mut runs = 1;
+    for call in 1.. {
+        let (_, calls) = roll_back(&plan(fault, call, false)).with_context(|| format!("call {call}"))?;
+        if calls < call {
+            break;
+        }
+        runs += 1;
+    }
+    Ok(runs)
+}
+
+/// The disk fails while the service runs, at single calls and for a while, and recovers.
 fn serving(torture: &Torture, fault: Fault) -> Result<usize> {
     let folder = TempDir::new()?;
     let data = folder.path().canonicalize()?.join("data");
@@ -200,7 +240,9 @@ fn serving(torture: &Torture, fault: Fault) -> Result<usize> {
     let mut random = Random::new(torture.seed, 3);
     let mut sent = Vec::new();
     for round in 0..if torture.short { 2 } else { 10 } {
+        // One call fails, whichever it is: a write of the log, of a checkpoint, of its folder. Refused requests are sent again.
         for _ in 0..5 {
+            shim.plan(Some(&plan(fault, shim.calls()? + 1 + random.below(30), false)))?;
             sent.push(client.next(sent.len(), 1 + random.below(20))?);
         }
         shim.plan(Some(&plan(fault, 0, true)))?;

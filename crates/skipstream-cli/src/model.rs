@@ -13,7 +13,7 @@ use crate::args::one_of;
 /// same reason; `inspect` does that.
 const LARGEST_LOADED: u64 = 256_000_000;
 
-/// For a few questions, larger files are memory-mapped. Up to [`LARGEST_LOADED`] they are verified, which takes 50 ms at most.
+/// For a few questions, larger files are memory-mapped. Up to [`LARGEST_LOADED`] they are verified, which takes a tenth of a second at most.
 const LARGEST_LOADED_FOR_A_QUESTION: u64 = 8_000_000;
 
 /// Which vectors of which file.
