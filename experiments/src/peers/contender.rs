@@ -51,6 +51,8 @@ pub enum Variant {
     Default,
     /// The default, and at the end the remaining replays
     Finish,
+    /// `--quality best`, with all replays; scored by joined vectors
+    Best,
     /// Mini-batches, each word trained once
     NoReplays,
     /// Pair by pair, on one thread, as in Algorithm 1 of the paper
@@ -117,6 +119,15 @@ impl Program {
     /// Whether it takes a learning rate that means the same as word2vec.c's.
     pub fn takes_rate(self) -> bool {
         matches!(self, Self::Word2vec | Self::Gensim | Self::Fasttext)
+    }
+
+    /// The vectors that its users get. The default of ours is the sum, which the paper evaluates.
+    pub fn published(self) -> Vectors {
+        match self {
+            Self::Skipstream(Variant::Best) => Vectors::Joined,
+            Self::Skipstream(_) | Self::Package(_) | Self::Yskip => Vectors::Sum,
+            Self::Word2vec | Self::Gensim | Self::Fasttext | Self::Pword2vec => Vectors::Target,
+        }
     }
 
     /// Whether target plus context vectors, which the paper evaluates, are available.
@@ -249,6 +260,7 @@ impl Variant {
         match self {
             Self::Default => &[],
             Self::Finish => &["--finish"],
+            Self::Best => &["--quality", "best", "--finish"],
             Self::NoReplays => &["--replays", "0"],
             Self::Incremental => &["--strategy", "incremental"],
             Self::Batch => &["--strategy", "batch"],

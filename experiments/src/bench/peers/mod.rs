@@ -51,7 +51,7 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', default_value = "small,paper")]
     settings: Vec<Setting>,
     /// Variants of skipstream
-    #[arg(long, value_delimiter = ',', default_value = "default,no-replays,incremental")]
+    #[arg(long, value_delimiter = ',', default_value = "default,best,no-replays,incremental")]
     ours: Vec<Variant>,
     /// Ways to feed text to skipstream's Python package, which is built and installed first
     #[arg(long, value_delimiter = ',')]
@@ -141,7 +141,8 @@ pub fn run(options: &Options) -> Result<()> {
     println!("- text: {n_words} words; words/s are words of the text, however many passes are made");
     println!("- rounds: {rounds}; time and memory are medians, from the text to the saved model");
     println!(
-        "- scores: mean ± standard deviation over seeds (word2vec.c, pWord2Vec and fastText take none)\n"
+        "- scores: mean ± standard deviation over seeds (word2vec.c, pWord2Vec and fastText take none), of the vectors \
+         that a program gives its users: targets, for skipstream sums, for its best quality joined vectors\n"
     );
     for group in groups {
         println!("{}", report.table(group));
@@ -197,9 +198,7 @@ fn measure(contender: &Contender, job: &Job, round: u32, eval: Option<&Path>) ->
 }
 
 fn scores(contender: &Contender, job: &Job, eval: &Path) -> Result<Scores> {
-    // Target plus context, which is what the paper evaluates, if the model has both; otherwise targets.
-    let has_sums = contender.program != Program::Gensim && contender.program.has_contexts();
-    let vectors = if has_sums { Vectors::Sum } else { Vectors::Target };
+    let vectors = contender.program.published();
     let embeddings = formats::load(contender.vectors(job, vectors)?, Vectors::default())?;
     let scores = score(N_FREQUENT, &embeddings, eval, &SETS)?;
     Ok(SETS.map(|set| {
