@@ -295,6 +295,24 @@ fn finishing_trains_every_word_as_often_as_promised() {
     }
 }
 
+#[test]
+fn finishing_in_pieces_changes_nothing() {
+    let text = text(3, 400, 100);
+    let new = || train(small(Method::MiniBatch(MiniBatchOptions { replays: 3, ..SMALL })), &text);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let (mut whole, mut pieces) = (new(), new());
+    whole.finish();
+    let mut n_pieces = 1;
+    while pieces.finish_observed(&mut |_: &Progress| ControlFlow::Break(())) == StopReason::Paused {
+        pieces.save(&path).unwrap();
+        pieces = Trainer::load(&path, None).unwrap();
+        n_pieces += 1;
+    }
+    assert!(n_pieces > 3, "{n_pieces}");
+    assert!(bytes(&whole) == bytes(&pieces));
+}
+
 /// A source that fails after its last sentence.
 struct Failing<'a>(Lines<&'a [u8]>);
 

@@ -235,7 +235,7 @@ class Trainer:
     def finish(
         self, *, progress: bool = False, callback: Callback | None = None, interval: float = 1.0
     ) -> Summary:
-        """Trains the text still waiting in the replay buffer, before a final look at the vectors.
+        """Trains the text still waiting in the replay buffer, at a rate that falls to zero, before a final look at the vectors.
 
         >>> trainer = Trainer(dimensions=20)
         >>> trainer.train([["tea", "with", "milk"]] * 200_000).waiting

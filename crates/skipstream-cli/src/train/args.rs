@@ -95,7 +95,8 @@ pub struct TrainArgs {
     pub skip_learned: bool,
     /// At the end, also train the text still waiting in the replay buffer
     ///
-    /// This improves the vectors slightly. Use it with the last text before an export.
+    /// The learning rate falls to zero on the way, so the vectors come to rest. Use it with the last text before an export;
+    /// more text can follow later, at the full rate.
     #[arg(long, help_heading = "This run")]
     pub finish: bool,
     /// Keep the model as it was before this command, as PATH.previous; `skipstream rollback` returns to it

@@ -182,14 +182,18 @@ impl Strategy {
     ///
     /// In n steps, AdaGrad moves a row by about 2 · rate · √n. A word that is trained several times takes as many times the
     /// steps, and the best vectors have about the same length however often they were trained: `cargo xtask figures study`
-    /// found the best rates near 0.26 / √(trainings). Trained once, rates above 0.2 lose analogies.
+    /// found the best rates near 0.26 / √(trainings). Trained once, rates above 0.2 lose analogies. With a late start, most of
+    /// the training is in [`Trainer::finish`](crate::Trainer::finish), whose rate falls, so it begins higher.
     pub(super) fn default_learning_rate(self) -> f32 {
         match (self, self.adagrad()) {
             (Strategy::MiniBatch(options), _) => {
                 let trainings = 1.0 + f64::from(options.replays);
-                // People read it in messages and files.
-                let thousandths = (260.0 / trainings.sqrt()).round().min(200.0);
-                (thousandths / 1000.0) as f32
+                let start = match options.replay_start {
+                    ReplayStart::Early => 260.0,
+                    ReplayStart::Late => 335.0,
+                };
+                // In thousandths, because people read it in messages and files.
+                ((start / trainings.sqrt()).round().min(200.0) / 1000.0) as f32
             }
             (_, Some(AdaGrad::Row)) => 0.2,
             (_, Some(AdaGrad::Dimension)) => 0.1,
@@ -292,6 +296,7 @@ mod tests {
             Strategy::MiniBatch(options).default_learning_rate()
         };
         assert_eq!([rate(0), rate(1), rate(2), rate(4)], [0.2, 0.184, 0.15, 0.116]);
+        assert_eq!(Strategy::MiniBatch(MiniBatchOptions::best()).default_learning_rate(), 0.15);
         assert_eq!(Strategy::incremental().default_learning_rate(), 0.1);
         assert_eq!(Strategy::word2vec().default_learning_rate(), 0.025);
     }

@@ -78,7 +78,8 @@ impl Grid {
             .collect();
         let results = Mutex::new(vec![Trained::default(); blocks * blocks]);
         let schedule = Schedule::new(blocks);
-        let settings = &self.settings;
+        let group = GroupSettings { learning_rate: batch.learning_rate, ..self.settings.group };
+        let settings = &CellSettings { group, ..self.settings };
         let work = |worker: &mut Worker| {
             schedule.work(|place| {
                 const FREE: &str = "the schedule gives a block to one cell at a time";

@@ -56,6 +56,7 @@ pub(super) struct Batch {
     pub counts: Vec<u64>,
     /// Tokens of old text.
     pub replayed: u64,
+    pub learning_rate: f32,
 }
 
 #[derive(Debug)]
@@ -69,6 +70,7 @@ pub(super) struct Intake {
     replay_words: usize,
     /// When old text is trained again for the first time.
     replay_start: ReplayStart,
+    learning_rate: f32,
     sampler: PairSampler,
     /// Batches made.
     pub batches: u64,
@@ -88,6 +90,7 @@ impl Intake {
             replays: 0,
             replay_words: 0,
             replay_start: ReplayStart::default(),
+            learning_rate: settings.learning_rate(),
             sampler: PairSampler::new(settings),
             batches: 0,
             replay: ReplayBuffer::default(),
@@ -126,6 +129,7 @@ impl Intake {
         let segments = self.count(text, vocabulary, initial, &mut batch.fresh);
         let is_empty = segments.is_empty();
         if !is_empty {
+            batch.learning_rate = self.learning_rate;
             self.sample(segments, self.max_waiting(vocabulary.tokens()), vocabulary, batch);
         }
         !is_empty
@@ -135,19 +139,25 @@ impl Intake {
     /// buffer grows with the text, so that most of a short text is replayed too.
     fn max_waiting(&self, tokens: u64) -> usize {
         let words = match self.replay_start {
-            ReplayStart::Early => (tokens / SHARE_THAT_WAITS).min(self.replay_words as u64) as usize,
-            ReplayStart::Late => self.replay_words,
+            ReplayStart::Early => tokens / SHARE_THAT_WAITS,
+            ReplayStart::Late => tokens,
         };
-        words * self.replays as usize
+        words.min(self.replay_words as u64) as usize * self.replays as usize
     }
 
-    /// Makes a batch of old text alone, so that at most `max_waiting` words still wait. Returns false if no more do.
-    pub fn take_old(&mut self, max_waiting: usize, vocabulary: &Vocabulary, batch: &mut Batch) -> bool {
-        if self.replay.due() <= max_waiting {
+    /// Makes a batch of at least `words` words of old text alone, if so many still wait. Returns false if none do.
+    ///
+    /// The end of a text is known, so the rate can fall to zero: a model at rest is better than one that still moves. It is
+    /// the share of the buffer that is full, and not of what waited at first, so that a pause changes nothing.
+    pub fn take_old(&mut self, words: usize, vocabulary: &Vocabulary, batch: &mut Batch) -> bool {
+        let due = self.replay.due();
+        if due == 0 {
             return false;
         }
+        let full = self.max_waiting(vocabulary.tokens());
+        batch.learning_rate = self.learning_rate * (due as f32 / full as f32).min(1.0);
         batch.fresh.clear();
-        self.sample(Vec::new(), max_waiting, vocabulary, batch);
+        self.sample(Vec::new(), due.saturating_sub(words), vocabulary, batch);
         true
     }
 

@@ -92,7 +92,7 @@ impl MiniBatch {
         text.stop()
     }
 
-    /// Trains the old text that still waits, a batch at a time.
+    /// Trains the old text that still waits, a batch at a time, at a falling rate.
     pub fn finish(
         &mut self,
         settings: &Settings,
@@ -100,8 +100,8 @@ impl MiniBatch {
         observer: &mut dyn Observer,
     ) -> StopReason {
         loop {
-            let max_waiting = self.intake.replay.due().saturating_sub(settings.mini_batch().batch_words);
-            if !self.intake.take_old(max_waiting, &stream.vocabulary, &mut self.current) {
+            let words = settings.mini_batch().batch_words;
+            if !self.intake.take_old(words, &stream.vocabulary, &mut self.current) {
                 return StopReason::EndOfText;
             }
             let trained =

@@ -168,7 +168,8 @@ impl Trainer {
         }
     }
 
-    /// Trains the text that still waits for its replay. Call it before a last export.
+    /// Trains the text that still waits for its replay, at a rate that falls to zero. Call it before a last export. Text that
+    /// comes later is trained at the full rate again.
     pub fn finish(&mut self) {
         self.finish_observed(&mut ());
     }

@@ -77,6 +77,8 @@ struct Oracle {
     batches: u64,
     /// Text that waits for its replay.
     waiting: Vec<Segment>,
+    /// The learning rate of the current batch.
+    rate: f32,
     pairs: u64,
     loss: f64,
 }
@@ -95,23 +97,31 @@ impl Oracle {
         if batch.is_empty() {
             return false;
         }
-        // With an early start, a quarter of the text so far waits for its replay, up to the limit.
-        let words = match self.options().replay_start {
-            ReplayStart::Early => self.options().replay_words.min(self.tokens as usize / 4),
-            ReplayStart::Late => self.options().replay_words,
-        };
-        let windows = self.sample(batch, words * self.options().replays as usize);
+        let windows = self.sample(batch, self.room());
+        self.rate = self.settings.learning_rate();
         self.descend(&windows);
         true
     }
 
-    /// Learns the text that waits for its replay, a batch at a time.
+    /// Learns the text that waits for its replay, a batch at a time, at a rate that falls to zero.
     fn finish(&mut self) {
         while self.waiting_words() > 0 {
+            let share = (self.waiting_words() as f32 / self.room() as f32).min(1.0);
             let limit = self.waiting_words().saturating_sub(self.options().batch_words);
             let windows = self.sample(Vec::new(), limit);
+            self.rate = self.settings.learning_rate() * share;
             self.descend(&windows);
         }
+    }
+
+    /// Words that may wait for their replay, each counted once per replay: the text so far, or a quarter of it with an early
+    /// start, up to the limit.
+    fn room(&self) -> usize {
+        let words = match self.options().replay_start {
+            ReplayStart::Early => self.tokens / 4,
+            ReplayStart::Late => self.tokens,
+        };
+        self.options().replay_words.min(words as usize) * self.options().replays as usize
     }
 
     /// Step 1, the new text: counts whole sentences until the batch has enough words. The counts are those of the whole
@@ -329,7 +339,7 @@ impl Oracle {
             let mean_square = self.mean_square(target);
             for (&context, &slope) in run.contexts.iter().zip(slopes) {
                 add(slope, &self.context(context).values, gradient);
-                let rate = self.settings.learning_rate();
+                let rate = self.rate;
                 let row = self.context(context);
                 let rate = row.rate(rate, slope * slope * mean_square);
                 add(-rate * slope, target, &mut row.values);
@@ -351,7 +361,7 @@ impl Oracle {
 
     /// AdaGrad by rows: G += mean square of the gradient; row −= η / √G · gradient.
     fn step(&mut self, gradient: &[f32], row: impl FnOnce(&mut Oracle) -> &mut Row) {
-        let (rate, mean_square) = (self.settings.learning_rate(), self.mean_square(gradient));
+        let (rate, mean_square) = (self.rate, self.mean_square(gradient));
         let row = row(self);
         let rate = row.rate(rate, mean_square);
         add(-rate, gradient, &mut row.values);
@@ -385,6 +395,7 @@ impl Oracle {
             tokens: 0,
             batches: 0,
             waiting: Vec::new(),
+            rate: 0.0,
             pairs: 0,
             loss: 0.0,
         }
