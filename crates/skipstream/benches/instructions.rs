@@ -46,8 +46,8 @@ fn corpus(text: String) -> u64 {
 }
 
 #[library_benchmark]
-#[bench::room_for_all(text(), Vocabulary::new(DISTINCT, 1))]
-#[bench::with_eviction(text(), Vocabulary::new(DISTINCT / 20, 1))]
+#[bench::room_for_all(text(), Vocabulary::new(DISTINCT))]
+#[bench::with_eviction(text(), Vocabulary::new(DISTINCT / 20))]
 fn vocabulary(text: String, mut vocabulary: Vocabulary) -> Vocabulary {
     for word in text.split_ascii_whitespace() {
         let _ = vocabulary.observe(word);
@@ -56,7 +56,7 @@ fn vocabulary(text: String, mut vocabulary: Vocabulary) -> Vocabulary {
 }
 
 fn ids() -> Vec<WordId> {
-    let (text, mut vocabulary) = (text(), Vocabulary::new(DISTINCT, 1));
+    let (text, mut vocabulary) = (text(), Vocabulary::new(DISTINCT));
     for word in text.split_ascii_whitespace() {
         let _ = vocabulary.observe(word);
     }

@@ -16,7 +16,7 @@ const EXPONENT: f64 = 0.75;
 
 fn noise(criterion: &mut Criterion) {
     let text = zipf::text(WORDS, DISTINCT);
-    let mut vocabulary = Vocabulary::new(DISTINCT, 1);
+    let mut vocabulary = Vocabulary::new(DISTINCT);
     for word in text.split_whitespace() {
         let _ = vocabulary.observe(word);
     }

@@ -24,7 +24,7 @@ fn vocabulary(criterion: &mut Criterion) {
             }
             vocabulary.totals().evictions
         };
-        let empty = || Vocabulary::new(capacity, 1);
+        let empty = || Vocabulary::new(capacity);
         assert_eq!(observe_all(&mut empty()) > 0, evicts);
         group.bench_function(name, |bencher| {
             bencher.iter_batched_ref(empty, observe_all, BatchSize::PerIteration);

@@ -50,6 +50,7 @@ compile_error!("models are saved in the machine's byte order, which must be litt
 
 mod config;
 mod error;
+mod hash;
 mod random;
 mod units;
 

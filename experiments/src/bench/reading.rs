@@ -68,7 +68,7 @@ struct Counted {
 
 fn count(text: &Path, threads: usize) -> Result<Counted> {
     let settings = Config { threads: Some(threads), ..Config::default() }.check()?;
-    let mut vocabulary = Vocabulary::new(settings.max_vocabulary(), settings.seed());
+    let mut vocabulary = Vocabulary::new(settings.max_vocabulary());
     count_words(&mut corpus::open(text, settings.text())?, &mut vocabulary, &settings)?;
     Ok(Counted { words: vocabulary.tokens(), distinct: vocabulary.len() })
 }

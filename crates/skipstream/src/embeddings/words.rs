@@ -1,11 +1,11 @@
 //! The words of the rows, and the index from words to rows.
 
-use std::hash::BuildHasher;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use foldhash::fast::FixedState;
 use hashbrown::HashTable;
+
+use crate::hash::WordHasher;
 
 /// The index is built after this many scans of the whole list. By then, scanning has taken about as long as building it
 /// would. (A scan of half a million words takes 2 ms.)
@@ -114,9 +114,8 @@ fn slice<'text>(text: &'text str, ends: &[u64], row: usize) -> &'text str {
     &text[start as usize..ends[row] as usize]
 }
 
-/// The seed is fixed, so that the index is deterministic.
 fn hash(word: &str) -> u64 {
-    FixedState::with_seed(0).hash_one(word)
+    WordHasher::new().hash(word.as_bytes())
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ fn plain_and_efficient_tables_hold_each_word_with_probability_q() {
 
 /// Follows a vocabulary with evictions, as the trainer does.
 fn follow(words: &[usize], capacity: usize, size: usize, random: &mut Random) -> (Vocabulary, AdaptiveTable) {
-    let mut vocabulary = Vocabulary::new(capacity, 1);
+    let mut vocabulary = Vocabulary::new(capacity);
     let mut table = AdaptiveTable::new(size, 0.75);
     for word in words {
         let id = match vocabulary.observe(&format!("w{word}")) {

@@ -96,8 +96,7 @@ impl ModelFile {
             latest: last_tokens[row],
         });
         let saved: Vec<SavedWord<'_>> = saved.collect();
-        let (max_vocabulary, seed) = (settings.max_vocabulary(), settings.seed());
-        let vocabulary = Vocabulary::restore(max_vocabulary, seed, metadata.vocabulary, &saved);
+        let vocabulary = Vocabulary::restore(settings.max_vocabulary(), metadata.vocabulary, &saved);
         Ok((vocabulary.map_err(|reason| self.contradiction(reason))?, ids))
     }
 

@@ -16,7 +16,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::corpus::{Passage, Source};
-use crate::vocabulary::{Vocabulary, WordHasher, WordId};
+use crate::hash::WordHasher;
+use crate::vocabulary::{Vocabulary, WordId};
 
 /// The maximum length of a passage: a tenth of a millisecond of work.
 const MAX_PASSAGE_BYTES: usize = 32 << 10;

@@ -104,7 +104,7 @@ impl Trainer {
 
     pub(crate) fn of_any_strategy(config: Config, kernel: Kernel) -> Result<Trainer> {
         let settings = config.check()?;
-        let mut vocabulary = Vocabulary::new(settings.max_vocabulary(), settings.seed());
+        let mut vocabulary = Vocabulary::new(settings.max_vocabulary());
         vocabulary.reserve()?;
         Ok(Trainer {
             stream: Stream {

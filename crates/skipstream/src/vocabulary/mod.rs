@@ -17,12 +17,11 @@ mod arena;
 mod word_times;
 
 use std::cmp::Reverse;
-use std::hash::BuildHasher as _;
 
-use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::error::Error;
+use crate::hash::WordHasher;
 use arena::{Arena, Span};
 pub use word_times::WordTimes;
 
@@ -87,7 +86,7 @@ impl FreshWord {
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
     capacity: usize,
-    hasher: FixedState,
+    hasher: WordHasher,
     index: HashTable<Link>,
     entries: Vec<Entry>,
     /// The bytes of each word. Apart from the entries, so that looking words up visits less memory.
@@ -104,16 +103,6 @@ pub struct Vocabulary {
 struct Link {
     hash: u32,
     id: WordId,
-}
-
-/// The hash function of a vocabulary.
-#[derive(Debug)]
-pub(crate) struct WordHasher(FixedState);
-
-impl WordHasher {
-    pub fn hash(&self, word: &[u8]) -> u64 {
-        self.0.hash_one(word)
-    }
 }
 
 /// The half of a hash that the table does not use to place it.
@@ -155,11 +144,11 @@ pub struct VocabularyTotals {
 }
 
 impl Vocabulary {
-    /// An empty vocabulary of at most `capacity` words. `seed` keys the hash; no result depends on it.
-    pub fn new(capacity: usize, seed: u64) -> Vocabulary {
+    /// An empty vocabulary of at most `capacity` words.
+    pub fn new(capacity: usize) -> Vocabulary {
         Vocabulary {
             capacity,
-            hasher: FixedState::with_seed(seed),
+            hasher: WordHasher::new(),
             index: HashTable::new(),
             entries: Vec::new(),
             spans: Vec::new(),
@@ -175,7 +164,7 @@ impl Vocabulary {
         let Vocabulary { capacity, index, entries, spans, arena, hasher, .. } = self;
         let more = *capacity - entries.len();
         let reserved = entries.try_reserve_exact(more).is_ok() && spans.try_reserve_exact(more).is_ok();
-        let hash = |link: &Link| hasher.hash_one(arena.bytes(spans[link.id.index()]));
+        let hash = |link: &Link| hasher.hash(arena.bytes(spans[link.id.index()]));
         if reserved && index.try_reserve(2 * *capacity - index.len(), hash).is_ok() {
             return Ok(());
         }
@@ -195,7 +184,7 @@ impl Vocabulary {
     pub fn observe(&mut self, word: &str) -> Observed {
         let number = self.totals.tokens;
         self.totals.tokens += 1;
-        let hash = self.hasher.hash_one(word.as_bytes());
+        let hash = self.hasher.hash(word.as_bytes());
         if let Some(id) = self.find(hash, word) {
             let entry = &mut self.entries[id.index()];
             entry.counter += 1;
@@ -208,7 +197,7 @@ impl Vocabulary {
 
     /// Hashes words as [`Vocabulary::look_up`] needs them.
     pub(crate) fn hasher(&self) -> WordHasher {
-        WordHasher(self.hasher.clone())
+        self.hasher.clone()
     }
 
     /// Finds the words of tokens as they are now, [`WordId::NONE`] for those that have none, for
@@ -279,7 +268,7 @@ impl Vocabulary {
             }
         };
         let span = self.spans[id.index()];
-        let hash = self.hasher.hash_one(self.arena.bytes(span));
+        let hash = self.hasher.hash(self.arena.bytes(span));
         if let Ok(link) = self.index.find_entry(hash, |link| link.id == id) {
             link.remove();
         }
@@ -302,7 +291,7 @@ impl Vocabulary {
         }
         let Vocabulary { index, spans, arena, hasher, .. } = self;
         let link = Link { hash: half(hash), id };
-        index.insert_unique(hash, link, |link| hasher.hash_one(arena.bytes(spans[link.id.index()])));
+        index.insert_unique(hash, link, |link| hasher.hash(arena.bytes(spans[link.id.index()])));
     }
 
     /// Takes one count from every word.
@@ -337,7 +326,7 @@ impl Vocabulary {
 
     /// The word's id.
     pub fn id(&self, word: &str) -> Option<WordId> {
-        self.find(self.hasher.hash_one(word.as_bytes()), word)
+        self.find(self.hasher.hash(word.as_bytes()), word)
     }
 
     /// The id's word.
@@ -415,7 +404,6 @@ impl Vocabulary {
     /// A saved vocabulary, or what is wrong with it.
     pub(crate) fn restore(
         capacity: usize,
-        seed: u64,
         totals: VocabularyTotals,
         words: &[SavedWord<'_>],
     ) -> Result<Vocabulary, String> {
@@ -423,7 +411,7 @@ impl Vocabulary {
         if n_words > capacity {
             return Err(format!("{n_words} words where {capacity} are possible"));
         }
-        let mut vocabulary = Vocabulary::new(capacity, seed);
+        let mut vocabulary = Vocabulary::new(capacity);
         vocabulary.spans.resize(n_words, vocabulary.arena.add(""));
         vocabulary.entries.resize(n_words, Entry { counter: 0, count: 0, birth: 0, latest: 0 });
         for &SavedWord { id, word, counter, count, birth, latest } in words {
@@ -440,7 +428,7 @@ impl Vocabulary {
             if entry.count > 0 || word.len() >= 1 << 16 {
                 return Err(format!("slot {} is given twice, or to nothing", id.0));
             }
-            let hash = vocabulary.hasher.hash_one(word.as_bytes());
+            let hash = vocabulary.hasher.hash(word.as_bytes());
             if vocabulary.find(hash, word).is_some() {
                 return Err(format!("`{word}` is there twice"));
             }

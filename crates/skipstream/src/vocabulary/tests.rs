@@ -20,7 +20,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn counts_are_a_hash_maps_while_there_is_room(tokens in stream()) {
-        let mut vocabulary = Vocabulary::new(256, 1);
+        let mut vocabulary = Vocabulary::new(256);
         let mut truth = HashMap::new();
         for token in &tokens {
             let word = format!("w{token}");
@@ -38,7 +38,7 @@ proptest! {
 
     #[test]
     fn counters_are_within_misra_and_gries_bound(tokens in stream(), capacity in 1usize..20) {
-        let mut vocabulary = Vocabulary::new(capacity, 1);
+        let mut vocabulary = Vocabulary::new(capacity);
         let mut truth = HashMap::new();
         for (n, token) in (1u64..).zip(&tokens) {
             let word = format!("w{token}");
@@ -59,7 +59,7 @@ proptest! {
 
     #[test]
     fn a_token_means_its_word_until_the_word_leaves(tokens in stream(), capacity in 1usize..12) {
-        let mut vocabulary = Vocabulary::new(capacity, 1);
+        let mut vocabulary = Vocabulary::new(capacity);
         let mut births = Vec::new();
         let mut past = Vec::new();
         for (position, token) in tokens.iter().enumerate() {
@@ -81,13 +81,12 @@ proptest! {
 
     #[test]
     fn what_is_saved_is_restored(tokens in stream(), more in stream(), capacity in 1usize..20) {
-        let mut vocabulary = Vocabulary::new(capacity, 1);
+        let mut vocabulary = Vocabulary::new(capacity);
         for token in &tokens {
             observe(&mut vocabulary, &format!("w{token}"), &mut Vec::new());
         }
         let mut restored = Vocabulary::restore(
             capacity,
-            1,
             vocabulary.totals(),
             &vocabulary.ids().map(|id| vocabulary.saved(id)).collect::<Vec<_>>(),
         )
@@ -112,7 +111,7 @@ proptest! {
     fn tokens_that_were_looked_up_are_counted_as_any_other(
         tokens in stream(), capacity in 1usize..20, lengths in prop::collection::vec(1usize..50, 1..5),
     ) {
-        let (mut vocabulary, mut other) = (Vocabulary::new(capacity, 1), Vocabulary::new(capacity, 1));
+        let (mut vocabulary, mut other) = (Vocabulary::new(capacity), Vocabulary::new(capacity));
         let words: Vec<String> = tokens.iter().map(|token| format!("w{token}")).collect();
         let (mut rest, mut lengths) = (&words[..], lengths.iter().cycle());
         while !rest.is_empty() {
@@ -144,7 +143,7 @@ proptest! {
 
 #[test]
 fn the_arena_does_not_leak_over_evictions() {
-    let mut vocabulary = Vocabulary::new(10, 1);
+    let mut vocabulary = Vocabulary::new(10);
     let mut longest = 0;
     for n in 0..100_000 {
         let word = format!("word-number-{n:08}");
@@ -158,7 +157,7 @@ fn the_arena_does_not_leak_over_evictions() {
 
 #[test]
 fn a_full_vocabulary_stays_full_and_a_word_that_returns_in_time_keeps_its_count() {
-    let mut vocabulary = Vocabulary::new(3, 1);
+    let mut vocabulary = Vocabulary::new(3);
     for word in ["a", "a", "a", "b", "b", "c", "x"] {
         observe(&mut vocabulary, word, &mut Vec::new());
     }
@@ -184,7 +183,7 @@ fn a_full_vocabulary_stays_full_and_a_word_that_returns_in_time_keeps_its_count(
 fn saved_words_that_contradict_each_other_are_refused() {
     let word = |id, word| SavedWord { id: WordId(id), word, counter: 1, count: 1, birth: 0, latest: 0 };
     let totals = VocabularyTotals { tokens: 9, ..VocabularyTotals::default() };
-    let restore = |words: Vec<SavedWord<'static>>| Vocabulary::restore(2, 1, totals, &words).map(|_| ());
+    let restore = |words: Vec<SavedWord<'static>>| Vocabulary::restore(2, totals, &words).map(|_| ());
     assert!(restore(vec![word(1, "a"), word(0, "b")]).is_ok());
     assert!(restore(vec![word(0, "a"), word(1, "b"), word(2, "c")]).is_err(), "too many words");
     assert!(restore(vec![word(7, "a")]).is_err(), "a slot that does not exist");
