@@ -166,11 +166,17 @@ impl FromStr for Expression {
 impl fmt::Display for Expression {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (sign, word)) in self.terms.iter().enumerate() {
-            match (position, sign) {
-                (0, Sign::Plus) => write!(formatter, "{word}")?,
-                (0, Sign::Minus) => write!(formatter, "-{word}")?,
-                (_, Sign::Plus) => write!(formatter, " + {word}")?,
-                (_, Sign::Minus) => write!(formatter, " - {word}")?,
+            let symbol = match sign {
+                Sign::Plus => '+',
+                Sign::Minus => '-',
+            };
+            // A word that begins with a sign is read as a word only if its own sign touches it.
+            let touches = Sign::split(word).is_some();
+            match position {
+                0 if *sign == Sign::Plus && !touches => write!(formatter, "{word}")?,
+                0 => write!(formatter, "{symbol}{word}")?,
+                _ if touches => write!(formatter, " {symbol}{word}")?,
+                _ => write!(formatter, " {symbol} {word}")?,
             }
         }
         Ok(())
@@ -180,6 +186,15 @@ impl fmt::Display for Expression {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_that_begins_with_a_sign_is_read_as_it_is_written() {
+        for text in ["+--- -GiA", "a --b ++c", "-+a +b", "+-x"] {
+            let expression: Expression = text.parse().unwrap();
+            assert_eq!(expression.to_string().parse::<Expression>().unwrap(), expression, "{text}");
+        }
+        assert_eq!("+--- −GiA".parse::<Expression>().unwrap().to_string(), "+--- - GiA");
+    }
 
     #[test]
     fn expressions_are_read_as_people_write_them() {
