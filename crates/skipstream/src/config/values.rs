@@ -1,6 +1,6 @@
 //! Settings by their flat names, as flags, TOML files, Python keywords, JSON and model files have them.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::description::Setting;
@@ -30,6 +30,7 @@ pub struct SettingValues {
     pub negatives: Option<usize>,
     pub noise_exponent: Option<f64>,
     pub subsample: Option<f64>,
+    #[serde(deserialize_with = "finite_rate")]
     pub learning_rate: Option<f32>,
     pub adagrad: Option<AdaGrad>,
     pub max_vocabulary: Option<usize>,
@@ -121,6 +122,16 @@ impl SettingValues {
     }
 }
 
+/// A learning rate that an `f32` can hold. 1e39 would become infinite, which JSON cannot hold: where settings are merged, it
+/// would count as not given.
+fn finite_rate<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<f32>, D::Error> {
+    let Some(rate) = Option::<f64>::deserialize(deserializer)? else { return Ok(None) };
+    if (rate as f32).is_infinite() {
+        check_number("learning_rate", rate).map_err(serde::de::Error::custom)?;
+    }
+    Ok(Some(rate as f32))
+}
+
 /// A configuration as one flat object.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Config")]
@@ -200,6 +211,17 @@ mod tests {
         assert_eq!((&fewer["replays"], &fewer["replay_words"]), (&json!(3), &json!(10_000_000)));
         // A flag can take back what a file says.
         assert_eq!(values(json!({ "quality": "balanced" })).config().unwrap(), Config::default());
+    }
+
+    #[test]
+    fn a_learning_rate_that_only_an_f64_can_hold_is_refused_and_not_forgotten() {
+        for rate in [1e39, -1e39, f64::MAX] {
+            let error =
+                serde_json::from_value::<SettingValues>(json!({ "learning_rate": rate })).unwrap_err();
+            assert!(error.to_string().ends_with("it must be from 0.000001 to 10"), "{error}");
+        }
+        assert_eq!(values(json!({ "learning_rate": 0.1 })).learning_rate, Some(0.1));
+        assert_eq!(values(json!({ "learning_rate": null })), SettingValues::default());
     }
 
     #[test]
