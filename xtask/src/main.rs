@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod compatibility;
 mod demo;
+mod fuzz;
 mod package;
 mod service;
 mod torture;
@@ -44,6 +45,8 @@ enum Chore {
     /// Attack the real program: kill it, break its disk, damage its files, abuse its service
     #[command(disable_help_flag = true)]
     Torture(Forwarded),
+    /// Give random bytes to everything that reads foreign bytes (needs a nightly compiler)
+    Fuzz(fuzz::Options),
     /// Run the project's CI
     Ci,
 }
@@ -77,6 +80,7 @@ fn main() -> Result<()> {
         Chore::Python => package::run_tests(),
         Chore::Service => service::run_tests(),
         Chore::Torture(forwarded) => torture::run(&forwarded),
+        Chore::Fuzz(options) => fuzz::run(&options),
         Chore::Ci => check::ci(),
     }
 }
