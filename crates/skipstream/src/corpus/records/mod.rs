@@ -6,8 +6,6 @@
 mod csv;
 mod jsonl;
 #[cfg(feature = "parquet")]
-mod pages;
-#[cfg(feature = "parquet")]
 mod parquet;
 
 use std::borrow::Borrow;

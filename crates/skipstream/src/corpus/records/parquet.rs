@@ -1,20 +1,22 @@
 //! A column of a Parquet file.
-//!
-//! The parquet crate allocates what a file says. `pages.rs` checks the headers of all pages first. What it cannot see is inside the
-//! packed pages: a hostile file can still unpack to more than its header says, or claim many lengths in a delta encoding.
+
+mod bounds;
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::basic::{ConvertedType, LogicalType, Type};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-use super::{MAX_RECORD_BYTES, Record, Records, no_column, pages};
+use self::bounds::{PageFile, Pages};
+use super::{MAX_RECORD_BYTES, Record, Records, no_column};
 use crate::corpus::error::TextError;
 use crate::corpus::position::Position;
 use crate::corpus::progress::RawProgress;
@@ -22,9 +24,8 @@ use crate::{Error, Result};
 
 /// Reads a column of strings or of lists of strings, row by row. Its positions count rows, not bytes.
 pub(super) struct Column {
-    file: SerializedFileReader<File>,
-    /// The same file, for the headers of its pages.
-    pages: File,
+    file: Arc<PageFile>,
+    metadata: ParquetMetaData,
     path: PathBuf,
     column: usize,
     /// How often a value can repeat in a row, and how it is marked as present.
@@ -33,6 +34,8 @@ pub(super) struct Column {
     /// The next row group, and the values of the current one.
     next_group: usize,
     values: Option<ColumnReaderImpl<ByteArrayType>>,
+    /// Values that the current row may still have.
+    room: Arc<AtomicU64>,
     row: u64,
     rows: u64,
     progress: RawProgress,
@@ -49,12 +52,14 @@ impl Column {
         field: &str,
         progress: RawProgress,
     ) -> Result<Column> {
-        let pages = file.try_clone().map_err(Error::io(path))?;
-        let file = guarded(path, || SerializedFileReader::new(file))?;
-        let metadata = file.metadata().file_metadata();
-        let column = find(metadata.schema_descr(), field).map_err(|cause| Error::text(path, cause))?;
-        let description = metadata.schema_descr().column(column);
-        let rows = u64::try_from(metadata.num_rows()).unwrap_or(0);
+        let metadata = guarded(path, || {
+            bounds::check_footer(&file)?;
+            ParquetMetaDataReader::new().parse_and_finish(&file)
+        })?;
+        let schema = metadata.file_metadata().schema_descr();
+        let column = find(schema, field).map_err(|cause| Error::text(path, cause))?;
+        let description = schema.column(column);
+        let rows = u64::try_from(metadata.file_metadata().num_rows()).unwrap_or(0);
         let mut column = Column {
             path: path.to_owned(),
             column,
@@ -68,8 +73,9 @@ impl Column {
             batch: Vec::new(),
             definitions: Vec::new(),
             repetitions: Vec::new(),
-            pages,
-            file,
+            room: Arc::default(),
+            file: Arc::new(PageFile::new(file)),
+            metadata,
         };
         column.skip(position.offset)?;
         Ok(column)
@@ -77,7 +83,7 @@ impl Column {
 
     fn skip(&mut self, rows: u64) -> Result<()> {
         while self.row < rows {
-            let Some(group) = self.file.metadata().row_groups().get(self.next_group) else {
+            let Some(group) = self.metadata.row_groups().get(self.next_group) else {
                 return Err(Error::text(&self.path, TextError::TooShort { unit: "row", position: rows }));
             };
             let in_group = u64::try_from(group.num_rows()).unwrap_or(0);
@@ -89,6 +95,8 @@ impl Column {
             self.open_group()?;
             let wanted = usize::try_from(rows - self.row).unwrap_or(usize::MAX);
             let Some(values) = &mut self.values else { continue };
+            // Rows that are skipped are not held in memory.
+            self.room.store(u64::MAX, Ordering::Relaxed);
             let skipped = guarded(&self.path, || values.skip_records(wanted))?;
             self.row += skipped as u64;
             if skipped < wanted {
@@ -99,25 +107,19 @@ impl Column {
     }
 
     fn open_group(&mut self) -> Result<()> {
-        self.check_pages()?;
-        let reader =
-            guarded(&self.path, || self.file.get_row_group(self.next_group)?.get_column_reader(self.column))?;
+        let reader = guarded(&self.path, || {
+            let group = self.metadata.row_group(self.next_group);
+            let column = group.column(self.column);
+            let rows = usize::try_from(group.num_rows())?;
+            let pages = Pages::new(&self.file, column, rows, &self.room)?;
+            Ok(get_column_reader(column.column_descr_ptr(), Box::new(pages)))
+        })?;
         let ColumnReader::ByteArrayColumnReader(values) = reader else {
             return Err(invalid(&self.path, "the column changes its type between row groups"));
         };
         self.next_group += 1;
         self.values = Some(values);
         Ok(())
-    }
-
-    /// Refuses a row group with pages that claim too much.
-    fn check_pages(&self) -> Result<()> {
-        let group = self.file.metadata().row_group(self.next_group);
-        let (start, values) = guarded(&self.path, || {
-            let chunk = group.column(self.column);
-            Ok((chunk.byte_range().0, chunk.num_values()))
-        })?;
-        pages::check(&self.pages, start, values).map_err(|reason| invalid(&self.path, reason))
     }
 
     /// Reads the values of one row. Returns false at the end of the row group.
@@ -131,6 +133,7 @@ impl Column {
         let definitions = (self.max_definition > 0).then_some(&mut self.definitions);
         let repetitions = (self.max_repetition > 0).then_some(&mut self.repetitions);
         let batch = &mut self.batch;
+        self.room.store(bounds::MAX_VALUES, Ordering::Relaxed);
         let (rows, ..) = guarded(&self.path, || values.read_records(1, definitions, repetitions, batch))?;
         Ok(rows > 0)
     }
@@ -139,7 +142,7 @@ impl Column {
 impl Records for Column {
     fn read(&mut self, text: &mut Vec<u8>) -> Result<Option<Record>> {
         while !self.read_row()? {
-            if self.next_group == self.file.num_row_groups() {
+            if self.next_group == self.metadata.num_row_groups() {
                 return Ok(None);
             }
             self.open_group()?;
@@ -211,11 +214,9 @@ fn invalid(path: &Path, reason: impl Into<String>) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use parquet::basic::{Compression, ZstdLevel};
+    use parquet::basic::{Compression, GzipLevel, ZstdLevel};
     use parquet::data_type::Int64Type;
-    use parquet::file::properties::WriterProperties;
+    use parquet::file::properties::{EnabledStatistics, WriterProperties};
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
     use proptest::prelude::*;
@@ -335,6 +336,66 @@ mod tests {
         }
         let message = read(&bytes, "text", Position::at(9), BadRecords::Error).1.unwrap();
         assert!(message.contains("the text ends before row 9"), "{message}");
+    }
+
+    /// A file of the fuzz targets.
+    fn found(name: &str) -> Vec<u8> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/parquet");
+        std::fs::read(folder.join(name)).unwrap()
+    }
+
+    #[track_caller]
+    fn assert_refused(bytes: &[u8], reason: &str) {
+        let (sentences, error) = read(bytes, "text", Position::default(), BadRecords::Skip);
+        let error = error.unwrap_or_else(|| panic!("{sentences:?}"));
+        assert!(error.contains(reason), "{error}");
+    }
+
+    #[test]
+    fn files_of_other_programs_are_read_whatever_the_encoding() {
+        for name in ["plain", "snappy", "gzip", "zstd", "delta"] {
+            assert_eq!(texts(&found(name), "text"), ["one two", "three", "four", "five"], "{name}");
+            assert_eq!(texts(&found(name), "tags"), ["a b", "c", "d"], "{name}");
+        }
+    }
+
+    #[test]
+    fn lists_in_the_footer_that_are_longer_than_it_are_refused() {
+        assert_refused(&found("row-groups-that-are-not-there"), "its footer is damaged");
+        assert_refused(&found("schema-that-is-not-there"), "its footer is damaged");
+        assert_refused(&found("schema-with-too-many-children"), "its footer is damaged");
+    }
+
+    #[test]
+    fn a_dictionary_of_more_strings_than_its_page_can_hold_is_refused() {
+        assert_refused(&found("dictionary-of-64-gib"), "a dictionary of 2147483647 strings has 33 bytes");
+    }
+
+    #[test]
+    fn the_size_that_a_page_claims_is_not_believed() {
+        assert_refused(&found("page-of-2-gib"), "Invalid page header");
+    }
+
+    #[test]
+    fn a_page_that_unpacks_to_more_than_its_limit_is_refused() {
+        let schema = Arc::new(parse_message_type("message m { required binary text (STRING); }").unwrap());
+        for compression in [Compression::GZIP(GzipLevel::default()), Compression::ZSTD(ZstdLevel::default())]
+        {
+            let mut bytes = Vec::new();
+            let properties =
+                WriterProperties::builder().set_compression(compression).set_dictionary_enabled(false);
+            let properties = Arc::new(properties.set_statistics_enabled(EnabledStatistics::None).build());
+            let mut writer = SerializedFileWriter::new(&mut bytes, schema.clone(), properties).unwrap();
+            let mut group = writer.next_row_group().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            let value = ByteArray::from(vec![b'a'; 129 << 20]);
+            column.typed::<ByteArrayType>().write_batch(&[value], None, None).unwrap();
+            column.close().unwrap();
+            group.close().unwrap();
+            writer.close().unwrap();
+            assert!(bytes.len() < 1 << 20);
+            assert_refused(&bytes, "a page has more than 134217728 bytes");
+        }
     }
 
     proptest! {
