@@ -20,6 +20,7 @@ mod random;
 mod report;
 mod serving;
 mod shim;
+mod usage;
 
 use std::path::PathBuf;
 use std::time::SystemTime;
