@@ -30,10 +30,9 @@ pub struct Client {
     address: Address,
     random: Random,
     agent: ureq::Agent,
+    /// A request that is not acknowledged in this time never will be.
+    pub patience: Duration,
 }
-
-/// A request that is not acknowledged in this time never will be.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Client {
     pub fn new(number: u64, address: &Address, random: Random) -> Client {
@@ -41,7 +40,13 @@ impl Client {
             .timeout_global(Some(Duration::from_secs(10)))
             .http_status_as_error(false)
             .build();
-        Client { number, address: address.clone(), random, agent: config.into() }
+        Client {
+            number,
+            address: address.clone(),
+            random,
+            agent: config.into(),
+            patience: Duration::from_secs(60),
+        }
     }
 
     /// Sends one request after the other until it is over.
@@ -96,7 +101,10 @@ impl Client {
         let start = Instant::now();
         let mut heard = String::new();
         loop {
-            ensure!(start.elapsed() < PATIENCE, "{key} was never acknowledged; the last answer was: {heard}");
+            ensure!(
+                start.elapsed() < self.patience,
+                "{key} was never acknowledged; the last answer was: {heard}"
+            );
             let Some(address) = self.address.wait() else { continue };
             let answered = self
                 .agent
