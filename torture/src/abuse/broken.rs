@@ -117,6 +117,8 @@ fn fill_disk(torture: &Torture, report: &mut Report, folder: tempfile::TempDir) 
         }
         thread::sleep(Duration::from_millis(100));
     };
+    // It would also try again by itself, every ten seconds.
+    let checkpoint = target.post("/v1/checkpoint", "text/plain", "")?.status;
     let ready = loop {
         let (status, reason) = target.ready()?;
         if status == 200 || start.elapsed() > Duration::from_secs(30) {
@@ -126,8 +128,11 @@ fn fill_disk(torture: &Torture, report: &mut Report, folder: tempfile::TempDir) 
     };
     report.check(
         "a disk that has space again",
-        text == 200 && ready == "ready",
-        format_args!("text {text}, {ready} after {:.1} s", start.elapsed().as_secs_f64()),
+        text == 200 && checkpoint == 200 && ready == "ready",
+        format_args!(
+            "text {text}, checkpoint {checkpoint}, {ready} after {:.1} s",
+            start.elapsed().as_secs_f64()
+        ),
     );
     target.serving.end()
 }
@@ -142,7 +147,7 @@ pub fn diverged(torture: &Torture, report: &mut Report) -> Result<()> {
     fs::write(&vectors, format!("{WORDS} 50\n{}", (0..WORDS).map(row).collect::<String>()))?;
     // The first text has none of these words.
     let first = folder.path().join("first.txt");
-    fs::write(&first, text(torture.seed, 30_000).replace('w', "v"))?;
+    fs::write(&first, text(torture.seed, 2 * WORDS).replace('w', "v"))?;
     let mut train = torture.program.command("train --quiet --dimensions 50 --model");
     train.arg(data.join("model.safetensors")).arg("--init").arg(&vectors).arg(&first);
     ensure!(train.status()?.success(), "cannot train");

@@ -63,7 +63,8 @@ impl Target {
     /// Starts a service with a model that is large enough for questions to take a while.
     pub fn start(torture: &Torture, arguments: &str) -> Result<Target> {
         let target = Target::empty(torture, arguments)?;
-        let answer = target.post("/v1/text?wait=learned", "text/plain", &text(torture.seed, 150_000))?;
+        let tokens = if torture.short { 2 * WORDS } else { 150_000 };
+        let answer = target.post("/v1/text?wait=learned", "text/plain", &text(torture.seed, tokens))?;
         ensure!(answer.status == 200, "{answer:?}");
         Ok(target)
     }
