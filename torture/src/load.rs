@@ -40,8 +40,8 @@ const ROUTES: [(&str, &str); 6] = [
     ("/healthz", "/healthz"),
 ];
 
-/// Tokens of an upload.
-const TOKENS: u64 = 200_000;
+/// Tokens of an upload, which is logged as a whole or not at all: a chunk has 256 KiB.
+const TOKENS: u64 = 30_000;
 
 /// What was seen.
 #[derive(Default)]
@@ -54,7 +54,10 @@ struct Seen {
 pub fn run(torture: &Torture, options: &Options, report: &mut Report) -> Result<()> {
     raise_file_limit();
     let time = Duration::from_secs(options.seconds.unwrap_or(if torture.short { 10 } else { 600 }));
-    let target = Target::start(torture, "--max-connections-per-address 2000 --max-connections 2000")?;
+    let target = Target::start(
+        torture,
+        "--max-connections-per-address 2000 --max-connections 2000 --queue-size 16Mi",
+    )?;
     let watched = Watched::new(target.serving.id());
     let (seen, is_over) = (Seen::default(), AtomicBool::new(false));
     let words_before = target.stat("/words")?;
@@ -165,7 +168,7 @@ fn upload(target: &Target, seed: u64, time: Duration) -> Result<(u64, u64)> {
                     break;
                 }
                 // The queue is full, and nothing of it was accepted.
-                429 => thread::sleep(Duration::from_millis(200)),
+                429 => thread::sleep(Duration::from_millis(50)),
                 _ => anyhow::bail!("{answer:?}"),
             }
         }

@@ -148,7 +148,7 @@ mod tests {
         let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
         let no_database = rusqlite::Connection::open(path().join("log.sqlite")).unwrap_err();
         let no_model = skipstream::Trainer::load(path(), None).unwrap_err();
-        let no_text = skipstream::corpus::Tail::new(&path().join("none"), None).err();
+        let no_text = skipstream::corpus::Tail::new(path().join("none"), None).err();
         let errors = [
             Error::Data { path: path(), reason: "damaged".to_owned() },
             Error::Engine(skipstream::Error::Io { path: path(), source: denied() }),
