@@ -8,6 +8,7 @@ use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use axum::http::StatusCode;
 use tokio::sync::oneshot;
 use tokio::task;
 
@@ -145,9 +146,14 @@ impl Cancel {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// An error if nobody waits any more. Nobody sees it.
+    /// An error if nobody waits any more.
     pub fn check(&self) -> Result<(), ApiError> {
-        if self.is_cancelled() { Err(ApiError::internal("cancelled")) } else { Ok(()) }
+        if self.is_cancelled() { Err(Cancel::error()) } else { Ok(()) }
+    }
+
+    /// The error of abandoned work. Nobody sees it.
+    pub fn error() -> ApiError {
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled", "nobody waits for this")
     }
 }
 

@@ -107,7 +107,7 @@ pub async fn draw(
         let rows = skip..candidates.rows(&published.embeddings).end.max(skip);
         let go_on = || !cancel.is_cancelled();
         let map = state.maps.map(published, MapRequest { n, rows, around, method }, &go_on)?;
-        let Some(map) = map else { return Err(cancel.check().unwrap_err()) };
+        let map = map.ok_or_else(Cancel::error)?;
         let point = |&(row, [x, y]): &(usize, [f64; 2])| Point {
             word: published.embeddings.word(row).to_owned(),
             x,
