@@ -28,7 +28,7 @@ const MILLION: u64 = 1_000_000;
 
 /// Small vectors: the attack is on counting and on memory, not on arithmetic.
 const SETTINGS: &str = "--dimensions 4 --window 1 --negatives 1 --subsample 1e-5 --replays 0 --threads 1 \
-                        --checkpoint-every 60s --quiet";
+                        --checkpoint-every 10M-words --quiet";
 
 pub fn run(torture: &Torture, options: &Options, report: &mut Report) -> Result<()> {
     let millions = options.millions.unwrap_or(if torture.short { 20 } else { 1_000 });
@@ -89,8 +89,7 @@ fn check_growth(measured: &[Usage], warm_up: u64, short: bool, report: &mut Repo
     report.check("an endless stream takes no more memory", after <= most_allowed, seen);
     let peak = most(measured);
     let seen = format!("never more than {} kB", peak / 1024);
-    report.check("nor in between", peak <= most_allowed, seen);
-
+    report.check("nor much more in between", peak <= most_allowed + before / 33, seen);
     let nanoseconds = |from: usize, to: usize| {
         (measured[to].cpu - measured[from].cpu).as_nanos() as f64 / (to - from) as f64 / MILLION as f64
     };
