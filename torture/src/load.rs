@@ -26,7 +26,7 @@ pub struct Options {
     #[arg(long)]
     seconds: Option<u64>,
     /// Pause of each connection between two questions, in milliseconds
-    #[arg(long, default_value_t = 1_000)]
+    #[arg(long, default_value_t = 4_000)]
     pause: u64,
 }
 
@@ -60,7 +60,7 @@ pub fn run(torture: &Torture, options: &Options, report: &mut Report) -> Result<
     )?;
     let watched = Watched::new(target.serving.id());
     let (seen, is_over) = (Seen::default(), AtomicBool::new(false));
-    let words_before = target.stat("/words")?;
+    let words_before = target.stat("/snapshot/words")?;
     let start = Instant::now();
     let (sent, last) = thread::scope(|scope| -> Result<_> {
         for number in 0..options.connections {
