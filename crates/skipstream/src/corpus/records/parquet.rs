@@ -363,6 +363,7 @@ mod tests {
     fn lists_in_the_footer_that_are_longer_than_it_are_refused() {
         assert_refused(&found("row-groups-that-are-not-there"), "its footer is damaged");
         assert_refused(&found("schema-that-is-not-there"), "its footer is damaged");
+        assert_refused(&found("schema-with-too-many-children"), "its footer is damaged");
     }
 
     #[test]

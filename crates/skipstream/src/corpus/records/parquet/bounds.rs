@@ -54,14 +54,85 @@ pub(super) fn check_footer(file: &File) -> Result<()> {
     Compact(&footer).skip_footer().ok_or_else(|| invalid("its footer is damaged"))
 }
 
-/// Types of Thrift's compact protocol.
-const I32: u8 = 5;
+/// A value of Thrift's compact protocol. The crate believes the number of a field and not its type, so the types are checked.
+enum Shape {
+    /// A value of a type that holds no others, or whatever a structure holds.
+    Plain(u8),
+    List(&'static Shape),
+    /// The fields, from number 1. There may be more.
+    Struct(&'static [Shape]),
+}
+
+use Shape::{List, Plain, Struct};
+
+const BOOLEAN: Shape = Plain(TRUE);
+const I32: Shape = Plain(5);
+const I64: Shape = Plain(6);
+const BINARY: Shape = Plain(8);
+const ANYTHING: Shape = Plain(STRUCT);
+
+/// The footer: <https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>.
+static FOOTER: Shape = Struct(&[
+    I32,
+    List(&Struct(&ELEMENT)),
+    I64,
+    List(&Struct(&[
+        List(&Struct(&CHUNK)),
+        I64,
+        I64,
+        List(&Struct(&[I32, BOOLEAN, BOOLEAN])),
+        I64,
+        I64,
+        Plain(4),
+    ])),
+    List(&PAIR),
+    BINARY,
+    List(&ANYTHING),
+    ANYTHING,
+    BINARY,
+]);
+const ELEMENT: [Shape; 10] = [I32, I32, I32, BINARY, I32, I32, I32, I32, I32, ANYTHING];
+const CHUNK: [Shape; 9] = [BINARY, I64, Struct(&COLUMN), I64, I32, I64, I32, ANYTHING, BINARY];
+const COLUMN: [Shape; 17] = [
+    I32,
+    List(&I32),
+    List(&BINARY),
+    I32,
+    I64,
+    I64,
+    I64,
+    List(&PAIR),
+    I64,
+    I64,
+    I64,
+    Struct(&[BINARY, BINARY, I64, I64, BINARY, BINARY, BOOLEAN, BOOLEAN]),
+    List(&Struct(&[I32, I32, I32])),
+    I64,
+    I32,
+    Struct(&[I64, List(&I64), List(&I64)]),
+    ANYTHING,
+];
+const PAIR: Shape = Struct(&[BINARY, BINARY]);
+
+/// The field of an element of the schema with the number of its children.
+const CHILDREN: i64 = 5;
+
+const TRUE: u8 = 1;
+const FALSE: u8 = 2;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
-/// Fields of the footer and of an element of the schema.
-const SCHEMA: i64 = 2;
-const CHILDREN: i64 = 5;
+impl Shape {
+    /// Whether a value of this type can be it.
+    fn is(&self, kind: u8) -> bool {
+        match self {
+            Plain(TRUE) => matches!(kind, TRUE | FALSE),
+            Plain(own) => *own == kind,
+            List(_) => kind == LIST,
+            Struct(_) => kind == STRUCT,
+        }
+    }
+}
 
 /// Bytes in Thrift's compact protocol.
 struct Compact<'a>(&'a [u8]);
@@ -122,7 +193,7 @@ impl Compact<'_> {
         match kind {
             _ if depth > MAX_DEPTH => None,
             // A boolean field has its value in its type.
-            1 | 2 => Some(()),
+            TRUE | FALSE => Some(()),
             3 => self.advance(1),
             4..=6 => self.number().map(|_| ()),
             7 => self.advance(8),
@@ -134,7 +205,7 @@ impl Compact<'_> {
             LIST | 10 => {
                 let (length, kind) = self.list()?;
                 (0..length).try_for_each(|_| match kind {
-                    1 | 2 => self.advance(1),
+                    TRUE | FALSE => self.advance(1),
                     _ => self.skip(kind, depth + 1),
                 })
             }
@@ -145,24 +216,49 @@ impl Compact<'_> {
 
     /// Skips a footer.
     fn skip_footer(&mut self) -> Option<()> {
-        self.fields(|footer, number, kind| match (number, kind) {
-            (SCHEMA, LIST) => footer.skip_schema(),
+        let mut copy = Compact(self.0);
+        copy.follow(&FOOTER)?;
+        // The schema comes second.
+        self.fields(|footer, number, kind| match number {
+            2 => footer.skip_schema(),
             _ => footer.skip(kind, 1),
         })
     }
 
+    /// Skips a value of this shape.
+    fn follow(&mut self, shape: &Shape) -> Option<()> {
+        match shape {
+            Plain(kind) => self.skip(*kind, 1),
+            List(element) => {
+                let (length, kind) = self.list()?;
+                if length > 0 && !element.is(kind) {
+                    return None;
+                }
+                (0..length).try_for_each(|_| match element {
+                    Plain(TRUE) => self.advance(1),
+                    _ => self.follow(element),
+                })
+            }
+            Struct(fields) => self.fields(|this, number, kind| {
+                let place = number.checked_sub(1).and_then(|place| usize::try_from(place).ok());
+                match place.and_then(|place| fields.get(place)) {
+                    Some(field) if !field.is(kind) => None,
+                    Some(field) => this.follow(field),
+                    None => this.skip(kind, 1),
+                }
+            }),
+        }
+    }
+
     /// Skips a schema: a tree, each element followed by its children. The crate walks it by recursion.
     fn skip_schema(&mut self) -> Option<()> {
-        let (length, kind) = self.list()?;
+        let (length, _) = self.list()?;
         // The children that each element on the way to the root still has.
         let mut open: Vec<i64> = Vec::new();
         for _ in 0..length {
             let mut children = 0;
-            if kind != STRUCT {
-                return None;
-            }
-            self.fields(|element, number, kind| match (number, kind) {
-                (CHILDREN, I32) => element.signed().map(|number| children = number),
+            self.fields(|element, number, kind| match number {
+                CHILDREN => element.signed().map(|number| children = number),
                 _ => element.skip(kind, 2),
             })?;
             while open.pop_if(|left| *left == 0).is_some() {}
