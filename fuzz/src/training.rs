@@ -156,7 +156,6 @@ impl Plan {
                 max_sentence_words: 2 + usize::from(self.max_sentence_words),
                 ..TextOptions::default()
             },
-            ..Config::default()
         }
     }
 }

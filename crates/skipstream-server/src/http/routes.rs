@@ -64,7 +64,7 @@ pub struct Route {
 }
 
 enum Handlers {
-    Documented(UtoipaMethodRouter<Arc<Service>>),
+    Documented(Box<UtoipaMethodRouter<Arc<Service>>>),
     /// The web page.
     Page(Router<Arc<Service>>),
 }
@@ -96,8 +96,9 @@ pub fn table() -> Vec<Route> {
     use Admission::{Always, Vital};
     use Lane::{Cpu, Disk, Download, Inline, Scan, Search, Stream, Upload};
     type Handler = UtoipaMethodRouter<Arc<Service>>;
-    let public = |lane, handler: Handler| Route::new(None, lane, Handlers::Documented(handler));
-    let of = |role| move |lane, handler: Handler| Route::new(Some(role), lane, Handlers::Documented(handler));
+    let documented = |handler: Handler| Handlers::Documented(Box::new(handler));
+    let public = |lane, handler| Route::new(None, lane, documented(handler));
+    let of = |role| move |lane, handler| Route::new(Some(role), lane, documented(handler));
     let (read, write, admin) = (of(Role::Read), of(Role::Write), of(Role::Admin));
     let batch = BodyLimit::Json(MAX_JSON_BYTES);
     vec![
@@ -147,7 +148,8 @@ pub fn build(table: Vec<Route>, gate: &Arc<Gate>) -> (Router<Arc<Service>>, Valu
         let layer = from_fn_with_state((gate.clone(), rules), gate::pass);
         router = match handlers {
             Handlers::Page(page) => router.merge(page.route_layer(layer)),
-            Handlers::Documented((schemas, paths, handler)) => {
+            Handlers::Documented(documented) => {
+                let (schemas, paths, handler) = *documented;
                 let handler: MethodRouter<Arc<Service>> = handler.route_layer(layer);
                 let path = paths.paths.keys().next().expect("a handler has a path").clone();
                 document::add(&mut document, &rules, gate.timeout(), paths, schemas);
@@ -173,7 +175,8 @@ mod tests {
     fn entries() -> Vec<(String, String, Rules)> {
         let mut entries = Vec::new();
         for Route { rules, handlers } in table() {
-            let Handlers::Documented((_, paths, _)) = handlers else { continue };
+            let Handlers::Documented(documented) = handlers else { continue };
+            let (_, paths, _) = *documented;
             let paths = serde_json::to_value(paths).unwrap();
             for (path, item) in paths.as_object().unwrap() {
                 for method in item.as_object().unwrap().keys() {

@@ -211,7 +211,9 @@ pub async fn many(
 }
 
 /// Questions, and their queries or errors.
-struct Asked(Vec<(Terms, Result<(Expression, embeddings::Query<'static>), ApiError>)>);
+struct Asked(Vec<(Terms, Result<Posed, ApiError>)>);
+
+type Posed = (Expression, embeddings::Query<'static>);
 
 impl Asked {
     fn new(
