@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use skipstream::embeddings::{AnalogyRule, Neighbor};
 
 use super::*;
@@ -80,7 +82,10 @@ async fn a_queue_whose_thread_has_ended_rejects() {
         let refused = queue.search(client(1), &published, vec![Query::neighbors(1, 1)]).await.unwrap_err();
         assert!(refused.to_string().contains("the thread `search` has ended"), "{refused}");
     }
-    assert!(lifecycle.problem().is_some());
+    // The thread rejects queries first, and is then known to have ended.
+    while lifecycle.problem().is_none() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
     lifecycle.stop();
     let refused = queue.search(client(1), &published, vec![Query::neighbors(1, 1)]).await;
     assert!(matches!(refused, Err(Error::Stopping)));
