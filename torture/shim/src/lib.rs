@@ -1,7 +1,7 @@
 //! A library for LD_PRELOAD that counts, records and breaks the file calls of a program (Linux only).
 //!
 //! It takes the place of the C library's functions that change files. Calls for files below one folder are numbered; the rest
-//! passes through. The attack decides in the [`Control`](control::Control) block at which call the program is killed, or which
+//! passes through. The attack decides in the `Control` block at which call the program is killed, or which
 //! calls fail. The calls themselves are system calls, so nothing here calls itself.
 //!
 //! What it does not see: system calls that a program makes without the C library, and files written through memory maps. Neither
