@@ -25,7 +25,7 @@ fn all_facts_are_printed_as_text() {
     assert_eq!((answer.code, answer.err.as_str()), (Some(0), ""), "{answer:?}");
     for part in [
         "contents    a model that can be trained further\n",
-        "written by  skipstream 0.1.0, format version 1\n",
+        "written by  skipstream 0.1.0, format version 2\n",
         "learned     6,000 words, ",
         "loss        ",
         "16 dimensions, at most 300; ",

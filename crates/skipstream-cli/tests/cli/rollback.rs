@@ -104,6 +104,6 @@ fn a_damaged_previous_state_is_refused_and_the_model_stays() {
     previous[last] ^= 1;
     fs::remove_file(desk.path("m.previous")).unwrap();
     desk.write("m.previous", &previous);
-    assert_refused(&desk.run(&["rollback", "--model", "m"]), &["m.previous: the file is damaged"]);
+    assert_refused(&desk.run(&["rollback", "--model", "m"]), &["m.previous: the model file is damaged"]);
     assert!(desk.bytes("m") == model);
 }
