@@ -27,8 +27,8 @@ pub struct ModelArgs {
     pub model: PathBuf,
     /// Which vectors to use: target, context, their sum, or both joined
     ///
-    /// `joined` is the target vector followed by the context vector, each minus the mean of its kind. It is twice as long, and
-    /// better at analogies.
+    /// `joined` is the target vector followed by the context vector, each minus three quarters of the mean of
+    /// its kind. It is twice as long, and better at analogies.
     #[arg(long, value_name = "NAME", default_value_t, value_parser = one_of::<Vectors>(&Vectors::NAMES))]
     pub vectors: Vectors,
 }

@@ -249,9 +249,9 @@ class Trainer:
     def embeddings(self, vectors: WhichVectors = DEFAULT_VECTORS, top: int | None = None) -> Embeddings:
         """Returns the current vectors. Later training does not change them.
 
-        `vectors` is `"target"`, `"context"`, their `"sum"`, or `"joined"`: both, one after the other, each minus its mean
-        over the vocabulary, which keeps what analogies need and has twice the dimensions. `top` limits them to the most
-        frequent words.
+        `vectors` is `"target"`, `"context"`, their `"sum"`, or `"joined"`: both, one after the other, each minus three
+        quarters of its mean over the vocabulary, which keeps what analogies need and has twice the dimensions. `top`
+        limits them to the most frequent words.
 
         >>> trainer = Trainer(dimensions=20)
         >>> _ = trainer.train([["tea", "with", "milk"]])

@@ -17,8 +17,8 @@ pub enum Vectors {
     Context,
     /// Target plus context, which the paper evaluates.
     Sum,
-    /// Target and context, one after the other, each minus the mean of its kind over all words: twice the dimensions. The
-    /// sum loses what distinguishes the two, which analogies need.
+    /// Target and context, one after the other, each minus three quarters of the mean of its kind over all words: twice
+    /// the dimensions. The sum loses what distinguishes the two, which analogies need.
     Joined,
 }
 
@@ -50,7 +50,7 @@ impl Vectors {
         }
     }
 
-    /// Whether a mean over all words is subtracted from every vector.
+    /// Whether a share of the mean over all words is subtracted from every vector.
     pub(crate) const fn is_centered(self) -> bool {
         matches!(self, Vectors::Joined)
     }

@@ -199,10 +199,10 @@ fn joined_vectors_are_the_centered_target_row_and_the_centered_context_row() {
             for row in 0..n_words {
                 sum += f64::from(matrix[row * dimensions + dimension]);
             }
-            let mean = (sum / n_words as f64) as f32;
+            let offset = (0.75 * sum / n_words as f64) as f32;
             for row in 0..n_words {
                 expected[(2 * row + half) * dimensions + dimension] =
-                    matrix[row * dimensions + dimension] - mean;
+                    matrix[row * dimensions + dimension] - offset;
             }
         }
     }
