@@ -1,5 +1,5 @@
 //! Abuse of the service, row by row: clients that do nothing, that do not read, that are slow, that ask for too much, and a
-//! disk that goes away.
+//! disk that fails.
 //!
 //! `rows.rs` and `broken.rs` have the attacks, `target.rs` the service under attack.
 
@@ -49,7 +49,7 @@ pub fn run(torture: &Torture, options: &Options, report: &mut Report) -> Result<
         }
     }
     if !any {
-        bail!("there is no such attack; they are {}", ROWS.map(|(name, _)| name).join(", "));
+        bail!("unknown attack; expected one of {}", ROWS.map(|(name, _)| name).join(", "));
     }
     Ok(())
 }

@@ -51,7 +51,7 @@ const NUISANCES: [Fault; 2] = [
     Fault { name: "slow syncs", action: Action::Slow, argument: 20, message: None },
 ];
 
-/// How long the service may take to notice that the disk is well again.
+/// How long the service may take to notice that the disk works again.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn run(torture: &Torture, _options: &Options, report: &mut Report) -> Result<()> {
@@ -81,7 +81,7 @@ pub fn run(torture: &Torture, _options: &Options, report: &mut Report) -> Result
     }
     for fault in &ERRORS {
         report.outcome(&format!("serve, {} at single calls and for a while", fault.name), serving(torture, *fault), |lines| {
-            format!("it stayed up, refused text, and went on; {lines} acknowledged lines were learned exactly once")
+            format!("it stayed up, refused text, and recovered; {lines} acknowledged lines were learned exactly once")
         });
     }
     report.outcome("serve, slow syncs", slow_syncs(torture), |questions| {
@@ -97,7 +97,7 @@ fn plan(fault: Fault, call: u64, lasting: bool) -> Plan {
 }
 
 /// A model learns more text, and the disk fails. Afterwards the model is the old one or a later one, whole; the message says what
-/// happened; and the same command completes the training once the disk is well.
+/// happened; and the same command completes the training once the disk works.
 fn training(torture: &Torture, fault: Fault, lasting: bool) -> Result<(u64, u64)> {
     let texts = TempDir::new()?;
     let old = Job::new(torture, Source::File, texts.path(), "")?.undisturbed;
@@ -126,7 +126,7 @@ fn training(torture: &Torture, fault: Fault, lasting: bool) -> Result<(u64, u64)
         runs += 1;
         let check = || -> Result<bool> {
             let failed = said(&output, fault.message)?;
-            let found = fs::read(&model).context("the model is gone")?;
+            let found = fs::read(&model).context("the model is missing")?;
             ensure!(failed || found == new, "the command succeeded, and the model is not complete");
             Trainer::load(&model, None)?;
             let previous = model.with_file_name("m.safetensors.previous");
@@ -265,7 +265,7 @@ fn serving(torture: &Torture, fault: Fault) -> Result<usize> {
         while serving.get("/readyz")?.0 != 200 {
             ensure!(
                 begin.elapsed() < PATIENCE,
-                "the disk is well, and /readyz says {:?}",
+                "the disk works again, and /readyz says {:?}",
                 serving.get("/readyz")?
             );
             thread::sleep(Duration::from_millis(20));

@@ -97,7 +97,7 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// Resumes after an interruption. What is there must be absent or whole, and the result that of no interruption.
+    /// Resumes after an interruption. The model on disk must be absent or whole, and the result that of an undisturbed run.
     pub fn resume(&self, model: &Path) -> Result<()> {
         if model.exists() {
             Trainer::load(model, None)?;

@@ -8,7 +8,8 @@ use skipstream::Trainer;
 
 use crate::client::Sent;
 
-/// The markers of all lines in the model on disk, in the order in which they were learned. None was learned twice.
+/// The markers of all lines in the model on disk, in the order in which they were learned. A line that was learned twice is
+/// an error.
 pub fn learned_lines(data: &Path) -> Result<Vec<String>> {
     let trainer = Trainer::load(data.join("model.safetensors"), None)?;
     let vocabulary = trainer.vocabulary();
@@ -29,10 +30,11 @@ pub fn learned_lines(data: &Path) -> Result<Vec<String>> {
     Ok(markers.into_iter().map(|(_, word)| word.to_owned()).collect())
 }
 
-/// Each request's lines are there once, in their order, with the numbers that were answered. Returns how many there are.
+/// Checks that each acknowledged line was learned once, in order, under the number in the response. Returns the number of
+/// lines.
 pub fn check_acknowledged<'a>(sent: impl IntoIterator<Item = &'a Sent>, lines: &[String]) -> Result<usize> {
     let numbers: HashMap<&str, u64> = lines.iter().map(String::as_str).zip(1..).collect();
-    ensure!(numbers.len() == lines.len(), "a line is there twice");
+    ensure!(numbers.len() == lines.len(), "a line was learned twice");
     let mut acknowledged = 0;
     for request in sent {
         let number = |line: &String| {

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Address(Arc<(Mutex<Option<String>>, Condvar)>);
 
 impl Address {
-    /// Waits until there is one, but not for ever: the service may be killed before.
+    /// Waits until there is one, but not indefinitely: the service may be killed first.
     pub fn wait(&self) -> Option<String> {
         let wait =
             self.0.1.wait_timeout_while(self.lock(), Duration::from_millis(100), |address| address.is_none());

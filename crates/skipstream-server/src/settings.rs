@@ -18,7 +18,7 @@ pub(crate) const MAX_TEXTS: usize = 128;
 pub(crate) const MAX_DOWNLOADS: usize = 8;
 
 /// Downloads read at most this many published versions, so that they keep few in memory. With one, downloads that overlap
-/// would read it for ever.
+/// would keep reading an old one indefinitely.
 pub(crate) const DOWNLOADED_VERSIONS: usize = 2;
 
 /// How many heavy requests are worked on at a time. Each may read a published version of its own.

@@ -1,4 +1,4 @@
-//! A service that is told to end, whose disk goes away, or whose model diverges.
+//! A shutdown, a disk that fails, and a model that diverges.
 
 use std::fs;
 use std::io::Write;
@@ -22,8 +22,8 @@ pub fn sigterm(torture: &Torture, report: &mut Report) -> Result<()> {
     let text = target.post("/v1/text", "text/plain", "more\n")?.status;
     let old = exchange(&mut kept, &get("/v1/words/w1"))?;
     let new = target.get("/v1/words/w1")?;
-    let is_told = [&old, &new].iter().all(|answer| answer.head.contains("connection: close"));
-    let drained = (reason.as_str(), text, old.status, new.status, is_told);
+    let closes = [&old, &new].iter().all(|answer| answer.head.contains("connection: close"));
+    let drained = (reason.as_str(), text, old.status, new.status, closes);
     let status = target.serving.wait()?;
     report.check(
         "SIGTERM",
@@ -111,7 +111,7 @@ fn fill_disk(torture: &Torture, report: &mut Report, folder: tempfile::TempDir) 
     fs::remove_file(filler)?;
     let start = Instant::now();
     let text = loop {
-        let answer = target.post("/v1/text?wait=learned", "text/plain", "all is well again\n")?;
+        let answer = target.post("/v1/text?wait=learned", "text/plain", "text after the disk was full\n")?;
         if answer.status == 200 || start.elapsed() > Duration::from_secs(20) {
             break answer.status;
         }

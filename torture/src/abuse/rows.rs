@@ -149,7 +149,7 @@ pub fn long_export(torture: &Torture, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Whether a response whose first bytes are these is complete after so many bytes.
+/// Whether a response that begins with `first` is complete once `received` bytes have arrived.
 fn is_complete(first: &[u8], received: usize) -> bool {
     let head = String::from_utf8_lossy(first).to_ascii_lowercase();
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
@@ -329,7 +329,7 @@ pub fn heavy(torture: &Torture, report: &mut Report) -> Result<()> {
     }
     let answer = target.get("/v1/words/w1/neighbors")?;
     report.check(
-        "50 batches whose clients have gone",
+        "50 batches whose clients have disconnected",
         answer.status == 200 && answer.took < Duration::from_secs(20),
         format_args!("a search is answered after {}", milliseconds(answer.took)),
     );

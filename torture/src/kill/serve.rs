@@ -48,7 +48,7 @@ fn attack(torture: &Torture, kills: u64) -> Result<(u64, usize, usize)> {
             for _ in 0..kills {
                 kill_once(torture, &shim, &killed, &address, &mut random)?;
             }
-            // The clients end with what they have begun, and see that it is accepted.
+            // The clients finish their current requests, and check that those are accepted.
             Serving::start(Serving::command(torture, &killed), &address)
         })();
         is_over.store(true, Ordering::Release);

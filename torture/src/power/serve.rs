@@ -110,7 +110,7 @@ fn each_state(
     Ok(states)
 }
 
-/// Starts the service on a state of the disk. Everything that was acknowledged by then is there.
+/// Starts the service on a state of the disk. It must have everything that was acknowledged by then.
 fn check(torture: &Torture, state: &Path, calls: u64, acknowledged: &Acknowledged) -> Result<()> {
     let address = Address::default();
     let mut serving = Serving::start(command(torture, state), &address)?;

@@ -17,7 +17,7 @@ use crate::random::Random;
 use crate::shim::Shim;
 use crate::{Report, Torture};
 
-/// What the program has announced: at this number of calls, that so many words are saved.
+/// What the program has announced: that this many words were saved by this file call.
 struct Announced {
     calls: u64,
     words: u64,
@@ -60,7 +60,7 @@ fn training(torture: &Torture, source: Source, outcomes: u64) -> Result<(u64, us
     let states = recording.each_state(torture, outcomes, &mut |_, state, promised| {
         let model = state.join("m.safetensors");
         let words = if model.exists() { Trainer::load(&model, None)?.progress().tokens } else { 0 };
-        ensure!(words >= promised, "{promised} words were announced as saved, and {words} are there");
+        ensure!(words >= promised, "{promised} words were announced as saved, and only {words} were found");
         job.resume(&model)
     })?;
     Ok((states, recording.entries.len()))
@@ -81,7 +81,7 @@ fn keeping_previous(torture: &Torture, outcomes: u64) -> Result<u64> {
     let recording = Recording::of(&root, job.command(&root.join(&model))?)?;
     let after = fs::read(root.join(&model))?;
     let mut states = recording.each_state(torture, outcomes, &mut |_, state, _| {
-        let found = fs::read(state.join(&model)).context("the model is gone")?;
+        let found = fs::read(state.join(&model)).context("the model is missing")?;
         if found != *before {
             let kept = fs::read(state.join(&previous)).context("the model was replaced and not kept")?;
             ensure!(kept == *before, "something else was kept");
@@ -97,7 +97,7 @@ fn keeping_previous(torture: &Torture, outcomes: u64) -> Result<u64> {
     let recording = Recording::of(&root, rollback)?;
     let calls = recording.entries.len();
     states += recording.each_state(torture, outcomes, &mut |moment, state, _| {
-        let found = fs::read(state.join(&model)).context("the model is gone")?;
+        let found = fs::read(state.join(&model)).context("the model is missing")?;
         ensure!(found == *before || (found == after && moment < calls), "the rollback was lost");
         Ok(())
     })?;

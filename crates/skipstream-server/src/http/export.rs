@@ -184,7 +184,7 @@ fn body(
     })
 }
 
-/// Writes the file to the end, unless the client has gone away or must give way.
+/// Writes the whole file, unless the client disconnects or must give way.
 fn produce(published: &Published, kind: Kind, top: usize, mut to: Pages) {
     let download = Download {
         embeddings: published.embeddings.top(top),
@@ -213,7 +213,7 @@ struct Download {
     kind: Kind,
     /// For the entries of an archive, in Unix seconds.
     time: u64,
-    /// Closed when the client has gone away.
+    /// Closed when the client disconnects.
     send: mpsc::Sender<Piece>,
 }
 

@@ -1,7 +1,7 @@
 //! Where the work of a request is done, so that heavy work never delays light work.
 //!
-//! A lane is a few threads at a time, and a queue in which clients take turns. Work whose client has gone away, or whose
-//! timeout has passed, is told so and ends.
+//! A lane is a few threads at a time, and a queue in which clients take turns. Work is cancelled when its
+//! client disconnects or its timeout passes.
 
 use std::net::IpAddr;
 use std::panic;
@@ -137,7 +137,7 @@ impl Work {
     }
 }
 
-/// Tells work that nobody waits for it any more.
+/// Whether the client of some work still waits for it.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
@@ -146,7 +146,7 @@ impl Cancel {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// An error if nobody waits any more.
+    /// An error if the work was abandoned.
     pub fn check(&self) -> Result<(), ApiError> {
         if self.is_cancelled() { Err(Cancel::error()) } else { Ok(()) }
     }
@@ -204,7 +204,7 @@ impl Pool {
         };
         let mut waiting = Waiting { pool: self, given: Some(given) };
         let given = waiting.given.as_mut().expect("it is taken when this is dropped");
-        let turn = given.await.expect("the pool drops no one who waits");
+        let turn = given.await.expect("the pool drops no waiting client");
         waiting.given = None;
         turn
     }
@@ -220,7 +220,7 @@ impl Pool {
             None => state.free += 1,
             Some((_, give)) => {
                 drop(state);
-                // If the client has just gone away, the turn is dropped here, which passes it on again.
+                // If the client has just disconnected, the turn is dropped here, which passes it on again.
                 let _ = give.send(self.held());
             }
         }
@@ -237,7 +237,7 @@ impl Drop for Held {
     }
 }
 
-/// A client in the queue. It leaves the queue when it goes away.
+/// A client in the queue. It leaves the queue when it disconnects.
 struct Waiting<'a> {
     pool: &'a Pool,
     given: Option<oneshot::Receiver<Turn>>,
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_goes_away_leaves_the_queue_and_costs_no_turn() {
+    async fn a_client_that_disconnects_leaves_the_queue_and_takes_no_turn() {
         let pool = Pool::new(1);
         let first = pool.turn(client(1)).await;
         let mut gone = Box::pin(pool.turn(client(1)));
@@ -312,13 +312,13 @@ mod tests {
         drop(gone);
         assert_eq!(pool.lock().waiting.iter().count(), 1);
         drop(first);
-        // It was given the turn, and goes away before it sees that.
+        // It was given the turn, and disconnects before it can use it.
         drop(given);
         assert_eq!(pool.lock().free, 1);
     }
 
     #[tokio::test]
-    async fn abandoned_work_is_told_and_its_turn_ends_with_it() {
+    async fn abandoned_work_is_cancelled_and_its_turn_ends_with_it() {
         let pool = Pool::new(1);
         let turn = pool.turn(client(1)).await;
         let (begin, begun) = oneshot::channel();

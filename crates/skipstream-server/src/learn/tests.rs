@@ -376,7 +376,7 @@ fn lines_that_were_learned_before_the_start_do_not_count_as_waiting() {
 }
 
 #[test]
-fn a_model_that_could_not_be_saved_at_the_end_is_told_of() {
+fn a_model_that_could_not_be_saved_at_the_end_is_reported() {
     let folder = TempDir::new().unwrap();
     let running = start(folder.path(), &small(Method::MiniBatch, 20));
     running.append(chunks(&lines(1, 50), 50).remove(0));

@@ -53,7 +53,7 @@ impl SearchQueue {
         };
         let thread = lifecycle.spawn(SEARCH, answering);
         if let Err(error) = &thread {
-            // The queue rejects queries then, and the rest of the service goes on.
+            // The queue then rejects queries; the rest of the service keeps running.
             tracing::error!(%error, "neighbor queries are rejected");
             pending.close();
         }
@@ -149,7 +149,7 @@ fn answer_by_graph(mut pass: Group, graph: Option<&super::graph::Graph>) -> Grou
 fn answer(pass: Group) {
     let (queries, replies): (Vec<_>, Vec<_>) =
         pass.waiting.into_iter().map(|waiting| (waiting.query, waiting.reply)).unzip();
-    // A pass that nobody waits for any more ends.
+    // A pass ends once every query in it was abandoned.
     let observe = |_| match replies.iter().all(oneshot::Sender::is_closed) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),

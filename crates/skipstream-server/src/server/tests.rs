@@ -157,7 +157,7 @@ fn a_service_that_drains_is_not_ready_refuses_text_and_answers_questions() {
     assert_eq!(text.status, 503);
     assert!(text.body.contains("\"stopping\""), "{text:?}");
     assert_eq!(running.get("/healthz").status, 200);
-    // On a connection from before, and on a new one, which are told to close.
+    // An existing connection and a new one are both answered with `Connection: close`.
     kept.write_all(request.as_bytes()).unwrap();
     for answer in [answer(&mut kept), running.get(QUESTION)] {
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -167,11 +167,11 @@ fn a_service_that_drains_is_not_ready_refuses_text_and_answers_questions() {
 
     let address = running.address;
     running.stop().unwrap();
-    assert!(TcpStream::connect(address).is_err(), "nobody listens any more");
+    assert!(TcpStream::connect(address).is_err(), "the port is closed");
 }
 
 #[test]
-fn an_upload_that_has_begun_may_end_while_the_service_drains() {
+fn an_upload_in_progress_may_finish_while_the_service_drains() {
     let running = start();
     let mut upload = TcpStream::connect(running.address).unwrap();
     upload.write_all(b"POST /v1/text HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8\r\n\r\none\n").unwrap();

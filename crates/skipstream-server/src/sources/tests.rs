@@ -40,7 +40,7 @@ fn follow(data: &Path, file: &Path) -> Running {
 }
 
 impl Running {
-    /// All lines, once there are so many.
+    /// All lines, once there are `n`.
     fn lines(&self, n: u64) -> Vec<String> {
         while self.service.log.last() < n {
             std::thread::yield_now();

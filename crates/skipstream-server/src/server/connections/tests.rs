@@ -194,7 +194,7 @@ async fn idle_connections_do_not_hold_up_the_end() {
     let address = serving.address;
     serving.stop().await;
     assert_eq!(closed(&mut used).await, "");
-    assert!(TcpStream::connect(address).await.is_err(), "nobody is taken any more");
+    assert!(TcpStream::connect(address).await.is_err(), "no connection is accepted");
 }
 
 #[tokio::test]

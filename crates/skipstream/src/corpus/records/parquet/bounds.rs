@@ -327,7 +327,7 @@ impl Pages {
         rows: usize,
         room: &Arc<AtomicU64>,
     ) -> Result<Pages> {
-        // The crate is told that nothing is compressed, so that it does not unpack pages.
+        // Declare the column uncompressed, so that the crate does not decompress pages: `unpack` does, within the bounds.
         let plain = column.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
         Ok(Pages {
             packed: SerializedPageReader::new(file.clone(), &plain, rows, None)?,
