@@ -226,17 +226,22 @@ fn rolling_back(torture: &Torture, fault: Fault) -> Result<u64> {
     Ok(runs)
 }
 
+/// Starts a service on a disk that works so far. Returns the service, the disk and the data folder.
+fn start(torture: &Torture, folder: &TempDir) -> Result<(Serving, Shim, PathBuf)> {
+    let data = folder.path().canonicalize()?.join("data");
+    let shim = Shim::new(folder.path())?;
+    let mut command = Serving::command(torture, &data);
+    shim.attach(&mut command, None)?;
+    let mut serving = Serving::start(command, &Address::default())?;
+    serving.wait_until_it_listens()?;
+    Ok((serving, shim, data))
+}
+
 /// The disk fails while the service runs, at single calls and for a while, and recovers.
 fn serving(torture: &Torture, fault: Fault) -> Result<usize> {
     let folder = TempDir::new()?;
-    let data = folder.path().canonicalize()?.join("data");
-    let shim = Shim::new(folder.path())?;
-    let address = Address::default();
-    let mut command = Serving::command(torture, &data);
-    shim.attach(&mut command, None)?;
-    let mut serving = Serving::start(command, &address)?;
-    serving.wait_until_it_listens()?;
-    let mut client = Client::new(0, &address, Random::new(torture.seed, 1));
+    let (mut serving, shim, data) = start(torture, &folder)?;
+    let mut client = Client::new(0, &serving.address, Random::new(torture.seed, 1));
     let mut random = Random::new(torture.seed, 3);
     let mut sent = Vec::new();
     for round in 0..if torture.short { 2 } else { 10 } {
@@ -271,7 +276,7 @@ fn serving(torture: &Torture, fault: Fault) -> Result<usize> {
             thread::sleep(Duration::from_millis(20));
         }
     }
-    let filling = Client::new(9, &address, Random::new(torture.seed, 9));
+    let filling = Client::new(9, &serving.address, Random::new(torture.seed, 9));
     serving.wait_for(filling.fill()?.last)?;
     serving.end()?;
     check_acknowledged(&sent, &learned_lines(&data)?)
@@ -280,14 +285,8 @@ fn serving(torture: &Torture, fault: Fault) -> Result<usize> {
 /// An upload waits for a slow disk; questions do not.
 fn slow_syncs(torture: &Torture) -> Result<u64> {
     let folder = TempDir::new()?;
-    let data = folder.path().canonicalize()?.join("data");
-    let shim = Shim::new(folder.path())?;
-    let address = Address::default();
-    let mut command = Serving::command(torture, &data);
-    shim.attach(&mut command, None)?;
-    let mut serving = Serving::start(command, &address)?;
-    serving.wait_until_it_listens()?;
-    let mut client = Client::new(0, &address, Random::new(torture.seed, 1));
+    let (serving, shim, _) = start(torture, &folder)?;
+    let mut client = Client::new(0, &serving.address, Random::new(torture.seed, 1));
     client.next(0, 20)?;
     shim.plan(Some(&Plan { argument: 2_000, ..plan(NUISANCES[1], 0, true) }))?;
     let questions = thread::scope(|scope| -> Result<u64> {
