@@ -87,6 +87,7 @@ fn too_many(most: usize) -> ApiError {
     busy(format!("there are already {most} requests of this kind, which is the limit"))
 }
 
+/// A request beyond a limit: the client may try again.
 pub fn busy(message: String) -> ApiError {
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).retry_after(1)
 }

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use axum::http::StatusCode;
-
 use super::ApiError;
+use super::limits::busy;
 use crate::settings::{LONG_BYTES, SHORT_BYTES};
 
 /// One client has at most this part of the memory in bytes, so that others have some.
@@ -60,7 +59,7 @@ impl Share {
         let mut taken = self.memory.lock();
         let of_client = taken.clients.get(&self.client).copied().unwrap_or_default() + more;
         if taken.total + more > LONG_BYTES || of_client > CLIENT_BYTES {
-            return Err(busy());
+            return Err(too_long());
         }
         taken.total += more;
         taken.clients.insert(self.client, of_client);
@@ -69,12 +68,11 @@ impl Share {
     }
 }
 
-fn busy() -> ApiError {
+fn too_long() -> ApiError {
     let free = SHORT_BYTES >> 10;
-    let message = format!(
+    busy(format!(
         "too many long requests and answers at the same time; those of at most {free} KiB are answered"
-    );
-    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).retry_after(1)
+    ))
 }
 
 impl Drop for Share {
