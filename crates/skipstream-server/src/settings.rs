@@ -105,7 +105,7 @@ pub struct ServeSettings {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     #[serde(with = "size_in_file")]
     pub max_line_size: u64,
-    /// Maximum number of concurrent requests; more get status 503 [default: 512]
+    /// Maximum number of concurrent requests in each lane; more get status 503 [default: 512]
     #[arg(long, value_name = "N")]
     pub max_requests: usize,
     /// Maximum number of open connections; at the limit, the longest idle one is closed for a new one [default: 1024]
