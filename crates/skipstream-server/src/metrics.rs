@@ -45,6 +45,22 @@ struct Thread {
     thread: String,
 }
 
+/// Requests that were answered. The sums wrap, and differences of them do not notice: the requests of all clients may take
+/// thousands of seconds each second, so that 64 bits of nanoseconds are full after months.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Queries {
+    n: u64,
+    nanoseconds: u64,
+}
+
+impl Queries {
+    /// The number of requests since an earlier time, and their total time.
+    pub fn since(&self, earlier: &Queries) -> (u64, Duration) {
+        let nanoseconds = self.nanoseconds.wrapping_sub(earlier.nanoseconds);
+        (self.n.wrapping_sub(earlier.n), Duration::from_nanos(nanoseconds))
+    }
+}
+
 /// Routes that take as long as the client or the text does.
 const LONG_ROUTES: [&str; 3] = ["/v1/text", "/v1/text/{seq}/wait", "/v1/events"];
 
@@ -80,10 +96,10 @@ impl Metrics {
         }
     }
 
-    /// The number of requests so far, without uploads and event streams, and their total time.
-    pub fn queries(&self) -> (u64, Duration) {
+    /// The requests so far, without uploads and event streams.
+    pub fn queries(&self) -> Queries {
         let nanoseconds = self.query_nanoseconds.load(Ordering::Relaxed);
-        (self.queries.load(Ordering::Relaxed), Duration::from_nanos(nanoseconds))
+        Queries { n: self.queries.load(Ordering::Relaxed), nanoseconds }
     }
 
     pub fn text(&self, service: &Service) -> Result<String, fmt::Error> {
@@ -162,4 +178,19 @@ pub fn resident_bytes() -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_total_time_of_requests_may_wrap() {
+        let metrics = Metrics { query_nanoseconds: AtomicU64::new(u64::MAX - 10), ..Metrics::default() };
+        let before = metrics.queries();
+        for _ in 0..3 {
+            metrics.answered(&Method::GET, "/v1/words", 200, Duration::from_secs(1));
+        }
+        assert_eq!(metrics.queries().since(&before), (3, Duration::from_secs(3)));
+    }
 }

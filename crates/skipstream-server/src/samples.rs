@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::metrics::resident_bytes;
+use crate::metrics::{Queries, resident_bytes};
 use crate::service::Service;
 
 /// Interval between measurements.
@@ -57,13 +57,13 @@ struct Kept {
     /// Measurements per sample, and those in the last sample.
     step: u32,
     in_last: u32,
-    /// When requests were last counted, and how many there were, with their total time.
-    counted: (Instant, u64, Duration),
+    /// When requests were last counted, and those until then.
+    counted: (Instant, Queries),
 }
 
 impl Default for Kept {
     fn default() -> Kept {
-        Kept { samples: Vec::new(), step: 1, in_last: 0, counted: (Instant::now(), 0, Duration::ZERO) }
+        Kept { samples: Vec::new(), step: 1, in_last: 0, counted: (Instant::now(), Queries::default()) }
     }
 }
 
@@ -78,11 +78,9 @@ impl Samples {
         let (published, status) = (service.published(), service.status.load());
         let progress = status.progress.as_ref().unwrap_or(&published.progress);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let (now, (requests, time)) = (Instant::now(), service.metrics.queries());
-        let (counted_at, requests_before, time_before) = kept.counted;
-        let n = requests - requests_before;
-        kept.counted = (now, requests, time);
-        let latency = |n: u64| (time - time_before).as_secs_f64() * 1e3 / n as f64;
+        let (now, queries) = (Instant::now(), service.metrics.queries());
+        let (counted_at, before) = std::mem::replace(&mut kept.counted, (now, queries));
+        let (n, time) = queries.since(&before);
         kept.push(Sample {
             time: Timestamp::now(),
             words: progress.tokens,
@@ -92,7 +90,7 @@ impl Samples {
             queue_bytes: service.log.waiting_bytes(),
             resident_bytes: resident_bytes(),
             requests_per_second: n as f64 / now.duration_since(counted_at).as_secs_f64().max(0.1),
-            latency_ms: (n > 0).then(|| latency(n)),
+            latency_ms: (n > 0).then(|| time.as_secs_f64() * 1e3 / n as f64),
             disk_bytes: folder_bytes(&service.settings.data),
             disk_free_bytes: free_bytes(&service.settings.data),
         });
