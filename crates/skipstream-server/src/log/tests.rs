@@ -542,3 +542,21 @@ proptest! {
         }
     }
 }
+
+#[tokio::test]
+async fn the_last_line_number_of_all_is_refused_and_loses_nothing() {
+    let folder = TempDir::new().unwrap();
+    drop(Log::open(folder.path(), QUEUE).unwrap());
+    let near = i64::MAX as Seq - 2;
+    let database = rusqlite::Connection::open(folder.path().join("log.sqlite")).unwrap();
+    database.execute("UPDATE counter SET next = ?1", [near]).unwrap();
+    drop(database);
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    assert_eq!(log.append(chunk(&["one", "two"])).await.unwrap(), near..=near + 1);
+    let error = log.append(chunk(&["three"])).await.unwrap_err();
+    assert!(matches!(error, Error::NotReady(_)), "{error:?}");
+    assert_eq!(log.last(), near + 1);
+    drop(log);
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    assert_eq!(read(&log, near), numbered(&["one", "two"], near));
+}

@@ -174,3 +174,51 @@ fn usual_exponents_agree_with_powf() {
         }
     }
 }
+
+/// The number of evictions of an id has 32 bits and wraps: with a vocabulary of two words, that can happen in hours. A
+/// dead slot would be taken for a live one only if it stayed in the table over 2³² evictions of its id; but each eviction
+/// adds dead weight, and the table is rebuilt when a quarter of it is dead.
+#[test]
+fn the_generation_of_an_id_may_wrap() {
+    let [first, second] = [0, 1].map(WordId::from_saved);
+    let saved = SavedTable {
+        slots: [[0, u32::MAX], [1, 7]].repeat(20),
+        generations: vec![u32::MAX, 7],
+        totals: [1_000.0, 0.0],
+    };
+    let mut table = AdaptiveTable::new(40, 0.75);
+    table.restore(saved, [500, 500].into_iter()).unwrap();
+    let mut random = Random::new(3);
+    table.forget(first);
+    assert_eq!(table.generations(), [0, 7]);
+    let draws = |table: &AdaptiveTable, random: &mut Random| -> Vec<WordId> {
+        (0..200).map(|_| table.draw(random).unwrap()).collect()
+    };
+    assert!(draws(&table, &mut random).iter().all(|id| *id == second), "the word that left is dead");
+    (0..2_000).for_each(|_| table.add(first, &mut random));
+    let drawn = draws(&table, &mut random);
+    assert!(drawn.contains(&first) && drawn.contains(&second), "the new word of the id is alive");
+}
+
+/// Weights are sums in 64-bit floats. The weight of one more occurrence is lost in the total once a word has occurred
+/// about 2⁵² times; until then the table follows the stream.
+#[test]
+fn the_total_weight_grows_up_to_2_to_the_52_occurrences() {
+    for (bits, grows) in [(40, true), (50, true), (60, false)] {
+        let count = 1u64 << bits;
+        let mut table = AdaptiveTable::new(10, 0.75);
+        let saved = SavedTable {
+            slots: vec![[0, 0]; 10],
+            generations: vec![0],
+            totals: [(count as f64).powf(0.75), 0.0],
+        };
+        table.restore(saved, [count].into_iter()).unwrap();
+        let [before, _] = table.totals();
+        let mut random = Random::new(1);
+        (0..100).for_each(|_| table.add(WordId::from_saved(0), &mut random));
+        let [after, _] = table.totals();
+        assert!(after.is_finite() && after >= before);
+        assert_eq!(after > before, grows, "{bits} bits: {before} and {after}");
+        assert_eq!(table.draw(&mut random), Some(WordId::from_saved(0)));
+    }
+}

@@ -192,3 +192,38 @@ fn saved_words_that_contradict_each_other_are_refused() {
     assert!(restore(vec![SavedWord { count: 0, counter: 0, ..word(0, "a") }]).is_err(), "never seen");
     assert!(restore(vec![SavedWord { counter: 2, ..word(0, "a") }]).is_err(), "counted more often than seen");
 }
+
+/// A counter has 64 bits, and a saved one at most 60: at ten million words a second that is 3,600 years.
+#[test]
+fn counters_near_their_limit_count_on() {
+    let near = (1 << 60) - 100;
+    let word = |id, word, count| SavedWord {
+        id: WordId(id),
+        word,
+        counter: count,
+        count,
+        birth: 0,
+        latest: near - 1,
+    };
+    let totals = VocabularyTotals { tokens: near, evictions: 1 << 60, cancellations: 1 << 60 };
+    let words = [word(0, "often", near - 10), word(1, "rare", 1)];
+    let mut vocabulary = Vocabulary::restore(2, totals, &words).unwrap();
+    let counters = |vocabulary: &Vocabulary, word: &str| {
+        vocabulary.id(word).map(|id| (vocabulary.counter(id), vocabulary.count(id)))
+    };
+    assert!(matches!(vocabulary.observe("often"), Observed::Known(_)));
+    assert_eq!(counters(&vocabulary, "often"), Some((near - 9, near - 9)));
+    assert!(matches!(vocabulary.observe("new"), Observed::Rejected), "it cancels a count of both");
+    assert_eq!(counters(&vocabulary, "often"), Some((near - 10, near - 9)));
+    assert!(matches!(vocabulary.observe("new"), Observed::Admitted(_)), "it takes the place of `rare`");
+    assert_eq!((counters(&vocabulary, "rare"), counters(&vocabulary, "new")), (None, Some((1, 1))));
+    assert_eq!(vocabulary.first_token(vocabulary.id("new").unwrap()), near + 2);
+    let counted = VocabularyTotals {
+        tokens: near + 3,
+        evictions: totals.evictions + 1,
+        cancellations: totals.cancellations + 1,
+    };
+    assert_eq!(vocabulary.totals(), counted);
+    let beyond = VocabularyTotals { tokens: 1 << 60, ..totals };
+    assert!(Vocabulary::restore(2, beyond, &words).is_err(), "a larger one is refused");
+}

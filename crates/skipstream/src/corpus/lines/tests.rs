@@ -4,7 +4,7 @@ mod prose;
 
 use std::io::{BufReader, Read};
 
-use super::super::options::{TextKind, Tokenizer};
+use super::super::options::Tokenizer;
 use super::*;
 
 fn options(max_sentence_words: usize, max_token_bytes: usize) -> TextOptions {
@@ -195,4 +195,19 @@ fn what_comes_after_a_pause_is_read_whatever_the_options() {
         assert_eq!(read, [vec!["aa bb"], vec!["cc", "dd ee"], vec!["ff"]], "{options:?}");
         assert_eq!(lines.position(), Position { offset: 18, lines: 4, words: 0 });
     }
+}
+
+#[test]
+fn positions_far_into_a_stream_stay_exact() {
+    let start = Position { offset: 1 << 60, lines: 1 << 60, words: 0 };
+    let mut lines =
+        Lines::starting_at(&b"one two\nthree\nf\xFFur\n"[..], start, "test", &options(10, 10)).unwrap();
+    let (sentences, _) = read_all(&mut lines);
+    let positions: Vec<(u64, u64)> = sentences
+        .iter()
+        .map(|(_, position)| (position.offset - (1 << 60), position.lines - (1 << 60)))
+        .collect();
+    assert_eq!(positions, [(8, 1), (14, 2), (19, 3)]);
+    let first = lines.report().first.invalid_line.as_ref().map(|found| (found.line, found.offset));
+    assert_eq!(first, Some(((1 << 60) + 3, (1 << 60) + 15)), "messages name the place, too");
 }

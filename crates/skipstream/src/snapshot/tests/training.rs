@@ -163,6 +163,46 @@ fn counts_that_cannot_be_are_refused() {
     }
 }
 
+/// Counts are saved up to 2⁶⁰. Below that, training continues exactly; a state above it is refused when it is loaded.
+#[test]
+fn counts_near_their_limit_go_on_to_count() {
+    const NEAR: u64 = (1 << 60) - 1_000;
+    let (_folder, path) = place();
+    let trainer = small_trainer();
+    let ids: Vec<WordId> = trainer.vocabulary().ids().collect();
+    let mut metadata = trainer.metadata();
+    metadata.batches = NEAR;
+    metadata.totals.pairs = NEAR;
+    metadata.totals.replayed = NEAR;
+    metadata.vocabulary.tokens = NEAR;
+    metadata.ledger.piped_words = NEAR;
+    write_file(&path, trainer.tensors(&ids), Contents::Training(Box::new(metadata))).unwrap();
+    let learn = |threads| {
+        let mut trainer = Trainer::load(&path, Some(threads)).unwrap();
+        trainer.train_lines("to be or not to be that is\n".repeat(10).as_bytes()).unwrap();
+        trainer
+    };
+    let mut grown = learn(1);
+    let (before, after) = (trainer.vocabulary(), grown.vocabulary());
+    assert_eq!(after.tokens(), NEAR + 80);
+    let [count, new_count] = [before, after].map(|vocabulary| vocabulary.count(vocabulary.id("to").unwrap()));
+    assert_eq!(new_count, count + 20);
+    assert!(grown.progress().totals.pairs > NEAR && grown.metadata().batches > NEAR);
+    let (one, three) = (grown.metadata(), learn(3).metadata());
+    assert_eq!(
+        (one.totals, one.batches),
+        (three.totals, three.batches),
+        "random numbers have the same names"
+    );
+    grown.save(&path).unwrap();
+    assert_eq!(Trainer::load(&path, None).unwrap().vocabulary().tokens(), NEAR + 80);
+    grown.train_lines("to be or not to be that is\n".repeat(200).as_bytes()).unwrap();
+    assert_eq!(grown.vocabulary().tokens(), NEAR + 1_680, "a running trainer goes on");
+    grown.save(&path).unwrap();
+    let message = Trainer::load(&path, None).unwrap_err().to_string();
+    assert!(message.contains("the model file is damaged"), "{message}");
+}
+
 #[test]
 fn a_missing_file_is_named() {
     let error = Trainer::load("no/such/model", None).unwrap_err();
