@@ -6,11 +6,13 @@
 
 mod evaluation;
 mod file;
+mod http;
 mod model;
 mod parquet;
 mod queries;
 mod settings;
 mod text;
+mod tokens;
 mod training;
 mod vectors;
 
@@ -24,7 +26,7 @@ pub struct Target {
 
 impl Target {
     /// All targets.
-    pub const ALL: [Target; 8] = [
+    pub const ALL: [Target; 10] = [
         Target { name: "text", run: text::run },
         Target { name: "parquet", run: parquet::run },
         Target { name: "vectors", run: vectors::run },
@@ -33,6 +35,8 @@ impl Target {
         Target { name: "evaluation", run: evaluation::run },
         Target { name: "queries", run: queries::run },
         Target { name: "settings", run: settings::run },
+        Target { name: "http", run: http::run },
+        Target { name: "tokens", run: tokens::run },
     ];
 
     /// The target with this name.
