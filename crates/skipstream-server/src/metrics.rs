@@ -45,6 +45,20 @@ struct Thread {
     thread: String,
 }
 
+/// The work in a lane.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkCount {
+    pub lane: &'static str,
+    pub running: usize,
+    /// How much stopped early, because its client disconnected or its timeout passed.
+    pub cancelled: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Lane {
+    lane: &'static str,
+}
+
 /// Requests that were answered. The sums wrap, and differences of them do not notice: the requests of all clients may take
 /// thousands of seconds each second, so that 64 bits of nanoseconds are full after months.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,7 +116,7 @@ impl Metrics {
         Queries { n: self.queries.load(Ordering::Relaxed), nanoseconds }
     }
 
-    pub fn text(&self, service: &Service) -> Result<String, fmt::Error> {
+    pub fn text(&self, service: &Service, work: &[WorkCount]) -> Result<String, fmt::Error> {
         let mut registry = Registry::with_prefix("skipstream");
         registry.register("http_requests", "Number of requests", self.requests.clone());
         registry.register_with_unit(
@@ -112,6 +126,7 @@ impl Metrics {
             self.durations.clone(),
         );
         register(&mut registry, service, self.uptime());
+        register_work(&mut registry, work);
         let mut text = String::new();
         encode(&mut text, &registry)?;
         Ok(text)
@@ -126,6 +141,7 @@ fn register(registry: &mut Registry, service: &Service, uptime: Duration) {
     for (name, help, value) in [
         ("words_learned", "Number of tokens learned", progress.tokens),
         ("evictions", "Number of words evicted from the vocabulary", progress.evictions),
+        ("searches", "Number of queries answered by comparing with all words", service.search.answered()),
     ] {
         registry.register(name, help, ConstCounter::new(value));
     }
@@ -157,6 +173,21 @@ fn register(registry: &mut Registry, service: &Service, uptime: Duration) {
     if let Some(bytes) = resident_bytes() {
         gauge("resident_memory", "Resident memory of the process", Unit::Bytes, bytes as f64);
     }
+}
+
+fn register_work(registry: &mut Registry, work: &[WorkCount]) {
+    let (running, cancelled) = (Family::<Lane, Gauge>::default(), Family::<Lane, Counter>::default());
+    for count in work {
+        let lane = Lane { lane: count.lane };
+        running.get_or_create(&lane).set(count.running as i64);
+        cancelled.get_or_create(&lane).inc_by(count.cancelled);
+    }
+    registry.register("work", "Requests that are being worked on in a lane", running);
+    registry.register(
+        "work_cancelled",
+        "Requests whose work stopped early, because nobody waited",
+        cancelled,
+    );
 }
 
 /// The method, if known: otherwise clients could create any number of labels.

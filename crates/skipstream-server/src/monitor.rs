@@ -150,7 +150,7 @@ impl State {
         if words.is_empty() {
             return;
         }
-        let comparison = match movers.since(snapshots, &old, published, settings.snapshot_words) {
+        let comparison = match movers.since(snapshots, &old, published, settings.snapshot_words, &|| true) {
             Ok(Some(comparison)) => comparison,
             Ok(None) => return,
             Err(error) => return tracing::warn!(%error, "cannot compare watched words"),

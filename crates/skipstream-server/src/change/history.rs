@@ -52,13 +52,16 @@ pub struct Near {
 /// Movement is the plain cosine distance between consecutive points. It does not remove the common rotation as
 /// [`Drift`](skipstream::eval::Drift) does: the points are versions of one model, hours or days apart, and share a basis,
 /// while finding the rotation takes seconds per pair. [`Movers`](super::Movers) tell whether a movement exceeds chance.
+///
+/// `go_on` is asked before each point; `None` if it says no.
 pub fn history(
     snapshots: &SnapshotStore,
     published: &Published,
     word: &str,
     n: usize,
     among: &dyn Fn(&Embeddings) -> Range<usize>,
-) -> Vec<HistoryPoint> {
+    go_on: &dyn Fn() -> bool,
+) -> Option<Vec<HistoryPoint>> {
     let mut points: Vec<HistoryPoint> = Vec::new();
     // The last known vector and the index of its point.
     let mut before: Option<(Vec<f32>, usize)> = None;
@@ -76,6 +79,9 @@ pub fn history(
         points.push(point);
     };
     for info in snapshots.list() {
+        if !go_on() {
+            return None;
+        }
         let Some(embeddings) = snapshots.embeddings(&info.name) else { continue };
         let point =
             HistoryPoint { name: Some(info.name), time: info.time, seq: info.seq, ..Default::default() };
@@ -83,7 +89,7 @@ pub fn history(
     }
     let point = HistoryPoint { time: published.time, seq: published.seq, ..Default::default() };
     push(point, &published.embeddings, published.progress.tokens);
-    points
+    Some(points)
 }
 
 /// Fills in what the embeddings know of the word. A row with values that are not finite counts as unknown.
@@ -117,6 +123,8 @@ fn overlap(before: &[Near], after: &[Near]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
     use crate::change::testing::{published, published_at};
 
@@ -141,7 +149,8 @@ mod tests {
             4,
             &[("apple", 10, [3.0, 0.0]), ("fruit", 8, [0.0, 1.0]), ("phone", 7, [1.0, 0.0])],
         );
-        let points = history(&snapshots, &now, "apple", 1, &|all| 0..all.len());
+        let all = |all: &Embeddings| 0..all.len();
+        let points = history(&snapshots, &now, "apple", 1, &all, &|| true).unwrap();
         assert_eq!(points.len(), 4);
         assert_eq!(points.iter().map(|point| point.known).collect::<Vec<_>>(), [false, true, false, true]);
         assert_eq!(points.iter().map(|point| point.seq).collect::<Vec<_>>(), [1, 2, 3, 4]);
@@ -153,13 +162,19 @@ mod tests {
         assert_eq!((points[3].movement, points[3].overlap), (Some(1.0), Some(0.0)));
         assert_eq!((points[3].name.as_ref(), points[3].rank), (None, Some(1)));
         assert!(points[0].name.is_some() && points[0].count.is_none() && points[0].neighbors.is_empty());
+
+        let asked = Cell::new(0);
+        let go_on = || asked.replace(asked.get() + 1) < 1;
+        assert!(history(&snapshots, &now, "apple", 1, &all, &go_on).is_none());
+        assert_eq!(asked.get(), 2, "it ends between two snapshots");
     }
 
     #[test]
     fn without_snapshots_there_is_only_the_current_version() {
         let folder = tempfile::tempdir().unwrap();
         let now = published(1, &[("apple", 10, [3.0, 0.0])]);
-        let points = history(&SnapshotStore::open(folder.path()), &now, "apple", 5, &|all| 0..all.len());
+        let snapshots = SnapshotStore::open(folder.path());
+        let points = history(&snapshots, &now, "apple", 5, &|all| 0..all.len(), &|| true).unwrap();
         assert_eq!(points.len(), 1);
         assert_eq!((points[0].movement, points[0].overlap, points[0].share), (None, None, Some(1.0)));
     }

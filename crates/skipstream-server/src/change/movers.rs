@@ -41,19 +41,26 @@ pub struct Movers {
 }
 
 impl Movers {
-    /// What changed since a snapshot; `None` if it no longer exists. Takes about a second unless cached, so it must not run
-    /// on a thread that serves connections.
+    /// What changed since a snapshot; `None` if it no longer exists, or if `go_on` says no. Takes about a second unless
+    /// cached, so it must not run on a thread that serves connections.
+    ///
+    /// `go_on` is asked before a comparison, since the caller may have waited for another one. A comparison is not ended
+    /// in the middle: its duration is bounded, and the next caller finds it in the cache.
     pub fn since(
         &self,
         snapshots: &SnapshotStore,
         old: &SnapshotInfo,
         published: &Arc<Published>,
         most_words: usize,
+        go_on: &dyn Fn() -> bool,
     ) -> Result<Option<Arc<Comparison>>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let is_valid = |known: &&Arc<Comparison>| known.old == *old && known.is_valid_for(published);
         if let Some(known) = last.iter().find(is_valid) {
             return Ok(Some(known.clone()));
+        }
+        if !go_on() {
+            return Ok(None);
         }
         let Some(embeddings) = snapshots.embeddings(&old.name) else { return Ok(None) };
         let made = Instant::now();
@@ -105,13 +112,18 @@ mod tests {
         let old = snapshots.save(&published(false), None, 1_000).unwrap();
         let movers = Movers::default();
         let now = published(true);
-        let found = movers.since(&snapshots, &old, &now, 1_000).unwrap().unwrap();
+        let found = movers.since(&snapshots, &old, &now, 1_000, &|| true).unwrap().unwrap();
         assert_eq!(found.drift.moved[0].movement.word, "turns");
         assert!(found.drift.moved[0].movement.above_floor);
         assert!(found.drift.moved[0].overlap < 0.2);
 
-        let again = movers.since(&snapshots, &old, &published(true), 1_000).unwrap().unwrap();
+        let again = movers.since(&snapshots, &old, &published(true), 1_000, &|| true).unwrap().unwrap();
         assert!(Arc::ptr_eq(&found, &again), "a recent comparison is cached");
+
+        let other = snapshots.save(&now, None, 1_000).unwrap();
+        assert!(movers.since(&snapshots, &other, &now, 1_000, &|| false).unwrap().is_none());
+        let cached = movers.since(&snapshots, &old, &now, 1_000, &|| false).unwrap();
+        assert!(cached.is_some(), "only a new comparison takes time");
     }
 
     #[test]
@@ -120,6 +132,6 @@ mod tests {
         let snapshots = SnapshotStore::open(folder.path());
         let old = snapshots.save(&published(false), None, 1_000).unwrap();
         snapshots.delete(&old.name);
-        assert!(Movers::default().since(&snapshots, &old, &published(true), 9).unwrap().is_none());
+        assert!(Movers::default().since(&snapshots, &old, &published(true), 9, &|| true).unwrap().is_none());
     }
 }

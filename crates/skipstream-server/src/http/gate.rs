@@ -33,12 +33,16 @@ pub struct Spare;
 pub struct Gate {
     pub access: Arc<Access>,
     limits: Limits,
-    lanes: Lanes,
+    pub lanes: Arc<Lanes>,
 }
 
 impl Gate {
     pub fn new(settings: &ServeSettings) -> Gate {
-        Gate { access: Arc::new(Access::new(settings)), limits: Limits::new(settings), lanes: Lanes::new() }
+        Gate {
+            access: Arc::new(Access::new(settings)),
+            limits: Limits::new(settings),
+            lanes: Arc::new(Lanes::new()),
+        }
     }
 
     /// The request timeout.

@@ -5,7 +5,7 @@
 
 use std::net::IpAddr;
 use std::panic;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
@@ -15,6 +15,7 @@ use tokio::task;
 use super::ApiError;
 use super::memory::{Memory, Share};
 use super::routes::{BodyLimit, Rules};
+use crate::metrics::WorkCount;
 use crate::settings::{HEAVY_REQUESTS, MEMORY_PER_JSON_BYTE, SHORT_BYTES};
 use crate::turns::Turns;
 
@@ -79,6 +80,14 @@ impl Lanes {
         }
     }
 
+    /// What is being worked on, for the metrics.
+    pub fn counts(&self) -> [WorkCount; 3] {
+        [(Lane::Scan, &self.scan), (Lane::Cpu, &self.cpu), (Lane::Disk, &self.disk)].map(|(lane, pool)| {
+            let running = pool.turns - pool.lock().free;
+            WorkCount { lane: lane.name(), running, cancelled: pool.cancelled.load(Ordering::Relaxed) }
+        })
+    }
+
     /// The work of a request that a client sent.
     pub fn work(&self, rules: &Rules, client: IpAddr) -> Work {
         let pool = match rules.lane {
@@ -139,11 +148,22 @@ impl Work {
 
 /// Whether the client of some work still waits for it.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<Flags>);
+
+#[derive(Debug, Default)]
+struct Flags {
+    is_cancelled: AtomicBool,
+    /// The work has asked since then, and stops.
+    is_noticed: AtomicBool,
+}
 
 impl Cancel {
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        let is_cancelled = self.0.is_cancelled.load(Ordering::Relaxed);
+        if is_cancelled {
+            self.0.is_noticed.store(true, Ordering::Relaxed);
+        }
+        is_cancelled
     }
 
     /// An error if the work was abandoned.
@@ -162,14 +182,17 @@ struct CancelOnDrop(Cancel);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.0.0.store(true, Ordering::Relaxed);
+        self.0.0.is_cancelled.store(true, Ordering::Relaxed);
     }
 }
 
 /// A limited number of turns.
 #[derive(Debug)]
 struct Pool {
+    turns: usize,
     state: Mutex<State>,
+    /// How much work has stopped because it was cancelled.
+    cancelled: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -181,14 +204,15 @@ struct State {
 
 /// A turn. The next client's begins when all clones are dropped.
 #[derive(Clone, Debug)]
-pub struct Turn(#[allow(dead_code, reason = "its drop matters")] Arc<Held>);
+pub struct Turn(Arc<Held>);
 
 #[derive(Debug)]
 struct Held(Arc<Pool>);
 
 impl Pool {
     fn new(turns: usize) -> Arc<Pool> {
-        Arc::new(Pool { state: Mutex::new(State { free: turns, waiting: Turns::default() }) })
+        let state = Mutex::new(State { free: turns, waiting: Turns::default() });
+        Arc::new(Pool { turns, state, cancelled: AtomicU64::new(0) })
     }
 
     async fn turn(self: &Arc<Pool>, client: IpAddr) -> Turn {
@@ -258,8 +282,11 @@ impl Turn {
         let (cancel, turn) = (Cancel::default(), self.clone());
         let _cancelling = CancelOnDrop(cancel.clone());
         let work = move || {
-            let _turn = turn;
-            work(&cancel)
+            let result = work(&cancel);
+            if cancel.0.is_noticed.load(Ordering::Relaxed) {
+                turn.0.0.cancelled.fetch_add(1, Ordering::Relaxed);
+            }
+            result
         };
         task::spawn_blocking(work).await.unwrap_or_else(|error| panic::resume_unwind(error.into_panic()))
     }
@@ -334,8 +361,10 @@ mod tests {
             .await;
         });
         begun.await.unwrap();
+        assert_eq!(pool.cancelled.load(Ordering::Relaxed), 0);
         abandoned.abort();
         ended.await.unwrap();
         pool.turn(client(2)).await;
+        assert_eq!(pool.cancelled.load(Ordering::Relaxed), 1);
     }
 }

@@ -55,6 +55,7 @@ pub fn router(service: Arc<Service>) -> Router {
         .with_state(service)
         .layer(Extension(Document::new(&document)))
         .layer(Extension(gate.access.clone()))
+        .layer(Extension(gate.lanes.clone()))
         .layer(Extension(Arc::new(export::Versions::default())))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -12,6 +13,7 @@ use utoipa::ToSchema;
 
 use super::ApiError;
 use super::answer::Json;
+use super::lanes::Lanes;
 use crate::metrics::resident_bytes;
 use crate::published::{PublishedInfo, Seq};
 use crate::samples::Sample;
@@ -233,8 +235,52 @@ pub async fn readyz(State(service): State<Arc<Service>>) -> Result<&'static str,
     get, path = "/metrics", tag = "operations",
     responses((status = 200, body = str, content_type = "application/openmetrics-text"))
 )]
-pub async fn metrics(State(service): State<Arc<Service>>) -> Result<Response, ApiError> {
-    let text = service.metrics.text(&service).map_err(ApiError::internal)?;
+pub async fn metrics(
+    State(service): State<Arc<Service>>,
+    Extension(lanes): Extension<Arc<Lanes>>,
+) -> Result<Response, ApiError> {
+    let text = service.metrics.text(&service, &lanes.counts()).map_err(ApiError::internal)?;
     let kind = [(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")];
     Ok((kind, text).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::Request;
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::change::testing::published;
+    use crate::error::Error;
+    use crate::http::router;
+    use crate::log::Log;
+
+    /// How the learner answers when the disk is full; `cargo xtask torture abuse full-disk` fills a real one.
+    #[tokio::test]
+    async fn a_checkpoint_on_a_full_disk_is_insufficient_storage() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = ServeSettings { data: folder.path().to_owned(), ..ServeSettings::default() };
+        let log = Log::open(folder.path(), settings.queue_size).unwrap();
+        let first = published(1, &[("word", 1, [1.0, 0.0])]);
+        let service = Service::new(settings, log, first, Config::default(), 1);
+        let full = || std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let path = folder.path().join("model.safetensors");
+        let saving = Error::from(skipstream::Error::Io { path, source: full() });
+        let request = Request::post("/v1/checkpoint").body(Body::empty()).unwrap();
+        let learner = async {
+            while !service.requests.is_checkpoint_requested() {
+                tokio::task::yield_now().await;
+            }
+            for answer in service.requests.take_checkpoints() {
+                answer.send(Err(saving.again())).unwrap();
+            }
+        };
+        let (response, ()) = tokio::join!(router(service.clone()).oneshot(request), learner);
+        let response = response.unwrap();
+        assert_eq!(response.status(), 507);
+        let body = axum::body::to_bytes(response.into_body(), 1 << 10).await.unwrap();
+        let error: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(error["error"]["code"], "disk-full", "{error}");
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use skipstream::embeddings::Query;
@@ -23,6 +24,8 @@ use crate::published::Published;
 #[derive(Debug)]
 pub struct SearchQueue {
     pending: Arc<Pending>,
+    /// The number of queries answered by comparing with all words.
+    answered: Arc<AtomicU64>,
     lifecycle: Lifecycle,
     thread: Option<JoinHandle<()>>,
     #[cfg(feature = "usearch")]
@@ -32,11 +35,11 @@ pub struct SearchQueue {
 impl SearchQueue {
     /// An empty queue. Its thread is one of the lifecycle; if it ends, queries are rejected.
     pub fn new(lifecycle: &Lifecycle) -> SearchQueue {
-        let pending = Arc::new(Pending::default());
+        let (pending, answered) = (Arc::new(Pending::default()), Arc::default());
         #[cfg(feature = "usearch")]
         let graph = Arc::new(arc_swap::ArcSwapOption::empty());
         let answering = {
-            let pending = CloseOnDrop(pending.clone());
+            let (pending, answered) = (CloseOnDrop(pending.clone()), Arc::clone(&answered));
             #[cfg(feature = "usearch")]
             let graph = graph.clone();
             #[cfg(test)]
@@ -47,7 +50,7 @@ impl SearchQueue {
                     lifecycle.die_if_doomed(SEARCH);
                     #[cfg(feature = "usearch")]
                     let pass = answer_by_graph(pass, graph.load_full().as_deref());
-                    answer(pass);
+                    answer(pass, &answered);
                 }
             }
         };
@@ -59,6 +62,7 @@ impl SearchQueue {
         }
         SearchQueue {
             pending,
+            answered,
             lifecycle: lifecycle.clone(),
             thread: thread.ok(),
             #[cfg(feature = "usearch")]
@@ -93,6 +97,11 @@ impl SearchQueue {
             answers.push(reply.await.map_err(|_| self.lifecycle.gone(SEARCH))?);
         }
         Ok(answers)
+    }
+
+    /// The number of queries answered by comparing with all words. Abandoned ones do not count.
+    pub fn answered(&self) -> u64 {
+        self.answered.load(Ordering::Relaxed)
     }
 
     /// The graph that finds neighbors, if there is one.
@@ -146,7 +155,8 @@ fn answer_by_graph(mut pass: Group, graph: Option<&super::graph::Graph>) -> Grou
     pass
 }
 
-fn answer(pass: Group) {
+/// Answers a pass, and counts the answers.
+fn answer(pass: Group, answered: &AtomicU64) {
     let (queries, replies): (Vec<_>, Vec<_>) =
         pass.waiting.into_iter().map(|waiting| (waiting.query, waiting.reply)).unzip();
     // A pass ends once every query in it was abandoned.
@@ -158,6 +168,7 @@ fn answer(pass: Group) {
     match pass.published.embeddings.search_observed(&queries, Some(1), &observe) {
         Ok(None) => {}
         Ok(Some(answers)) => {
+            answered.fetch_add(answers.len() as u64, Ordering::Relaxed);
             for (reply, answer) in replies.into_iter().zip(answers) {
                 let hits = answer.iter().map(|neighbor| (neighbor.row, neighbor.similarity)).collect();
                 // The caller may have gone away.

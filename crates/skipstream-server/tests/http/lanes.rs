@@ -55,6 +55,56 @@ fn cheap_questions_do_not_wait_for_batches() {
     assert!(unanswered_after_cheap_ones(&real, batches()) > 0);
 }
 
+/// A number in the metrics.
+fn metric(real: &Real, name: &str) -> u64 {
+    let metrics = String::from_utf8(real.get("/metrics").body().unwrap()).unwrap();
+    let value = metrics.lines().find_map(|line| line.strip_prefix(name)).expect(name);
+    value.trim().parse().unwrap()
+}
+
+/// Waits for an event, which comes soon on any machine.
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !condition() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+const RUNNING: &str = "skipstream_work{lane=\"cpu\"}";
+const CANCELLED: &str = "skipstream_work_cancelled_total{lane=\"cpu\"}";
+
+#[test]
+fn an_abandoned_map_stops_in_the_middle() {
+    let real = Real::with_words(2_000, |_| {});
+    // Work that has noticed that nobody waits for it counts as cancelled; work that ends by itself does not. A machine
+    // that is too slow may abandon a map after its end, and tries again.
+    let stops = (0..20).any(|n| {
+        let map = real.begin("GET", &format!("/v1/map?n={}&min_count=0", 481 + n), "text/plain", "");
+        wait_until("the map is drawn", || metric(&real, RUNNING) == 1 || !map.is_unanswered());
+        drop(map);
+        wait_until("the lane is free", || metric(&real, RUNNING) == 0);
+        metric(&real, CANCELLED) > 0
+    });
+    assert!(stops, "abandoned maps are drawn to their end");
+}
+
+#[test]
+fn abandoned_batches_are_not_searched() {
+    let real = Real::with_words(20_000, |_| {});
+    let question = json!({ "a": "w1", "b": "w2", "c": "w3" });
+    let batch = json!({ "questions": vec![question; 1_000], "rule": "multiply", "min_count": 0 }).to_string();
+    let batches: Vec<Waiting> =
+        (0..12).map(|_| real.begin("POST", "/v1/analogy", "application/json", &batch)).collect();
+    wait_until("a search begins", || metric(&real, "skipstream_searches_total ") > 0);
+    drop(batches);
+    wait_until("the lane is free", || metric(&real, RUNNING) == 0);
+    // It waits in the same queue as what was abandoned before it.
+    assert_eq!(real.get("/v1/words/w4/neighbors?min_count=0").status, 200);
+    let searches = metric(&real, "skipstream_searches_total ");
+    assert!(searches < 6_000, "{searches} of 12,000 abandoned searches were finished");
+}
+
 #[test]
 fn downloads_do_not_wait_for_slow_readers_and_are_not_cut_off_in_silence() {
     let real = Real::with_words(20_000, |settings| settings.request_timeout = Duration::from_secs(2));

@@ -12,7 +12,7 @@ use crate::change::{self, HistoryPoint};
 use crate::http::ApiError;
 use crate::http::answer::{Answer, compute};
 use crate::http::extract::{Number, Parameters, Path, Word};
-use crate::http::lanes::Work;
+use crate::http::lanes::{Cancel, Work};
 use crate::http::query::{Candidates, MinCount, Top};
 use crate::published::Published;
 use crate::service::Service;
@@ -63,11 +63,13 @@ pub async fn of_word(
     Parameters(Query { n, min_count, top }): Parameters<Query>,
 ) -> Result<Response, ApiError> {
     let state = service.clone();
-    let make = move |published: &Arc<Published>, _: &_| {
+    let make = move |published: &Arc<Published>, cancel: &Cancel| {
         let n = n.map_or(10, Neighbors::get);
         let candidates = Candidates { min_count, top };
         let among = |embeddings: &Embeddings| candidates.rows(embeddings);
-        let points = change::history(&state.snapshots, published, word.as_str(), n, &among);
+        let go_on = || !cancel.is_cancelled();
+        let points = change::history(&state.snapshots, published, word.as_str(), n, &among, &go_on);
+        let points = points.ok_or_else(Cancel::error)?;
         if !points.iter().any(|point| point.known) {
             return Err(ApiError::unknown_word_in(published, word.as_str()));
         }

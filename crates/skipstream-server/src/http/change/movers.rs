@@ -92,12 +92,13 @@ pub async fn list(
     work: Work,
     Parameters(Query { since, n }): Parameters<Query>,
 ) -> Result<Json<Moved>, ApiError> {
-    work.run(move |_| {
+    work.run(move |cancel| {
         let published = service.published();
         let comparison = match resolve(&service, since)? {
             (_, Some(old)) => {
                 let most_words = service.settings.snapshot_words;
-                service.movers.since(&service.snapshots, &old, &published, most_words)?
+                let go_on = || !cancel.is_cancelled();
+                service.movers.since(&service.snapshots, &old, &published, most_words, &go_on)?
             }
             (_, None) => None,
         };
