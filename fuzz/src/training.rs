@@ -148,7 +148,11 @@ impl Plan {
                     replay_words: 1 + usize::from(self.replay_words),
                     replay_start: if self.is_late { ReplayStart::Late } else { ReplayStart::Early },
                 }),
-                4..6 => Strategy::Incremental(IncrementalOptions { table_size: 1_000, adagrad }),
+                4..6 => Strategy::Incremental(IncrementalOptions {
+                    table_size: 1_000,
+                    warm_up_words: self.batch_words.into(),
+                    adagrad,
+                }),
                 6 => Strategy::Batch(BatchOptions { passes, adagrad }),
                 _ => Strategy::Word2vec(Word2vecOptions { passes }),
             },

@@ -61,6 +61,11 @@ fn incremental() -> Method {
     Method::Incremental(IncrementalOptions { table_size: 1_000, ..IncrementalOptions::default() })
 }
 
+/// With a start that is counted first.
+fn warmed_up(warm_up_words: usize) -> Method {
+    Method::Incremental(IncrementalOptions { table_size: 1_000, warm_up_words, ..Default::default() })
+}
+
 fn source<'a>(text: &'a str, config: &Config) -> Lines<&'a [u8]> {
     Lines::new(text.as_bytes(), "text", &config.text).unwrap()
 }
@@ -139,7 +144,7 @@ proptest! {
         let given = train(small(mini_batch()), &text);
         given.save(&path).unwrap();
         let mini_batch = Method::MiniBatch(MiniBatchOptions { batch_words: 100, ..SMALL });
-        for method in [mini_batch, incremental()] {
+        for method in [mini_batch, incremental(), warmed_up(300)] {
             let config = Config { seed, ..small(method) };
             let new = || Trainer::starting_from(config.clone(), Initial::load(&path).unwrap()).unwrap();
             let mut uninterrupted = new();
@@ -170,6 +175,25 @@ proptest! {
         prop_assert!(bytes(&trainer) == bytes(&train(config, &text)));
     }
 
+    /// Laws 1 and 2 for a warm-up, which is one batch: it ends with the sentence that has its last word.
+    #[test]
+    fn a_warm_up_is_a_batch(seed in 0u64..1000, words in 1usize..900, cut in 0usize..100) {
+        let text = text(seed, 100, 200);
+        let config = |threads| Config { seed, threads: Some(threads), ..small(warmed_up(words)) };
+        let whole = bytes(&train(config(1), &text));
+        for threads in [2, 16] {
+            prop_assert!(bytes(&train(config(threads), &text)) == whole, "{threads} threads");
+        }
+        let cut = text.match_indices('\n').nth(cut).unwrap().0 + 1;
+        let n_words = text[..cut].split_whitespace().count();
+        let mut trainer = train(config(1), &text[..cut]);
+        trainer.train_source(&mut source(&text[cut..], &config(1))).unwrap();
+        prop_assert_eq!(bytes(&trainer) == whole, n_words >= words || cut == text.len());
+        // Nothing waits: the text was learned, even if it ended early.
+        trainer.finish();
+        prop_assert_eq!(trainer.waiting(), 0);
+    }
+
     /// Law 2 at the end of a whole batch.
     #[test]
     fn batches_in_pieces_are_batches_at_once(seed in 0u64..1000) {
@@ -189,7 +213,7 @@ proptest! {
         seed in 0u64..1000,
         rate in prop::sample::select(vec![1e-6f32, 0.2, 10.0]),
         max_vocabulary in 2usize..80,
-        strategy in prop::sample::select(vec![mini_batch(), incremental()]),
+        strategy in prop::sample::select(vec![mini_batch(), incremental(), warmed_up(300)]),
         subsample in prop::sample::select(vec![0.0, 1e-3, 1.0]),
     ) {
         let config = Config { learning_rate: Some(rate), max_vocabulary, subsample, seed, ..small(strategy) };
@@ -251,6 +275,27 @@ proptest! {
     }
 }
 
+/// Observers are called every 20,000 words, so this text is longer.
+#[test]
+fn a_pause_in_a_warm_up_comes_at_its_end_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let text = text(8, 8_000, 100);
+    let config = Config { subsample: 0.0, max_vocabulary: 1_000, ..small(warmed_up(50_000)) };
+    let mut pauses = Vec::new();
+    let mut lines = source(&text, &config);
+    let mut trainer = Trainer::new(config.clone()).unwrap();
+    while trainer.train_observed(&mut lines, &mut |_: &Progress| ControlFlow::Break(())).unwrap()
+        == StopReason::Paused
+    {
+        pauses.push(trainer.progress().tokens);
+        trainer.save(&path).unwrap();
+        trainer = Trainer::load(&path, Some(1)).unwrap();
+    }
+    assert!((50_000..50_020).contains(&pauses[0]) && pauses.len() > 1, "{pauses:?}");
+    assert!(bytes(&trainer) == bytes(&train(config, &text)));
+}
+
 /// The pairs of fixed windows without subsampling can be counted by hand.
 fn expected_pairs(text: &str, window: usize) -> u64 {
     let pairs = |words: usize| (0..words).map(|i| i.min(window) + (words - 1 - i).min(window)).sum::<usize>();
@@ -261,7 +306,8 @@ fn expected_pairs(text: &str, window: usize) -> u64 {
 fn a_corpus_of_500_lines_is_trained_to_the_last_pair() {
     let text = text(1, 500, 100);
     let mini_batch = |batch_words| Method::MiniBatch(MiniBatchOptions { batch_words, replays: 0, ..SMALL });
-    for strategy in [mini_batch(100), mini_batch(1_000), mini_batch(300_000), incremental()] {
+    for strategy in [mini_batch(100), mini_batch(1_000), mini_batch(300_000), incremental(), warmed_up(1_000)]
+    {
         let config = Config {
             window: 3,
             window_shape: WindowShape::Fixed,
@@ -331,7 +377,7 @@ impl Source for Failing<'_> {
 #[test]
 fn what_came_before_a_failure_is_learned() {
     let text = text(3, 100, 100);
-    for strategy in [mini_batch(), incremental()] {
+    for strategy in [mini_batch(), incremental(), warmed_up(500)] {
         let config = small(strategy);
         let mut trainer = Trainer::new(config.clone()).unwrap();
         let error = trainer.train_source(&mut Failing(source(&text, &config))).unwrap_err();
@@ -344,7 +390,7 @@ fn what_came_before_a_failure_is_learned() {
 #[test]
 fn all_kernels_train_the_same_model() {
     let text = text(4, 100, 100);
-    for strategy in [mini_batch(), incremental()] {
+    for strategy in [mini_batch(), incremental(), warmed_up(500)] {
         let models = skipstream::unstable::Kernel::available().into_iter().map(|kernel| {
             let config = small(strategy);
             let mut lines = source(&text, &config);

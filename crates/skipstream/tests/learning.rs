@@ -5,7 +5,9 @@
 
 use skipstream::corpus::{Lines, Source};
 use skipstream::train::AnyTrainer;
-use skipstream::{Config, Embeddings, MiniBatchOptions, Result, Strategy, Trainer, Word2vecOptions};
+use skipstream::{
+    Config, Embeddings, IncrementalOptions, MiniBatchOptions, Result, Strategy, Trainer, Word2vecOptions,
+};
 
 /// Sentences of ten words, each from one of the topics; every topic has 20 words of its own, and all share 20.
 fn topics(names: &[&str], sentences: usize, seed: u64) -> String {
@@ -73,7 +75,9 @@ fn every_strategy_finds_planted_topics() {
     let names = ["sport", "law", "music"];
     let text = topics(&names, 4_000, 1);
     let word2vec = Strategy::Word2vec(Word2vecOptions { passes: 5 });
-    for strategy in [mini_batch(1), Strategy::incremental(), Strategy::batch(), word2vec] {
+    let warmed_up = IncrementalOptions { warm_up_words: 5_000, ..IncrementalOptions::default() };
+    let warmed_up = Strategy::Incremental(warmed_up);
+    for strategy in [mini_batch(1), Strategy::incremental(), warmed_up, Strategy::batch(), word2vec] {
         let embeddings = learned(config(strategy), &text);
         for name in names {
             let purity = purity(&embeddings, name);

@@ -163,7 +163,7 @@ impl Plan {
     fn pieces(&self, common: &Config, text: &LinedText) -> Option<Vec<Range<usize>>> {
         let lines = text.all();
         let settings = self.config(common).check().ok()?;
-        let batches = text.batches(lines.clone(), settings.new_words_per_batch() as u64);
+        let batches = text.batches(lines.clone(), settings.new_words_per_batch(0) as u64);
         let parts = evenly(if self.cut == Cut::Batches { batches.len() } else { lines.end }, self.pieces);
         // Moves a cut at the end of a batch by a line.
         let moved = |cut: usize| {

@@ -73,6 +73,8 @@ class Trainer:
         adagrad: Granularity of learning rates, `"row"` or `"dimension"`. None means row for `mini-batch`.
         max_vocabulary: Maximum vocabulary size; the rarest words make way for new ones.
         table_size: Size of the noise table of `incremental`. None means 1,000,000.
+        warm_up_words: Words at the start that `incremental` counts before it trains any of them. None means 0. A call of
+            `train` that ends earlier trains the words that it has read.
         batch_words: Batch size of `mini-batch` in words. None means 400,000.
         blocks: Vocabulary blocks that threads work on in parallel: a power of two, at least the number of threads. None
             means 4.
@@ -112,6 +114,7 @@ class Trainer:
     adagrad: Literal["row", "dimension"] | None = None
     max_vocabulary: int = 100_000
     table_size: int | None = None
+    warm_up_words: int | None = None
     batch_words: int | None = None
     blocks: int | None = None
     quality: Literal["balanced", "best"] | None = None

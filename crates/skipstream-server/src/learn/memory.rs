@@ -18,7 +18,7 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
     let published = Embeddings::max_bytes(config.max_vocabulary(), dimensions, config.text().max_token_bytes)
         + 32 * words;
     let chunk = Chunk::BYTES as u64 + settings.max_line_size;
-    let queued_words = (config.new_words_per_batch() + config.text().max_sentence_words) as u64;
+    let queued_words = (config.new_words_per_batch(0) + config.text().max_sentence_words) as u64;
     // At worst every other byte of a chunk is a word, with eight bytes for its position.
     let queued = queued_words * (config.text().max_token_bytes as u64 + 8) + chunk * 5;
     // The times of words: two numbers per slot, three times while the model is saved, and the marks.

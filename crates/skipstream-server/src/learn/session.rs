@@ -159,8 +159,8 @@ impl Session {
                 || service.requests.is_checkpoint_requested();
             if is_due { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let batch_words = trainer.settings().new_words_per_batch() as u64;
-        let mut source = WholeBatches::new(queue, times, batch_words, MARKS);
+        let (settings, tokens) = (trainer.settings().clone(), trainer.progress().tokens);
+        let mut source = WholeBatches::new(queue, times, settings, tokens, MARKS);
         let outcome = trainer.train_observed(&mut source, &mut observer);
         let (failure, is_marked_full) = (source.failure.take(), source.is_marked_full);
         // The observer saw all batches except the last.

@@ -1,5 +1,6 @@
 //! The sentences of the queue, as sources for a trainer.
 
+use skipstream::Settings;
 use skipstream::corpus::{Read, Sentence, Source};
 use skipstream::vocabulary::WordTimes;
 
@@ -11,10 +12,14 @@ use crate::error::Error;
 pub struct WholeBatches<'a> {
     queue: &'a mut Queue,
     times: &'a mut WordTimes,
-    /// Words that close a batch.
-    batch_words: u64,
-    /// Words of the open batch.
-    words: u64,
+    /// They say when a batch ends.
+    settings: Settings,
+    /// Words of the stream before this source.
+    start: u64,
+    /// Words of the stream so far.
+    tokens: u64,
+    /// Words at which the open batch ends.
+    end: u64,
     /// The maximum number of marks in `times`.
     most_marks: usize,
     /// Whether it ended because there are too many marks, and not because there is no more text.
@@ -24,30 +29,40 @@ pub struct WholeBatches<'a> {
 }
 
 impl<'a> WholeBatches<'a> {
-    /// Starts at a batch boundary.
+    /// Starts at a batch boundary, after `tokens` words of the stream.
     pub fn new(
         queue: &'a mut Queue,
         times: &'a mut WordTimes,
-        batch_words: u64,
+        settings: Settings,
+        tokens: u64,
         most_marks: usize,
     ) -> WholeBatches<'a> {
-        WholeBatches { queue, times, batch_words, words: 0, most_marks, is_marked_full: false, failure: None }
+        let (end, is_marked_full, failure) = (tokens, false, None);
+        WholeBatches {
+            queue,
+            times,
+            settings,
+            start: tokens,
+            tokens,
+            end,
+            most_marks,
+            is_marked_full,
+            failure,
+        }
     }
 }
 
 impl Source for WholeBatches<'_> {
     fn read(&mut self, sentence: &mut Sentence) -> skipstream::Result<Read> {
-        if self.words >= self.batch_words {
+        if self.tokens >= self.end {
             // Only after a batch, so that each attempt learns at least one.
-            if self.times.marks() > self.most_marks {
+            if self.tokens > self.start && self.times.marks() > self.most_marks {
                 self.is_marked_full = true;
                 return Ok(Read::Pending);
             }
-            self.words = 0;
-        }
-        if self.words == 0 {
-            match self.queue.fill(self.batch_words, self.times) {
-                Ok(true) => {}
+            let batch_words = self.settings.new_words_per_batch(self.tokens) as u64;
+            match self.queue.fill(batch_words, self.times) {
+                Ok(true) => self.end = self.tokens + batch_words,
                 Ok(false) => return Ok(Read::Pending),
                 // No batch has begun: everything that was read is learned before the error is returned.
                 Err(error) => {
@@ -58,7 +73,7 @@ impl Source for WholeBatches<'_> {
         }
         let is_taken = self.queue.take(sentence);
         assert!(is_taken, "the queue has enough words for a batch");
-        self.words += sentence.len() as u64;
+        self.tokens += sentence.len() as u64;
         Ok(Read::Sentence)
     }
 }

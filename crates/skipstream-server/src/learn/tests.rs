@@ -94,7 +94,11 @@ fn small(strategy: Method, batch_words: usize) -> Config {
                 let default = MiniBatchOptions::default();
                 Strategy::MiniBatch(MiniBatchOptions { batch_words, replay_words: 200, ..default })
             }
-            _ => Strategy::Incremental(IncrementalOptions { table_size: 1_000, ..Default::default() }),
+            _ => Strategy::Incremental(IncrementalOptions {
+                table_size: 1_000,
+                warm_up_words: batch_words,
+                ..Default::default()
+            }),
         },
         subsample: 1e-2,
         max_vocabulary: 60,
@@ -399,8 +403,10 @@ fn batches_end_where_too_many_marks_are_in_memory() {
     let options = TextOptions::default();
     let mut queue = Queue::new(log.reader(1).unwrap(), Position::START, 0, &options);
     let (mut times, mut sentence) = (WordTimes::default(), Sentence::default());
+    // With its replays, a third of a batch is new text.
+    let batches = small(Method::MiniBatch, 90).check().unwrap();
     let mut read = |most_marks| {
-        let mut source = WholeBatches::new(&mut queue, &mut times, 30, most_marks);
+        let mut source = WholeBatches::new(&mut queue, &mut times, batches.clone(), 0, most_marks);
         let mut sentences = 0;
         while source.read(&mut sentence).unwrap().is_sentence() {
             sentences += 1;

@@ -95,6 +95,13 @@ impl Setting {
             .notes("τ in the paper. The other strategies draw from exact tables.")
             .only(&[Incremental])
             .peers(["100 million, fixed", "10 million, fixed", "–"]),
+        Setting::new("warm_up_words", "0", Whole(0..=100_000_000))
+            .help("Words at the start of the stream that are counted before any of them is trained")
+            .notes(
+                "0 is the paper's Algorithm 1: its first words are trained with the few noise words seen so far. If the \
+                 text ends earlier, it is trained then. The first batch of `mini-batch` is a warm-up too.",
+            )
+            .only(&[Incremental]),
         Setting::new("batch_words", "400000", Whole(1..=100_000_000))
             .help("Words trained together, replayed words included")
             .notes(

@@ -183,12 +183,17 @@ impl Settings {
         self.threads
     }
 
-    /// Number of new words that close a batch, at the end of the sentence with the last of them. 1 for the strategies
-    /// that learn sentence by sentence.
-    pub fn new_words_per_batch(&self) -> usize {
+    /// Number of new words that close a batch which begins after `tokens` tokens of the stream. It ends with the sentence
+    /// that has the last of them. No batch is larger than the first, at 0 tokens.
+    ///
+    /// A warm-up is a batch. Otherwise, it is 1 for the strategies that learn sentence by sentence.
+    pub fn new_words_per_batch(&self, tokens: u64) -> usize {
         match self.config.strategy {
             Strategy::MiniBatch(options) => options.batch_words.div_ceil(1 + options.replays as usize),
-            _ => 1,
+            Strategy::Incremental(options) => {
+                (options.warm_up_words as u64).saturating_sub(tokens).max(1) as usize
+            }
+            Strategy::Batch(_) | Strategy::Word2vec(_) => 1,
         }
     }
 

@@ -93,6 +93,9 @@ impl Quality {
 pub struct IncrementalOptions {
     /// Slots of the adaptive unigram table. Default 1,000,000.
     pub table_size: usize,
+    /// Words at the start of the stream that are counted before any of them is trained. 0 is the paper's Algorithm 1.
+    /// Default 0.
+    pub warm_up_words: usize,
     /// What has a learning rate of its own. Default [`AdaGrad::Dimension`].
     pub adagrad: AdaGrad,
 }
@@ -214,7 +217,10 @@ impl Strategy {
                 check_whole("replays", replays)?;
                 check_whole("replay_words", replay_words)
             }
-            Strategy::Incremental(options) => check_whole("table_size", options.table_size),
+            Strategy::Incremental(IncrementalOptions { table_size, warm_up_words, .. }) => {
+                check_whole("table_size", table_size)?;
+                check_whole("warm_up_words", warm_up_words)
+            }
             Strategy::Batch(BatchOptions { passes, .. }) | Strategy::Word2vec(Word2vecOptions { passes }) => {
                 check_whole("passes", passes)
             }
@@ -269,7 +275,7 @@ impl MiniBatchOptions {
 
 impl Default for IncrementalOptions {
     fn default() -> IncrementalOptions {
-        IncrementalOptions { table_size: 1_000_000, adagrad: AdaGrad::Dimension }
+        IncrementalOptions { table_size: 1_000_000, warm_up_words: 0, adagrad: AdaGrad::Dimension }
     }
 }
 

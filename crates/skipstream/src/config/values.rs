@@ -35,6 +35,7 @@ pub struct SettingValues {
     pub adagrad: Option<AdaGrad>,
     pub max_vocabulary: Option<usize>,
     pub table_size: Option<usize>,
+    pub warm_up_words: Option<usize>,
     pub batch_words: Option<usize>,
     pub blocks: Option<usize>,
     pub quality: Option<Quality>,

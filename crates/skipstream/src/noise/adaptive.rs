@@ -80,6 +80,13 @@ impl AdaptiveTable {
         }
     }
 
+    /// Takes in the whole text so far at once: these are the counts of all ids.
+    pub fn recount(&mut self, counts: &[u64], random: &mut Random) {
+        self.words.resize(counts.len(), Word::default());
+        self.words.iter_mut().zip(counts).for_each(|(word, &count)| word.count = count);
+        self.rebuild(random);
+    }
+
     /// Forgets a word that left the vocabulary: its slots are dead, and the next word of its id has no weight yet.
     pub fn forget(&mut self, id: WordId) {
         let exponent = self.exponent;

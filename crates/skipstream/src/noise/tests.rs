@@ -157,6 +157,33 @@ fn a_word_that_left_is_never_drawn() {
 }
 
 #[test]
+fn a_recount_draws_by_the_new_counts_and_words_can_still_be_added() {
+    let counts = [40u64, 0, 7, 1_500, 1, 300];
+    let mut random = Random::new(7);
+    let mut table = AdaptiveTable::new(100_000, 0.75);
+    // What it knew before does not matter.
+    (0..100).for_each(|_| table.add(WordId::from_saved(1), &mut random));
+    table.recount(&counts, &mut random);
+    let mut seen = vec![0; counts.len()];
+    for _ in 0..100_000 {
+        seen[table.draw(&mut random).unwrap().index()] += 1;
+    }
+    let weights: Vec<f64> = counts.iter().map(|&count| weight(count, 0.75)).collect();
+    // A word has a whole number of slots: its weight, rounded.
+    for ((&seen, weight), count) in seen.iter().zip(&weights).zip(counts) {
+        let total: f64 = weights.iter().sum();
+        let (least, most) = ((weight - 1.0).max(0.0) / total * 1e5, (weight + 1.0) / total * 1e5);
+        let margin = 5.0 * most.sqrt();
+        let seen = seen as f64;
+        assert!(seen >= least - margin && seen <= most + margin, "{count}: {seen}, not {least} to {most}");
+        assert!(count > 0 || seen == 0.0);
+    }
+    let total = table.totals()[0];
+    table.add(WordId::from_saved(4), &mut random);
+    assert!((table.totals()[0] - total - (weight(2, 0.75) - 1.0)).abs() < 1e-9);
+}
+
+#[test]
 fn increments_do_not_vanish_at_large_counts() {
     // In float32, 5·10⁷ + 1 is 5·10⁷.
     let count = 60_000_000;

@@ -60,7 +60,7 @@ impl Trainer {
 #[cfg(test)]
 mod tests {
     use crate::corpus::Lines;
-    use crate::{Config, MiniBatchOptions, Strategy, Trainer};
+    use crate::{Config, IncrementalOptions, MiniBatchOptions, Strategy, Trainer};
 
     fn learn(trainer: &mut Trainer, text: &str) {
         let options = trainer.settings().text().clone();
@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn a_fork_learns_what_the_trainer_would_and_does_not_touch_it() {
-        for strategy in [Strategy::mini_batch(), Strategy::incremental()] {
+        let warmed_up = IncrementalOptions { warm_up_words: 6, ..IncrementalOptions::default() };
+        for strategy in [Strategy::mini_batch(), Strategy::incremental(), Strategy::Incremental(warmed_up)] {
             // The vocabulary is so small that words leave and slots are used again.
             let config = Config { dimensions: 5, max_vocabulary: 7, strategy, ..Config::default() };
             let mut trainer = Trainer::new(config.clone()).unwrap();
@@ -107,7 +108,7 @@ mod tests {
             ..Config::default()
         };
         let mut trainer = Trainer::new(config).unwrap();
-        assert_eq!(trainer.settings().new_words_per_batch(), 5);
+        assert_eq!(trainer.settings().new_words_per_batch(0), 5);
         let (first, second) = ("one two three\nfour five six\n", "seven eight nine ten eleven\n");
         let mut at_once = trainer.fork().unwrap();
         learn(&mut at_once, &format!("{first}{second}"));

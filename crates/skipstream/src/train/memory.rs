@@ -26,7 +26,7 @@ pub struct MemoryBound {
     pub noise: u64,
     /// Text that waits for its replay.
     pub replay: u64,
-    /// The batch that is trained and the one that is read.
+    /// The batch that is trained and the one that is read, or the text of the warm-up.
     pub batches: u64,
     /// Copies that loading and saving make.
     pub saving: u64,
@@ -53,9 +53,9 @@ impl MemoryBound {
                 let replay = replay_bytes(options);
                 (24 * words, replay, batch_bytes(settings, options), replay)
             }
-            Strategy::Incremental(IncrementalOptions { table_size, .. }) => {
-                let table = 8 * table_size as u64;
-                (table + 32 * words, 0, 0, table)
+            Strategy::Incremental(options) => {
+                let table = 8 * options.table_size as u64;
+                (table + 32 * words, 0, warm_up_bytes(settings, options), table)
             }
             Strategy::Batch(_) | Strategy::Word2vec(_) => (24 * words, 0, 0, 0),
         };
@@ -102,12 +102,16 @@ impl Config {
         let least = bound(fits)?;
         if least.total() > bytes {
             let MemoryBound { replay, batches, saving, .. } = least;
+            let names = match self.strategy {
+                Strategy::MiniBatch(_) => "batch_words, window and replay_words",
+                Strategy::Incremental(_) => "warm_up_words",
+                Strategy::Batch(_) | Strategy::Word2vec(_) => "dimensions",
+            };
             return Err(Error::Setting {
                 field: "memory",
                 value: format!("{bytes} bytes"),
                 limit: format!(
-                    "at least {} bytes with these settings ({} of them for batches and replay, which depend on \
-                     batch_words, window and replay_words)",
+                    "at least {} bytes with these settings ({} of them for text and saving, which depend on {names})",
                     least.total(),
                     replay + batches + saving
                 ),
@@ -137,6 +141,17 @@ fn replay_bytes(options: MiniBatchOptions) -> u64 {
     8 * words as u64
 }
 
+/// Ids and ends of the text, kept words with their reaches, new words with their births, in lists that may have grown to
+/// twice their length; and the counts.
+fn warm_up_bytes(settings: &Settings, options: IncrementalOptions) -> u64 {
+    if options.warm_up_words == 0 {
+        return 0;
+    }
+    let words = options.warm_up_words + settings.text().max_sentence_words;
+    let counts = 8 * settings.max_vocabulary();
+    (words * (8 + 8 + 24) * 2 + counts + passages::max_bytes(options.warm_up_words)) as u64
+}
+
 fn batch_bytes(settings: &Settings, options: MiniBatchOptions) -> u64 {
     let trainings = 1 + options.replays as usize;
     // A batch ends with a sentence, and old text with a segment.
@@ -154,7 +169,7 @@ fn batch_bytes(settings: &Settings, options: MiniBatchOptions) -> u64 {
     let new = new_words * (8 + 2 * 16);
     let counts = settings.max_vocabulary() * (2 * 8 + 4);
     let sentence = settings.text().max_sentence_words * (settings.text().max_token_bytes + 8);
-    let passages = passages::max_bytes(settings.new_words_per_batch());
+    let passages = passages::max_bytes(settings.new_words_per_batch(0));
     (words * (2 * 8 + 4) + pairs + new + counts + 2 * sentence + passages) as u64
 }
 

@@ -83,10 +83,11 @@ pub(super) struct Intake {
 }
 
 impl Intake {
-    fn new(settings: &Settings) -> Intake {
-        let mut intake = Intake {
+    /// Without replays, from the batch that begins after `tokens` tokens of the stream.
+    pub fn new(settings: &Settings, tokens: u64) -> Intake {
+        Intake {
             seed: settings.seed(),
-            new_words: 0,
+            new_words: settings.new_words_per_batch(tokens),
             replays: 0,
             replay_words: 0,
             replay_start: ReplayStart::default(),
@@ -97,15 +98,13 @@ impl Intake {
             sentence: Sentence::default(),
             readers: readers(settings),
             has_passages: false,
-        };
-        intake.set_replays(settings);
-        intake
+        }
     }
 
     fn set_replays(&mut self, settings: &Settings) {
         let options = settings.mini_batch();
         self.replays = options.replays;
-        self.new_words = settings.new_words_per_batch();
+        self.new_words = settings.new_words_per_batch(0);
         self.replay_words = options.replay_words;
         self.replay_start = options.replay_start;
     }
@@ -225,7 +224,7 @@ pub fn count_words(
     vocabulary: &mut Vocabulary,
     settings: &Settings,
 ) -> Result<()> {
-    let intake = Intake::new(settings);
+    let intake = Intake::new(settings, 0);
     let (mut intake, mut text) = (Intake { readers: settings.threads(), ..intake }, Text::new(source));
     while !intake.count(&mut text, vocabulary, None, &mut Vec::new()).is_empty() {}
     text.stop().map(drop)
@@ -334,7 +333,8 @@ impl Batch {
 
 impl MiniBatch {
     pub fn new(settings: &Settings, kernel: Kernel) -> MiniBatch {
-        let (intake, grid) = (Intake::new(settings), Grid::new(settings, kernel));
+        let (mut intake, grid) = (Intake::new(settings, 0), Grid::new(settings, kernel));
+        intake.set_replays(settings);
         MiniBatch { intake, grid, current: Batch::default(), next: Batch::default() }
     }
 

@@ -1,10 +1,10 @@
 //! Sentences → learned rows: the strategies, and the [`Trainer`] that owns the stream's state.
 //!
-//! `sentences.rs` is the paper's Algorithm 1; `passes.rs` has the multi-pass methods that the paper compares with.
-//! `mini_batch.rs` is Algorithm 2, the default; `read_ahead.rs` has its loop, `passages.rs` reads on all
-//! threads, `replay.rs` the old text, and `grid.rs` trains
-//! a batch on all threads. `fresh.rs` resets the rows of new words, `initial.rs` has the vectors that words may start with,
-//! `live.rs` reads single vectors, and `fork.rs` copies a trainer.
+//! `sentences.rs` is the paper's Algorithm 1, and `warm_up.rs` its optional start; `passes.rs` has the multi-pass methods
+//! that the paper compares with. `mini_batch.rs` is Algorithm 2, the default; `read_ahead.rs` has its loop, `passages.rs`
+//! reads on all threads, `replay.rs` the old text, and `grid.rs` trains a batch on all threads. `fresh.rs` resets
+//! the rows of new words, `initial.rs` has the vectors that words may start with, `live.rs` reads single vectors, and
+//! `fork.rs` copies a trainer.
 
 mod cell;
 mod fork;
@@ -24,6 +24,7 @@ mod runs;
 mod schedule;
 mod sentences;
 mod trainer;
+mod warm_up;
 
 pub use initial::{Initial, InitialSource};
 pub use live::{LiveVectors, Weighting};

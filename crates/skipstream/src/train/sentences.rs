@@ -10,6 +10,8 @@
 //! ```
 //!
 //! t and c are the rows of the parameters: of the target side and of the context side.
+//!
+//! `warm_up.rs` has the start of the stream, if it is counted before it is trained.
 
 use super::fresh::admit;
 use super::pair_step::PairStep;
@@ -31,8 +33,10 @@ pub(crate) struct Sentences {
     /// q(w) of Algorithm 1.
     pub noise: AdaptiveTable,
     pub random: Random,
+    /// Tokens of the stream that are counted before they are trained.
+    pub(super) warm_up_words: u64,
+    pub(super) step: PairStep,
     sampler: PairSampler,
-    step: PairStep,
     sentence: Sentence,
     tokens: Vec<Token>,
     kept: Vec<WordId>,
@@ -52,8 +56,9 @@ impl Sentences {
         Sentences {
             noise: AdaptiveTable::new(options.table_size, settings.noise_exponent()),
             random: Random::for_purpose(settings.seed(), Purpose::Sentences, [0, 0]),
-            sampler: PairSampler::new(settings),
+            warm_up_words: options.warm_up_words as u64,
             step: PairStep::new(settings, kernel),
+            sampler: PairSampler::new(settings),
             sentence: Sentence::default(),
             tokens: Vec::new(),
             kept: Vec::new(),
@@ -63,17 +68,18 @@ impl Sentences {
     /// Algorithm 1: one pass, with counts and noise that follow each word.
     pub fn train(
         &mut self,
+        settings: &Settings,
         stream: &mut Stream,
         source: &mut dyn Source,
         observer: &mut dyn Observer,
     ) -> Result<StopReason> {
         let mut report = Reports::default();
         let mut text = Text::new(source);
-        while text.read(&mut self.sentence) {
+        let mut pause = stream.vocabulary.tokens() < self.warm_up_words
+            && self.warm_up(settings, stream, &mut text, &mut report, observer);
+        while !pause && text.read(&mut self.sentence) {
             self.learn_sentence(stream);
-            if report.is_paused(self.sentence.len(), stream, observer) {
-                break;
-            }
+            pause = report.is_paused(self.sentence.len(), stream, observer);
         }
         text.stop()
     }

@@ -163,7 +163,7 @@ impl Trainer {
     ) -> Result<StopReason> {
         match &mut self.method {
             Method::MiniBatch(method) => method.train(&mut self.stream, source, observer),
-            Method::Sentences(method) => method.train(&mut self.stream, source, observer),
+            Method::Sentences(method) => method.train(&self.settings, &mut self.stream, source, observer),
             Method::Passes(_) => unreachable!("`MultiPass` shows its trainer for reading only"),
         }
     }

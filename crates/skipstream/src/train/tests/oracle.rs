@@ -129,7 +129,7 @@ impl Oracle {
     fn read<'a>(&mut self, text: &mut impl Iterator<Item = &'a str>) -> Vec<Segment> {
         let first = self.tokens;
         let mut segments: Vec<Segment> = Vec::new();
-        while self.tokens - first < self.settings.new_words_per_batch() as u64 {
+        while self.tokens - first < self.settings.new_words_per_batch(0) as u64 {
             let Some(sentence) = text.next() else { break };
             if segments.last().is_none_or(|segment| segment.words() >= SEGMENT_WORDS) {
                 let remaining = self.options().replays as usize;
