@@ -16,11 +16,12 @@ import quality
 import study
 import theorems
 import update_time
+import warm_up
 from tables import count, table
 
 REPORT = Path(__file__).resolve().parent.parent / "REPORT.md"
-EXPERIMENTS = {"theorems": theorems, "quality": quality, "study": study, "update-time": update_time, "pieces": pieces,
-               "forgetting": forgetting}
+EXPERIMENTS = {"theorems": theorems, "quality": quality, "study": study, "warm-up": warm_up, "update-time": update_time,
+               "pieces": pieces, "forgetting": forgetting}
 
 
 def provenance(results, names):

@@ -12,7 +12,7 @@ use xtask::python::Environment;
 
 use crate::options::{Options, name_of};
 use crate::record::{dated_results, results_folder, work_folder};
-use crate::{forgetting, pieces, quality, study, theorems, update_time};
+use crate::{forgetting, pieces, quality, study, theorems, update_time, warm_up};
 
 /// Arguments of `cargo xtask figures`.
 #[derive(Args)]
@@ -35,6 +35,8 @@ enum Experiment {
     Quality,
     /// Settings that give the best vectors for the time, next to five passes of other programs
     Study,
+    /// How far Algorithm 1 is behind batch training, and why
+    WarmUp,
     /// Time of an update (section 5.3)
     UpdateTime,
     /// Training in pieces
@@ -96,6 +98,7 @@ impl Experiment {
             Self::Theorems => theorems::measure(options),
             Self::Quality => quality::measure(options),
             Self::Study => study::measure(options),
+            Self::WarmUp => warm_up::measure(options),
             Self::UpdateTime => update_time::measure(options),
             Self::Pieces => pieces::measure(options),
             Self::Forgetting => forgetting::measure(options),

@@ -26,6 +26,8 @@ mod quality;
 
 mod study;
 
+mod warm_up;
+
 mod update_time;
 
 mod pieces;
