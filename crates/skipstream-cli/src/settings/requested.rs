@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use indicatif::DecimalBytes;
 use serde_json::Value;
 use skipstream::train::Initial;
-use skipstream::{Config, Embeddings, SettingValues, Trainer, Vectors};
+use skipstream::{Config, Embeddings, Quality, SettingValues, Trainer, Vectors};
 
 use super::{SettingArgs, SettingsFile};
 
@@ -16,6 +16,8 @@ use super::{SettingArgs, SettingsFile};
 pub struct RequestedSettings {
     fields: BTreeMap<String, (Value, Origin)>,
     memory: Option<(u64, Origin)>,
+    /// The name that stands for some of the fields, as it was given: an error is about it and not about them.
+    quality: Option<Quality>,
     /// Number of training threads, which is not part of a model.
     pub threads: Option<usize>,
 }
@@ -48,6 +50,7 @@ impl RequestedSettings {
             self.memory = Some((memory.into(), origin.clone()));
         }
         self.threads = values.threads.take().or(self.threads);
+        self.quality = values.quality.or(self.quality);
         self.fields.extend(values.given().into_iter().map(|(name, value)| (name, (value, origin.clone()))));
     }
 
@@ -75,6 +78,7 @@ impl RequestedSettings {
     fn config_without_memory(&self) -> Result<Config> {
         let values = self.fields.iter().map(|(name, (value, _))| (name.clone(), value.clone()));
         let values: SettingValues = serde_json::from_value(Value::Object(values.collect()))?;
+        let values = SettingValues { quality: self.quality, ..values };
         Ok(Config { threads: self.threads, ..values.config()? })
     }
 
@@ -200,6 +204,21 @@ mod tests {
         assert_eq!(
             settings.config(None, 0).unwrap_err().to_string(),
             "replays is 2; it must be left out with the strategy incremental: it is for mini-batch"
+        );
+    }
+
+    #[test]
+    fn quality_of_another_strategy_is_an_error_about_quality() {
+        let file = SettingsFile {
+            path: "s.toml".into(),
+            settings: values(json!({ "quality": "best" })),
+            serve: Default::default(),
+        };
+        let requested =
+            RequestedSettings::new(values(json!({ "strategy": "incremental", "seed": 3 })), Some(file));
+        assert_eq!(
+            requested.config(None, 0).unwrap_err().to_string(),
+            "quality is best; it must be left out with the strategy incremental: it is for mini-batch"
         );
     }
 
