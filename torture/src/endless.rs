@@ -96,7 +96,9 @@ fn check_growth(measured: &[Usage], warm_up: u64, short: bool, report: &mut Repo
     };
     let (before, after) = (nanoseconds(part, 2 * part), nanoseconds(end - part, end));
     let seen = format!("{before:.0} ns of CPU per word after {part} million, {after:.0} ns at the end");
-    report.check("nor more time per word", after <= 1.1 * before, seen);
+    // The short version measures half a second, and CI may be busy.
+    let most = if short { 2.0 } else { 1.1 };
+    report.check("nor more time per word", after <= most * before, seen);
 }
 
 /// Compares the counters of all words with a known count with the truth.
