@@ -4,13 +4,13 @@
 //! reads them from the source folder instead.
 
 use axum::Router;
-use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
 use crate::http::ApiError;
+use crate::http::extract::Path;
 
 /// The page may use only its own server: it works offline, and a word that looks like a script stays a word.
 const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(

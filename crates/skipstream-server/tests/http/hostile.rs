@@ -26,6 +26,7 @@ async fn paths_cannot_lead_out() {
         "/v1/words//neighbors",
         "/v1/snapshots/..%2f..%2fmodel.safetensors",
         "/page/..%2f..%2fsrc%2flib.rs",
+        "/page/%ff",
         "//v1//stats",
         "/v1/export?format=../../etc/passwd",
         "/v1/text/1%27%20OR%201=1/wait",
