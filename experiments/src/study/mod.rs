@@ -65,8 +65,8 @@ pub fn measure(options: &Options) -> Result<()> {
         cells.extend((1..=trial.n_seeds).map(|seed| (trial, text, trial.cell(text, seed))));
     }
     cells.retain(|(.., cell)| !rows.contains(cell));
-    // Quick cells first, so that an interrupted run has something to show.
-    cells.sort_by_key(|(trial, ..)| !trial.program().is_ours());
+    // Quick cells first, and one seed of everything, so that an interrupted run has something to show.
+    cells.sort_by_key(|(trial, _, cell)| (!trial.program().is_ours(), cell.seed));
     let programs: Vec<Program> = cells.iter().map(|(trial, ..)| trial.program()).collect();
     let installed = Installed::prepare(options.program.clone(), &programs, &work_folder()?)?;
     let bench = Bench { eval, folder: work_folder()?.join("study"), n_seeds: plan.n_seeds };
