@@ -149,7 +149,7 @@ fn a_yskip_model_has_targets_and_contexts() {
         ("sum", "2\ntea 1.5 2.25"),
         ("target", "2\ntea 1 2"),
         ("context", "2\ntea 0.5 0.25"),
-        ("joined", "4\ntea 0 0 0 0"),
+        ("joined", "4\ntea 0.25 0.5 0.125 0.0625"),
     ];
     for (vectors, line) in kinds {
         let export = ["export", "--model", "yskip", "--vectors", vectors, "--to", "word2vec-text", "-"];

@@ -93,7 +93,7 @@ mod tests {
             (Vectors::Target, &[0.5, -1.0][..]),
             (Vectors::Context, &[0.25, 2.0]),
             (Vectors::Sum, &[0.75, 1.0]),
-            (Vectors::Joined, &[-0.25, -1.5, -1.375, -1.0]),
+            (Vectors::Joined, &[-0.0625, -1.375, -0.96875, -0.25]),
         ] {
             let embeddings = read(MODEL, vectors).unwrap();
             assert!(embeddings.words().eq(["the", "rare"]));
