@@ -16,6 +16,7 @@ use tokio::time::{self, Interval, MissedTickBehavior};
 use super::ApiError;
 use super::access::Access;
 use super::operations::Progress;
+use crate::auth::Role;
 use crate::events::{EventId, Listener, MAX_LISTENERS, Received};
 use crate::service::Service;
 
@@ -99,6 +100,6 @@ impl Client {
                 sse::Event::default().event("progress").data(data)
             }
         };
-        self.access.may_read(&self.headers).then_some((Ok(event), self))
+        self.access.check_token(&self.headers, Role::Read).is_ok().then_some((Ok(event), self))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io::Write;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, Method, Request, header};
@@ -12,8 +13,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use skipstream::{Embeddings, Progress, Totals};
 use skipstream_server::{Published, Seen};
+use tokio::time::{sleep, timeout};
 
-use crate::client::{Answer, Client, request};
+use crate::client::{Answer, Client, WRITE, request};
 
 const PLAIN: &str = "text/plain";
 const NDJSON: &str = "application/x-ndjson";
@@ -263,7 +265,7 @@ async fn lines_can_be_waited_for() {
 
 #[tokio::test]
 async fn a_broken_or_stalled_upload_reports_the_accepted_lines() {
-    let client = Client::with(|settings| settings.request_timeout = std::time::Duration::from_millis(5));
+    let client = Client::with(|settings| settings.request_timeout = Duration::from_millis(5));
     let broken = stream::iter([Ok(Bytes::from("one\ntwo\n")), Err(std::io::Error::other("reset"))]);
     let answer = client.send_text(Body::from_stream(broken)).await;
     answer.assert_refused(400, "broken-body", "line 3: the connection broke");
@@ -282,4 +284,42 @@ async fn a_service_that_stops_takes_no_text() {
     let client = Client::new();
     client.service.stop();
     client.send_text("one\n").await.assert_refused(503, "stopping", "the service is stopping");
+}
+
+#[tokio::test]
+async fn an_upload_that_never_pauses_is_logged_while_it_arrives_and_when_the_service_stops() {
+    let client = Client::new();
+    let lines = stream::unfold(1, |number| async move {
+        sleep(Duration::from_millis(20)).await;
+        Some((Ok::<_, Infallible>(Bytes::from(format!("line {number}\n"))), number + 1))
+    });
+    let stop = async {
+        while client.service.log.last() == 0 {
+            sleep(Duration::from_millis(5)).await;
+        }
+        client.service.stop();
+    };
+    let both = async { tokio::join!(client.send_text(Body::from_stream(lines)), stop) };
+    let (answer, ()) = timeout(Duration::from_secs(60), both).await.expect("no chunk is full after a minute");
+    answer.assert_refused(503, "stopping", "the service is stopping");
+    let logged = client.logged();
+    assert_eq!(logged[0], "line 1");
+    assert_eq!(answer.json()["error"]["accepted"], accepted(1, logged.len() as u64, logged.len() as u64));
+}
+
+#[tokio::test]
+async fn an_upload_ends_when_its_token_is_revoked() {
+    let client = Client::with_tokens();
+    let begun = stream::iter([Ok::<_, Infallible>(Bytes::from("one\ntwo\n"))]);
+    let body = Body::from_stream(begun.chain(stream::pending()));
+    let upload = with(text(body, PLAIN), header::AUTHORIZATION, &format!("Bearer {WRITE}"));
+    let revoke = async {
+        while client.service.log.last() < 2 {
+            sleep(Duration::from_millis(5)).await;
+        }
+        std::fs::write(client.service.settings.data.join("tokens"), "# nobody\n").unwrap();
+    };
+    let (answer, ()) = tokio::join!(client.send(upload), revoke);
+    answer.assert_refused(401, "unauthorized", "revoked");
+    assert_eq!(answer.json()["error"]["accepted"], accepted(1, 2, 2));
 }

@@ -14,7 +14,7 @@ use crate::log::{Accepted, Chunk, IdempotencyKey, Upload};
 use crate::places::Place;
 use crate::service::Service;
 
-/// Lines of a slow body are logged after this delay, even if they do not fill a chunk.
+/// A line is logged after this delay, even if no chunk is full by then.
 const LOG_AFTER: Duration = Duration::from_millis(200);
 
 /// A pipe may be idle for this many request timeouts, an hour by default.
@@ -23,16 +23,17 @@ const IDLE_TIMES: u32 = 120;
 /// Interval at which an idle upload checks for shutdown.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 
-/// Logs all lines of a body. An error says which lines were accepted before it.
+/// Logs all lines of a body, as long as there is permission. An error says which lines were accepted before it.
 pub async fn log(
     service: &Service,
     mut decoder: Decoder,
     body: Body,
     key: Option<IdempotencyKey>,
     place: &Place,
+    permission: impl Fn() -> Result<(), ApiError>,
 ) -> Result<Option<Accepted>, ApiError> {
     let mut upload = service.log.upload(key).await?;
-    let result = log_chunks(service, &mut decoder, body, &mut upload, place).await;
+    let result = log_chunks(service, &mut decoder, body, &mut upload, place, permission).await;
     let accepted = upload.accepted();
     let result = match result {
         Ok(last) => {
@@ -54,12 +55,16 @@ async fn log_chunks(
     mut body: Body,
     upload: &mut Upload<'_>,
     place: &Place,
+    permission: impl Fn() -> Result<(), ApiError>,
 ) -> Result<Chunk, ApiError> {
     let idle_limit = service.settings.request_timeout.saturating_mul(IDLE_TIMES);
     let mut last_data = Instant::now();
+    // When the oldest line that is not logged arrived.
+    let mut unlogged_since: Option<Instant> = None;
     loop {
         let wait = idle_limit.saturating_sub(last_data.elapsed()).min(CHECK_EVERY);
-        let wait = if decoder.has_lines() { wait.min(LOG_AFTER) } else { wait };
+        let log_in = unlogged_since.map(|since| LOG_AFTER.saturating_sub(since.elapsed()));
+        let wait = log_in.map_or(wait, |log_in| wait.min(log_in));
         let frame = tokio::select! {
             frame = timeout(wait, body.frame()) => frame,
             () = place.needed() => {
@@ -67,6 +72,8 @@ async fn log_chunks(
                 return Err(Problem::GaveWay { line: decoder.line(), seconds }.into());
             }
         };
+        // The token may be revoked while the body arrives.
+        permission()?;
         match frame {
             Ok(None) => break,
             Ok(Some(Ok(frame))) => {
@@ -77,22 +84,34 @@ async fn log_chunks(
                         flush(service, decoder, upload, 1).await?;
                     }
                 }
-                // A body that never pauses must not delay the shutdown.
+                last_data = Instant::now();
+                let oldest = unlogged_since.unwrap_or(last_data);
+                unlogged_since = decoder.has_lines().then_some(oldest);
+                // A body that never pauses must delay neither its first lines nor the shutdown.
+                if service.is_stopping() || (unlogged_since.is_some() && oldest.elapsed() >= LOG_AFTER) {
+                    flush(service, decoder, upload, 0).await?;
+                    unlogged_since = None;
+                }
                 if service.is_stopping() {
                     return Err(Error::Stopping.into());
                 }
-                last_data = Instant::now();
                 place.set_idle();
             }
             Ok(Some(Err(error))) => {
                 return Err(Problem::Broken { line: decoder.line(), reason: error.to_string() }.into());
             }
-            Err(_) if service.is_stopping() => return Err(Error::Stopping.into()),
+            Err(_) if service.is_stopping() => {
+                flush(service, decoder, upload, 0).await?;
+                return Err(Error::Stopping.into());
+            }
             Err(_) if last_data.elapsed() >= idle_limit => {
                 let seconds = idle_limit.as_secs();
                 return Err(Problem::Stalled { line: decoder.line(), seconds }.into());
             }
-            Err(_) => flush(service, decoder, upload, 0).await?,
+            Err(_) => {
+                flush(service, decoder, upload, 0).await?;
+                unlogged_since = None;
+            }
         }
     }
     decoder.finish()?;
@@ -117,7 +136,11 @@ async fn flush(
     Ok(())
 }
 
-/// How long to wait for a full queue. A client that has sent nothing yet gets the error at once.
+/// How long to wait for a full queue. A client that has sent nothing yet gets the error at once; so does everyone at shutdown.
 fn patience(service: &Service, upload: &Upload<'_>) -> Duration {
-    if upload.accepted().is_some() { service.settings.request_timeout } else { Duration::ZERO }
+    if upload.accepted().is_some() && !service.is_stopping() {
+        service.settings.request_timeout
+    } else {
+        Duration::ZERO
+    }
 }

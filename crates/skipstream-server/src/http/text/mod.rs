@@ -20,8 +20,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::ApiError;
+use super::access::Access;
 use super::answer::Json;
 use super::extract::Parameters;
+use crate::auth::Role;
 use crate::log::IdempotencyKey;
 use crate::places::Place;
 use crate::published::Seq;
@@ -104,6 +106,7 @@ pub async fn send(
     State(service): State<Arc<Service>>,
     Parameters(Query { wait, force_text }): Parameters<Query>,
     Extension(place): Extension<Arc<Place>>,
+    Extension(access): Extension<Arc<Access>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<TextAccepted>, ApiError> {
@@ -111,7 +114,8 @@ pub async fn send(
     let (kind, is_gzip, key) = (kind(&headers)?, is_gzip(&headers)?, key(&headers)?);
     let mut decoder = Decoder::new(kind, is_gzip, service.model.text.invalid_utf8, &service.settings);
     decoder.force_text = force_text;
-    let accepted = body::log(&service, decoder, body, key, &place).await?;
+    let permission = || access.check_token(&headers, Role::Write);
+    let accepted = body::log(&service, decoder, body, key, &place, permission).await?;
     let seq = accepted.map_or_else(|| service.log.last(), |accepted| accepted.last);
     if wait == Until::Learned {
         wait::until_learned(&service, seq, wait::LONGEST).await;
