@@ -63,12 +63,12 @@ impl Signals {
                 let lifecycle = lifecycle.clone();
                 tokio::spawn(async move {
                     drain_and_stop(&lifecycle, drain).await;
-                    tracing::info!(STOPPING);
+                    tracing::info!("{STOPPING}");
                 });
             }
             _ => {
                 lifecycle.stop();
-                tracing::info!(STOPPING);
+                tracing::info!("{STOPPING}");
             }
         }
         self.next().await;
