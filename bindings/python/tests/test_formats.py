@@ -66,7 +66,9 @@ def test_a_trained_model_has_four_kinds_of_vectors(tmp_path: Path) -> None:
     np.testing.assert_allclose(
         by_kind["sum"].vectors, by_kind["target"].vectors + by_kind["context"].vectors, rtol=1e-6
     )
-    halves = [by_kind[kind].vectors - 0.75 * by_kind[kind].vectors.mean(axis=0) for kind in ("target", "context")]
+    halves = [
+        by_kind[kind].vectors - 0.75 * by_kind[kind].vectors.mean(axis=0) for kind in ("target", "context")
+    ]
     np.testing.assert_allclose(by_kind["joined"].vectors, np.hstack(halves), atol=1e-6)
     assert by_kind["joined"].vector_size == 16
     by_kind["joined"].save(tmp_path / "joined.safetensors")
