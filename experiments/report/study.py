@@ -7,6 +7,7 @@ import pandas as pd
 from drawing import chart
 from tables import SETS, spread, table
 
+BEST = "replays=4 learning_rate=0.15 replay_words=10000000 replay_start=late"
 PROGRAMS = {"skipstream": "skipstream", "word2vec": "word2vec.c", "gensim": "gensim", "fasttext": "fastText"}
 
 
@@ -26,13 +27,13 @@ def tables(folder):
     rows = read(folder)
     result = {}
     for text, of_text in rows.groupby("text", sort=False):
-        result[place(text)] = scores(of_text, text)
-    result["goal"] = goal(rows)
+        result[f"scores-{place(text)}"] = scores(of_text, text)
+        result[f"goal-{place(text)}"] = goal(of_text, text)
     return {key: value for key, value in result.items() if value}
 
 
 def place(text):
-    return "scores-" + text.replace(", ", "-").replace(" ", "-")
+    return text.replace(", ", "-").replace(" ", "-")
 
 
 def scores(rows, text):
@@ -45,34 +46,29 @@ def scores(rows, text):
     return table([text, "seeds", "CPU seconds", *SETS], lines)
 
 
-def goal(rows):
-    """Our best settings minus the best rate of every other program, on the text that all have learned. Bold where we are
-    behind by more than two standard errors."""
-    shared = rows[rows.text.isin(rows.text[rows.program != "skipstream"])]
-    ours = best(shared[shared.program == "skipstream"])
+def goal(rows, text):
+    """Our best settings minus the best rate of every other program. Bold where we are behind by more than two standard
+    errors."""
+    ours = rows[(rows.program == "skipstream") & (rows.settings == BEST)]
     lines = []
     for program in PROGRAMS:
-        peer = shared[(shared.program == program) & (shared.vectors == "target")]
+        peer = rows[(rows.program == program) & (rows.vectors == "target")]
         if program == "skipstream" or peer.empty or ours.empty:
             continue
-        peer = best(peer)
+        peer = peer[peer.name == peer.groupby("name").score.mean().idxmax()]
         for vectors, of_vectors in ours.groupby("vectors", sort=False):
             cells = [difference(of_vectors, peer, set_name) for set_name in SETS]
             lines.append([f"{vectors} − {peer.name.iloc[0]}", *cells])
-    return table([f"difference of {ours.name.iloc[0]}", *SETS], lines) if lines else None
-
-
-def best(rows):
-    """The rows of the settings with the highest mean score."""
-    return rows if rows.empty else rows[rows.name == rows.groupby("name").score.mean().idxmax()]
+    return table([f"`quality` best, {text}", *SETS], lines) if lines else None
 
 
 def difference(ours, theirs, set_name):
+    """With its standard error. A program with one seed is assumed to vary as ours does."""
     one, other = (rows.score[rows.set == set_name] for rows in [ours, theirs])
     points = one.mean() - other.mean()
-    if min(len(one), len(other)) < 2:
+    if len(one) < 2:
         return f"{points:+.1f}"
-    error = math.sqrt(one.sem() ** 2 + other.sem() ** 2)
+    error = math.sqrt(one.var() / len(one) + (other if len(other) > 1 else one).var() / len(other))
     text = f"{points:+.1f} ± {error:.1f}"
     return f"**{text}**" if points < -2 * error else text
 
@@ -87,5 +83,5 @@ def figures(folder):
                       for _, of in learners(of_vectors)]
             xs, ys = zip(*sorted(points))
             series.append((vectors, "o", xs, ys, None))
-        chart(folder / f"{place(text)}.svg", f"Quality against time, {text}", "CPU seconds",
+        chart(folder / f"scores-{place(text)}.svg", f"Quality against time, {text}", "CPU seconds",
               "mean of the five sets, per cent", series)

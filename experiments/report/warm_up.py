@@ -44,10 +44,9 @@ def differences(rows):
         cells = []
         for name in SETS:
             of_set = rows[rows.set == name]
-            variances = of_set.groupby("method").score.var()
-            seeds = of_method.seed.nunique()
+            variance = of_set.groupby("method").score.var().mean()
             points = of_method.score[of_method.set == name].mean() - batch.score[batch.set == name].mean()
-            error = math.sqrt(2 * variances.mean() / seeds) if seeds > 1 else math.nan
+            error = math.sqrt(variance * (1 / of_method.seed.nunique() + 1 / batch.seed.nunique()))
             text = f"{points:+.1f}" if math.isnan(error) else f"{points:+.1f} ± {error:.1f}"
             cells.append(f"**{text}**" if abs(points) > 2 * error else text)
         lines.append([f"{method} − batch", *cells])
