@@ -85,14 +85,14 @@ async fn log_chunks(
                     }
                 }
                 last_data = Instant::now();
-                let oldest = unlogged_since.unwrap_or(last_data);
-                unlogged_since = decoder.has_lines().then_some(oldest);
+                unlogged_since = decoder.has_lines().then(|| unlogged_since.unwrap_or(last_data));
                 // A body that never pauses must delay neither its first lines nor the shutdown.
-                if service.is_stopping() || (unlogged_since.is_some() && oldest.elapsed() >= LOG_AFTER) {
+                let is_stopping = service.is_stopping();
+                if is_stopping || unlogged_since.is_some_and(|since| since.elapsed() >= LOG_AFTER) {
                     flush(service, decoder, upload, 0).await?;
                     unlogged_since = None;
                 }
-                if service.is_stopping() {
+                if is_stopping {
                     return Err(Error::Stopping.into());
                 }
                 place.set_idle();
