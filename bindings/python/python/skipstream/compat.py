@@ -21,8 +21,6 @@ Differences from gensim, because the engine learns from a stream:
 - Words below `min_count` are not in `wv`. gensim drops them before training; here they still serve as contexts.
 - At most `max_vocab_size` words are kept (default 1,000,000). If the text has more, the rarest are evicted, with a
   warning.
-- `sample` keeps a word with probability √(sample / frequency), as in the word2vec paper; gensim, like the word2vec
-  program, adds sample / frequency to it.
 
 An unsupported argument raises an error that names it. Nothing is ignored silently.
 

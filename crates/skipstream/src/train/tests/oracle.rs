@@ -232,10 +232,12 @@ impl Oracle {
         }
     }
 
-    /// A word stays with probability √(subsample · tokens / count).
+    /// A word stays with probability √r + r, where r = subsample · tokens / count. If that is 1 or more, no random number is
+    /// drawn.
     fn keeps(&self, count: u64, random: &mut Random) -> bool {
         let ratio = self.settings.subsample() * self.tokens as f64 / count as f64;
-        self.settings.subsample() == 0.0 || ratio >= 1.0 || random.uniform().powi(2) < ratio
+        let probability = ratio.sqrt() + ratio;
+        self.settings.subsample() == 0.0 || probability >= 1.0 || random.uniform() < probability
     }
 
     /// Step 2: SGD over the windows.
