@@ -54,7 +54,7 @@ def test_what_cannot_be_honoured_is_named(name: str, value: Any) -> None:
     ("settings", "message"),
     [
         ({"negative": 0}, "negative is 0; it must be at least 1"),
-        ({"ns_exponent": -0.5}, "ns_exponent is -0.5; it must be from 0 to 1"),
+        ({"ns_exponent": -1.5}, "ns_exponent is -1.5; it must be from -1 to 1"),
         ({"window": 0}, "window is 0; it must be from 1 to 1000"),
         ({"vector_size": 0}, "vector_size is 0; it must be from 1 to 10000"),
         ({"workers": 0}, "workers is 0; it must be from 1 to 1000"),

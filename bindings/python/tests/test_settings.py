@@ -30,7 +30,7 @@ def test_every_setting_of_the_engine_is_one_of_the_trainer() -> None:
         ("window", 10**30, f"window is {10**30}; it must be from 1 to 1000"),
         ("dimensions", 0, "dimensions is 0; it must be from 1 to 10000"),
         ("negatives", 101, "negatives is 101; it must be from 1 to 100"),
-        ("noise_exponent", 1.5, "noise_exponent is 1.5; it must be from 0 to 1"),
+        ("noise_exponent", 1.5, "noise_exponent is 1.5; it must be from -1 to 1"),
         ("subsample", float("nan"), "subsample is NaN; it must be from 0 to 1"),
         ("subsample", float("-inf"), "subsample is -inf; it must be from 0 to 1"),
         ("learning_rate", 10**400, "learning_rate is inf; it must be from "),

@@ -98,7 +98,7 @@ class Word2Vec:
         sg: Must be 1. CBOW, gensim's default, is not supported; omitting `sg` gives a warning.
         hs: Must be 0: hierarchical softmax is not supported.
         negative: Noise words per pair (`negatives`), at least 1.
-        ns_exponent: Noise words are drawn in proportion to count ^ `ns_exponent` (`noise_exponent`), from 0 to 1.
+        ns_exponent: Noise words are drawn in proportion to count ^ `ns_exponent` (`noise_exponent`), from -1 to 1.
         cbow_mean: Only gensim's default.
         hashfxn: Only gensim's default.
         epochs: How often each word is trained: once on arrival and `epochs - 1` times later (`replays`).

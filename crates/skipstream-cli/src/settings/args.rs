@@ -58,7 +58,9 @@ fn argument(setting: &Setting) -> Arg {
         .help_heading(if setting.name == "threads" { "This run" } else { MODEL });
     let argument = match &setting.kind {
         SettingKind::Whole(_) => argument.value_name("N").value_parser(value_parser!(u64)),
-        SettingKind::Number(_) => argument.value_name("X").value_parser(value_parser!(f64)),
+        SettingKind::Number(_) => {
+            argument.value_name("X").value_parser(value_parser!(f64)).allow_negative_numbers(true)
+        }
         SettingKind::Choice(names) => {
             argument.value_name("NAME").value_parser(PossibleValuesParser::new(names.iter()))
         }

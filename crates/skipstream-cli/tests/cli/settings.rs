@@ -36,6 +36,22 @@ fn memory_that_is_too_little_or_no_size_or_stands_beside_a_size() {
 }
 
 #[test]
+fn a_noise_exponent_may_be_negative() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(1_000, 1));
+    let answer = train(&desk, &["--noise-exponent", "-1.5", "a.txt"]);
+    assert_refused(&answer, &["noise_exponent is -1.5; it must be from -1 to 1"]);
+    let incremental =
+        ["train", "--model", "m", "--strategy", "incremental", "--noise-exponent", "-0.5", "a.txt"];
+    assert_refused(
+        &desk.run(&incremental),
+        &["noise_exponent is -0.5; it must be at least 0 with the strategy"],
+    );
+    assert_eq!(train(&desk, &["--noise-exponent", "-0.5", "a.txt"]).code, Some(0));
+    assert!(desk.run(&["inspect", "--model", "m"]).out.contains("count ^ -0.5"));
+}
+
+#[test]
 fn settings_come_from_a_file_with_flags_on_top() {
     let desk = Desk::new();
     desk.write("a.txt", text(1_000, 1));

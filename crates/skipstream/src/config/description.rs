@@ -64,9 +64,12 @@ impl Setting {
             .help("Noise words per pair")
             .notes("`mini-batch` shares them between pairs.")
             .peers(["`-negative` 5", "`-neg` 5", "`negative` 5"]),
-        Setting::new("noise_exponent", "0.75", Number(0.0..=1.0))
+        Setting::new("noise_exponent", "0.75", Number(-1.0..=1.0))
             .help("Noise words are drawn in proportion to their count to this power")
-            .notes("α in the paper.")
+            .notes(
+                "α in the paper. Below 0, rare words are drawn more often than frequent ones, which can be better for sequences \
+                 of items such as purchases; `incremental` needs at least 0.",
+            )
             .peers(["0.75, fixed", "0.5, fixed", "`ns_exponent` 0.75"]),
         Setting::new("subsample", "1e-4", Number(0.0..=1.0))
             .help("Frequency, as a share of the text, above which a word is dropped at random; 0 keeps all")

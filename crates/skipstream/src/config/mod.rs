@@ -18,7 +18,7 @@ pub use strategy::{
 pub use values::SettingValues;
 
 use crate::corpus::TextOptions;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How far a window reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub struct Config {
     pub window_shape: WindowShape,
     /// Noise words per pair. Default 5.
     pub negatives: usize,
-    /// Noise words are drawn with probability ∝ count ^ `noise_exponent`. Default 0.75.
+    /// Noise words are drawn with probability ∝ count ^ `noise_exponent`, which is from −1 to 1. Default 0.75.
     pub noise_exponent: f64,
     /// Frequency, as a share of the text, above which a word is dropped at random; 0 keeps all. Default 1e-4.
     pub subsample: f64,
@@ -98,6 +98,14 @@ impl Config {
         check_whole("window", self.window)?;
         check_whole("negatives", self.negatives)?;
         check_number("noise_exponent", self.noise_exponent)?;
+        if self.strategy.name() == StrategyName::Incremental && self.noise_exponent < 0.0 {
+            // The weight of a word in the adaptive table can only grow with its count.
+            return Err(Error::setting(
+                "noise_exponent",
+                self.noise_exponent,
+                "at least 0 with the strategy incremental",
+            ));
+        }
         check_number("subsample", self.subsample)?;
         check_whole("max_vocabulary", self.max_vocabulary)?;
         self.strategy.check(self.window)?;
