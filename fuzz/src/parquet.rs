@@ -13,7 +13,7 @@ pub fn run(bytes: &[u8]) {
     let options = TextOptions::default();
     for (field, skipped) in [("text", 0), ("tags", 0), ("text", 3)] {
         let format = RecordFormat::Parquet;
-        let field = RecordField { format, field: field.to_owned(), no_header: false };
+        let field = RecordField::new(format, field);
         let layout = Layout::Records { field, bad_records: BadRecords::Skip };
         let Ok(mut stream) = open_at(&path, Position::at(skipped), &options, &layout) else { continue };
         let mut sentence = Sentence::default();

@@ -89,7 +89,8 @@ impl Choices {
         let Some(&format) = formats.get(usize::from(self.layout) % 8 % 5) else { return Layout::Text };
         let no_header = self.layout >= 128 && format != RecordFormat::Jsonl;
         let field = if no_header { "1" } else { "text" }.to_owned();
+        let weight = (self.layout % 16 >= 8).then(|| if no_header { "2" } else { "weight" }.to_owned());
         let bad_records = if self.skip { BadRecords::Skip } else { BadRecords::Error };
-        Layout::Records { field: RecordField { format, field, no_header }, bad_records }
+        Layout::Records { field: RecordField { format, field, no_header, weight }, bad_records }
     }
 }

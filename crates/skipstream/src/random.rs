@@ -64,6 +64,12 @@ impl Random {
         let floor = x.floor();
         floor as u64 + u64::from(self.uniform() < x - floor)
     }
+
+    /// How many times to train a sentence of this weight. Takes no random number for a weight of 1.
+    #[inline]
+    pub fn times(&mut self, weight: f32) -> u64 {
+        if weight == 1.0 { 1 } else { self.round(weight.into()) }
+    }
 }
 
 /// The finaliser of SplitMix64: every bit of the input changes half of the output's.

@@ -320,6 +320,65 @@ fn a_corpus_of_500_lines_is_trained_to_the_last_pair() {
     }
 }
 
+/// Lines with weights, which repeat.
+struct Weighted<'a>(Lines<&'a [u8]>, std::iter::Cycle<std::slice::Iter<'a, f32>>);
+
+impl Source for Weighted<'_> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
+        let read = self.0.read(sentence)?;
+        if read.is_sentence() {
+            sentence.set_weight(*self.1.next().unwrap());
+        }
+        Ok(read)
+    }
+}
+
+#[test]
+fn a_weight_is_the_mean_number_of_trainings() {
+    // No word is evicted.
+    let text = text(3, 2_000, 50);
+    for strategy in [mini_batch(), incremental(), warmed_up(500)] {
+        let config = Config { subsample: 0.0, window_shape: WindowShape::Fixed, ..small(strategy) };
+        let pairs = |weights: &[f32]| {
+            let mut trainer = Trainer::new(config.clone()).unwrap();
+            trainer.train_source(&mut Weighted(source(&text, &config), weights.iter().cycle())).unwrap();
+            trainer.finish();
+            let progress = trainer.progress();
+            (progress.totals.pairs as f64, progress.tokens)
+        };
+        let (once, tokens) = pairs(&[1.0]);
+        assert_eq!(pairs(&[0.0]), (0.0, tokens), "words are counted once, whatever the weight");
+        assert_eq!(pairs(&[3.0]), (3.0 * once, tokens));
+        let share = pairs(&[0.25]).0 / once;
+        assert!((share - 0.25).abs() < 0.03, "{share}");
+        let share = pairs(&[2.5, 0.5]).0 / once;
+        assert!((share - 1.5).abs() < 0.1, "{share}");
+    }
+}
+
+#[test]
+fn training_with_weights_can_be_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let (text, weights) = (text(4, 300, 100), [0.3, 1.0, 4.5]);
+    for strategy in [mini_batch(), incremental()] {
+        let config = small(strategy);
+        let lines = || Weighted(source(&text, &config), weights.iter().cycle());
+        let (mut whole, mut resumed) =
+            (Trainer::new(config.clone()).unwrap(), Trainer::new(config.clone()).unwrap());
+        whole.train_source(&mut lines()).unwrap();
+        let mut rest = lines();
+        let mut pause = |_: &Progress| ControlFlow::Break(());
+        while resumed.train_observed(&mut rest, &mut pause).unwrap() == StopReason::Paused {
+            resumed.save(&path).unwrap();
+            resumed = Trainer::load(&path, Some(2)).unwrap();
+        }
+        whole.finish();
+        resumed.finish();
+        assert!(bytes(&resumed) == bytes(&whole));
+    }
+}
+
 #[test]
 fn finishing_trains_every_word_as_often_as_promised() {
     let text = text(2, 200, 100);

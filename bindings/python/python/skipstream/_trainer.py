@@ -66,7 +66,7 @@ class Trainer:
         window: Maximum distance between a word and its contexts.
         window_shape: `"shrinking"` draws the size of each window from 1 to `window`; `"fixed"` always uses `window`.
         negatives: Noise words per pair.
-        noise_exponent: Noise words are drawn in proportion to their count to this power.
+        noise_exponent: Noise words are drawn in proportion to their count to this power, from -1 to 1.
         subsample: Share of the text above which words are randomly dropped; 0 keeps all.
         learning_rate: AdaGrad rate, or the initial rate of `word2vec`. None means 0.26 / √(1 + `replays`),
             at most 0.2, for `mini-batch`, 0.025 for `word2vec`, and otherwise 0.2 per row or 0.1 per dimension.
@@ -184,6 +184,7 @@ class Trainer:
         *,
         format: TextFormat | None = None,
         field: str | None = None,
+        weight: str | None = None,
         no_header: bool = False,
         bad_records: Literal["error", "skip"] = "error",
         again: bool = False,
@@ -198,7 +199,8 @@ class Trainer:
         A path may be a file, a folder (with its subfolders) or a glob pattern such as `news/**/*.txt.gz`. Files may be
         compressed with gzip, zstd, bzip2 or xz. Each line is a sentence. `format` is `"text"`, `"jsonl"`, `"csv"`,
         `"tsv"` or `"parquet"`; all but text need the name of the text `field`, and `bad_records="skip"` leaves out
-        records without it. A table without a header has `no_header=True`, and columns are numbered from 1. A file that is
+        records without it. `weight` names a field with a number from 0 to 10: how many times a record is trained, on
+        average, where others are trained once. A table without a header has `no_header=True`, and columns are numbered from 1. A file that is
         not text is an error, or is left out if a folder or pattern contains it; `force_text=True` reads it all the same.
 
         The model remembers how far it has read each file: a learned file is skipped, and a file that has grown or was
@@ -225,6 +227,7 @@ class Trainer:
         options = {
             "format": format,
             "field": field,
+            "weight": weight,
             "no_header": bool(no_header),
             "bad_records": bad_records,
             "again": bool(again),

@@ -28,6 +28,7 @@ pub struct Model {
 pub struct FileOptions<'py> {
     format: Option<Bound<'py, PyAny>>,
     field: Option<String>,
+    weight: Option<String>,
     no_header: bool,
     bad_records: Bound<'py, PyAny>,
     again: bool,
@@ -47,7 +48,7 @@ pub enum Request {
 impl Request {
     /// Finds the files that names, folders and patterns mean, and determines their format.
     pub fn files(py: Python<'_>, paths: &[PathBuf], options: &FileOptions<'_>) -> PyResult<Request> {
-        let FileOptions { format, field, no_header, bad_records, again, force_text } = options;
+        let FileOptions { format, field, weight, no_header, bad_records, again, force_text } = options;
         let formats = ["text", "jsonl", "csv", "tsv", "parquet"];
         let format = format.as_ref().map(|format| choice("format", format, &formats)).transpose()?;
         let bad_records: BadRecords = choice("bad_records", bad_records, &["error", "skip"])?;
@@ -64,7 +65,13 @@ impl Request {
         let files = found.concat();
         // The default means that nothing was requested.
         let bad_records = Some(bad_records).filter(|&policy| policy != BadRecords::default());
-        let request = LayoutRequest { format, field: field.clone(), bad_records, no_header: *no_header };
+        let request = LayoutRequest {
+            format,
+            field: field.clone(),
+            bad_records,
+            no_header: *no_header,
+            weight: weight.clone(),
+        };
         let layout = request.of_files(files.iter().map(|(file, _)| file)).map_err(to_python)?;
         Ok(Request::Files { files, layout, again: *again })
     }
@@ -106,7 +113,7 @@ fn refuse_one_shot(sentences: &Bound<'_, PyAny>) -> PyResult<()> {
 fn to_python(unclear: LayoutError) -> PyErr {
     PyValueError::new_err(match unclear {
         LayoutError::NoRecords => {
-            "field and bad_records need format \"jsonl\", \"csv\", \"tsv\" or \"parquet\": text has no records"
+            "field, weight and bad_records need format \"jsonl\", \"csv\", \"tsv\" or \"parquet\": text has no records"
                 .to_owned()
         }
         LayoutError::NoTable { format } => format!("no_header is for \"csv\" and \"tsv\"; {format} has no header"),

@@ -138,6 +138,11 @@ pub struct TextArgs {
     /// `user.text` is the field `text` in the object `user`. In a table, it can be the number of a column.
     #[arg(long, value_name = "NAME")]
     pub field: Option<String>,
+    /// Field with the weight of a record: how many times it is trained, on average, from 0 to 10
+    ///
+    /// A record of weight 2.5 is trained two or three times where others are trained once. Its words are counted once.
+    #[arg(long, value_name = "NAME")]
+    pub weight: Option<String>,
     /// What to do with a record without such a field [default: error]
     #[arg(long, value_name = "POLICY", value_parser = one_of::<BadRecords>(&["error", "skip"]))]
     pub bad_records: Option<BadRecords>,
@@ -154,10 +159,10 @@ pub struct TextArgs {
 impl TextArgs {
     /// The layout of the files, or what to add to the command.
     pub fn layout<'a>(&self, files: impl IntoIterator<Item = &'a Path>) -> Result<Layout> {
-        let TextArgs { format, field, bad_records, no_header, .. } = self.clone();
-        LayoutRequest { format, field, bad_records, no_header }.of_files(files).map_err(|unclear| match unclear {
+        let TextArgs { format, field, weight, bad_records, no_header, .. } = self.clone();
+        LayoutRequest { format, field, bad_records, no_header, weight }.of_files(files).map_err(|unclear| match unclear {
             LayoutError::NoRecords => anyhow!(
-                "--field, --bad-records and --no-header need --format jsonl, csv, tsv or parquet: text has no records"
+                "--field, --weight, --bad-records and --no-header need --format jsonl, csv, tsv or parquet: text has no records"
             ),
             LayoutError::NoTable { format } => {
                 anyhow!("--no-header is for --format csv and tsv; {format} has no header")

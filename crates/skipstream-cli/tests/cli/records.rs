@@ -137,7 +137,7 @@ fn a_name_that_is_no_text_s_is_asked_about() {
     let answer = desk.run(&train("n", &["--format", "jsonl", "a.jsonl"]));
     assert_refused(&answer, &["--format jsonl needs --field NAME"]);
     let answer = desk.run(&train("n", &["--field", "text", "a.jsonl"]));
-    assert_refused(&answer, &["--field, --bad-records and --no-header need --format"]);
+    assert_refused(&answer, &["--field, --weight, --bad-records and --no-header need --format"]);
     let answer = desk.run_with("x", &train("n", &["--format", "parquet", "--field", "text", "-"]));
     assert_refused(&answer, &["<stdin>: Parquet cannot be read from a pipe; name a file"]);
     desk.write("a.parquet", "PAR1 this is no parquet at all PAR1");

@@ -23,9 +23,9 @@ pub enum TextError {
     /// The columns of a table without a header have only numbers.
     #[error("`{column}` is not the number of a column, and the table has no header with names")]
     NoColumnNumber { column: String },
-    /// A column does not hold text.
-    #[error("the column `{column}` is {found}; expected strings or lists of strings")]
-    ColumnType { column: String, found: String },
+    /// A column does not hold text, or numbers.
+    #[error("the column `{column}` is {found}; expected {expected}")]
+    ColumnType { column: String, found: String, expected: &'static str },
     /// A Parquet file is not valid.
     #[error("invalid Parquet file: {0}")]
     Parquet(String),

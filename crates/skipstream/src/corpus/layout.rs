@@ -33,6 +33,17 @@ pub struct RecordField {
     /// Whether the first row of a table is a record and does not name the columns, which have numbers from 1 then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_header: bool,
+    /// The field with the weight of a record, a number from 0 to 10: how many times it is trained, on average. `None`: each
+    /// is trained once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
+}
+
+impl RecordField {
+    /// A field of records that all have the weight 1, in a table with a header.
+    pub fn new(format: RecordFormat, field: &str) -> RecordField {
+        RecordField { format, field: field.to_owned(), no_header: false, weight: None }
+    }
 }
 
 /// A format of records.
@@ -88,6 +99,8 @@ pub struct LayoutRequest {
     pub bad_records: Option<BadRecords>,
     /// Whether the first row of a table is a record and does not name the columns.
     pub no_header: bool,
+    /// The field with the weight of a record.
+    pub weight: Option<String>,
 }
 
 /// What the user has to say, because guessing would do harm.
@@ -122,7 +135,11 @@ impl LayoutRequest {
             Some(FileFormat::Tsv) => RecordFormat::Tsv,
             Some(FileFormat::Parquet) => RecordFormat::Parquet,
             Some(FileFormat::Text) | None => {
-                if self.field.is_some() || self.bad_records.is_some() || self.no_header {
+                if self.field.is_some()
+                    || self.bad_records.is_some()
+                    || self.no_header
+                    || self.weight.is_some()
+                {
                     return Err(LayoutError::NoRecords);
                 }
                 let named = files.into_iter().filter(|_| self.format.is_none()).find_map(|path| {
@@ -139,7 +156,7 @@ impl LayoutRequest {
         if self.no_header && !matches!(format, RecordFormat::Csv | RecordFormat::Tsv) {
             return Err(LayoutError::NoTable { format });
         }
-        let field = RecordField { format, field, no_header: self.no_header };
+        let field = RecordField { format, field, no_header: self.no_header, weight: self.weight };
         Ok(Layout::Records { field, bad_records: self.bad_records.unwrap_or_default() })
     }
 }
@@ -202,7 +219,8 @@ impl fmt::Display for RecordFormat {
 impl fmt::Display for RecordField {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header = if self.no_header { " without a header" } else { "" };
-        write!(out, "the field `{}` of {}{header}", self.field, self.format)
+        write!(out, "the field `{}` of {}{header}", self.field, self.format)?;
+        self.weight.iter().try_for_each(|weight| write!(out, " with the weight `{weight}`"))
     }
 }
 
@@ -215,8 +233,7 @@ mod tests {
         let asked = |format, field: Option<&str>| LayoutRequest {
             format,
             field: field.map(str::to_owned),
-            bad_records: None,
-            no_header: false,
+            ..LayoutRequest::default()
         };
         let files = ["a.txt", "b.csv"];
         let named = LayoutError::NamedAsRecords { path: "b.csv".into(), format: RecordFormat::Csv };

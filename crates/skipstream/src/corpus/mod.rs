@@ -46,5 +46,6 @@ pub use passage::Passage;
 pub use position::Position;
 pub use progress::{FilesProgress, RawProgress};
 pub use report::{FirstLocations, Location, ProseSigns, TextReport};
+pub(crate) use sentence::load;
 pub use sentence::{Read, Sentence, Source};
 pub use token_lists::TokenLists;

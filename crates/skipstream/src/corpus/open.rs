@@ -419,7 +419,7 @@ mod without_features {
             (RecordFormat::Jsonl, "jsonl needs the feature `records`"),
             (RecordFormat::Parquet, "parquet needs the feature `parquet`"),
         ] {
-            let field = RecordField { format, field: "text".to_owned(), no_header: false };
+            let field = RecordField::new(format, "text");
             let message = message(&Layout::Records { field, bad_records: BadRecords::Error });
             assert!(message.contains(missing), "{message}");
         }

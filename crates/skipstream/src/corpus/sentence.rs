@@ -3,7 +3,7 @@
 use super::passage::Passage;
 use crate::Result;
 
-/// The tokens of one sentence, in a buffer that is reused.
+/// The tokens of one sentence, in a buffer that is reused, and its weight.
 ///
 /// ```
 /// use skipstream::corpus::Sentence;
@@ -13,19 +13,49 @@ use crate::Result;
 /// sentence.push("vectors");
 /// assert_eq!(sentence.tokens().collect::<Vec<_>>(), ["word", "vectors"]);
 /// ```
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Clone)]
 pub struct Sentence {
     /// The tokens' bytes, possibly with other bytes between them.
     pub(super) text: String,
     /// Where each token starts and ends in `text`.
     pub(super) spans: Vec<(u32, u32)>,
+    weight: f32,
+}
+
+impl Default for Sentence {
+    fn default() -> Sentence {
+        Sentence { text: String::new(), spans: Vec::new(), weight: 1.0 }
+    }
 }
 
 impl Sentence {
-    /// Removes all tokens and keeps the memory.
+    /// The maximum weight: a batch ends with a sentence, however often that is trained, and its memory is bounded.
+    pub const MAX_WEIGHT: f32 = 10.0;
+
+    /// Removes all tokens and keeps the memory. The weight is 1 again.
     pub fn clear(&mut self) {
         self.text.clear();
         self.spans.clear();
+        self.weight = 1.0;
+    }
+
+    /// How many times the sentence is trained, on average, where another is trained once. Its words are counted once.
+    pub fn weight(&self) -> f32 {
+        self.weight
+    }
+
+    /// Sets the weight, from 0 to [`MAX_WEIGHT`](Self::MAX_WEIGHT).
+    ///
+    /// # Panics
+    /// If it is outside this range.
+    pub fn set_weight(&mut self, weight: f32) {
+        assert!((0.0..=Self::MAX_WEIGHT).contains(&weight), "a weight is from 0 to {}", Self::MAX_WEIGHT);
+        self.weight = weight;
+    }
+
+    /// The words that it adds to a batch: all of them as often as its weight says, rounded up, and at least once.
+    pub fn load(&self) -> usize {
+        load(self.len(), self.weight)
     }
 
     /// Adds a token at the end.
@@ -57,6 +87,11 @@ impl Sentence {
         let (start, end) = self.spans[number];
         &self.text[start as usize..end as usize]
     }
+}
+
+/// The words that a sentence adds to a batch.
+pub(crate) fn load(words: usize, weight: f32) -> usize {
+    words * (weight.ceil() as usize).max(1)
 }
 
 pub(super) fn offset(bytes: usize) -> u32 {

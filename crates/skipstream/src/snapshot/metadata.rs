@@ -52,6 +52,9 @@ pub(super) struct TrainingMetadata {
     pub initial: Option<InitialSource>,
     /// Whether the file has the times when words were seen.
     pub word_times: bool,
+    /// Whether it has weights of the sentences that wait for their replay.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replay_weights: bool,
     /// Batches trained (`mini-batch`).
     pub batches: u64,
     /// The state of the random numbers (`incremental`).

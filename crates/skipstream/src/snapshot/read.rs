@@ -7,6 +7,7 @@ use super::file::{ModelFile, slices};
 use super::metadata::{Contents, TrainingMetadata};
 use super::vectors::{INITIAL, VECTORS};
 use crate::config::{Config, MiniBatchOptions, Settings};
+use crate::corpus::Sentence;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::noise::SavedTable;
@@ -49,7 +50,9 @@ impl Trainer {
         file.side("context", "context_squares", layout, &ids, &mut trainer.stream.parameters.context)?;
         match &mut trainer.method {
             Method::MiniBatch(method) => {
-                let replay = file.replay(trainer.settings.mini_batch(), trainer.stream.vocabulary.len())?;
+                let options = trainer.settings.mini_batch();
+                let slots = trainer.stream.vocabulary.len();
+                let replay = file.replay(options, slots, metadata.replay_weights)?;
                 method.restore(metadata.batches, replay);
             }
             Method::Sentences(method) => {
@@ -150,16 +153,22 @@ impl ModelFile {
         }
     }
 
-    fn replay(&mut self, options: MiniBatchOptions, slots: usize) -> Result<ReplayBuffer> {
+    fn replay(&mut self, options: MiniBatchOptions, slots: usize, has_weights: bool) -> Result<ReplayBuffer> {
         let words: Vec<u32> = self.tensor("replay_words")?;
         let ends: Vec<u32> = self.tensor("replay_ends")?;
         let segments: Vec<[u64; 4]> = self.tensor("replay_segments")?;
+        let is_weight = |weight| (0.0..=Sentence::MAX_WEIGHT).contains(&weight);
+        let weights = if has_weights { self.numbers("replay_weights", is_weight)? } else { Vec::new() };
+        if has_weights && weights.len() != ends.len() {
+            return Err(self.contradiction("`replay_weights` and `replay_ends` have different lengths"));
+        }
         let none = WordId::NONE.index() as u32;
         if let Some(word) = words.iter().find(|&&word| word as usize >= slots && word != none) {
             return Err(self.contradiction(format!("`replay_words` has slot {word} of {slots}")));
         }
         let mut replay = ReplayBuffer::default();
         let (mut words, mut ends) = (words.as_slice(), ends.as_slice());
+        let mut weights = weights.as_slice();
         for [start, n_words, n_ends, remaining] in segments {
             let wrong =
                 || self.contradiction("`replay_segments` does not fit `replay_words` and `replay_ends`");
@@ -168,6 +177,8 @@ impl ModelFile {
             let (own_ends, other_ends) =
                 usize::try_from(n_ends).ok().and_then(|n| ends.split_at_checked(n)).ok_or_else(wrong)?;
             (words, ends) = (others, other_ends);
+            let own_weights = weights.split_off(..own_ends.len().min(weights.len())).unwrap_or_default();
+            let own_weights = if own_weights.iter().all(|&weight| weight == 1.0) { &[] } else { own_weights };
             let fits = own_ends.is_sorted()
                 && own_ends.last().map_or(0, |&end| u64::from(end)) == n_words
                 && start.checked_add(n_words).is_some();
@@ -179,6 +190,7 @@ impl ModelFile {
                 start,
                 words: own_words.iter().map(|&word| WordId::from_saved(word)).collect(),
                 ends: own_ends.to_vec(),
+                weights: own_weights.to_vec(),
                 remaining,
             });
         }

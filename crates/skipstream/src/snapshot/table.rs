@@ -45,6 +45,8 @@ pub(super) enum When {
     /// With AdaGrad rates of this kind.
     Rates(AdaGrad),
     MiniBatch,
+    /// With weights of sentences that wait for their replay.
+    ReplayWeights,
     /// With the adaptive unigram table.
     NoiseTable,
     /// With vectors that words start with.
@@ -67,7 +69,7 @@ const fn row(
 }
 
 #[rustfmt::skip]
-pub(super) const TENSORS: [TensorSpec; 25] = [
+pub(super) const TENSORS: [TensorSpec; 26] = [
     row("words", Dtype::U8, &[Any], When::Always, "vocabulary", "the words in UTF-8, without separators"),
     row("word_ends", Dtype::U64, &[Words], When::Always, "vocabulary", "where each word ends in `words`"),
     row("counts", Dtype::U64, &[Words], When::Always, "vocabulary", "occurrences since the word was admitted"),
@@ -86,6 +88,7 @@ pub(super) const TENSORS: [TensorSpec; 25] = [
     row("replay_words", Dtype::U32, &[Any], When::MiniBatch, "train", "ids of the tokens that wait for their replay; 2³² − 1 for none"),
     row("replay_ends", Dtype::U32, &[Any], When::MiniBatch, "train", "where sentences end within their segment"),
     row("replay_segments", Dtype::U64, &[Any, Exactly(4)], When::MiniBatch, "train", "first token, tokens, sentences, replays that remain"),
+    row("replay_weights", Dtype::F32, &[Any], When::ReplayWeights, "train", "the weights of these sentences"),
     row("noise_slots", Dtype::U32, &[Any, Exactly(2)], When::NoiseTable, "noise", "the adaptive table: id, generation"),
     row("noise_generations", Dtype::U32, &[Any], When::NoiseTable, "noise", "the generation of each id"),
     row("initial_words", Dtype::U8, &[Any], When::Initial, "train", "the words that start with a given vector"),
@@ -187,6 +190,7 @@ impl When {
             When::MiniBatch => {
                 in_training(|training| matches!(training.config.strategy, Strategy::MiniBatch(_)))
             }
+            When::ReplayWeights => in_training(|training| training.replay_weights),
             When::NoiseTable => {
                 in_training(|training| matches!(training.config.strategy, Strategy::Incremental(_)))
             }
@@ -209,6 +213,7 @@ mod tests {
             When::Rates(AdaGrad::Row) => "model file, rates by row",
             When::Rates(AdaGrad::Dimension) => "model file, rates by dimension",
             When::MiniBatch => "model file, `mini-batch`",
+            When::ReplayWeights => "model file, sentences with weights",
             When::NoiseTable => "model file, `incremental`",
             When::Initial => "model file, started from vectors",
             When::WordTimes => "model file, text with times",

@@ -52,12 +52,16 @@ impl Trainer {
             notes: notes.clone(),
             initial: stream.initial.as_ref().map(|initial| initial.source.clone()),
             word_times: self.current_word_times().is_some(),
+            replay_weights: false,
             batches: 0,
             random: None,
             noise_totals: None,
         };
         match method {
-            Method::MiniBatch(method) => metadata.batches = method.batches(),
+            Method::MiniBatch(method) => {
+                metadata.batches = method.batches();
+                metadata.replay_weights = method.replay().has_weights();
+            }
             Method::Sentences(method) => {
                 metadata.random = Some(method.random.clone());
                 metadata.noise_totals = Some(method.noise.totals());
@@ -117,7 +121,7 @@ fn indices(ids: &[WordId]) -> impl Iterator<Item = u32> {
     ids.iter().map(|id| id.index() as u32)
 }
 
-fn replay_tensors(replay: &ReplayBuffer) -> [Named<'static>; 3] {
+fn replay_tensors(replay: &ReplayBuffer) -> Vec<Named<'static>> {
     let segments = replay.segments();
     let words = segments.iter().flat_map(|segment| indices(&segment.words));
     let ends = segments.iter().flat_map(|segment| segment.ends.iter().copied());
@@ -125,11 +129,16 @@ fn replay_tensors(replay: &ReplayBuffer) -> [Named<'static>; 3] {
         let [words, ends] = [segment.words.len() as u64, segment.ends.len() as u64];
         [segment.start, words, ends, u64::from(segment.remaining)]
     });
-    [
+    let mut tensors = vec![
         ("replay_words", Tensor::list(words)),
         ("replay_ends", Tensor::list(ends)),
         ("replay_segments", Tensor::list(table)),
-    ]
+    ];
+    if replay.has_weights() {
+        let weights = segments.iter().flat_map(|segment| segment.sentences().map(|sentence| sentence.weight));
+        tensors.push(("replay_weights", Tensor::list(weights)));
+    }
+    tensors
 }
 
 fn matrix_tensor<'a>(layout: Layout, matrix: &'a Matrix, ids: &'a [WordId]) -> Tensor<'a> {

@@ -7,6 +7,7 @@ use super::replay::Segment;
 use crate::config::{
     AdaGrad, Config, IncrementalOptions, MiniBatchOptions, Setting, Settings, Strategy, WindowShape,
 };
+use crate::corpus::Sentence;
 use crate::error::{Error, Result};
 use crate::parameters::Parameters;
 use crate::vocabulary::Vocabulary;
@@ -147,16 +148,17 @@ fn warm_up_bytes(settings: &Settings, options: IncrementalOptions) -> u64 {
     if options.warm_up_words == 0 {
         return 0;
     }
-    let words = options.warm_up_words + settings.text().max_sentence_words;
+    let words = options.warm_up_words + settings.text().max_sentence_words * Sentence::MAX_WEIGHT as usize;
     let counts = 8 * settings.max_vocabulary();
     (words * (8 + 8 + 24) * 2 + counts + passages::max_bytes(options.warm_up_words)) as u64
 }
 
 fn batch_bytes(settings: &Settings, options: MiniBatchOptions) -> u64 {
     let trainings = 1 + options.replays as usize;
-    // A batch ends with a sentence, and old text with a segment.
-    let new_words = options.batch_words.div_ceil(trainings) + settings.text().max_sentence_words;
-    let words = new_words * trainings + Segment::WORDS + settings.text().max_sentence_words;
+    // A batch ends with a sentence, which may have a weight, and old text with a segment.
+    let last = settings.text().max_sentence_words * Sentence::MAX_WEIGHT as usize;
+    let new_words = options.batch_words.div_ceil(trainings) + last;
+    let words = new_words * trainings + Segment::WORDS + last;
     let contexts = match settings.window_shape() {
         // The average: there are enough words that it is all that matters.
         WindowShape::Shrinking => settings.window() + 1,

@@ -17,9 +17,9 @@ use super::grid::Grid;
 use super::initial::Initial;
 use super::passages::LookedUp;
 use super::read_ahead::Text;
-use super::replay::{ReplayBuffer, Segment};
+use super::replay::{ReplayBuffer, Segment, SegmentSentence};
 use crate::config::{ReplayStart, Settings};
-use crate::corpus::Sentence;
+use crate::corpus::{Sentence, load};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::pairs::{PairSampler, Reach};
@@ -168,19 +168,19 @@ impl Intake {
         initial: Option<&Initial>,
         fresh: &mut Vec<FreshRows>,
     ) -> Vec<Segment> {
-        let end = vocabulary.tokens() + self.new_words as u64;
-        let mut counted = Counted { segments: Vec::new(), replays: self.replays, end, fresh, initial };
+        let (segments, replays, wanted) = (Vec::new(), self.replays, self.new_words);
+        let mut counted = Counted { segments, replays, wanted, segment_load: 0, fresh, initial };
         self.has_passages = false;
-        while !counted.is_full(vocabulary) {
+        while counted.wanted > 0 {
             if self.readers > 1 {
                 self.has_passages |= text.read_passages(vocabulary, self.readers, &mut counted);
             }
-            if counted.is_full(vocabulary) || !text.read(&mut self.sentence) {
+            if counted.wanted == 0 || !text.read(&mut self.sentence) {
                 break;
             }
             counted.begin_sentence(vocabulary);
             self.sentence.tokens().for_each(|token| counted.count(token, vocabulary));
-            counted.end_sentence();
+            counted.end_sentence(self.sentence.len(), self.sentence.weight());
         }
         counted.segments
     }
@@ -240,19 +240,18 @@ fn readers(settings: &Settings) -> usize {
 pub(super) struct Counted<'a> {
     segments: Vec<Segment>,
     replays: u32,
-    /// The number of tokens in the stream at which there are enough.
-    end: u64,
+    /// Words that are missing.
+    pub wanted: usize,
+    /// Words that the last segment adds to a batch.
+    segment_load: usize,
     fresh: &'a mut Vec<FreshRows>,
     initial: Option<&'a Initial>,
 }
 
 impl Counted<'_> {
-    fn is_full(&self, vocabulary: &Vocabulary) -> bool {
-        self.wanted(vocabulary) == 0
-    }
-
     fn begin_sentence(&mut self, vocabulary: &Vocabulary) {
-        if self.segments.last().is_none_or(|segment| segment.words.len() >= Segment::WORDS) {
+        if self.segments.is_empty() || self.segment_load >= Segment::WORDS {
+            self.segment_load = 0;
             let (start, remaining) = (vocabulary.tokens(), self.replays);
             self.segments.push(Segment { start, remaining, ..Segment::default() });
         }
@@ -262,9 +261,11 @@ impl Counted<'_> {
         self.segments.last_mut().expect("every sentence begins a segment if there is none")
     }
 
-    fn end_sentence(&mut self) {
-        let segment = self.segment();
-        segment.ends.push(segment.words.len() as u32);
+    fn end_sentence(&mut self, words: usize, weight: f32) {
+        let load = load(words, weight);
+        self.wanted = self.wanted.saturating_sub(load);
+        self.segment_load += load;
+        self.segment().end_sentence(weight);
     }
 
     fn count(&mut self, token: &str, vocabulary: &mut Vocabulary) {
@@ -281,7 +282,7 @@ impl Counted<'_> {
     /// Counts the sentences of a passage until there are enough words or, as the result says, an error comes.
     pub fn count_passage(&mut self, looked_up: &mut LookedUp, vocabulary: &mut Vocabulary) -> Result<()> {
         let LookedUp { passage, found, since, first, .. } = looked_up;
-        while !self.is_full(vocabulary)
+        while self.wanted > 0
             && let Some(sentence) = passage.take_sentence().transpose()?
         {
             self.begin_sentence(vocabulary);
@@ -296,14 +297,9 @@ impl Counted<'_> {
                     start += 1;
                 }
             }
-            self.end_sentence();
+            self.end_sentence(sentence.len(), 1.0);
         }
         Ok(())
-    }
-
-    /// The number of words that are missing.
-    pub fn wanted(&self, vocabulary: &Vocabulary) -> usize {
-        self.end.saturating_sub(vocabulary.tokens()) as usize
     }
 }
 
@@ -317,16 +313,18 @@ impl Batch {
         random: &mut Random,
     ) {
         let tokens = vocabulary.tokens();
-        for (number, sentence) in segment.sentences() {
-            let start = self.words.len();
-            self.words.extend((number..).zip(sentence).filter_map(|(number, &id)| {
-                let kept = id != WordId::NONE
-                    && vocabulary.is_same_word_since(id, number)
-                    && sampler.keeps(vocabulary.count(id), tokens, random);
-                kept.then_some(id)
-            }));
-            let length = self.words.len() - start;
-            self.reaches.extend((0..length).map(|position| sampler.reach(position, length, random)));
+        for SegmentSentence { number, words, weight } in segment.sentences() {
+            for _ in 0..random.times(weight) {
+                let start = self.words.len();
+                self.words.extend((number..).zip(words).filter_map(|(number, &id)| {
+                    let kept = id != WordId::NONE
+                        && vocabulary.is_same_word_since(id, number)
+                        && sampler.keeps(vocabulary.count(id), tokens, random);
+                    kept.then_some(id)
+                }));
+                let length = self.words.len() - start;
+                self.reaches.extend((0..length).map(|position| sampler.reach(position, length, random)));
+            }
         }
     }
 }

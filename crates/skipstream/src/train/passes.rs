@@ -228,16 +228,18 @@ impl Passes {
     fn pass_over_sentence(&mut self, stream: &mut Stream, noise: &AliasTable) {
         let Passes { random, sampler, step, sentence, kept, .. } = self;
         let vocabulary = &stream.vocabulary;
-        let words = sentence.tokens().filter_map(|word| vocabulary.id(word));
-        kept.clear();
-        kept.extend(words.filter(|&id| sampler.keeps(vocabulary.count(id), vocabulary.tokens(), random)));
-        for position in 0..kept.len() {
-            let reach = sampler.reach(position, kept.len(), random);
-            for context in reach.contexts(kept, position) {
-                let draw = || noise.draw(random).map(WordId::from_saved);
-                let loss = step.train(&mut stream.parameters, kept[position], context, draw);
-                stream.totals.pairs += 1;
-                stream.totals.loss += loss;
+        for _ in 0..random.times(sentence.weight()) {
+            let words = sentence.tokens().filter_map(|word| vocabulary.id(word));
+            kept.clear();
+            kept.extend(words.filter(|&id| sampler.keeps(vocabulary.count(id), vocabulary.tokens(), random)));
+            for position in 0..kept.len() {
+                let reach = sampler.reach(position, kept.len(), random);
+                for context in reach.contexts(kept, position) {
+                    let draw = || noise.draw(random).map(WordId::from_saved);
+                    let loss = step.train(&mut stream.parameters, kept[position], context, draw);
+                    stream.totals.pairs += 1;
+                    stream.totals.loss += loss;
+                }
             }
         }
     }

@@ -45,10 +45,10 @@ impl<'a> Text<'a> {
         if self.stopped.is_some() {
             return false;
         }
-        let wanted = counted.wanted(vocabulary);
+        let wanted = counted.wanted;
         passages::read(self.source, vocabulary, wanted, threads, |vocabulary, looked_up| {
             match counted.count_passage(looked_up, vocabulary) {
-                Ok(()) => counted.wanted(vocabulary),
+                Ok(()) => counted.wanted,
                 Err(error) => {
                     self.stopped = Some(Err(error));
                     0

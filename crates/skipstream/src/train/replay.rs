@@ -1,5 +1,6 @@
 //! Old text that waits to be trained again.
 
+use crate::corpus::load;
 use crate::random::Random;
 use crate::vocabulary::WordId;
 
@@ -12,6 +13,8 @@ pub(crate) struct Segment {
     pub words: Vec<WordId>,
     /// Where each sentence ends.
     pub ends: Vec<u32>,
+    /// The weight of each sentence; empty if all have weight 1.
+    pub weights: Vec<f32>,
     /// How many times it is still to be trained.
     pub remaining: u32,
 }
@@ -20,16 +23,44 @@ impl Segment {
     /// Words at which a segment is full. Small, so that a batch replays text from many places of the stream.
     pub const WORDS: usize = 10_000;
 
-    /// The sentences, each with the number of its first token.
-    pub fn sentences(&self) -> impl Iterator<Item = (u64, &[WordId])> {
+    /// Ends a sentence with the last word.
+    pub fn end_sentence(&mut self, weight: f32) {
+        if weight != 1.0 {
+            self.weights.resize(self.ends.len(), 1.0);
+        }
+        self.ends.push(self.words.len() as u32);
+        if weight != 1.0 || !self.weights.is_empty() {
+            self.weights.push(weight);
+        }
+    }
+
+    /// The sentences.
+    pub fn sentences(&self) -> impl Iterator<Item = SegmentSentence<'_>> {
         let mut start = 0;
-        self.ends.iter().map(move |&end| {
-            let sentence = &self.words[start..end as usize];
+        let weights = self.weights.iter().copied().chain(std::iter::repeat(1.0));
+        self.ends.iter().zip(weights).map(move |(&end, weight)| {
+            let words = &self.words[start..end as usize];
             let number = self.start + start as u64;
             start = end as usize;
-            (number, sentence)
+            SegmentSentence { number, words, weight }
         })
     }
+
+    /// The words that it adds to a batch.
+    pub fn load(&self) -> usize {
+        if self.weights.is_empty() {
+            return self.words.len();
+        }
+        self.sentences().map(|sentence| load(sentence.words.len(), sentence.weight)).sum()
+    }
+}
+
+/// A sentence of a segment.
+pub(crate) struct SegmentSentence<'a> {
+    /// The number of its first token in the stream.
+    pub number: u64,
+    pub words: &'a [WordId],
+    pub weight: f32,
 }
 
 /// A bounded buffer of segments. When it holds too much, random segments are trained again.
@@ -42,7 +73,7 @@ pub(crate) struct ReplayBuffer {
 
 impl ReplayBuffer {
     pub fn push(&mut self, segment: Segment) {
-        self.due += segment.words.len() * segment.remaining as usize;
+        self.due += segment.load() * segment.remaining as usize;
         self.segments.push(segment);
     }
 
@@ -53,7 +84,7 @@ impl ReplayBuffer {
             let chosen = random.below(self.segments.len());
             let segment = &mut self.segments[chosen];
             train(segment);
-            self.due -= segment.words.len();
+            self.due -= segment.load();
             segment.remaining -= 1;
             if segment.remaining == 0 {
                 self.segments.swap_remove(chosen);
@@ -66,6 +97,11 @@ impl ReplayBuffer {
         self.due
     }
 
+    /// Whether a sentence has a weight other than 1.
+    pub fn has_weights(&self) -> bool {
+        self.segments.iter().any(|segment| !segment.weights.is_empty())
+    }
+
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
@@ -76,7 +112,8 @@ mod tests {
     use super::*;
 
     fn segment(start: u64, words: usize, remaining: u32) -> Segment {
-        Segment { start, words: vec![WordId::NONE; words], ends: vec![words as u32], remaining }
+        let words = vec![WordId::NONE; words];
+        Segment { start, ends: vec![words.len() as u32], words, remaining, ..Segment::default() }
     }
 
     #[test]
@@ -105,8 +142,23 @@ mod tests {
 
     #[test]
     fn sentences_know_the_numbers_of_their_tokens() {
-        let segment = Segment { start: 100, words: vec![WordId::NONE; 5], ends: vec![2, 2, 5], remaining: 1 };
-        let found: Vec<_> = segment.sentences().map(|(n, words)| (n, words.len())).collect();
+        let words = vec![WordId::NONE; 5];
+        let segment = Segment { start: 100, words, ends: vec![2, 2, 5], remaining: 1, ..Segment::default() };
+        let found: Vec<_> =
+            segment.sentences().map(|sentence| (sentence.number, sentence.words.len())).collect();
         assert_eq!(found, [(100, 2), (102, 0), (102, 3)]);
+    }
+
+    #[test]
+    fn weights_are_kept_from_the_first_that_is_not_one() {
+        let mut segment = Segment::default();
+        for (words, weight) in [(2, 1.0), (3, 2.5), (1, 0.0), (4, 1.0)] {
+            segment.words.extend(vec![WordId::NONE; words]);
+            segment.end_sentence(weight);
+            assert_eq!(segment.weights.is_empty(), segment.words.len() == 2);
+        }
+        let weights: Vec<f32> = segment.sentences().map(|sentence| sentence.weight).collect();
+        assert_eq!(weights, [1.0, 2.5, 0.0, 1.0]);
+        assert_eq!(segment.load(), 2 + 3 * 3 + 1 + 4);
     }
 }

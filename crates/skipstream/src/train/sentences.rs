@@ -75,8 +75,11 @@ impl Sentences {
     ) -> Result<StopReason> {
         let mut report = Reports::default();
         let mut text = Text::new(source);
-        let mut pause = stream.vocabulary.tokens() < self.warm_up_words
-            && self.warm_up(settings, stream, &mut text, &mut report, observer);
+        let mut pause = false;
+        while !pause && stream.vocabulary.tokens() < self.warm_up_words {
+            let Some(asked) = self.warm_up(settings, stream, &mut text, &mut report, observer) else { break };
+            pause = asked;
+        }
         while !pause && text.read(&mut self.sentence) {
             self.learn_sentence(stream);
             pause = report.is_paused(self.sentence.len(), stream, observer);
@@ -89,18 +92,21 @@ impl Sentences {
     fn learn_sentence(&mut self, stream: &mut Stream) {
         self.observe_sentence(stream);
         self.noise.refresh(&mut self.random);
-        let Sentences { noise, random, sampler, step, tokens, kept, .. } = self;
+        let Sentences { noise, random, sampler, step, sentence, tokens, kept, .. } = self;
+        let times = random.times(sentence.weight());
         let mut position = 0;
         for token in tokens {
             noise.add(token.word, random);
             if !token.kept {
                 continue;
             }
-            let reach = sampler.reach(position, kept.len(), random);
-            for context in reach.contexts(kept, position) {
-                let loss = step.train(&mut stream.parameters, token.word, context, || noise.draw(random));
-                stream.totals.pairs += 1;
-                stream.totals.loss += loss;
+            for _ in 0..times {
+                let reach = sampler.reach(position, kept.len(), random);
+                for context in reach.contexts(kept, position) {
+                    let loss = step.train(&mut stream.parameters, token.word, context, || noise.draw(random));
+                    stream.totals.pairs += 1;
+                    stream.totals.loss += loss;
+                }
             }
             position += 1;
         }

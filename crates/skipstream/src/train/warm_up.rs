@@ -13,7 +13,8 @@ use super::trainer::Stream;
 use crate::config::Settings;
 
 impl Sentences {
-    /// Learns the text up to the end of the warm-up. Returns whether the observer asks for a pause.
+    /// Learns the next batch of the warm-up: all of it, unless sentences have weights. Returns whether the observer asks for a
+    /// pause, or `None` if there is no text.
     ///
     /// A pause comes after the warm-up, because only whole batches leave a state that can be saved. If the text ends first,
     /// what was read is learned, and more text continues the warm-up with another batch.
@@ -24,7 +25,7 @@ impl Sentences {
         text: &mut Text<'_>,
         report: &mut Reports,
         observer: &mut dyn Observer,
-    ) -> bool {
+    ) -> Option<bool> {
         let Stream { vocabulary, parameters, initial, .. } = &mut *stream;
         let initial = initial.as_ref();
         let first = vocabulary.tokens();
@@ -32,7 +33,7 @@ impl Sentences {
         // The number of a batch decides on its random numbers. The token that it begins with is as good.
         intake.batches = first;
         if !intake.take_in(text, vocabulary, initial, &mut batch) {
-            return false;
+            return None;
         }
         for fresh in &batch.fresh {
             fresh.reset(parameters.rows_mut(fresh.id), settings.dimensions(), settings.seed(), initial);
@@ -48,6 +49,6 @@ impl Sentences {
             }
             pause |= report.is_paused(1, stream, observer);
         }
-        pause
+        Some(pause)
     }
 }

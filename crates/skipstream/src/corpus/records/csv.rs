@@ -15,6 +15,9 @@ use crate::corpus::marks::take_mark;
 use crate::corpus::position::Position;
 use crate::{Error, Result};
 
+/// The number of characters of a wrong value that an error shows.
+const LISTED_CHARACTERS: usize = 40;
+
 /// The maximum number of bytes of a value that are taken at once.
 const PART_BYTES: usize = 4096;
 
@@ -25,6 +28,8 @@ pub(super) struct Table {
     name: PathBuf,
     position: Position,
     column: usize,
+    /// The column of weights, with its name.
+    weight: Option<(usize, String)>,
     /// The number of columns of the first row.
     columns: usize,
 }
@@ -49,15 +54,14 @@ impl Table {
             name: name.to_owned(),
             position: Position::at(mark.bytes - mark.text.len() as u64),
             column: 0,
+            weight: None,
             columns: 0,
         };
-        if field.no_header {
-            let number = field.field.parse().ok().and_then(|number: usize| number.checked_sub(1));
-            let wrong = || TextError::NoColumnNumber { column: field.field.clone() };
-            table.column = number.ok_or_else(|| Error::text(name, wrong()))?;
-        } else {
-            table.read_names(&field.field)?;
-        }
+        let fields: Vec<&str> =
+            std::iter::once(&field.field).chain(&field.weight).map(String::as_str).collect();
+        let columns = if field.no_header { table.numbers(&fields)? } else { table.read_names(&fields)? };
+        table.column = columns[0];
+        table.weight = field.weight.as_ref().map(|weight| (columns[1], weight.clone()));
         table.skip_line_ends()?;
         while table.position.offset < position.offset {
             let Some(columns) = table.read_row(|_, _| ())? else { break };
@@ -67,16 +71,28 @@ impl Table {
         Ok(table)
     }
 
-    /// Reads the first row, and finds the column by its name or by its number.
-    fn read_names(&mut self, field: &str) -> Result<()> {
+    /// The columns with these numbers, which count from 1.
+    fn numbers(&self, fields: &[&str]) -> Result<Vec<usize>> {
+        let number = |field: &&str| {
+            let number = field.parse().ok().and_then(|number: usize| number.checked_sub(1));
+            let wrong = || TextError::NoColumnNumber { column: (*field).to_owned() };
+            number.ok_or_else(|| Error::text(&self.name, wrong()))
+        };
+        fields.iter().map(number).collect()
+    }
+
+    /// Reads the first row, and finds columns by their names or by their numbers.
+    fn read_names(&mut self, fields: &[&str]) -> Result<Vec<usize>> {
         self.skip_line_ends()?;
         let mut first_names: Vec<Vec<u8>> = Vec::new();
         let mut name = Vec::new();
         let mut current = 0;
-        let mut named = None;
+        let mut named = vec![None; fields.len()];
         let mut end_name = |name: &mut Vec<u8>, column| {
-            if name == field.as_bytes() {
-                named.get_or_insert(column);
+            for (named, field) in named.iter_mut().zip(fields) {
+                if name == field.as_bytes() {
+                    named.get_or_insert(column);
+                }
             }
             if first_names.len() < LISTED_COLUMNS {
                 first_names.push(name.clone());
@@ -91,27 +107,29 @@ impl Table {
             name.extend_from_slice(part);
         })?;
         let Some(columns) = columns else {
-            return Ok(());
+            return Ok(vec![0; fields.len()]);
         };
         end_name(&mut name, current);
-        let numbered = || field.parse().ok().filter(|number| (1..=columns).contains(number));
+        self.columns = columns;
         let mut names = first_names.iter().map(|name| String::from_utf8_lossy(name));
-        if named.is_none() && !looks_like_header(names.clone()) {
-            return Err(Error::text(&self.name, TextError::NoHeader { column: field.to_owned() }));
-        }
-        let Some(column) = named.or_else(|| Some(numbered()? - 1)) else {
-            return Err(Error::text(&self.name, no_column(field, &mut names, columns)));
+        let find = |(field, named): (&&str, Option<usize>)| {
+            if named.is_none() && !looks_like_header(names.clone()) {
+                return Err(TextError::NoHeader { column: (*field).to_owned() });
+            }
+            let numbered = || field.parse().ok().filter(|number| (1..=columns).contains(number));
+            named.or_else(|| Some(numbered()? - 1)).ok_or_else(|| no_column(field, &mut names, columns))
         };
-        (self.column, self.columns) = (column, columns);
-        Ok(())
+        let found: std::result::Result<_, TextError> = fields.iter().zip(named).map(find).collect();
+        found.map_err(|cause| Error::text(&self.name, cause))
     }
 
     /// Takes the number of columns from the first row, if no header did.
     fn see_columns(&mut self, columns: usize) -> Result<()> {
         if self.columns == 0 {
             self.columns = columns;
-            if self.column >= columns {
-                let (column, names) = ((self.column + 1).to_string(), format!("1 to {columns}"));
+            let wanted = self.weight.as_ref().map_or(self.column, |(weight, _)| self.column.max(*weight));
+            if wanted >= columns {
+                let (column, names) = ((wanted + 1).to_string(), format!("1 to {columns}"));
                 return Err(Error::text(&self.name, TextError::NoColumn { column, names }));
             }
         }
@@ -177,17 +195,30 @@ impl Records for Table {
     fn read(&mut self, text: &mut Vec<u8>) -> Result<Option<Record>> {
         text.clear();
         self.skip_line_ends()?;
-        let mut record = Record { start: self.position, invalid: None, defect: None };
+        let mut record = Record::new(self.position);
         let wanted = self.column;
+        let weighed = self.weight.as_ref().map(|(column, _)| *column);
+        let mut weight = Vec::new();
         let read = self.read_row(|column, part| {
             if column == wanted {
                 text.extend_from_slice(part);
+            }
+            if Some(column) == weighed {
+                weight.extend_from_slice(part);
             }
         });
         let Some(columns) = read? else {
             return Ok(None);
         };
         self.see_columns(columns)?;
+        if let Some((_, field)) = &self.weight {
+            let value = String::from_utf8_lossy(&weight);
+            let number = value.trim().parse().map_err(|_| match value.trim() {
+                "" => "is empty".to_owned(),
+                other => format!("is `{}`", other.chars().take(LISTED_CHARACTERS).collect::<String>()),
+            });
+            record.weigh(field, number);
+        }
         if columns != self.columns {
             let expected = self.columns;
             let reason = format!("this row has {columns} columns, and the first row has {expected}");

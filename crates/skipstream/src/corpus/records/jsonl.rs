@@ -10,13 +10,14 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use super::{MAX_RECORD_BYTES, Record, Records};
 use crate::Result;
 use crate::bytes::read_error;
+use crate::corpus::layout::RecordField;
 use crate::corpus::marks::take_mark;
 use crate::corpus::position::Position;
 
 pub(super) struct JsonLines {
     reader: Box<dyn BufRead + Send>,
     name: PathBuf,
-    field: String,
+    field: RecordField,
     position: Position,
     line: Vec<u8>,
 }
@@ -33,10 +34,10 @@ impl JsonLines {
         reader: Box<dyn BufRead + Send>,
         position: Position,
         name: &Path,
-        field: &str,
+        field: &RecordField,
     ) -> JsonLines {
         let position = Position { words: 0, ..position };
-        JsonLines { reader, name: name.to_owned(), field: field.to_owned(), position, line: Vec::new() }
+        JsonLines { reader, name: name.to_owned(), field: field.clone(), position, line: Vec::new() }
     }
 
     /// Reads a line without its end. Nothing is kept of one that is too long.
@@ -82,7 +83,7 @@ impl Records for JsonLines {
             let start = self.position;
             let ending = self.read_line()?;
             text.clear();
-            let mut record = Record { start, invalid: None, defect: None };
+            let mut record = Record::new(start);
             if ending == Ending::TooLong {
                 record.defect = Some(format!("the line is longer than {MAX_RECORD_BYTES} bytes"));
                 return Ok(Some(record));
@@ -97,7 +98,12 @@ impl Records for JsonLines {
                 record.invalid = Some(start.offset + error.valid_up_to() as u64);
                 self.line = String::from_utf8_lossy(&self.line).into_owned().into_bytes();
             }
-            record.defect = extract(&self.line, &self.field, text).err();
+            if let Some(field) = &self.field.weight {
+                record.weigh(field, weight(&self.line, field, text));
+            }
+            if let Err(defect) = extract(&self.line, &self.field.field, text) {
+                record.defect = Some(defect);
+            }
             return Ok(Some(record));
         }
     }
@@ -109,21 +115,34 @@ impl Records for JsonLines {
 
 /// Appends the text of a field, or says why there is none. Nothing else of the object is kept, whatever its size.
 fn extract(json: &[u8], field: &str, text: &mut Vec<u8>) -> std::result::Result<(), String> {
+    let what = match find(json, field, text)? {
+        Found::Text => return Ok(()),
+        Found::Nothing => return Err(format!("there is no field `{field}`")),
+        Found::NoObject => return Err("this is JSON, but no object with fields".to_owned()),
+        Found::Number(_) => "a number",
+        Found::Other(what) => what,
+    };
+    Err(format!("the field `{field}` is {what}; it must be a string or an array of strings"))
+}
+
+/// The number in a field, or what is there instead. Text that is found is of no use.
+fn weight(json: &[u8], field: &str, text: &mut Vec<u8>) -> std::result::Result<f64, String> {
+    match find(json, field, text) {
+        Ok(Found::Number(number)) => Ok(number),
+        Ok(Found::Text) => Err("is text".to_owned()),
+        Ok(Found::Other(what)) => Err(format!("is {what}")),
+        Ok(Found::Nothing | Found::NoObject) | Err(_) => Err("is missing".to_owned()),
+    }
+}
+
+/// What a field has. If it is text, that replaces `text`.
+fn find(json: &[u8], field: &str, text: &mut Vec<u8>) -> std::result::Result<Found, String> {
+    text.clear();
     let mut found = Found::Nothing;
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     let line = Value { role: Role::Line { path: field }, text, found: &mut found };
     let read = line.deserialize(&mut deserializer).and_then(|()| deserializer.end());
-    if let Err(error) = read {
-        return Err(format!("this is not JSON: {}", without_line(&error)));
-    }
-    match found {
-        Found::Text => Ok(()),
-        Found::Nothing => Err(format!("there is no field `{field}`")),
-        Found::Other(what) => {
-            Err(format!("the field `{field}` is {what}; it must be a string or an array of strings"))
-        }
-        Found::NoObject => Err("this is JSON, but no object with fields".to_owned()),
-    }
+    read.map(|()| found).map_err(|error| format!("this is not JSON: {}", without_line(&error)))
 }
 
 /// The message without its line number, which would always be 1.
@@ -135,6 +154,7 @@ fn without_line(error: &serde_json::Error) -> String {
 enum Found {
     Nothing,
     Text,
+    Number(f64),
     Other(&'static str),
     NoObject,
 }
@@ -243,18 +263,19 @@ impl<'de> Visitor<'de> for Value<'_> {
         Ok(())
     }
 
-    fn visit_i64<E: serde::de::Error>(self, _: i64) -> std::result::Result<(), E> {
-        self.reject("a number");
-        Ok(())
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> std::result::Result<(), E> {
+        self.visit_f64(number as f64)
     }
 
-    fn visit_u64<E: serde::de::Error>(self, _: u64) -> std::result::Result<(), E> {
-        self.reject("a number");
-        Ok(())
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> std::result::Result<(), E> {
+        self.visit_f64(number as f64)
     }
 
-    fn visit_f64<E: serde::de::Error>(self, _: f64) -> std::result::Result<(), E> {
-        self.reject("a number");
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> std::result::Result<(), E> {
+        match self.role {
+            Role::Field => *self.found = Found::Number(number),
+            _ => self.reject("a number"),
+        }
         Ok(())
     }
 

@@ -45,8 +45,28 @@ struct Record {
     start: Position,
     /// The first byte that is not UTF-8, if it had to be replaced to parse the record.
     invalid: Option<u64>,
-    /// Why there is no text.
+    weight: f32,
+    /// Why there is no text, or no weight.
     defect: Option<String>,
+}
+
+impl Record {
+    fn new(start: Position) -> Record {
+        Record { start, invalid: None, weight: 1.0, defect: None }
+    }
+
+    /// Sets the weight, or says why it is none.
+    fn weigh(&mut self, field: &str, weight: std::result::Result<f64, String>) {
+        let limit = Sentence::MAX_WEIGHT;
+        match weight {
+            Ok(weight) if (0.0..=f64::from(limit)).contains(&weight) => self.weight = weight as f32,
+            Ok(weight) => {
+                self.defect =
+                    Some(format!("the weight `{field}` is {weight:?}; it must be from 0 to {limit}"));
+            }
+            Err(found) => self.defect = Some(format!("the weight `{field}` {found}; it must be a number")),
+        }
+    }
 }
 
 struct RecordLines {
@@ -58,6 +78,7 @@ struct RecordLines {
     name: PathBuf,
     /// The lines of the record that is being read.
     lines: Lines<Cursor<Vec<u8>>>,
+    weight: f32,
     position: Position,
     /// The number of words of the first record to skip.
     skip_words: u64,
@@ -75,7 +96,7 @@ pub(super) fn from_bytes(
 ) -> Result<Box<dyn Sentences>> {
     let Start { name, position, .. } = start;
     let records: Box<dyn Records> = match field.format {
-        RecordFormat::Jsonl => Box::new(jsonl::JsonLines::new(reader, position, name, &field.field)),
+        RecordFormat::Jsonl => Box::new(jsonl::JsonLines::new(reader, position, name, field)),
         RecordFormat::Csv | RecordFormat::Tsv => Box::new(csv::Table::new(reader, position, name, field)?),
         #[cfg(feature = "parquet")]
         RecordFormat::Parquet => return Err(Error::text(name, TextError::ParquetPipe)),
@@ -93,8 +114,8 @@ pub(super) fn from_parquet(
     bad_records: BadRecords,
     progress: &RawProgress,
 ) -> Result<Box<dyn Sentences>> {
-    let column = parquet::Column::new(file, start.position, start.name, &field.field, progress.clone())?;
-    Ok(Box::new(RecordLines::new(Box::new(column), start, field, bad_records)?))
+    let rows = parquet::Rows::new(file, start.position, start.name, field, progress.clone())?;
+    Ok(Box::new(RecordLines::new(Box::new(rows), start, field, bad_records)?))
 }
 
 impl RecordLines {
@@ -112,6 +133,7 @@ impl RecordLines {
             invalid_utf8: options.invalid_utf8,
             name: name.to_owned(),
             lines: Lines::of_records(name, options)?,
+            weight: 1.0,
             position,
             skip_words: position.words,
             report: TextReport::default(),
@@ -127,6 +149,7 @@ impl RecordLines {
             let skip_words = std::mem::take(&mut self.skip_words);
             if self.is_kept(&record)? {
                 self.position = Position { words: skip_words, ..record.start };
+                self.weight = record.weight;
                 self.lines.begin_record(&self.text, record.start, skip_words);
                 return Ok(true);
             }
@@ -189,6 +212,7 @@ impl Source for RecordLines {
         loop {
             if self.lines.read(sentence)?.is_sentence() {
                 self.position.words += sentence.len() as u64;
+                sentence.set_weight(self.weight);
                 return Ok(Read::Sentence);
             }
             if !self.next_record()? {

@@ -1,4 +1,4 @@
-//! A column of a Parquet file.
+//! A column of text of a Parquet file, and one of weights.
 
 mod bounds;
 
@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::basic::{ConvertedType, LogicalType, Type};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::column::reader::{ColumnReaderImpl, get_column_reader};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
@@ -18,14 +18,32 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use self::bounds::{PageFile, Pages};
 use super::{MAX_RECORD_BYTES, Record, Records, no_column};
 use crate::corpus::error::TextError;
+use crate::corpus::layout::RecordField;
 use crate::corpus::position::Position;
 use crate::corpus::progress::RawProgress;
 use crate::{Error, Result};
 
-/// Reads a column of strings or of lists of strings, row by row. Its positions count rows, not bytes.
-pub(super) struct Column {
+/// Reads a column of strings or of lists of strings, row by row, and a column of weights. Its positions count rows, not
+/// bytes.
+pub(super) struct Rows {
+    text: Column<ByteArrayType>,
+    weight: Option<(Weights, String)>,
+    rows: u64,
+    progress: RawProgress,
+}
+
+/// A column of numbers.
+enum Weights {
+    Int32(Column<Int32Type>),
+    Int64(Column<Int64Type>),
+    Float(Column<FloatType>),
+    Double(Column<DoubleType>),
+}
+
+/// Reads a column, row by row.
+struct Column<T: DataType> {
     file: Arc<PageFile>,
-    metadata: ParquetMetaData,
+    metadata: Arc<ParquetMetaData>,
     path: PathBuf,
     column: usize,
     /// How often a value can repeat in a row, and how it is marked as present.
@@ -33,33 +51,109 @@ pub(super) struct Column {
     max_definition: i16,
     /// The next row group, and the values of the current one.
     next_group: usize,
-    values: Option<ColumnReaderImpl<ByteArrayType>>,
+    values: Option<ColumnReaderImpl<T>>,
     /// Values that the current row may still have.
     room: Arc<AtomicU64>,
     row: u64,
-    rows: u64,
-    progress: RawProgress,
-    batch: Vec<ByteArray>,
+    /// The values of the current row.
+    batch: Vec<T::T>,
     definitions: Vec<i16>,
     repetitions: Vec<i16>,
 }
 
-impl Column {
+impl Rows {
     pub(super) fn new(
         file: File,
         position: Position,
         path: &Path,
-        field: &str,
+        field: &RecordField,
         progress: RawProgress,
-    ) -> Result<Column> {
+    ) -> Result<Rows> {
         let metadata = guarded(path, || {
             bounds::check_footer(&file)?;
             ParquetMetaDataReader::new().parse_and_finish(&file)
         })?;
+        let (file, metadata) = (Arc::new(PageFile::new(file)), Arc::new(metadata));
         let schema = metadata.file_metadata().schema_descr();
-        let column = find(schema, field).map_err(|cause| Error::text(path, cause))?;
-        let description = schema.column(column);
+        let wrong = |cause| Error::text(path, cause);
+        let start = position.offset;
+        let text = find_text(schema, &field.field).map_err(wrong)?;
+        let text = Column::new(&file, &metadata, text, path, start)?;
+        let weights = |field: &String| -> Result<(Weights, String)> {
+            let column = find(schema, field).map_err(wrong)?;
+            let weights = match schema.column(column).physical_type() {
+                _ if schema.column(column).max_rep_level() > 0 => None,
+                Type::INT32 => Some(Weights::Int32(Column::new(&file, &metadata, column, path, start)?)),
+                Type::INT64 => Some(Weights::Int64(Column::new(&file, &metadata, column, path, start)?)),
+                Type::FLOAT => Some(Weights::Float(Column::new(&file, &metadata, column, path, start)?)),
+                Type::DOUBLE => Some(Weights::Double(Column::new(&file, &metadata, column, path, start)?)),
+                _ => None,
+            };
+            let found = schema.column(column).physical_type().to_string();
+            let expected = "numbers";
+            let no_numbers = || wrong(TextError::ColumnType { column: field.clone(), found, expected });
+            Ok((weights.ok_or_else(no_numbers)?, field.clone()))
+        };
+        let weight = field.weight.as_ref().map(weights).transpose()?;
         let rows = u64::try_from(metadata.file_metadata().num_rows()).unwrap_or(0);
+        Ok(Rows { text, weight, rows, progress })
+    }
+}
+
+impl Records for Rows {
+    fn read(&mut self, text: &mut Vec<u8>) -> Result<Option<Record>> {
+        let start = self.position();
+        if !self.text.next_row()? {
+            return Ok(None);
+        }
+        let mut record = Record::new(start);
+        self.progress.set_share(self.text.row, self.rows);
+        text.clear();
+        if let Some((weights, field)) = &mut self.weight {
+            let weight = weights.read()?;
+            record.weigh(field, weight.ok_or_else(|| "is null".to_owned()));
+        }
+        let values = &self.text.batch;
+        if values.iter().map(ByteArray::len).sum::<usize>() > MAX_RECORD_BYTES {
+            record.defect = Some(format!("the text is longer than {MAX_RECORD_BYTES} bytes"));
+        } else if values.is_empty() && self.text.max_repetition == 0 {
+            record.defect = Some("the column is null".to_owned());
+        }
+        if record.defect.is_none() {
+            for value in values {
+                text.extend_from_slice(value.data());
+                text.push(b'\n');
+            }
+        }
+        Ok(Some(record))
+    }
+
+    fn position(&self) -> Position {
+        Position { offset: self.text.row, lines: self.text.row, words: 0 }
+    }
+}
+
+impl Weights {
+    /// The number of the next row; `None` if it is null.
+    fn read(&mut self) -> Result<Option<f64>> {
+        Ok(match self {
+            Weights::Int32(column) => column.next_number()?.map(f64::from),
+            Weights::Int64(column) => column.next_number()?.map(|number| number as f64),
+            Weights::Float(column) => column.next_number()?.map(f64::from),
+            Weights::Double(column) => column.next_number()?,
+        })
+    }
+}
+
+impl<T: DataType> Column<T> {
+    fn new(
+        file: &Arc<PageFile>,
+        metadata: &Arc<ParquetMetaData>,
+        column: usize,
+        path: &Path,
+        start: u64,
+    ) -> Result<Column<T>> {
+        let description = metadata.file_metadata().schema_descr().column(column);
         let mut column = Column {
             path: path.to_owned(),
             column,
@@ -68,16 +162,14 @@ impl Column {
             next_group: 0,
             values: None,
             row: 0,
-            rows,
-            progress,
             batch: Vec::new(),
             definitions: Vec::new(),
             repetitions: Vec::new(),
             room: Arc::default(),
-            file: Arc::new(PageFile::new(file)),
-            metadata,
+            file: file.clone(),
+            metadata: metadata.clone(),
         };
-        column.skip(position.offset)?;
+        column.skip(start)?;
         Ok(column)
     }
 
@@ -114,7 +206,7 @@ impl Column {
             let pages = Pages::new(&self.file, column, rows, &self.room)?;
             Ok(get_column_reader(column.column_descr_ptr(), Box::new(pages)))
         })?;
-        let ColumnReader::ByteArrayColumnReader(values) = reader else {
+        let Some(values) = T::get_column_reader(reader) else {
             return Err(invalid(&self.path, "the column changes its type between row groups"));
         };
         self.next_group += 1;
@@ -137,39 +229,29 @@ impl Column {
         let (rows, ..) = guarded(&self.path, || values.read_records(1, definitions, repetitions, batch))?;
         Ok(rows > 0)
     }
-}
 
-impl Records for Column {
-    fn read(&mut self, text: &mut Vec<u8>) -> Result<Option<Record>> {
+    /// Reads the values of the next row. Returns false at the end of the file.
+    fn next_row(&mut self) -> Result<bool> {
         while !self.read_row()? {
             if self.next_group == self.metadata.num_row_groups() {
-                return Ok(None);
+                return Ok(false);
             }
             self.open_group()?;
         }
-        let mut record = Record { start: self.position(), invalid: None, defect: None };
         self.row += 1;
-        self.progress.set_share(self.row, self.rows);
-        text.clear();
-        if self.batch.iter().map(ByteArray::len).sum::<usize>() > MAX_RECORD_BYTES {
-            record.defect = Some(format!("the text is longer than {MAX_RECORD_BYTES} bytes"));
-        } else if self.batch.is_empty() && self.max_repetition == 0 {
-            record.defect = Some("the column is null".to_owned());
-        }
-        if record.defect.is_none() {
-            for value in &self.batch {
-                text.extend_from_slice(value.data());
-                text.push(b'\n');
-            }
-        }
-        Ok(Some(record))
+        Ok(true)
     }
 
-    fn position(&self) -> Position {
-        Position { offset: self.row, lines: self.row, words: 0 }
+    /// The value of the next row, if it is not null.
+    fn next_number(&mut self) -> Result<Option<T::T>> {
+        if !self.next_row()? {
+            return Err(invalid(&self.path, "the columns have different numbers of rows"));
+        }
+        Ok(self.batch.pop())
     }
 }
 
+/// The column with this name, or the list with it.
 fn find(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usize, TextError> {
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
     let is_in_list = |column: &ColumnDescriptor, name: &str| {
@@ -177,9 +259,12 @@ fn find(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usize, Te
     };
     let found = (0..names.len())
         .find(|&place| names[place] == field || is_in_list(&schema.column(place), &names[place]));
-    let Some(place) = found else {
-        return Err(no_column(field, names.iter().map(String::as_str), names.len()));
-    };
+    found.ok_or_else(|| no_column(field, names.iter().map(String::as_str), names.len()))
+}
+
+/// The column of strings, or of lists of strings, with this name.
+fn find_text(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usize, TextError> {
+    let place = find(schema, field)?;
     let column = schema.column(place);
     let is_text = column.physical_type() == Type::BYTE_ARRAY
         && matches!(
@@ -193,7 +278,8 @@ fn find(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usize, Te
         && column.max_rep_level() <= 1;
     if !is_text {
         let found = column.physical_type().to_string();
-        return Err(TextError::ColumnType { column: field.to_owned(), found });
+        let expected = "strings or lists of strings";
+        return Err(TextError::ColumnType { column: field.to_owned(), found, expected });
     }
     Ok(place)
 }
@@ -215,7 +301,6 @@ fn invalid(path: &Path, reason: impl Into<String>) -> Error {
 #[cfg(test)]
 mod tests {
     use parquet::basic::{Compression, GzipLevel, ZstdLevel};
-    use parquet::data_type::Int64Type;
     use parquet::file::properties::{EnabledStatistics, WriterProperties};
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
@@ -223,9 +308,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::corpus::{
-        BadRecords, Layout, RecordField, RecordFormat, Sentence, Source, TextOptions, open_at,
-    };
+    use crate::corpus::{BadRecords, Layout, RecordFormat, Sentence, Source, TextOptions, open_at};
 
     const SCHEMA: &str = "message m {
         required int64 id;
@@ -267,7 +350,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("a.parquet");
         std::fs::write(&path, bytes).unwrap();
-        let field = RecordField { format: RecordFormat::Parquet, field: field.to_owned(), no_header: false };
+        let field = RecordField::new(RecordFormat::Parquet, field);
         let layout = Layout::Records { field, bad_records };
         let shorter = |error: Error| error.to_string().replace(&format!("{}/", folder.path().display()), "");
         let mut stream = match open_at(&path, at, &TextOptions::default(), &layout) {
@@ -285,6 +368,56 @@ mod tests {
                 Err(error) => return (sentences, Some(shorter(error))),
             }
         }
+    }
+
+    #[test]
+    fn a_column_of_numbers_is_the_weight() {
+        let schema = "message m {
+            required binary text (STRING); optional double w; required int32 n; required binary s (STRING);
+        }";
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let mut bytes = Vec::new();
+        let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+        for _ in 0..2 {
+            let mut group = writer.next_row_group().unwrap();
+            let texts = ["a", "b\nc", "d"].map(ByteArray::from);
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<DoubleType>().write_batch(&[0.5, 2.0], Some(&[1, 1, 0]), None).unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<Int32Type>().write_batch(&[1, 0, 7], None, None).unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+            column.close().unwrap();
+            group.close().unwrap();
+        }
+        writer.close().unwrap();
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a.parquet");
+        std::fs::write(&path, bytes).unwrap();
+        let weights = |weight: &str, at| -> Result<Vec<f32>> {
+            let field = RecordField {
+                weight: Some(weight.to_owned()),
+                ..RecordField::new(RecordFormat::Parquet, "text")
+            };
+            let layout = Layout::Records { field, bad_records: BadRecords::Error };
+            let mut stream = open_at(&path, Position::at(at), &TextOptions::default(), &layout)?;
+            let (mut sentence, mut weights) = (Sentence::default(), Vec::new());
+            while stream.read(&mut sentence)?.is_sentence() {
+                weights.push(sentence.weight());
+            }
+            Ok(weights)
+        };
+        assert_eq!(weights("n", 0).unwrap(), [1.0, 0.0, 0.0, 7.0, 1.0, 0.0, 0.0, 7.0]);
+        assert_eq!(weights("n", 4).unwrap(), [0.0, 0.0, 7.0]);
+        let error = weights("w", 0).unwrap_err().to_string();
+        assert!(error.ends_with("row 3: the weight `w` is null; it must be a number"), "{error}");
+        let error = weights("s", 0).unwrap_err().to_string();
+        assert!(error.ends_with("the column `s` is BYTE_ARRAY; expected numbers"), "{error}");
     }
 
     fn texts(bytes: &[u8], field: &str) -> Vec<String> {

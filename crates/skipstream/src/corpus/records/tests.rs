@@ -10,7 +10,7 @@ use crate::corpus::layout::Layout;
 use crate::corpus::options::{TextOptions, Tokenizer};
 
 fn field(format: RecordFormat, field: &str) -> RecordField {
-    RecordField { format, field: field.to_owned(), no_header: false }
+    RecordField::new(format, field)
 }
 
 fn open(
@@ -215,6 +215,56 @@ fn a_table_without_a_header_has_its_first_row_read() {
     let (all, _) = read_all(&mut *first);
     let mut rest = open(text.as_bytes(), all[0].1, &TextOptions::default(), &of, BadRecords::Error).unwrap();
     assert_eq!(read_all(&mut *rest).0, all[1..]);
+}
+
+/// The weight of each sentence, and the error that ended them.
+fn weights(text: &str, of: &RecordField) -> (Vec<f32>, Option<String>) {
+    let options = TextOptions::default();
+    let mut lines = open(text.as_bytes(), Position::default(), &options, of, BadRecords::Error).unwrap();
+    let (mut sentence, mut weights) = (Sentence::default(), Vec::new());
+    loop {
+        match lines.read(&mut sentence) {
+            Ok(crate::corpus::Read::Sentence) => weights.push(sentence.weight()),
+            Ok(_) => return (weights, None),
+            Err(error) => return (weights, Some(error.to_string())),
+        }
+    }
+}
+
+#[test]
+fn all_sentences_of_a_record_have_its_weight() {
+    let of = |format, weight: &str| RecordField { weight: Some(weight.to_owned()), ..field(format, "text") };
+    let jsonl = "{\"text\": \"a\", \"n\": {\"w\": 2}}\n{\"n\": {\"w\": 0.5}, \"text\": [\"b\", \"c\"]}\n";
+    assert_eq!(weights(jsonl, &of(RecordFormat::Jsonl, "n.w")), (vec![2.0, 0.5, 0.5], None));
+    let csv = "w,text\n 1e1 ,\"a\nb\"\n0,c\n9.5,d\n";
+    assert_eq!(weights(csv, &of(RecordFormat::Csv, "w")), (vec![10.0, 10.0, 0.0, 9.5], None));
+    assert_eq!(weights("text\tw\na\t3\n", &of(RecordFormat::Tsv, "w")), (vec![3.0], None));
+    let numbered = RecordField { no_header: true, field: "2".to_owned(), ..of(RecordFormat::Csv, "1") };
+    assert_eq!(weights("3,a\n4,b\n", &numbered), (vec![3.0, 4.0], None));
+}
+
+#[test]
+fn what_is_wrong_with_a_weight_is_said() {
+    let of = |format| RecordField { weight: Some("w".to_owned()), ..field(format, "text") };
+    for (line, reason) in [
+        (r#"{"text": "b"}"#, "the weight `w` is missing; it must be a number"),
+        (r#"{"text": "b", "w": "2"}"#, "the weight `w` is text; it must be a number"),
+        (r#"{"text": "b", "w": null}"#, "the weight `w` is null; it must be a number"),
+        (r#"{"text": "b", "w": -1}"#, "the weight `w` is -1.0; it must be from 0 to 10"),
+        (r#"{"text": "b", "w": 10.5}"#, "the weight `w` is 10.5; it must be from 0 to 10"),
+        ("{\"text\": \"b\"", "this is not JSON"),
+    ] {
+        let (before, error) =
+            weights(&format!("{{\"text\": \"a\", \"w\": 2}}\n{line}\n"), &of(RecordFormat::Jsonl));
+        let error = error.unwrap();
+        assert_eq!(before, [2.0]);
+        assert!(error.starts_with(&format!("news: line 2: {reason}")), "{error}");
+    }
+    for (value, reason) in [("", "is empty"), ("x", "is `x`"), ("NaN", "is NaN"), ("1e99", "is 1e99")] {
+        let (_, error) = weights(&format!("text,w\na,{value}\n"), &of(RecordFormat::Csv));
+        let error = error.unwrap();
+        assert!(error.starts_with(&format!("news: line 2: the weight `w` {reason}")), "{error}");
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@
 use std::ops::ControlFlow;
 
 use crate::config::{Config, MiniBatchOptions, ReplayStart, Settings, Strategy, WindowShape};
-use crate::corpus::Lines;
+use crate::corpus::{Lines, Read, Sentence, Source};
 use crate::kernel::{Kernel, sigmoid};
 use crate::noise::AliasTable;
 use crate::parameters::Accumulators;
@@ -49,10 +49,16 @@ struct Token {
     number: u64,
 }
 
+/// A sentence, and how many times it is trained on average.
+struct WeightedSentence {
+    tokens: Vec<Token>,
+    weight: f32,
+}
+
 /// Sentences that are replayed together.
 #[derive(Default)]
 struct Segment {
-    sentences: Vec<Vec<Token>>,
+    sentences: Vec<WeightedSentence>,
     /// How often the segment is still to be trained.
     remaining: usize,
 }
@@ -83,7 +89,7 @@ struct Oracle {
     loss: f64,
 }
 
-/// A segment takes no more sentences when it has this many words.
+/// A segment takes no more sentences when it adds this many words to a batch.
 const SEGMENT_WORDS: usize = 10_000;
 /// Contexts of a run, at most.
 const RUN_LENGTH: usize = 4;
@@ -92,7 +98,7 @@ const GROUP_RUNS: usize = 16;
 
 impl Oracle {
     /// Algorithm 2, one turn of its loop: takes a batch D from the text and learns it. False if there is no text.
-    fn learn_batch<'a>(&mut self, text: &mut impl Iterator<Item = &'a str>) -> bool {
+    fn learn_batch<'a>(&mut self, text: &mut impl Iterator<Item = (&'a str, f32)>) -> bool {
         let batch = self.read(text);
         if batch.is_empty() {
             return false;
@@ -124,19 +130,22 @@ impl Oracle {
         self.options().replay_words.min(words as usize) * self.options().replays as usize
     }
 
-    /// Step 1, the new text: counts whole sentences until the batch has enough words. The counts are those of the whole
-    /// batch before anything is trained, and so is the noise, which follows from them.
-    fn read<'a>(&mut self, text: &mut impl Iterator<Item = &'a str>) -> Vec<Segment> {
-        let first = self.tokens;
+    /// Step 1, the new text: counts whole sentences until the batch has enough words, or would have if each sentence were
+    /// trained as often as its weight says. The counts are those of the whole batch before anything is trained, and so is
+    /// the noise, which follows from them.
+    fn read<'a>(&mut self, text: &mut impl Iterator<Item = (&'a str, f32)>) -> Vec<Segment> {
         let mut segments: Vec<Segment> = Vec::new();
-        while self.tokens - first < self.settings.new_words_per_batch(0) as u64 {
-            let Some(sentence) = text.next() else { break };
-            if segments.last().is_none_or(|segment| segment.words() >= SEGMENT_WORDS) {
+        let mut words = 0;
+        while words < self.settings.new_words_per_batch(0) {
+            let Some((sentence, weight)) = text.next() else { break };
+            if segments.last().is_none_or(|segment| segment.load() >= SEGMENT_WORDS) {
                 let remaining = self.options().replays as usize;
                 segments.push(Segment { remaining, ..Segment::default() });
             }
             let tokens = sentence.split(' ').map(|word| self.observe(word)).collect();
-            segments.last_mut().unwrap().sentences.push(tokens);
+            let sentence = WeightedSentence { tokens, weight };
+            words += sentence.load();
+            segments.last_mut().unwrap().sentences.push(sentence);
         }
         segments
     }
@@ -208,27 +217,39 @@ impl Oracle {
         windows
     }
 
-    /// Drops frequent words, then draws a window for each word that is left.
+    /// Trains each sentence as often as its weight says. A weight that is not a whole number is rounded at random.
     fn sample_segment(&self, segment: &Segment, random: &mut Random, windows: &mut Vec<Window>) {
         for sentence in &segment.sentences {
-            let mut kept = Vec::new();
-            for token in sentence {
-                // The word may have left since, and its slot may have another word.
-                let Some(slot) = token.slot else { continue };
-                let word = &self.slots[slot];
-                if word.birth <= token.number && self.keeps(word.count, random) {
-                    kept.push(slot);
-                }
+            let mut times = f64::from(sentence.weight);
+            if sentence.weight != 1.0 {
+                let whole = times.floor();
+                times = if random.uniform() < times - whole { whole + 1.0 } else { whole };
             }
-            for (position, &target) in kept.iter().enumerate() {
-                let reach = match self.settings.window_shape() {
-                    WindowShape::Shrinking => 1 + random.below(self.settings.window()),
-                    WindowShape::Fixed => self.settings.window(),
-                };
-                let end = (position + 1 + reach).min(kept.len());
-                let before = &kept[position.saturating_sub(reach)..position];
-                windows.push(Window { target, contexts: [before, &kept[position + 1..end]].concat() });
+            for _ in 0..times as usize {
+                self.sample_sentence(&sentence.tokens, random, windows);
             }
+        }
+    }
+
+    /// Drops frequent words, then draws a window for each word that is left.
+    fn sample_sentence(&self, sentence: &[Token], random: &mut Random, windows: &mut Vec<Window>) {
+        let mut kept = Vec::new();
+        for token in sentence {
+            // The word may have left since, and its slot may have another word.
+            let Some(slot) = token.slot else { continue };
+            let word = &self.slots[slot];
+            if word.birth <= token.number && self.keeps(word.count, random) {
+                kept.push(slot);
+            }
+        }
+        for (position, &target) in kept.iter().enumerate() {
+            let reach = match self.settings.window_shape() {
+                WindowShape::Shrinking => 1 + random.below(self.settings.window()),
+                WindowShape::Fixed => self.settings.window(),
+            };
+            let end = (position + 1 + reach).min(kept.len());
+            let before = &kept[position.saturating_sub(reach)..position];
+            windows.push(Window { target, contexts: [before, &kept[position + 1..end]].concat() });
         }
     }
 
@@ -387,7 +408,7 @@ impl Oracle {
 
     /// Words that wait for their replay, each as often as it is still to be trained.
     fn waiting_words(&self) -> usize {
-        self.waiting.iter().map(|segment| segment.words() * segment.remaining).sum()
+        self.waiting.iter().map(|segment| segment.load() * segment.remaining).sum()
     }
 
     fn new(settings: Settings) -> Oracle {
@@ -412,9 +433,16 @@ impl Row {
     }
 }
 
+impl WeightedSentence {
+    /// The words that it adds to a batch: each as often as the weight says, rounded up, and at least once.
+    fn load(&self) -> usize {
+        self.tokens.len() * (self.weight.ceil() as usize).max(1)
+    }
+}
+
 impl Segment {
-    fn words(&self) -> usize {
-        self.sentences.iter().map(Vec::len).sum()
+    fn load(&self) -> usize {
+        self.sentences.iter().map(WeightedSentence::load).sum()
     }
 }
 
@@ -457,11 +485,34 @@ fn sentences(seed: u64, lines: usize, words: usize) -> Vec<String> {
     (0..lines).map(|line| (0..1 + line * 7 % 19).map(&mut word).collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// Trains the oracle and each instruction set with the same text, and compares them after every batch.
+/// Lines with weights, which repeat.
+struct WeightedLines<'a> {
+    lines: Lines<&'a [u8]>,
+    weights: std::iter::Cycle<std::slice::Iter<'a, f32>>,
+}
+
+impl Source for WeightedLines<'_> {
+    fn read(&mut self, sentence: &mut Sentence) -> crate::Result<Read> {
+        let read = self.lines.read(sentence)?;
+        if read.is_sentence() {
+            sentence.set_weight(*self.weights.next().unwrap());
+        }
+        Ok(read)
+    }
+}
+
 fn assert_equal_after_every_batch(config: Config, text: &[String]) {
+    assert_equal_with_weights(config, text, &[1.0]);
+}
+
+/// Trains the oracle and each instruction set with the same text, and compares them after every batch.
+fn assert_equal_with_weights(config: Config, text: &[String], weights: &[f32]) {
     let joined = text.join("\n");
-    let lines = || Lines::new(joined.as_bytes(), "text", &config.text).unwrap();
-    let mut text = text.iter().map(String::as_str);
+    let lines = || WeightedLines {
+        lines: Lines::new(joined.as_bytes(), "text", &config.text).unwrap(),
+        weights: weights.iter().cycle(),
+    };
+    let mut text = text.iter().map(String::as_str).zip(weights.iter().copied().cycle());
     let mut oracle = Oracle::new(config.clone().check().unwrap());
     let mut trainers: Vec<_> = Kernel::available()
         .into_iter()
@@ -549,7 +600,7 @@ fn the_trainer_is_the_oracle_for_every_number_of_blocks_and_replays() {
 fn the_trainer_is_the_oracle_for_every_shape() {
     for (seed, dimensions) in (1..).zip([1, 5, 16, 33, 130]) {
         for window_shape in [WindowShape::Shrinking, WindowShape::Fixed] {
-            for (subsample, negatives, noise_exponent) in [(0.0, 5, 0.75), (1e-3, 10, 0.4)] {
+            for (subsample, negatives, noise_exponent) in [(0.0, 5, 0.75), (1e-3, 10, -0.4)] {
                 let config = Config {
                     dimensions,
                     window_shape,
@@ -576,6 +627,13 @@ fn the_trainer_is_the_oracle_where_a_batch_has_several_segments() {
     let strategy = Strategy::MiniBatch(options);
     let config = Config { strategy, max_vocabulary: 500, ..config(4, 1, 7) };
     assert_equal_after_every_batch(config, &sentences(7, 17_000, 1_000));
+}
+
+#[test]
+fn the_trainer_is_the_oracle_where_sentences_have_weights() {
+    for (replays, weights) in [(0, &[0.3, 2.0, 1.0][..]), (2, &[1.0, 0.0, 7.25, 0.5, 1.0])] {
+        assert_equal_with_weights(config(2, replays, 9), &sentences(9, 250, 200), weights);
+    }
 }
 
 #[test]

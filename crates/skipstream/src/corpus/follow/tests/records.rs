@@ -8,7 +8,7 @@ fn json_desk(files: &[(&str, &str)], bad_records: BadRecords) -> Desk {
 }
 
 fn records(format: RecordFormat, bad_records: BadRecords) -> Layout {
-    Layout::Records { field: RecordField { format, field: "text".into(), no_header: false }, bad_records }
+    Layout::Records { field: RecordField::new(format, "text"), bad_records }
 }
 
 fn record(text: &str) -> String {
