@@ -27,6 +27,7 @@ pub fn to_python(error: Error) -> PyErr {
         | Error::Format { .. }
         | Error::TestSet { .. }
         | Error::Vectors(_)
+        | Error::Control(_)
         | Error::Diverged { .. }
         | Error::PassesAreOver { .. }
         | Error::ReplaysDue { .. } => PyValueError::new_err(message),

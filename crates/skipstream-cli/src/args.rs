@@ -25,6 +25,7 @@ use crate::serve::ServeArgs;
 use crate::similarity::SimilarityArgs;
 use crate::train::TrainArgs;
 use crate::vector::VectorArgs;
+use crate::words::WordsArgs;
 
 /// Learn word vectors from text that never ends, in one pass and in bounded memory
 #[derive(Debug, Parser)]
@@ -73,6 +74,11 @@ pub enum Command {
     /// The previous state takes the place of the model in one step, and the model forgets the text it has learned since.
     /// There is one previous state: after a rollback, there is nothing to return to until the next training.
     Rollback(RollbackArgs),
+    /// Pin, block, merge or forget words of a model
+    ///
+    /// The model is saved in one step: after a crash, it has all changes of a command or none. The changes stay with the
+    /// model, and hold for all text that it learns later. To repeat a command changes nothing.
+    Words(WordsArgs),
     /// List the words nearest to a word, by the cosine of their vectors
     ///
     /// Give words as arguments, or one per line on standard input; at a terminal without arguments, a prompt asks for

@@ -31,6 +31,7 @@ mod similarity;
 mod table;
 mod train;
 mod vector;
+mod words;
 
 use std::env;
 use std::io;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
     let result = choose_instructions().and_then(|()| match command {
         Command::Train(args) => train::run(*args),
         Command::Rollback(args) => rollback::run(args),
+        Command::Words(args) => words::run(args),
         Command::Neighbors(args) => neighbors::run(args),
         Command::Analogy(args) => analogy::run(args),
         Command::Similarity(args) => similarity::run(args),

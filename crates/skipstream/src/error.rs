@@ -13,6 +13,7 @@ use crate::embeddings::VectorsError;
 use crate::eval::TestSetError;
 use crate::formats::FormatError;
 use crate::snapshot::ModelFileError;
+use crate::vocabulary::ControlError;
 
 /// The result of every fallible call of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -75,6 +76,9 @@ pub enum Error {
     /// The word is not in the vocabulary.
     #[error("`{word}` is not in the vocabulary")]
     UnknownWord { word: String },
+    /// A word cannot be pinned, blocked or merged.
+    #[error(transparent)]
+    Control(#[from] ControlError),
     /// Training has diverged: a value of the model is infinite or NaN.
     #[error("training has diverged at learning_rate {learning_rate}: a value is infinite or NaN")]
     Diverged { learning_rate: f32 },

@@ -252,6 +252,87 @@ class Trainer:
         with listening(progress, callback, interval) as listener:
             return Summary._from_engine(*self._ready().finish(*listener))
 
+    def pin(self, *words: str) -> None:
+        """Keeps words in the vocabulary for good. A word that has not occurred yet gets a vector now.
+
+        At most half of `max_vocabulary` can be pinned. `unpin` undoes it. These and the following methods act between two
+        batches, are saved with the model, and change words as the text settings do (such as `lowercase`). A call changes all
+        of its words or none. Raises `ValueError` if a word is under another control.
+
+        >>> trainer = Trainer(dimensions=20)
+        >>> trainer.pin("cocoa")
+        >>> "cocoa" in trainer, trainer.count("cocoa")
+        (True, 0)
+        """
+        self._control("pin", words)
+
+    def unpin(self, *words: str) -> None:
+        """Lets pinned words leave again. A word that never occurred leaves now."""
+        self._control("unpin", words)
+
+    def block(self, *words: str) -> None:
+        """Keeps words out of the vocabulary: a stop list. Text is learned as if the words were not in it.
+
+        >>> trainer = Trainer(dimensions=20)
+        >>> trainer.block("the", "with")
+        >>> _ = trainer.train([["the", "tea", "with", "milk"]])
+        >>> sorted(trainer.embeddings().words)
+        ['milk', 'tea']
+        """
+        self._control("block", words)
+
+    def unblock(self, *words: str) -> None:
+        """Lets blocked words in again, from their next occurrence on."""
+        self._control("unblock", words)
+
+    def merge(self, *words: str, into: str) -> None:
+        """Counts and trains further occurrences of words as the word `into`. They leave, with what was learned of them.
+
+        >>> trainer = Trainer(dimensions=20)
+        >>> trainer.merge("colour", into="color")
+        >>> _ = trainer.train([["colour", "or", "color"]])
+        >>> trainer.count("color"), "colour" in trainer
+        (2, False)
+        """
+        self._control("merge", words, into=into)
+
+    def unmerge(self, *words: str) -> None:
+        """Undoes `merge`: further occurrences are words of their own again."""
+        self._control("unmerge", words)
+
+    def forget(self, *words: str, keep_out: bool = False) -> None:
+        """Deletes words for good: vectors, counts, waiting text, initial vectors, and other controls of them.
+
+        The vectors of other words keep what they learned from the text around them. A forgotten word is learned as a new one
+        if it occurs again, unless `keep_out` is true; the model then has a hash of the word, which is not secret.
+
+        >>> trainer = Trainer(dimensions=20)
+        >>> _ = trainer.train([["jdoe", "likes", "tea"]])
+        >>> trainer.forget("jdoe", keep_out=True)
+        >>> _ = trainer.train([["jdoe", "likes", "coffee"]])
+        >>> "jdoe" in trainer
+        False
+        """
+        self._control("forget", words, keep_out=bool(keep_out))
+
+    def controls(self) -> dict[str, Any]:
+        """Returns the words under control: lists of `pinned` and `blocked` words, a dict of `merged` ones, and the hashes
+        of forgotten words that are `kept_out`.
+
+        >>> trainer = Trainer(dimensions=20)
+        >>> trainer.pin("cocoa")
+        >>> trainer.controls()["pinned"]
+        ['cocoa']
+        """
+        empty: dict[str, Any] = {"pinned": [], "blocked": [], "merged": {}, "kept_out": []}
+        return empty | json.loads(self._live().controls())
+
+    def _control(self, name: str, words: tuple[str, ...], **options: object) -> None:
+        for word in words:
+            if not isinstance(word, str):
+                raise TypeError(f"{name}() takes words, not {type(word).__name__}; unpack a list with *")
+        self._ready().control(json.dumps([{name: {"word": word, **options}} for word in words]))
+
     def embeddings(self, vectors: WhichVectors = DEFAULT_VECTORS, top: int | None = None) -> Embeddings:
         """Returns the current vectors. Later training does not change them.
 
@@ -406,7 +487,7 @@ class Trainer:
         settings = self._settings()
         if changed == ["threads"]:
             trainer.set_threads(self.threads)
-        elif json.loads(trainer.stats())["words"] == 0:
+        elif json.loads(trainer.stats())["words"] == 0 and json.loads(trainer.controls()) == {}:
             self._trainer = trainer = _engine.Trainer(settings)
         else:
             names = [name for name in changed if name != "threads"]

@@ -22,6 +22,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use skipstream::corpus::Lines;
 use skipstream::train::AnyTrainer;
+use skipstream::vocabulary::Control;
 use skipstream::{StopReason, Vectors};
 
 use crate::call::call;
@@ -140,6 +141,19 @@ impl Trainer {
             watch.tell(py, &now, Some(1.0))?;
             return Ok(run::summary(&before, &now, waiting, watch.elapsed(), 1, None));
         }
+    }
+
+    /// Pins, blocks, merges or forgets words: a JSON list of controls, and what they did as JSON.
+    fn control(&self, py: Python<'_>, controls: &str) -> PyResult<String> {
+        let _training = self.trainings.wait(py, TRAINS)?;
+        let controls: Vec<Control> =
+            serde_json::from_str(controls).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        self.with(py, |trainer| Ok(json!(trainer.control(controls)?).to_string()))
+    }
+
+    /// The words under control, as JSON.
+    fn controls(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |trainer| Ok(json!(trainer.model().controls()).to_string()))
     }
 
     /// The current vectors, optionally of the most frequent words only.

@@ -71,6 +71,15 @@ fn training_facts(training: &TrainingState, words: String) -> Vec<(&'static str,
         let room = count(replay_words);
         lines.push(("replay", format!("{replayed} words trained again, {waiting} wait (at most {room})")));
     }
+    let controls = &training.controls;
+    if !controls.is_empty() {
+        let (pinned, blocked, merged) = (&controls.pinned, &controls.blocked, &controls.merged);
+        let kept_out = count(controls.kept_out.len());
+        let [pinned, blocked, merged] = [pinned.len(), blocked.len(), merged.len()].map(count);
+        let fact =
+            format!("{pinned} pinned, {blocked} blocked, {merged} merged, {kept_out} forgotten and kept out");
+        lines.push(("controls", fact));
+    }
     if let Some(initial) = &training.initial {
         lines.push(("started from", format!("{} (BLAKE3 {})", initial.file, initial.fingerprint)));
     }

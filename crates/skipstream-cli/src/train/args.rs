@@ -52,6 +52,12 @@ pub struct TrainArgs {
     #[arg(long, value_name = "VECTORS", help_heading = MODEL)]
     pub init: Option<PathBuf>,
 
+    /// File with words to keep out of the model, one per line: a stop list; can be repeated
+    ///
+    /// The words are blocked before the text is learned, and stay blocked, as with `skipstream words block`.
+    #[arg(long, value_name = "FILE", help_heading = MODEL)]
+    pub block: Vec<PathBuf>,
+
     #[command(flatten)]
     pub settings: SettingArgs,
 

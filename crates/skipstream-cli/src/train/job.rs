@@ -7,11 +7,13 @@ use anyhow::{Context, Result, bail};
 use skipstream::Error;
 use skipstream::corpus::{Layout, find};
 use skipstream::train::{AnyTrainer, Initial};
+use skipstream::vocabulary::Control;
 
 use super::args::TrainArgs;
 use super::evaluation;
 use crate::previous;
 use crate::settings::{RequestedSettings, SettingsFile};
+use crate::words;
 
 #[derive(Debug)]
 pub struct Job {
@@ -72,6 +74,12 @@ impl Job {
 
     pub fn reads_stdin(&self) -> bool {
         self.texts.contains(&Text::Stdin)
+    }
+
+    /// The words of the stop lists, to be blocked.
+    pub fn blocked(&self) -> Result<Vec<Control>> {
+        let lists = self.args.block.iter().map(|file| words::read(file)).collect::<Result<Vec<_>>>()?;
+        Ok(lists.into_iter().flatten().map(|word| Control::Block { word }).collect())
     }
 
     /// Creates the requested model.

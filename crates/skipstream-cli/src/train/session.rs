@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use skipstream::corpus::Ledger;
 use skipstream::train::AnyTrainer;
 use skipstream::unstable::Lock;
+use skipstream::vocabulary::Controls;
 use skipstream::{Error, Progress, StopReason, Trainer};
 
 use super::evaluation::Evaluation;
@@ -70,6 +71,7 @@ struct Before {
     is_new: bool,
     progress: Progress,
     ledger: Ledger,
+    controls: Controls,
 }
 
 impl Session {
@@ -78,7 +80,9 @@ impl Session {
         let args = &job.args;
         let lock = lock::take(&args.model)?;
         let is_new = !args.model.try_exists().with_context(|| args.model.display().to_string())?;
-        let trainer = if is_new { job.create_model()? } else { job.load_model()? };
+        let mut trainer = if is_new { job.create_model()? } else { job.load_model()? };
+        let controls = trainer.model().controls().clone();
+        trainer.control(job.blocked()?)?;
         let model = trainer.model();
         let previous = match args.keep_previous || previous::path(&args.model).exists() {
             false => Previous::Unwanted,
@@ -86,7 +90,7 @@ impl Session {
             true => Previous::Due,
         };
         let text = Reading::plan(&job, model, &stop)?;
-        let before = Before { is_new, progress: model.progress(), ledger: model.ledger().clone() };
+        let before = Before { is_new, progress: model.progress(), ledger: model.ledger().clone(), controls };
         log.tell(&Event::Start(&Headline::new(&args.model, is_new, model)));
         for file in text.left_out() {
             log.tell(&Event::Warning { message: &format!("left out {file}") });
@@ -375,6 +379,7 @@ impl Session {
         now.tokens > before.progress.tokens
             || now.totals != before.progress.totals
             || *self.trainer.model().ledger() != before.ledger
+            || *self.trainer.model().controls() != before.controls
     }
 
     fn summary(&self, outcome: Outcome, saved: bool) -> Summary {

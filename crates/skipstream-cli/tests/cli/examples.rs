@@ -11,6 +11,7 @@ use crate::desk::{Desk, text};
 fn desk() -> Desk {
     let desk = Desk::new();
     let countries = "berlin is in germany and paris is in france\n".repeat(500);
+    desk.write("stop.txt", "the\nof\n");
     desk.write("ours.toml", "dimensions = 50\nwindow = 8\n");
     desk.write("corpus.txt", countries.clone() + &text(20_000, 1));
     std::fs::create_dir(desk.path("news")).unwrap();

@@ -27,3 +27,4 @@ mod shell;
 mod stopping;
 mod text;
 mod training;
+mod words;

@@ -47,6 +47,11 @@ impl Matrix {
         self.lanes_mut()[lanes.clone()].copy_from_slice(&other.lanes()[lanes]);
     }
 
+    pub fn copy_row(&mut self, from: usize, to: usize) {
+        let lanes = self.lanes_per_row;
+        self.lanes_mut().copy_within(from * lanes..(from + 1) * lanes, to * lanes);
+    }
+
     #[inline]
     pub fn row(&self, row: usize) -> &[Lanes] {
         &self.lanes()[row * self.lanes_per_row..][..self.lanes_per_row]

@@ -159,6 +159,13 @@ impl Parameters {
         }
     }
 
+    /// Copies the rows of a word, with AdaGrad's state, to another id.
+    pub(crate) fn copy_row(&mut self, from: WordId, to: WordId) {
+        let [from, to] = [from, to].map(|id| self.layout.row_in_matrix(id));
+        self.target.copy_row(from, to);
+        self.context.copy_row(from, to);
+    }
+
     /// The target row and the context row of a word.
     pub(crate) fn rows_mut(&mut self, id: WordId) -> [RowMut<'_>; 2] {
         let row = self.layout.row_in_matrix(id);
@@ -231,6 +238,15 @@ impl Side {
             Accumulators::None => State::None,
         };
         RowMut { values: self.rows.row_mut(row), state }
+    }
+
+    fn copy_row(&mut self, from: usize, to: usize) {
+        self.rows.copy_row(from, to);
+        match &mut self.accumulators {
+            Accumulators::Row(sums) => sums[to] = sums[from],
+            Accumulators::Dimension(sums) => sums.copy_row(from, to),
+            Accumulators::None => {}
+        }
     }
 
     fn copy_rows(&mut self, other: &Side, rows: Range<usize>) {

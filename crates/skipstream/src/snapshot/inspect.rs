@@ -15,7 +15,7 @@ use crate::corpus::Ledger;
 use crate::embeddings::Origin;
 use crate::error::{Error, Result};
 use crate::train::InitialSource;
-use crate::vocabulary::VocabularyTotals;
+use crate::vocabulary::{Controls, VocabularyTotals};
 
 const PIECE_BYTES: usize = 1 << 20;
 
@@ -83,6 +83,9 @@ pub struct TrainingState {
     pub noise: Noise,
     /// The sources that were learned.
     pub ledger: Ledger,
+    /// Words that are pinned, blocked or merged.
+    #[serde(skip_serializing_if = "Controls::is_empty")]
+    pub controls: Controls,
     /// What other programs keep in the file.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, String>,
@@ -245,6 +248,7 @@ impl TrainingState {
             waiting,
             noise,
             ledger: metadata.ledger,
+            controls: metadata.controls,
             notes: metadata.notes,
             settings: metadata.config,
         }

@@ -12,7 +12,7 @@ use crate::corpus::{Ledger, TextOptions};
 use crate::embeddings::Origin;
 use crate::random::Random;
 use crate::train::{InitialSource, Totals};
-use crate::vocabulary::VocabularyTotals;
+use crate::vocabulary::{Controls, VocabularyTotals};
 
 /// A larger count is damage: no stream has as many words, and smaller counts can be added without overflow.
 const MAX_COUNT: u64 = 1 << 60;
@@ -46,6 +46,9 @@ pub(super) struct TrainingMetadata {
     pub vocabulary: VocabularyTotals,
     pub totals: Totals,
     pub ledger: Ledger,
+    /// Words that are pinned, blocked or merged.
+    #[serde(default, skip_serializing_if = "Controls::is_empty")]
+    pub controls: Controls,
     /// What other programs keep in the file.
     pub notes: BTreeMap<String, String>,
     /// The file whose vectors words started with.

@@ -99,8 +99,12 @@ impl ModelFile {
             latest: last_tokens[row],
         });
         let saved: Vec<SavedWord<'_>> = saved.collect();
-        let vocabulary = Vocabulary::restore(settings.max_vocabulary(), metadata.vocabulary, &saved);
-        Ok((vocabulary.map_err(|reason| self.contradiction(reason))?, ids))
+        let restored = Vocabulary::restore(settings.max_vocabulary(), metadata.vocabulary, &saved);
+        let restored = restored.and_then(|mut vocabulary| {
+            vocabulary.restore_controls(metadata.controls.clone())?;
+            Ok(vocabulary)
+        });
+        Ok((restored.map_err(|reason| self.contradiction(reason))?, ids))
     }
 
     fn side(

@@ -49,6 +49,7 @@ impl Trainer {
             vocabulary: stream.vocabulary.totals(),
             totals: stream.totals,
             ledger: ledger.clone(),
+            controls: stream.vocabulary.controls().clone(),
             notes: notes.clone(),
             initial: stream.initial.as_ref().map(|initial| initial.source.clone()),
             word_times: self.current_word_times().is_some(),

@@ -271,9 +271,9 @@ impl Counted<'_> {
     fn count(&mut self, token: &str, vocabulary: &mut Vocabulary) {
         let word = match vocabulary.observe(token) {
             Observed::Known(id) => id,
-            Observed::Admitted(word) => {
-                word.reset(|id, birth| self.fresh.push(FreshRows::new(id, birth, token, self.initial)))
-            }
+            Observed::Admitted(word) => word.reset(|id, birth| {
+                self.fresh.push(FreshRows::new(id, birth, vocabulary.word(id), self.initial));
+            }),
             Observed::Rejected => WordId::NONE,
         };
         self.segment().words.push(word);
@@ -352,6 +352,10 @@ impl MiniBatch {
 
     pub fn replay(&self) -> &ReplayBuffer {
         &self.intake.replay
+    }
+
+    pub fn replay_mut(&mut self) -> &mut ReplayBuffer {
+        &mut self.intake.replay
     }
 
     pub fn restore(&mut self, batches: u64, replay: ReplayBuffer) {

@@ -3,10 +3,11 @@
 //! `sentences.rs` is the paper's Algorithm 1, and `warm_up.rs` its optional start; `passes.rs` has the multi-pass methods
 //! that the paper compares with. `mini_batch.rs` is Algorithm 2, the default; `read_ahead.rs` has its loop, `passages.rs`
 //! reads on all threads, `replay.rs` the old text, and `grid.rs` trains a batch on all threads. `fresh.rs` resets
-//! the rows of new words, `initial.rs` has the vectors that words may start with, `live.rs` reads single vectors, and
-//! `fork.rs` copies a trainer.
+//! the rows of new words, `initial.rs` has the vectors that words may start with, `live.rs` reads single vectors,
+//! `fork.rs` copies a trainer, and `control.rs` pins, blocks, merges and forgets words.
 
 mod cell;
+mod control;
 mod fork;
 mod fresh;
 mod grid;

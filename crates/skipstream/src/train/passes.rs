@@ -15,7 +15,7 @@ use crate::kernel::Kernel;
 use crate::noise::{AliasTable, weight};
 use crate::pairs::PairSampler;
 use crate::random::{Purpose, Random};
-use crate::vocabulary::{Observed, WordId};
+use crate::vocabulary::{Control, Controlled, Observed, WordId};
 
 /// Learns a whole corpus in passes, with the strategies `batch` and `word2vec`.
 ///
@@ -80,12 +80,13 @@ impl MultiPass {
         passes.train(settings, stream, open, observer)
     }
 
-    /// Forgets everything that was learned, for instance after an error. Notes stay.
+    /// Forgets everything that was learned, for instance after an error. Notes and controls stay.
     pub fn reset(&mut self) -> Result<()> {
         let config = self.trainer.settings.config().clone();
         let mut trainer = Trainer::of_any_strategy(config, self.trainer.kernel)?;
         trainer.stream.initial = self.trainer.stream.initial.take();
         trainer.notes = std::mem::take(&mut self.trainer.notes);
+        trainer.set_controls(self.trainer.controls().clone())?;
         self.trainer = trainer;
         Ok(())
     }
@@ -149,6 +150,11 @@ impl AnyTrainer {
         self.model_mut().notes.insert(name, text);
     }
 
+    /// Pins, blocks, merges or forgets words, as [`Trainer::control`] does.
+    pub fn control(&mut self, controls: impl IntoIterator<Item = Control>) -> Result<Vec<Controlled>> {
+        self.model_mut().control(controls)
+    }
+
     /// Number of threads from now on; by default all cores. The model does not depend on it.
     pub fn set_threads(&mut self, threads: Option<usize>) -> Result<()> {
         self.model_mut().set_threads(threads)
@@ -195,7 +201,7 @@ impl Passes {
         while source.read(&mut self.sentence)?.is_sentence() {
             for word in self.sentence.tokens() {
                 if let Observed::Admitted(fresh) = stream.vocabulary.observe(word) {
-                    admit(fresh, word, &mut stream.parameters, stream.initial.as_ref());
+                    admit(fresh, &stream.vocabulary, &mut stream.parameters, stream.initial.as_ref());
                 }
             }
             if report.is_paused(self.sentence.len(), stream, observer) {
@@ -229,7 +235,8 @@ impl Passes {
         let Passes { random, sampler, step, sentence, kept, .. } = self;
         let vocabulary = &stream.vocabulary;
         for _ in 0..random.times(sentence.weight()) {
-            let words = sentence.tokens().filter_map(|word| vocabulary.id(word));
+            let words =
+                sentence.tokens().filter_map(|word| vocabulary.id(vocabulary.controls().meaning(word)));
             kept.clear();
             kept.extend(words.filter(|&id| sampler.keeps(vocabulary.count(id), vocabulary.tokens(), random)));
             for position in 0..kept.len() {

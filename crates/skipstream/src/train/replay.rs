@@ -92,6 +92,14 @@ impl ReplayBuffer {
         }
     }
 
+    /// Gives every token the word that `id` makes of its number and its word.
+    pub fn replace_words(&mut self, id: impl Fn(u64, WordId) -> WordId) {
+        for segment in &mut self.segments {
+            let numbers = segment.start..;
+            numbers.zip(&mut segment.words).for_each(|(number, word)| *word = id(number, *word));
+        }
+    }
+
     /// Words still to be trained, each counted once per training.
     pub fn due(&self) -> usize {
         self.due

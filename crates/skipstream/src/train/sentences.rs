@@ -122,7 +122,7 @@ impl Sentences {
                 Observed::Known(id) => id,
                 Observed::Admitted(fresh) => {
                     fresh.evicted().inspect(|&id| self.noise.forget(id));
-                    admit(fresh, word, parameters, initial.as_ref())
+                    admit(fresh, vocabulary, parameters, initial.as_ref())
                 }
                 Observed::Rejected => continue,
             };

@@ -347,7 +347,10 @@ impl Trainer {
     /// The memory bound, which holds for any stream.
     pub fn memory_bound(&self) -> MemoryBound {
         let initial = self.stream.initial.as_ref().map_or(0, Initial::bytes);
-        MemoryBound { initial, ..MemoryBound::new(&self.settings) }
+        let bound = MemoryBound::new(&self.settings);
+        // The lists, and the table that is made of them.
+        let controls = 2 * self.controls().bytes() as u64;
+        MemoryBound { initial, vocabulary: bound.vocabulary + controls, ..bound }
     }
 
     /// The vectors that words start with, if any.

@@ -11,9 +11,12 @@
 //! The counter decides which words stay. Each word also has the number of its occurrences since it was admitted, between
 //! the counter and the true count; noise and subsampling use that.
 //!
+//! `control.rs` has words that are pinned, blocked, merged or forgotten.
+//!
 //! Invariant: this module knows nothing of vectors. [`Observed`] tells the owner of the rows that an id has a new word.
 
 mod arena;
+mod control;
 mod word_times;
 
 use std::cmp::Reverse;
@@ -23,6 +26,9 @@ use hashbrown::HashTable;
 use crate::error::Error;
 use crate::hash::WordHasher;
 use arena::{Arena, Span};
+pub(crate) use control::Moves;
+pub use control::{Control, ControlError, Controlled, Controls};
+use control::{Rules, Ruling};
 pub use word_times::WordTimes;
 
 /// A word of the vocabulary: the number of its slot. Only the vocabulary makes them.
@@ -53,7 +59,7 @@ pub enum Observed {
     Known(WordId),
     /// The word took a slot, whose rows may hold the values of another word until they are reset.
     Admitted(FreshWord),
-    /// No slot was free: the token cancelled one count of every word.
+    /// The token has no word: no slot was free, and it cancelled one count of every word, or the word is blocked.
     Rejected,
 }
 
@@ -95,6 +101,7 @@ pub struct Vocabulary {
     /// go, unless its counter has risen.
     leaving: Vec<WordId>,
     arena: Arena,
+    rules: Rules,
     totals: VocabularyTotals,
 }
 
@@ -154,6 +161,7 @@ impl Vocabulary {
             spans: Vec::new(),
             leaving: Vec::new(),
             arena: Arena::default(),
+            rules: Rules::default(),
             totals: VocabularyTotals::default(),
         }
     }
@@ -184,6 +192,12 @@ impl Vocabulary {
     pub fn observe(&mut self, word: &str) -> Observed {
         let number = self.totals.tokens;
         self.totals.tokens += 1;
+        self.observe_as(word, number)
+    }
+
+    /// Counts the token with this number as a token of `word`.
+    #[inline]
+    fn observe_as(&mut self, word: &str, number: u64) -> Observed {
         let hash = self.hasher.hash(word.as_bytes());
         if let Some(id) = self.find(hash, word) {
             let entry = &mut self.entries[id.index()];
@@ -245,6 +259,14 @@ impl Vocabulary {
 
     #[cold]
     fn observe_new(&mut self, hash: u64, word: &str, birth: u64) -> Observed {
+        match self.rules.of(hash, word) {
+            Ruling::Admit => {}
+            Ruling::Reject => return Observed::Rejected,
+            Ruling::CountAs(word) => {
+                let word = word.to_owned();
+                return self.observe_as(&word, birth);
+            }
+        }
         let evicts = self.entries.len() == self.capacity;
         let id = if !evicts {
             WordId(self.entries.len() as u32)
@@ -294,19 +316,21 @@ impl Vocabulary {
         index.insert_unique(hash, link, |link| hasher.hash(arena.bytes(spans[link.id.index()])));
     }
 
-    /// Takes one count from every word.
+    /// Takes one count from every word that is not pinned.
     fn cancel(&mut self) {
         self.totals.cancellations += 1;
+        self.rules.pinned.iter().for_each(|id| self.entries[id.index()].counter += 1);
         self.entries.iter_mut().for_each(|entry| entry.counter -= 1);
         self.list_leaving();
     }
 
-    /// Lists the words whose counter is 0, the least frequent last; of two that are as frequent, the one that was not seen
+    /// Lists the words that are not pinned and whose counter is 0, the least frequent last; of two that are as frequent, the one that was not seen
     /// for longer.
     fn list_leaving(&mut self) {
-        let Vocabulary { entries, leaving, .. } = self;
+        let Vocabulary { entries, leaving, rules, .. } = self;
         leaving.clear();
-        leaving.extend((0..entries.len() as u32).map(WordId).filter(|id| entries[id.index()].counter == 0));
+        let at_zero = |id: &WordId| entries[id.index()].counter == 0 && !rules.is_pinned(*id);
+        leaving.extend((0..entries.len() as u32).map(WordId).filter(at_zero));
         leaving.sort_unstable_by_key(|id| {
             let Entry { count, latest, .. } = entries[id.index()];
             Reverse((count, latest))
@@ -413,19 +437,22 @@ impl Vocabulary {
         }
         let mut vocabulary = Vocabulary::new(capacity);
         vocabulary.spans.resize(n_words, vocabulary.arena.add(""));
-        vocabulary.entries.resize(n_words, Entry { counter: 0, count: 0, birth: 0, latest: 0 });
+        const EMPTY: u64 = u64::MAX;
+        vocabulary.entries.resize(n_words, Entry { counter: 0, count: 0, birth: EMPTY, latest: 0 });
         for &SavedWord { id, word, counter, count, birth, latest } in words {
             let Some(entry) = vocabulary.entries.get(id.index()) else {
                 return Err(format!("`{word}` has slot {} of {n_words}", id.0));
             };
+            // A pinned word may not have occurred yet: `restore_controls` checks that it is pinned.
+            let occurred = count > 0;
             let in_order = counter <= count
-                && (1..=totals.tokens).contains(&count)
+                && count <= totals.tokens
                 && birth <= latest
-                && latest < totals.tokens;
+                && latest < totals.tokens + u64::from(!occurred);
             if !in_order || totals.tokens >= 1 << 60 {
                 return Err(format!("the numbers of `{word}` contradict each other"));
             }
-            if entry.count > 0 || word.len() >= 1 << 16 {
+            if entry.birth != EMPTY || word.len() >= 1 << 16 {
                 return Err(format!("slot {} is given twice, or to nothing", id.0));
             }
             let hash = vocabulary.hasher.hash(word.as_bytes());

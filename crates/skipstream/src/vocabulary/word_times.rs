@@ -1,6 +1,6 @@
 //! When words were seen.
 
-use super::{Vocabulary, WordId};
+use super::{Moves, Vocabulary, WordId};
 
 /// When the words of a vocabulary were first and last seen, in microseconds since 1970.
 ///
@@ -40,8 +40,12 @@ impl WordTimes {
         }
     }
 
-    /// When a word was first and last seen, in a vocabulary that has learned the marked text.
+    /// When a word was first and last seen, in a vocabulary that has learned the marked text; 0 for a pinned word that has
+    /// not occurred.
     pub fn of(&self, vocabulary: &Vocabulary, id: WordId) -> [i64; 2] {
+        if vocabulary.count(id) == 0 {
+            return [0; 2];
+        }
         let time = |token: u64, which: usize| {
             if token < self.resolved {
                 return self.slots.get(id.index()).map_or(0, |times| times[which]);
@@ -63,6 +67,12 @@ impl WordTimes {
         // The last mark before the next token still has that token's time.
         let passed = self.marks.partition_point(|(token, _)| *token <= self.resolved);
         self.marks.drain(..passed.saturating_sub(1));
+    }
+
+    /// Follows the words to their new slots. The times must be resolved.
+    pub(crate) fn follow(&mut self, moves: &Moves) {
+        let time = |origin: Option<WordId>| origin.map_or([0; 2], |id| self.slots[id.index()]);
+        self.slots = moves.origins().map(|(_, origin)| time(origin)).collect();
     }
 
     /// The number of marks in memory.

@@ -1,0 +1,113 @@
+//! Controls of words, between two batches.
+
+use super::fresh::FreshRows;
+use super::{Initial, Method, Stream, Trainer};
+use crate::error::Result;
+use crate::vocabulary::{Control, ControlError, Controlled, Controls, Moves, WordId};
+
+/// Words under control: see [`Control`].
+impl Trainer {
+    /// Carries out controls, all or none, and returns what each of them did.
+    ///
+    /// Words are taken as they are if the model has them in this form, and else as the text settings write them: in a
+    /// model of text in lower case, `Berlin` is `berlin`. The end of a training call ends a batch, so the model is a
+    /// function of the texts and of the controls between them.
+    ///
+    /// ```
+    /// use skipstream::vocabulary::Control;
+    /// use skipstream::{Config, Trainer};
+    ///
+    /// let mut trainer = Trainer::new(Config { dimensions: 16, ..Config::default() })?;
+    /// trainer.control([Control::Block { word: "the".to_owned() }, Control::Pin { word: "cocoa".to_owned() }])?;
+    /// trainer.train([["the", "tea", "with", "the", "milk"]])?;
+    /// let mut words: Vec<_> = trainer.embeddings()?.words().map(str::to_owned).collect();
+    /// words.sort();
+    /// assert_eq!(words, ["cocoa", "milk", "tea", "with"]);
+    /// # Ok::<(), skipstream::Error>(())
+    /// ```
+    pub fn control(&mut self, controls: impl IntoIterator<Item = Control>) -> Result<Vec<Controlled>> {
+        let controls = controls.into_iter().map(|control| control.try_map(|word| self.token(word)));
+        let controls = controls.collect::<Result<Vec<Control>, _>>()?;
+        // The times of slots are followed only if they are those of the vocabulary.
+        let vocabulary = &self.stream.vocabulary;
+        self.word_times = self.word_times.take().filter(|times| times.is_current(vocabulary));
+        let (report, moves) = self.stream.vocabulary.control(&controls)?;
+        self.forget_initial(&controls)?;
+        if !moves.is_empty() {
+            self.move_words(&moves);
+        }
+        Ok(report)
+    }
+
+    /// The words under control.
+    pub fn controls(&self) -> &Controls {
+        self.stream.vocabulary.controls()
+    }
+
+    /// Gives an empty model the controls of another.
+    pub(super) fn set_controls(&mut self, controls: Controls) -> Result<()> {
+        self.control(controls.pinned.iter().map(|word| Control::Pin { word: word.clone() }))?;
+        self.stream.vocabulary.restore_controls(controls).expect("nothing else is in the vocabulary");
+        Ok(())
+    }
+
+    fn token(&self, word: String) -> Result<String, ControlError> {
+        if self.stream.vocabulary.mentions(&word) {
+            return Ok(word);
+        }
+        self.settings.text().only_token(&word).ok_or(ControlError::NotAToken { text: word })
+    }
+
+    /// Moves everything that belongs to a word to the word's new slot.
+    fn move_words(&mut self, moves: &Moves) {
+        let Stream { vocabulary, parameters, initial, .. } = &mut self.stream;
+        let (dimensions, seed) = (parameters.layout().dimensions, parameters.seed);
+        // Words move down, so no row is overwritten before it was copied.
+        for (id, origin) in moves.origins() {
+            match origin {
+                Some(origin) if origin != id => parameters.copy_row(origin, id),
+                Some(_) => {}
+                None => FreshRows::of_pinned(id, vocabulary.word(id), initial.as_ref()).reset(
+                    parameters.rows_mut(id),
+                    dimensions,
+                    seed,
+                    initial.as_ref(),
+                ),
+            }
+        }
+        if let Some(times) = &mut self.word_times {
+            times.follow(moves);
+        }
+        match &mut self.method {
+            Method::MiniBatch(method) => {
+                let ids = moves.ids();
+                method.replay_mut().replace_words(|number, word| {
+                    let id = ids.get(word.index()).copied().unwrap_or(WordId::NONE);
+                    let is_same = id != WordId::NONE && vocabulary.is_same_word_since(id, number);
+                    if is_same { id } else { WordId::NONE }
+                });
+            }
+            Method::Sentences(method) => {
+                let counts: Vec<u64> = vocabulary.counts().collect();
+                method.noise.recount(&counts, &mut method.random);
+            }
+            Method::Passes(_) => {}
+        }
+    }
+
+    /// A forgotten word has no initial vector either.
+    fn forget_initial(&mut self, controls: &[Control]) -> Result<()> {
+        let Some(Initial { vectors, .. }) = &mut self.stream.initial else { return Ok(()) };
+        let forgotten = controls.iter().filter(|control| matches!(control, Control::Forget { .. }));
+        let forgotten: Vec<usize> =
+            forgotten.filter_map(|control| vectors.exact_index_of(control.word())).collect();
+        if !forgotten.is_empty() {
+            let rows: Vec<usize> = (0..vectors.len()).filter(|row| !forgotten.contains(row)).collect();
+            *vectors = vectors.select(&rows)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
