@@ -96,6 +96,17 @@ impl Events {
         });
     }
 
+    /// Drops the events that name one of the words, and those before them.
+    pub fn forget(&self, words: &[String]) {
+        let names: Vec<String> = words.iter().filter_map(|word| serde_json::to_string(word).ok()).collect();
+        self.history.send_modify(|history| {
+            let names_one = |event: &Event| names.iter().any(|name| event.data.contains(name.as_str()));
+            if let Some(last) = history.events.iter().rposition(names_one) {
+                history.events.drain(..=last);
+            }
+        });
+    }
+
     /// Listens to events after a given one, as far as the history goes back, or from now on. `None` if there are too many
     /// listeners.
     pub fn listen(&self, after: Option<EventId>) -> Option<Listener> {

@@ -67,6 +67,11 @@ pub struct Maps {
 type CachedMap = (Weak<Published>, MapRequest, Arc<Map>);
 
 impl Maps {
+    /// Drops all maps.
+    pub fn clear(&self) {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// A map of a published version. It takes up to a second of a core, and ends with `None` when `go_on` says no.
     ///
     /// # Panics

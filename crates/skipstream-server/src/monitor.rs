@@ -6,7 +6,7 @@
 mod vocabulary;
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -103,6 +103,9 @@ impl State {
     }
 
     fn look_at(&mut self, published: &Arc<Published>, now: Timestamp) {
+        let mut forgotten = self.service.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
+        self.known.forget(&std::mem::take(&mut *forgotten));
+        drop(forgotten);
         let (arrived, evicted) = self.known.follow(published);
         for (name, words) in [("arrived", arrived), ("evicted", evicted)] {
             words.inspect(|words| self.service.events.send(name, words));

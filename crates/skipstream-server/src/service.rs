@@ -1,9 +1,10 @@
 //! State that all parts of the service share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use skipstream::Config;
+use skipstream::vocabulary::{Control, Controlled, Controls};
 use tokio::sync::watch;
 
 use crate::change::{Movers, SnapshotStore, WatchList};
@@ -42,6 +43,10 @@ pub struct Service {
     pub watch: WatchList,
     /// Events.
     pub events: Events,
+    /// The words under control.
+    pub controls: ArcSwap<Controls>,
+    /// Forgotten words that the monitor must not report as evicted.
+    pub(crate) forgotten: Mutex<Vec<String>>,
     /// The state of training.
     pub status: ArcSwap<Status>,
     /// Measurements over time.
@@ -78,6 +83,8 @@ impl Service {
             movers: Movers::default(),
             watch,
             events: Events::new(&lifecycle),
+            controls: ArcSwap::default(),
+            forgotten: Mutex::default(),
             status: ArcSwap::default(),
             samples: Samples::default(),
             metrics: Metrics::default(),
@@ -101,6 +108,24 @@ impl Service {
         self.published.store(published.clone());
         self.events.send("published", &PublishedInfo::from(&*published));
         self.publications.send_replace(published);
+    }
+
+    /// Carries out controls of words after the last line that was accepted, and returns what they did. They are published by
+    /// then, and on disk.
+    pub async fn control(&self, controls: Vec<Control>) -> Result<Vec<Controlled>> {
+        self.check_text()?;
+        self.log.control(controls).await
+    }
+
+    /// Forgets words in everything that is kept in memory only.
+    pub(crate) fn forget_in_memory(&self, words: &[String]) {
+        if words.is_empty() {
+            return;
+        }
+        self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(words);
+        self.events.forget(words);
+        self.movers.clear();
+        self.maps.clear();
     }
 
     /// Future versions. A slow receiver skips some.

@@ -146,6 +146,58 @@ fn a_service_that_was_killed_has_the_vectors_that_train_makes_of_the_same_lines(
     assert_eq!(String::from_utf8(vectors).unwrap(), String::from_utf8(desk.bytes("vectors.txt")).unwrap());
 }
 
+/// The process is killed while it logs the controls, learns the text before them, saves the model, or clears files.
+#[test]
+fn controls_survive_a_kill_at_any_moment() {
+    let (first, second) = (text(9_000, 1) + "jdoe likes the moon\n", text(3_000, 2));
+    let desk = Desk::new();
+    desk.write("first.txt", &first);
+    desk.write("second.txt", &second);
+    desk.train("m", &["first.txt"]);
+    let words = |args: &str| {
+        let answer = desk.run(&args.split(' ').collect::<Vec<_>>());
+        assert_eq!(answer.code, Some(0), "{answer:?}");
+    };
+    words("words pin --model m cocoa");
+    words("words block --model m bread");
+    words("words merge --model m comet --into star");
+    words("words forget --model m --keep-out jdoe");
+    desk.train("m", &["second.txt"]);
+    words("export --model m --to word2vec-text vectors.txt");
+
+    let body = r#"{"controls":[{"pin":{"word":"cocoa"}},{"block":{"word":"bread"}},
+        {"merge":{"word":"comet","into":"star"}},{"forget":{"word":"jdoe","keep_out":true}}]}"#;
+    let control = move |address: &str| {
+        let url = format!("http://{address}/v1/controls");
+        ureq::post(url).content_type("application/json").send(body)
+    };
+    for moment in 0..12 {
+        let desk_of_service = Desk::new();
+        let serving = Serving::start(&desk_of_service, &["--checkpoint-every", "20ms"]);
+        let url = format!("http://{}/v1/text", serving.address);
+        ureq::post(url).content_type("text/plain").send(&first).unwrap();
+        let address = serving.address.clone();
+        let sent = std::thread::spawn(move || drop(control(&address)));
+        std::thread::sleep(std::time::Duration::from_millis(moment * moment));
+        serving.end("-KILL");
+        sent.join().unwrap();
+        // The client does not know whether they were logged, and sends them again.
+        let serving = Serving::start(&desk_of_service, &[]);
+        control(&serving.address).unwrap();
+        assert_eq!(serving.get("/v1/controls")["kept_out"], 1);
+        serving.learn(&second);
+        let vectors = serving.bytes("/v1/export?format=word2vec-text");
+        assert!(vectors == desk.bytes("vectors.txt"), "killed after {} ms", moment * moment);
+        assert_eq!(serving.end("-TERM").0, Some(0));
+        for name in ["data/model.safetensors", "data/log.sqlite"] {
+            assert!(!desk_of_service.bytes(name).windows(4).any(|bytes| bytes == b"jdoe"), "{name}");
+        }
+        let answer = desk_of_service.run(&["inspect", "--model", "data/model.safetensors"]);
+        let expected = "1 pinned, 1 blocked, 1 merged, 1 forgotten and kept out";
+        assert!(answer.out.contains(expected), "{answer:?}");
+    }
+}
+
 #[test]
 fn a_service_whose_log_nobody_reads_goes_on() {
     let desk = Desk::new();

@@ -41,6 +41,11 @@ pub struct Movers {
 }
 
 impl Movers {
+    /// Drops all comparisons.
+    pub fn clear(&self) {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// What changed since a snapshot; `None` if it no longer exists, or if `go_on` says no. Takes about a second unless
     /// cached, so it must not run on a thread that serves connections.
     ///

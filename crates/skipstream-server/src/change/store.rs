@@ -59,8 +59,9 @@ pub struct SnapshotStore {
     infos: Mutex<Vec<SnapshotInfo>>,
     /// Those whose checksums were verified.
     verified: Mutex<BTreeSet<SnapshotName>>,
-    /// Held while files are written or deleted. Reads go on.
-    writing: Mutex<()>,
+    /// Held while files are written or deleted. Reads go on. The time when a word was last forgotten: an older version
+    /// may have it, and is not saved any more.
+    writing: Mutex<Option<Timestamp>>,
 }
 
 impl SnapshotStore {
@@ -133,7 +134,10 @@ impl SnapshotStore {
         name: Option<SnapshotName>,
         most_words: usize,
     ) -> Result<SnapshotInfo> {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let forgotten_at = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if forgotten_at.is_some_and(|time| published.time < time) {
+            return Err(Error::NotReady("a word was forgotten meanwhile: try again".to_owned()));
+        }
         let pinned = name.is_some();
         let name = name.unwrap_or_else(|| SnapshotName::of_time(published.time));
         // An unreadable snapshot is not listed, and must not be overwritten.
@@ -172,6 +176,30 @@ impl SnapshotStore {
             self.remove_files(name);
         }
         existed
+    }
+
+    /// Takes words out of every snapshot. One that cannot be read is deleted, because it may have them.
+    pub fn forget(&self, words: &[String]) -> Result<()> {
+        let mut forgotten_at = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        *forgotten_at = Some(Timestamp::now());
+        for info in self.list() {
+            let path = self.path(&info.name, "safetensors");
+            let Ok(embeddings) = Embeddings::open_verified(&path, Vectors::default()) else {
+                tracing::warn!(name = %info.name, "deleted an unreadable snapshot, which may have forgotten words");
+                self.lock().retain(|listed| listed.name != info.name);
+                self.remove_files(&info.name);
+                continue;
+            };
+            let listed = embeddings.words().enumerate();
+            let rows: Vec<usize> = listed
+                .filter(|(_, word)| !words.iter().any(|forgotten| forgotten == word))
+                .map(|(row, _)| row)
+                .collect();
+            if rows.len() < embeddings.len() {
+                embeddings.select(&rows)?.save(&path)?;
+            }
+        }
+        Ok(())
     }
 
     /// Deletes the snapshots whose retention has ended.

@@ -100,8 +100,11 @@ impl From<Error> for ApiError {
 /// The status of an engine error that the client caused; `None` for all others.
 fn engine_status(error: &skipstream::Error) -> Option<(StatusCode, &'static str)> {
     use skipstream::Error;
+    use skipstream::vocabulary::ControlError;
     match error {
         Error::UnknownWord { .. } => Some((StatusCode::NOT_FOUND, "unknown-word")),
+        Error::Control(ControlError::NotAToken { .. }) => Some((StatusCode::BAD_REQUEST, "not-a-token")),
+        Error::Control(_) => Some((StatusCode::CONFLICT, "control-refused")),
         Error::Setting { .. } | Error::Vectors(_) => Some((StatusCode::BAD_REQUEST, "bad-request")),
         _ => None,
     }

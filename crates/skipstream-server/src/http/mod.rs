@@ -9,6 +9,7 @@ mod access;
 pub mod answer;
 mod body_end;
 mod change;
+mod controls;
 mod document;
 mod error;
 mod events;

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use super::gate::{self, Gate};
 use super::lanes::Lane;
-use super::{change, document, events, export, map, operations, query, text};
+use super::{change, controls, document, events, export, map, operations, query, text};
 use crate::auth::Role;
 use crate::page;
 use crate::service::Service;
@@ -22,6 +22,9 @@ use crate::settings::MAX_JSON_BYTES;
 
 /// The largest JSON body that has only a name, in bytes.
 const MAX_NAME_BYTES: usize = 4 << 10;
+
+/// The largest list of controls, in bytes.
+const MAX_CONTROLS_BYTES: usize = 1 << 20;
 
 /// The rules of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +138,8 @@ pub fn table() -> Vec<Route> {
         read(Inline, routes!(operations::settings)),
         read(Download, routes!(export::export)),
         admin(Disk, routes!(operations::checkpoint)).admission(Vital),
+        read(Inline, routes!(controls::list)),
+        admin(Stream, routes!(controls::control)).body(BodyLimit::Json(MAX_CONTROLS_BYTES)).without_timeout(),
         read(Inline, routes!(document::openapi)),
         Route::new(None, Inline, Handlers::Page(page::router())),
     ]

@@ -2,7 +2,7 @@
 //!
 //! One thread owns the trainer. It reads lines from the log (`queue.rs`), trains whole batches of them (`source.rs`) and
 //! publishes the result (`session.rs`). Text that does not fill a batch is learned by a fork of the trainer, which is
-//! discarded after it was published. So batch boundaries depend on the lines alone, never on when they arrived, in which
+//! discarded after it was published. Controls of words (`controls.rs`) end a batch. So batch boundaries depend on the lines alone, never on when they arrived, in which
 //! requests, or how often the service was restarted: the model is the one that `skipstream train` makes of the same lines.
 //!
 //! # Why a crash at any moment does no harm
@@ -20,6 +20,7 @@
 //! If the disk is full, saving fails and is retried, and the text stays in the log meanwhile. If the model has diverged,
 //! learning stops and nothing is saved: the last good model and all text after it stay on disk.
 
+mod controls;
 mod memory;
 mod meter;
 mod model;

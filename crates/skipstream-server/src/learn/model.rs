@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use skipstream::vocabulary::WordTimes;
+use skipstream::vocabulary::{Control, Controlled, WordTimes};
 use skipstream::{Trainer, Vectors};
 
 use crate::error::{Error, Result};
-use crate::log::{Log, from_microseconds};
+use crate::log::{ControlId, Log, from_microseconds};
 use crate::published::{Published, Seen, Seq};
 
 /// The model with its position in the log, and when its words were seen.
@@ -18,9 +18,11 @@ pub struct Model {
     pub(super) trainer: Trainer,
     pub(super) position: Position,
     pub(super) times: WordTimes,
+    /// The last controls that were carried out.
+    pub(super) controls: ControlId,
     path: PathBuf,
-    /// The position of the model on disk.
-    saved: Position,
+    /// The position and the controls of the model on disk.
+    saved: (Position, ControlId),
 }
 
 impl Model {
@@ -50,7 +52,9 @@ impl Model {
         let times = trainer.word_times().cloned();
         let times =
             times.unwrap_or_else(|| WordTimes::at(Timestamp::now().as_microsecond(), trainer.vocabulary()));
-        let model = Model { trainer, position, times, path: Model::path(folder), saved: position };
+        let controls = trainer.notes().get(CONTROLS).and_then(|id| id.parse().ok()).unwrap_or(0);
+        let (path, saved) = (Model::path(folder), (position, controls));
+        let model = Model { trainer, position, times, controls, path, saved };
         model.check_position(log)?;
         Ok(model)
     }
@@ -70,9 +74,12 @@ impl Model {
         self.times.resolve(self.trainer.vocabulary());
         self.trainer.set_word_times(self.times.clone());
         self.position.note(self.trainer.notes_mut());
+        if self.controls > 0 {
+            self.trainer.notes_mut().insert(CONTROLS.to_owned(), self.controls.to_string());
+        }
         self.trainer.save(&self.path)?;
-        self.saved = self.position;
-        Ok(self.saved.learned())
+        self.saved = (self.position, self.controls);
+        Ok(self.saved_line())
     }
 
     /// When the model on disk was saved. The file's own time, because a time in the file would change its bytes.
@@ -84,12 +91,22 @@ impl Model {
 
     /// Whether the model on disk is this one.
     pub(super) fn is_saved(&self) -> bool {
-        self.saved == self.position
+        self.saved == (self.position, self.controls)
     }
 
     /// The last line that is whole in the model on disk.
     pub(super) fn saved_line(&self) -> Seq {
-        self.saved.learned()
+        self.saved.0.learned()
+    }
+
+    /// Carries out controls of words. Everything before them must be learned.
+    pub(super) fn control(&mut self, controls: Vec<Control>) -> skipstream::Result<Vec<Controlled>> {
+        // The trainer moves the times with the words.
+        self.times.resolve(self.trainer.vocabulary());
+        self.trainer.set_word_times(self.times.clone());
+        let report = self.trainer.control(controls)?;
+        self.times = self.trainer.word_times().cloned().unwrap_or_default();
+        Ok(report)
     }
 
     /// Rejects a log from which the model was not learned.
@@ -138,6 +155,7 @@ pub struct Position {
     pub sentences: u64,
 }
 
+const CONTROLS: &str = "serve_controls";
 const LINE: &str = "serve_line";
 const SENTENCES: &str = "serve_sentences";
 

@@ -15,6 +15,7 @@ use super::queue::Queue;
 use super::source::{Tail, WholeBatches};
 use crate::error::{Error, Result};
 use crate::lifecycle::{LEARNER, Task};
+use crate::log::ControlId;
 use crate::published::{Published, Seq};
 use crate::service::Service;
 use crate::status::{Checkpoint, Status};
@@ -37,16 +38,18 @@ const DIVERGED: &str =
     "the model has diverged: a value is infinite or NaN; the last good version answers queries";
 
 pub struct Session {
-    service: Arc<Service>,
-    model: Model,
-    queue: Queue,
+    pub(super) service: Arc<Service>,
+    pub(super) model: Model,
+    pub(super) queue: Queue,
+    /// Controls up to this number are in effect, and need not be logged any more once the model is saved.
+    pub(super) finished_controls: ControlId,
     /// Learns the text after the last whole batch, for publication.
-    fork: Option<Trainer>,
+    pub(super) fork: Option<Trainer>,
     /// The duration of the last fork, and when it ended.
     fork_cost: Duration,
     fork_end: Instant,
-    meter: Meter,
-    published_at: Instant,
+    pub(super) meter: Meter,
+    pub(super) published_at: Instant,
     /// When the next checkpoint is due.
     checkpoint_at: Instant,
     checkpoint: Option<Checkpoint>,
@@ -81,6 +84,7 @@ impl Session {
             checkpoint_at: now + service.settings.checkpoint_every,
             checkpoint: (seq > 0).then(|| Checkpoint { seq, time: model.saved_at() }),
             reported_at: now,
+            finished_controls: 0,
             fork: None,
             fork_cost: Duration::ZERO,
             fork_end: now,
@@ -91,6 +95,7 @@ impl Session {
             queue,
         };
         session.report();
+        session.report_controls();
         Ok(session)
     }
 
@@ -131,6 +136,10 @@ impl Session {
             self.serve_checkpoints()?;
         }
         let outcome = outcome?;
+        // All whole batches before the next controls are learned.
+        if outcome != StopReason::Paused && self.serve_controls()? {
+            return Ok(Next::Continue);
+        }
         let next = self.publish_if_due(outcome)?;
         self.report_if_due();
         Ok(next)
@@ -272,7 +281,7 @@ impl Session {
     }
 
     /// Saves the model if it has changed, and lets the log delete the lines that are in it.
-    fn save(&mut self) -> Result<Checkpoint> {
+    pub(super) fn save(&mut self) -> Result<Checkpoint> {
         let every = self.service.settings.checkpoint_every;
         if self.model.is_saved() {
             self.checkpoint_at = Instant::now() + every;
@@ -286,6 +295,7 @@ impl Session {
         let now = Instant::now();
         match saved {
             Ok(seq) => {
+                self.service.log.forget_controls(self.finished_controls);
                 self.service.log.forget(seq);
                 self.service.lifecycle.set_problem(Task::Save, None);
                 self.checkpoint_at = now + every;
@@ -313,7 +323,7 @@ impl Session {
         }
     }
 
-    fn report(&self) {
+    pub(super) fn report(&self) {
         let status = self.meter.status(Instant::now());
         self.service.status.store(Arc::new(Status { checkpoint: self.checkpoint, ..status }));
     }

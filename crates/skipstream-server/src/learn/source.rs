@@ -78,6 +78,15 @@ impl Source for WholeBatches<'_> {
     }
 }
 
+/// All sentences of the queue, which are taken out: the rest before controls of words.
+pub struct Rest<'a>(pub &'a mut Queue);
+
+impl Source for Rest<'_> {
+    fn read(&mut self, sentence: &mut Sentence) -> skipstream::Result<Read> {
+        Ok(if self.0.take(sentence) { Read::Sentence } else { Read::End })
+    }
+}
+
 /// The sentences of the queue, which stay there: for a fork.
 pub struct Tail<I>(pub I);
 

@@ -5,7 +5,8 @@
 //! would have to: transactions over lines, keys and source positions, crash recovery, and reuse of free space.
 //!
 //! `chunk.rs` holds lines, `upload.rs` is a request that sends them under a key (`key.rs`), `writer.rs` is the writing
-//! thread, `store.rs` the file, `reader.rs` reads lines back.
+//! thread, `store.rs` the file, `reader.rs` reads lines back, `controls.rs` has controls of words, which act after the
+//! lines that were logged before them.
 //!
 //! Invariant: an accepted line has a number, is on disk, and stays there until [`Log::forget`] says that a checkpoint
 //! contains it. Numbers are dense, start at 1 and are never reused.
@@ -15,6 +16,7 @@
 //! returned to the system.
 
 mod chunk;
+mod controls;
 mod files;
 mod key;
 mod reader;
@@ -34,10 +36,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use skipstream::unstable::{Lock, create_folder};
+use skipstream::vocabulary::{Control, Controlled};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use chunk::Chunk;
 pub(crate) use chunk::from_microseconds;
+pub use controls::{ControlId, LoggedControls};
 pub use key::IdempotencyKey;
 pub use reader::LogReader;
 pub use store::Logged;
@@ -45,7 +49,7 @@ pub use upload::{Accepted, Upload};
 pub use writer::SourcePosition;
 
 use crate::error::{Error, Result};
-use crate::lifecycle::{LOG, Lifecycle};
+use crate::lifecycle::{LEARNER, LOG, Lifecycle};
 use crate::published::Seq;
 use files::LogFiles;
 use key::{Earlier, KeyUpdate, OpenKeys};
@@ -94,7 +98,7 @@ impl Log {
         })?;
         reserve_space(folder);
         let (contents, files) = (store.contents()?, store.files().clone());
-        let shared = Arc::new(Shared::new(contents, queue_bytes));
+        let shared = Arc::new(Shared::new(contents, store.controls()?, queue_bytes));
         let (requests, receiver) = mpsc::channel(REQUESTS);
         let lifecycle = Lifecycle::default();
         let writer = lifecycle.spawn(LOG, {
@@ -156,6 +160,44 @@ impl Log {
             // If the channel is full, the requests in it cause a cleanup as well.
             let _ = requests.try_send(Request::Tidy);
         }
+    }
+
+    /// Logs controls of words, and returns what they did once the learner has carried them out. They are on disk before
+    /// that: if the service stops first, the next start carries them out.
+    pub async fn control(&self, controls: Vec<Control>) -> Result<Vec<Controlled>> {
+        let (logged, is_logged) = oneshot::channel();
+        let (answer, answered) = oneshot::channel();
+        let sent = self.requests()?.send(Request::Control { controls, logged, answer }).await;
+        sent.map_err(|_| self.lifecycle.gone(LOG))?;
+        is_logged.await.map_err(|_| self.lifecycle.gone(LOG))??;
+        tokio::select! {
+            biased;
+            done = answered => done.map_err(|_| self.lifecycle.gone(LEARNER))?,
+            () = self.lifecycle.stopping() => Err(Error::Stopping),
+        }
+    }
+
+    /// The next controls, if all lines before them are among those up to this one. Reading continues after them.
+    pub(crate) fn take_controls(&self, through: Seq) -> Option<LoggedControls> {
+        self.shared.controls.take(through)
+    }
+
+    /// Puts controls back that could not be carried out now.
+    pub(crate) fn put_back(&self, controls: LoggedControls) {
+        self.shared.controls.put_back(controls);
+    }
+
+    /// Deletes controls up to this one in the background: a checkpoint contains them.
+    pub(crate) fn forget_controls(&self, through: ControlId) {
+        self.shared.forget_controls.fetch_max(through, Ordering::AcqRel);
+    }
+
+    /// Deletes lines and controls up to these, and returns when there is no trace of them in the files.
+    pub(crate) fn purge(&self, through: Seq, controls: ControlId) -> Result<()> {
+        let (answer, answered) = oneshot::channel();
+        let sent = self.requests()?.blocking_send(Request::Purge { through, controls, answer });
+        sent.map_err(|_| self.lifecycle.gone(LOG))?;
+        answered.blocking_recv().map_err(|_| self.lifecycle.gone(LOG))?
     }
 
     /// Tries to write, after that has failed. If it succeeds, the problem is over: a service that is not ready gets no text with which

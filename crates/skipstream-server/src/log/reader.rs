@@ -24,9 +24,13 @@ impl LogReader {
         Ok(LogReader { store, shared, next })
     }
 
-    /// The next chunk, or `None` at the end of the log. The first chunk may start before the requested line.
+    /// The next chunk, or `None` at the end of the log and at controls that are not in effect yet. The first chunk may start before the requested line.
     pub fn read(&mut self) -> Result<Option<Logged>> {
         if self.next > self.shared.last.load(Ordering::Acquire) {
+            return Ok(None);
+        }
+        // Read after the last line, so that no controls before it are missed.
+        if self.shared.controls.next_after().is_some_and(|after| self.next > after) {
             return Ok(None);
         }
         let logged = self.store.chunk_with(self.next)?;

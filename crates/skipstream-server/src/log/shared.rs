@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::Notify;
 
+use super::controls::{LoggedControls, WaitingControls};
 use super::store::Contents;
 use crate::error::{Error, Result};
 
@@ -18,6 +19,10 @@ pub(super) struct Shared {
     pub kept_bytes: AtomicU64,
     /// Lines up to this one may be deleted.
     pub forget_through: AtomicU64,
+    /// Controls up to this number may be deleted.
+    pub forget_controls: AtomicU64,
+    /// Controls that are not in effect yet.
+    pub controls: WaitingControls,
     /// Capacity of the queue in bytes.
     limit: u64,
     /// Notified when there is news for the learner.
@@ -29,13 +34,15 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub fn new(contents: Contents, limit: u64) -> Shared {
+    pub fn new(contents: Contents, controls: Vec<LoggedControls>, limit: u64) -> Shared {
         Shared {
             last: AtomicU64::new(contents.last),
             taken: AtomicU64::new(contents.first - 1),
             waiting_bytes: AtomicU64::new(contents.bytes),
             kept_bytes: AtomicU64::new(contents.bytes),
             forget_through: AtomicU64::new(0),
+            forget_controls: AtomicU64::new(0),
+            controls: WaitingControls::new(controls),
             limit,
             news: Notify::new(),
             space: Notify::new(),

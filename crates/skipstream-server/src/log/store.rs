@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
+use skipstream::vocabulary::Control;
 
 use super::chunk::{Chunk, from_microseconds};
+use super::controls::{ControlId, LoggedControls};
 use super::files::LogFiles;
 use super::key::{Earlier, IdempotencyKey, KeyUpdate};
 use crate::error::{Error, Result};
@@ -16,7 +18,7 @@ use crate::published::Seq;
 const APPLICATION: i32 = 0x736b_7374;
 
 /// Version of the tables. Files of other versions are rejected.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 /// Pages of 8 KiB: a chunk of text fills dozens of them, and a single line writes only a few.
 pub(super) const PAGE_BYTES: u64 = 8 << 10;
@@ -56,6 +58,12 @@ const TABLES: &str = "
         time INTEGER NOT NULL
     );
     CREATE TABLE sources (name TEXT PRIMARY KEY, position TEXT NOT NULL);
+    -- Controls of words. Their numbers are never reused: the model has the last that it carried out.
+    CREATE TABLE controls (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        after INTEGER NOT NULL, -- the line after which they act
+        controls TEXT NOT NULL  -- JSON
+    );
 ";
 
 /// A connection to the file.
@@ -171,6 +179,44 @@ impl Store {
             chunk.text
         ])?;
         Ok((first, next - 1))
+    }
+
+    /// Writes controls that act after the last line, within a transaction. Returns their number and that of the line.
+    pub fn append_controls(&self, controls: &[Control]) -> Result<(ControlId, Seq)> {
+        let json = serde_json::to_string(controls).map_err(|error| Error::Failed(error.to_string()))?;
+        let insert =
+            "INSERT INTO controls (after, controls) SELECT next - 1, ?1 FROM counter RETURNING id, after";
+        Ok(self.connection.query_row(insert, [json], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+
+    /// The controls that were not deleted, in order.
+    pub fn controls(&self) -> Result<Vec<LoggedControls>> {
+        let mut statement =
+            self.connection.prepare("SELECT id, after, controls FROM controls ORDER BY id")?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let rows = rows.collect::<rusqlite::Result<Vec<(ControlId, Seq, String)>>>()?;
+        let parse = |(id, after, json): (ControlId, Seq, String)| {
+            let controls = serde_json::from_str(&json)
+                .map_err(|_| self.invalid(format!("the controls with number {id} are corrupt")))?;
+            Ok(LoggedControls { id, after, controls, answer: None })
+        };
+        rows.into_iter().map(parse).collect()
+    }
+
+    /// Deletes controls up to this number.
+    pub fn forget_controls(&self, through: ControlId) -> Result<()> {
+        self.connection.execute("DELETE FROM controls WHERE id <= ?1", [through])?;
+        self.check()
+    }
+
+    /// Writes the whole file anew, so that nothing is left of what was deleted: neither in free pages nor within pages,
+    /// nor in the write-ahead log.
+    pub fn rewrite(&self) -> Result<()> {
+        self.connection.execute_batch("VACUUM")?;
+        let is_busy =
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))?;
+        self.check()?;
+        if is_busy { Err(self.invalid("another connection is reading the log".to_owned())) } else { Ok(()) }
     }
 
     /// Writes what is there already, within a transaction.

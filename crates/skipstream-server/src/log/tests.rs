@@ -466,10 +466,10 @@ fn a_log_of_a_later_version_is_refused() {
     let folder = TempDir::new().unwrap();
     drop(Log::open(folder.path(), QUEUE).unwrap());
     let connection = rusqlite::Connection::open(folder.path().join("log.sqlite")).unwrap();
-    connection.pragma_update(None, "user_version", 2).unwrap();
+    connection.pragma_update(None, "user_version", 3).unwrap();
     drop(connection);
     let message = Log::open(folder.path(), QUEUE).unwrap_err().to_string();
-    assert!(message.ends_with("the log has version 2; this program reads version 1"), "{message}");
+    assert!(message.ends_with("the log has version 3; this program reads version 2"), "{message}");
 }
 
 /// Something that may happen to a log.

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
+use skipstream::vocabulary::Control;
 use tokio::sync::mpsc::error::TryRecvError::{Disconnected, Empty};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Chunk;
+use super::controls::{ControlAnswer, ControlId, LoggedControls};
 use super::key::{Earlier, IdempotencyKey, KeyUpdate};
 use super::shared::Shared;
 use super::store::Store;
@@ -31,6 +33,18 @@ pub(super) enum Request {
     Append {
         entry: Entry,
         answer: oneshot::Sender<Result<Option<(Seq, Seq)>>>,
+    },
+    /// Write controls that act after the last line. The second answer is for when they are in effect.
+    Control {
+        controls: Vec<Control>,
+        logged: oneshot::Sender<Result<()>>,
+        answer: ControlAnswer,
+    },
+    /// Delete all lines and controls up to these, and leave no trace of them in the files.
+    Purge {
+        through: Seq,
+        controls: ControlId,
+        answer: oneshot::Sender<Result<()>>,
     },
     Key {
         key: IdempotencyKey,
@@ -67,7 +81,8 @@ pub(super) fn run(
     lifecycle: &Lifecycle,
     mut requests: mpsc::Receiver<Request>,
 ) {
-    let mut writer = Writer { store, shared, lifecycle, forgotten: 0, is_loose: false };
+    let mut writer =
+        Writer { store, shared, lifecycle, forgotten: 0, forgotten_controls: 0, is_loose: false };
     let mut untidy = true;
     loop {
         let received =
@@ -98,6 +113,8 @@ struct Writer<'a> {
     lifecycle: &'a Lifecycle,
     /// Lines up to this one are deleted.
     forgotten: Seq,
+    /// Controls up to this number are deleted.
+    forgotten_controls: ControlId,
     /// Whether something was deleted since the files were truncated.
     is_loose: bool,
 }
@@ -117,9 +134,12 @@ impl Writer<'_> {
         }
     }
 
-    /// The numbers of each request's new lines, once everything is on disk.
+    /// The numbers of each request's new lines, or of controls and the line before them, once everything is on disk.
     fn commit(&self, group: &[Request]) -> Result<Vec<Option<(Seq, Seq)>>> {
-        if !group.iter().any(|request| matches!(request, Request::Append { .. } | Request::Probe)) {
+        let writes = |request: &Request| {
+            matches!(request, Request::Append { .. } | Request::Control { .. } | Request::Probe)
+        };
+        if !group.iter().any(writes) {
             return Ok(vec![None; group.len()]);
         }
         let append = |store: &Store| group.iter().map(|request| append(store, request)).collect();
@@ -158,8 +178,27 @@ impl Writer<'_> {
             Request::Key { key, answer } => {
                 drop(answer.send(self.store.key(&key).map_err(|error| self.refuse(error))));
             }
+            Request::Control { controls, logged, answer } => {
+                let sent = numbers.map(|numbers| {
+                    let (id, after) = numbers.expect("controls get a number");
+                    // Before any later line is announced.
+                    self.shared.controls.push(LoggedControls { id, after, controls, answer: Some(answer) });
+                    self.shared.news.notify_one();
+                });
+                let _ = logged.send(sent);
+            }
+            Request::Purge { through, controls, answer } => {
+                let _ = answer.send(self.purge(through, controls));
+            }
             Request::Tidy | Request::Probe => {}
         }
+    }
+
+    fn purge(&self, through: Seq, controls: ControlId) -> Result<()> {
+        let (_, bytes) = self.store.forget(through, usize::MAX >> 1)?;
+        self.shared.kept_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.store.forget_controls(controls)?;
+        self.store.rewrite()
     }
 
     /// Cleans up a little; returns whether there may be more. After a failure the file is only larger than necessary, and
@@ -183,6 +222,11 @@ impl Writer<'_> {
             }
             return Ok(true);
         }
+        let controls = self.shared.forget_controls.load(Ordering::Acquire);
+        if controls > self.forgotten_controls {
+            self.store.forget_controls(controls)?;
+            self.forgotten_controls = controls;
+        }
         if self.store.shrink(TIDY_PAGES)? {
             self.is_loose = true;
             return Ok(true);
@@ -198,8 +242,9 @@ impl Writer<'_> {
 fn append(store: &Store, request: &Request) -> Result<Option<(Seq, Seq)>> {
     let Entry { chunk, arrived, key, source } = match request {
         Request::Append { entry, .. } => entry,
+        Request::Control { controls, .. } => return store.append_controls(controls).map(Some),
         Request::Probe => return store.touch().map(|()| None),
-        Request::Key { .. } | Request::Tidy => return Ok(None),
+        Request::Key { .. } | Request::Purge { .. } | Request::Tidy => return Ok(None),
     };
     let numbers = if chunk.is_empty() { None } else { Some(store.append(chunk, *arrived)?) };
     if let Some(update) = key {
@@ -215,7 +260,11 @@ impl Request {
     fn bytes(&self) -> usize {
         match self {
             Request::Append { entry, .. } => entry.chunk.weight(),
-            Request::Key { .. } | Request::Tidy | Request::Probe => 0,
+            Request::Control { .. }
+            | Request::Purge { .. }
+            | Request::Key { .. }
+            | Request::Tidy
+            | Request::Probe => 0,
         }
     }
 }

@@ -39,6 +39,14 @@ impl Known {
         known
     }
 
+    /// Forgets words, so that they are not reported as gone.
+    pub fn forget(&mut self, words: &[String]) {
+        for word in words {
+            self.words.remove(word.as_str());
+            self.gone.remove(word.as_str());
+        }
+    }
+
     /// The words that entered and those that left since the last call; `None` if there are none. A word enters once it has
     /// the default minimum count.
     pub fn follow(&mut self, published: &Published) -> (Option<WordList>, Option<WordList>) {

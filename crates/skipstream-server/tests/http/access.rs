@@ -21,6 +21,7 @@ impl Route {
         let (kind, body) = match self.path.as_str() {
             "/v1/text" => ("text/plain", "a line\n"),
             "/v1/snapshots" => ("application/json", r#"{"name": "monday"}"#),
+            "/v1/controls" => ("application/json", r#"{"controls": [{"block": {"word": "king"}}]}"#),
             _ => ("application/json", "{}"),
         };
         let mut request = request(self.method.clone(), &path, Body::from(body));
@@ -53,7 +54,7 @@ async fn routes() -> Vec<Route> {
 /// Everything that a request could have changed.
 async fn state(client: &Client) -> Value {
     let mut state = vec![client.service.log.last().into()];
-    for path in ["/v1/watch", "/v1/snapshots"] {
+    for path in ["/v1/watch", "/v1/snapshots", "/v1/controls"] {
         let asked = with_token(request(Method::GET, path, Body::empty()), READ);
         let mut answer = client.send(asked).await.good();
         answer["snapshot"] = Value::Null;

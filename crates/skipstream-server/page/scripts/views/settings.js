@@ -1,6 +1,7 @@
 // The settings of the model and of the service.
 
 import { ask } from "../api.js";
+import { controls } from "../controls.js";
 import { h, replace, section, table, th } from "../dom.js";
 import { fill } from "../messages.js";
 
@@ -13,7 +14,7 @@ export function settings({ root, signal }) {
     root,
     h("h1", "Settings"),
     h("p.lead", "How this service was started. The page cannot change settings."),
-    content,
+    h("div.stack", content, controls(signal)),
   );
   fill(content, signal, async () => {
     const { model, service } = await ask("/v1/settings", { signal });
