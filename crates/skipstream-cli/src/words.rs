@@ -126,6 +126,13 @@ pub fn run(args: WordsArgs) -> Result<Ending> {
     let controls: Vec<Control> = words.into_iter().map(control).collect();
     let forgets = controls.iter().any(|control| matches!(control, Control::Forget { .. }));
     let _lock = lock::take(&model)?;
+    if forgets && model.with_file_name("log.sqlite").exists() {
+        bail!(
+            "{}: this is the model of a service, whose log and snapshots have the words too; start the service and \
+             send `{{\"controls\": [{{\"forget\": {{\"word\": …}}}}]}}` to /v1/controls",
+            model.display()
+        );
+    }
     let mut trainer = AnyTrainer::load(&model, None)?;
     let report = trainer.control(controls.clone())?;
     if report.iter().any(|one| one.changed) {

@@ -109,4 +109,6 @@ fn what_cannot_be_done_is_refused_and_changes_nothing() {
     fs::write(desk.path("many.txt"), many.join("\n")).unwrap();
     refuse(&["pin", "--file", "many.txt"], &["152 words would be pinned; at most 150 can be"]);
     assert_refused(&desk.run(&["words", "pin", "--model", "none", "x"]), &["none"]);
+    desk.write("log.sqlite", "");
+    refuse(&["forget", "tea"], &["the model of a service", "/v1/controls"]);
 }
