@@ -74,6 +74,12 @@ impl Settings {
         Value::Object(Setting::ALL.iter().filter_map(choice).collect()).to_string()
     }
 
+    /// The settings for sequences of items, as JSON.
+    #[staticmethod]
+    fn for_items() -> String {
+        Value::Object(SettingValues::for_items().given()).to_string()
+    }
+
     /// The names of all settings.
     #[staticmethod]
     fn names() -> Vec<&'static str> {

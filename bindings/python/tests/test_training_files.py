@@ -83,7 +83,7 @@ def test_records_need_a_field(tmp_path: Path) -> None:
         trainer.train_file(path)
     with pytest.raises(ValueError, match='format="jsonl" needs field=NAME'):
         trainer.train_file(path, format="jsonl")
-    with pytest.raises(ValueError, match="field and bad_records need format"):
+    with pytest.raises(ValueError, match="field, weight and bad_records need format"):
         trainer.train_file(path, field="text")
     with pytest.raises(ValueError, match='format is "xml"; it must be text, jsonl, csv, tsv or parquet'):
         trainer.train_file(path, format="xml", field="text")

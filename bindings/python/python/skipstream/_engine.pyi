@@ -27,6 +27,8 @@ class Settings:
     @staticmethod
     def choices() -> str: ...
     @staticmethod
+    def for_items() -> str: ...
+    @staticmethod
     def names() -> list[str]: ...
 
 @final
@@ -36,7 +38,11 @@ class Trainer:
     def load(path: str | os.PathLike[str], threads: int | None = None) -> Trainer: ...
     def save(self, path: str | os.PathLike[str]) -> None: ...
     def train(
-        self, sentences: Iterable[Any], callback: Callable[[str], None] | None = None, interval: float = 1.0
+        self,
+        sentences: Iterable[Any],
+        weights: Iterable[float] | None = None,
+        callback: Callable[[str], None] | None = None,
+        interval: float = 1.0,
     ) -> tuple[str, list[str], list[str], list[str]]: ...
     def train_file(
         self,

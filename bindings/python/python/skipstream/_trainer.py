@@ -149,10 +149,26 @@ class Trainer:
         self._made_with: dict[str, Any] = {}
         self._settings()
 
+    @classmethod
+    def for_items(cls, **settings: Any) -> Self:
+        """Returns a trainer for sequences of items: products of a session, tracks of a playlist, nodes of a walk.
+
+        All items of a sequence are contexts of each other. `settings` go before those that this sets.
+
+        >>> trainer = Trainer.for_items(dimensions=20)
+        >>> trainer
+        Trainer(dimensions=20, window=100, window_shape='fixed', noise_exponent=0.0, subsample=0.001, batch_words=50000)
+        >>> _ = trainer.train([["cup", "saucer"], ["cup", "kettle"]] * 100, weights=[1, 2.5] * 100)
+        >>> trainer.embeddings().most_similar("kettle", topn=1)[0][0]
+        'cup'
+        """
+        return cls(**{**json.loads(_engine.Settings.for_items()), **settings})
+
     def train(
         self,
         sentences: Iterable[Any],
         *,
+        weights: Iterable[float] | None = None,
         progress: bool = False,
         callback: Callback | None = None,
         interval: float = 1.0,
@@ -164,6 +180,9 @@ class Trainer:
         determines which of the two it holds. Only the strategies `batch` and `word2vec` read it several times. A pandas,
         polars or pyarrow column is read from its buffers where possible, and missing values are skipped.
 
+        `weights` has a number from 0 to 10 for each list of tokens: how many times it is trained, on average, where others
+        are trained once. Its tokens are counted once.
+
         `progress=True` shows a progress bar (requires tqdm). `callback` is called with a `Progress` about every `interval`
         seconds and at the end. Training is paused during the call, so it can read vectors or save the trainer; not with
         `batch` and `word2vec`, which have no model before the end. A signal handler cannot use the trainer that its own
@@ -174,7 +193,7 @@ class Trainer:
         """
         trainer = self._ready()
         with listening(progress, callback, interval) as listener:
-            summary = Summary._from_engine(*trainer.train(sentences, *listener))
+            summary = Summary._from_engine(*trainer.train(sentences, weights, *listener))
         self._mention_prose(summary)
         return summary
 

@@ -181,16 +181,21 @@ impl Source for Shared {
     }
 }
 
-pub fn from_python(sentences: &Bound<'_, PyAny>, options: &TextOptions) -> PyResult<Feed> {
+pub fn from_python(
+    sentences: &Bound<'_, PyAny>,
+    weights: Option<&Bound<'_, PyAny>>,
+    options: &TextOptions,
+) -> PyResult<Feed> {
     let py = sentences.py();
-    let supply: Box<dyn Supply> = match Column::of(sentences)? {
-        Column::Arrow => match Arrow::new(sentences) {
+    let supply: Box<dyn Supply> = match (Column::of(sentences)?, weights) {
+        (_, Some(weights)) => Box::new(Items::with_weights(sentences, weights)?),
+        (Column::Arrow, None) => match Arrow::new(sentences) {
             // pandas exports its buffers only through pyarrow.
             Err(error) if error.is_instance_of::<PyImportError>(py) => Box::new(Items::new(sentences, true)?),
             column => Box::new(column?),
         },
-        Column::Objects => Box::new(Items::new(sentences, true)?),
-        Column::None => Box::new(Items::new(sentences, false)?),
+        (Column::Objects, None) => Box::new(Items::new(sentences, true)?),
+        (Column::None, None) => Box::new(Items::new(sentences, false)?),
     };
     let kind = supply.kind();
     let tap = Arc::new(Mutex::new(Tap { supply, state: State::Open, waited: Duration::ZERO }));

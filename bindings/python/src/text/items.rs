@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyString};
-use skipstream::corpus::{TextOptions, TokenLists};
+use skipstream::corpus::{Sentence, TextOptions, TokenLists};
 
 use super::{CHUNK_BYTES, CHUNK_TOKENS, Kind, Supply, refuse_one_string};
 use crate::ending;
@@ -26,6 +26,8 @@ pub struct Items {
     /// Whether missing values are skipped instead of being an error.
     skips_missing: bool,
     missing: u64,
+    /// The weights of lists, if they have any.
+    weights: Option<Py<PyIterator>>,
     open: Option<Open>,
 }
 
@@ -56,6 +58,7 @@ impl Items {
             length: sentences.len().ok(),
             skips_missing,
             missing: 0,
+            weights: None,
             open: None,
         };
         if let Some(first) = items.next(sentences.py())? {
@@ -63,6 +66,51 @@ impl Items {
             items.first = Some(first.unbind());
         }
         Ok(items)
+    }
+
+    /// Lists of tokens, with a weight for each.
+    pub fn with_weights(sentences: &Bound<'_, PyAny>, weights: &Bound<'_, PyAny>) -> PyResult<Items> {
+        let mut items = Items::new(sentences, false)?;
+        if items.kind == Kind::Strings {
+            return Err(PyTypeError::new_err("weights are for lists of tokens, and sentences are strings"));
+        }
+        let iterator = weights.try_iter().map_err(|error| {
+            if !error.is_instance_of::<PyTypeError>(weights.py()) {
+                return error;
+            }
+            PyTypeError::new_err(format!(
+                "weights is {}; it must be an iterable of numbers",
+                type_name(weights)
+            ))
+        })?;
+        items.weights = Some(iterator.unbind());
+        Ok(items)
+    }
+
+    /// The weight of the last item, or the check that there are no more weights than items.
+    fn next_weight(&mut self, py: Python<'_>, is_end: bool) -> PyResult<f32> {
+        let Some(weights) = &self.weights else { return Ok(1.0) };
+        let weight = weights.bind(py).clone().next().transpose()?;
+        let number = self.number;
+        let limit = Sentence::MAX_WEIGHT;
+        match weight {
+            None if is_end => Ok(1.0),
+            None => Err(PyValueError::new_err(format!("there is no weight for item {number} of sentences"))),
+            Some(_) if is_end => Err(PyValueError::new_err(format!(
+                "there are more weights than sentences, which are {number}"
+            ))),
+            Some(weight) => match weight.extract::<f64>() {
+                Ok(value) if (0.0..=f64::from(limit)).contains(&value) => Ok(value as f32),
+                Ok(value) => {
+                    let message = format!("weight {number} is {value:?}; it must be from 0 to {limit}");
+                    Err(PyValueError::new_err(message))
+                }
+                Err(_) => {
+                    let kind = type_name(&weight);
+                    Err(PyTypeError::new_err(format!("weight {number} is {kind}; it must be a number")))
+                }
+            },
+        }
     }
 
     fn next<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -112,8 +160,15 @@ impl Items {
             let mut open = match self.open.take() {
                 Some(open) => open,
                 None => match self.next(py)? {
-                    Some(item) => self.open_list(&item)?,
-                    None => return Ok(false),
+                    Some(item) => {
+                        let open = self.open_list(&item)?;
+                        lists.set_weight(self.next_weight(py, false)?);
+                        open
+                    }
+                    None => {
+                        self.next_weight(py, true)?;
+                        return Ok(false);
+                    }
                 },
             };
             if self.take_tokens(py, &mut open, lists)? {

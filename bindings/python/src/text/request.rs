@@ -39,8 +39,8 @@ pub struct FileOptions<'py> {
 type FoundFile = (PathBuf, fn(PathBuf) -> Input);
 
 pub enum Request {
-    /// A Python iterable, which is consumed by looking at it.
-    Sentences(Py<PyAny>),
+    /// A Python iterable, which is consumed by looking at it, and the weights of its items.
+    Sentences(Py<PyAny>, Option<Py<PyAny>>),
     /// Files, which can be opened without reading them.
     Files { files: Vec<FoundFile>, layout: Layout, again: bool },
 }
@@ -79,12 +79,14 @@ impl Request {
     /// Opens the text, once per pass. Of files, what is left to read.
     pub fn open(&self, py: Python<'_>, model: &Model) -> PyResult<Feed> {
         match self {
-            Request::Sentences(sentences) => {
+            Request::Sentences(sentences, weights) => {
                 let sentences = sentences.bind(py);
+                let weights = weights.as_ref().map(|weights| weights.bind(py));
                 if model.in_passes {
                     refuse_one_shot(sentences)?;
+                    weights.map_or(Ok(()), refuse_one_shot)?;
                 }
-                from_python(sentences, &model.options)
+                from_python(sentences, weights, &model.options)
             }
             Request::Files { files, layout, again } => call(py, || {
                 let inputs = files.iter().map(|(file, input)| input(file.clone()));

@@ -83,17 +83,18 @@ impl Trainer {
     }
 
     /// Learns sentences: strings, or lists of tokens.
-    #[pyo3(signature = (sentences, callback = None, interval = 1.0))]
+    #[pyo3(signature = (sentences, weights = None, callback = None, interval = 1.0))]
     fn train(
         &self,
         py: Python<'_>,
         sentences: Py<PyAny>,
+        weights: Option<Py<PyAny>>,
         callback: Option<Py<PyAny>>,
         interval: f64,
     ) -> PyResult<Told> {
         text::refuse_one_string(sentences.bind(py))?;
         let interval = checked_interval(interval)?;
-        self.run(py, &Request::Sentences(sentences), callback.as_ref(), interval)
+        self.run(py, &Request::Sentences(sentences, weights), callback.as_ref(), interval)
     }
 
     /// Learns files, folders and patterns.

@@ -14,6 +14,8 @@ pub struct SettingArgs {
     pub values: SettingValues,
     /// The memory limit, which takes the place of the vocabulary size.
     pub memory: Option<Bytes>,
+    /// Whether the text is sequences of items, which have other defaults.
+    pub for_items: bool,
 }
 
 /// The heading of the settings in the help.
@@ -34,14 +36,35 @@ impl Args for SettingArgs {
                  the limit. Reading text that is not plain takes more memory: decoders of compressed files (65 MiB \
                  for xz -9) and records of jsonl, csv, tsv and parquet (at most two of 64 MiB).",
             );
+        let for_what = Arg::new("for")
+            .long("for")
+            .value_name("WHAT")
+            .value_parser(["words", "items"])
+            .help_heading(MODEL)
+            .help("What the text is made of; sets the defaults of other settings [default: words]")
+            .long_help(format!(
+                "What the text is made of; sets the defaults of other settings [default: words]\n\n`items` is for \
+                 sequences of products, tracks, pages or nodes, a sequence per line. It stands for {}.",
+                SettingValues::for_items()
+                    .given()
+                    .iter()
+                    .map(|(name, value)| format!("--{} {}", name.replace('_', "-"), plain(value)))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            ));
         let (before, after) = Setting::ALL
             .split_at(Setting::ALL.iter().position(|setting| setting.name == "batch_words").unwrap_or(0));
-        command.args(before.iter().map(argument)).arg(memory).args(after.iter().map(argument))
+        command.arg(for_what).args(before.iter().map(argument)).arg(memory).args(after.iter().map(argument))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
         SettingArgs::augment_args(command)
     }
+}
+
+/// A value as it is typed.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn argument(setting: &Setting) -> Arg {
@@ -106,7 +129,8 @@ impl FromArgMatches for SettingArgs {
         }
         let values = serde_json::from_value(Value::Object(values))
             .map_err(|error| Error::raw(clap::error::ErrorKind::ValueValidation, format!("{error}\n")))?;
-        Ok(SettingArgs { values, memory: matches.get_one("memory").copied() })
+        let for_items = matches.get_one::<String>("for").is_some_and(|what| what == "items");
+        Ok(SettingArgs { values, memory: matches.get_one("memory").copied(), for_items })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

@@ -47,7 +47,7 @@ impl SettingsFile {
             let place = line.map_or_else(String::new, |line| format!(", line {line}"));
             format!("{place}: {}", error.message())
         })?;
-        let SettingArgs { values, memory } = &parsed.0;
+        let SettingArgs { values, memory, .. } = &parsed.0;
         if memory.is_some() && values.max_vocabulary.or(values.table_size).is_some() {
             return Err(": memory determines max_vocabulary and table_size; give only one of them".to_owned());
         }
@@ -71,7 +71,7 @@ fn parse_tables(text: &str) -> Result<(SettingArgs, ServeSettings), toml::de::Er
         table.get_mut().remove(name);
     }
     let values = SettingValues::deserialize(toml::Deserializer::from(table))?;
-    Ok((SettingArgs { values, memory }, serve))
+    Ok((SettingArgs { values, memory, for_items: false }, serve))
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
     fn names_are_those_of_the_flags() {
         let text = "dimensions = 300\nstrategy = 'incremental' # one thread\nlearning_rate = 0.1\n\
                     memory = '2G'\nmax_token_bytes = 64\nthreads = 3\n";
-        let SettingArgs { values: settings, memory } = SettingsFile::parse(text).unwrap().0;
+        let SettingArgs { values: settings, memory, .. } = SettingsFile::parse(text).unwrap().0;
         assert_eq!((settings.dimensions, settings.threads), (Some(300), Some(3)));
         assert_eq!((settings.strategy, settings.learning_rate), (Some(StrategyName::Incremental), Some(0.1)));
         assert_eq!((memory, settings.max_token_bytes), (Some(Bytes(2_000_000_000)), Some(64)));

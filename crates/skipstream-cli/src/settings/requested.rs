@@ -26,6 +26,8 @@ pub struct RequestedSettings {
 #[derive(Clone, Debug)]
 enum Origin {
     Flag,
+    /// What `--for items` stands for.
+    Items,
     File(PathBuf),
 }
 
@@ -33,6 +35,10 @@ impl RequestedSettings {
     /// Merges flags and a file; flags take precedence.
     pub fn new(typed: SettingArgs, file: Option<SettingsFile>) -> RequestedSettings {
         let mut requested = RequestedSettings::default();
+        if typed.for_items {
+            let values = SettingValues::for_items();
+            requested.overlay(SettingArgs { values, ..SettingArgs::default() }, &Origin::Items);
+        }
         if let Some(file) = file {
             requested.overlay(file.settings, &Origin::File(file.path));
         }
@@ -41,7 +47,7 @@ impl RequestedSettings {
     }
 
     fn overlay(&mut self, settings: SettingArgs, origin: &Origin) {
-        let SettingArgs { mut values, memory } = settings;
+        let SettingArgs { mut values, memory, .. } = settings;
         if values.max_vocabulary.or(values.table_size).is_some() {
             self.memory = None;
         }
@@ -145,6 +151,7 @@ impl Origin {
     fn name(&self, field: &str) -> String {
         match self {
             Origin::Flag => format!("--{}", field.replace('_', "-")),
+            Origin::Items => format!("{field} of --for items"),
             Origin::File(path) => format!("{field} in {}", path.display()),
         }
     }
@@ -166,7 +173,7 @@ mod tests {
     use skipstream::Bytes;
 
     fn values(values: Value) -> SettingArgs {
-        SettingArgs { values: serde_json::from_value(values).unwrap(), memory: None }
+        SettingArgs { values: serde_json::from_value(values).unwrap(), ..SettingArgs::default() }
     }
 
     fn memory(bytes: u64) -> SettingArgs {

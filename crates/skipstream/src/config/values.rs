@@ -58,6 +58,21 @@ pub struct SettingValues {
 }
 
 impl SettingValues {
+    /// Settings for sequences of items: the products of a session, the tracks of a playlist, the nodes of a walk.
+    ///
+    /// All items of a sequence are contexts of each other, and the noise prefers none. Small batches suit the few items that
+    /// most catalogues have.
+    pub fn for_items() -> SettingValues {
+        SettingValues {
+            window: Some(100),
+            window_shape: Some(WindowShape::Fixed),
+            noise_exponent: Some(0.0),
+            subsample: Some(1e-3),
+            batch_words: Some(50_000),
+            ..SettingValues::default()
+        }
+    }
+
     /// The configuration with these values, and the defaults for the others.
     ///
     /// A value that the strategy has no use for is an error.

@@ -36,19 +36,26 @@ pub struct TokenLists {
     text: String,
     /// Where each token ends.
     ends: Vec<usize>,
-    /// Where each sentence ends, in tokens.
-    sentences: VecDeque<usize>,
+    /// Where each sentence ends, in tokens, and its weight.
+    sentences: VecDeque<(usize, f32)>,
     next: usize,
     open: OpenList,
     report: TextReport,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct OpenList {
     /// Its first token that is not in a sentence yet.
     start: usize,
     sentences: u64,
     is_invalid: bool,
+    weight: f32,
+}
+
+impl OpenList {
+    fn at(start: usize) -> OpenList {
+        OpenList { start, sentences: 0, is_invalid: false, weight: 1.0 }
+    }
 }
 
 impl TokenLists {
@@ -62,9 +69,14 @@ impl TokenLists {
             ends: Vec::new(),
             sentences: VecDeque::new(),
             next: 0,
-            open: OpenList::default(),
+            open: OpenList::at(0),
             report: TextReport::default(),
         })
+    }
+
+    /// Gives the open list a [weight](Sentence::weight), from 0 to [`Sentence::MAX_WEIGHT`].
+    pub fn set_weight(&mut self, weight: f32) {
+        self.open.weight = weight;
     }
 
     /// Adds a token to the open list.
@@ -124,7 +136,7 @@ impl TokenLists {
             self.end_sentence();
         }
         self.report.lines += 1;
-        self.open = OpenList { start: self.ends.len(), ..OpenList::default() };
+        self.open = OpenList::at(self.ends.len());
     }
 
     /// Drops the tokens of the open list that are not in a sentence yet.
@@ -149,7 +161,7 @@ impl TokenLists {
     }
 
     fn end_sentence(&mut self) {
-        self.sentences.push_back(self.ends.len());
+        self.sentences.push_back((self.ends.len(), self.open.weight));
         self.open.start = self.ends.len();
         self.open.sentences += 1;
     }
@@ -174,7 +186,7 @@ impl Source for TokenLists {
     /// Reads the next sentence, or finds none now: more may be added.
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         sentence.clear();
-        let Some(end) = self.sentences.pop_front() else {
+        let Some((end, weight)) = self.sentences.pop_front() else {
             self.compact();
             return Ok(Read::Pending);
         };
@@ -184,6 +196,7 @@ impl Source for TokenLists {
             start = token_end;
         }
         self.next = end;
+        sentence.set_weight(weight);
         self.report.sentences += 1;
         self.report.tokens += sentence.len() as u64;
         Ok(Read::Sentence)
@@ -210,6 +223,19 @@ mod tests {
             sentences.push(sentence.tokens().collect::<Vec<_>>().join("|"));
         }
         sentences
+    }
+
+    #[test]
+    fn a_weight_is_that_of_one_list() {
+        let mut lists = lists(&TextOptions { max_sentence_words: 2, ..TextOptions::default() });
+        lists.set_weight(2.5);
+        put(&mut lists, &["a", "b", "c"]);
+        put(&mut lists, &["d"]);
+        let (mut sentence, mut weights) = (Sentence::default(), Vec::new());
+        while lists.read(&mut sentence).unwrap().is_sentence() {
+            weights.push(sentence.weight());
+        }
+        assert_eq!(weights, [2.5, 2.5, 1.0]);
     }
 
     #[test]
