@@ -21,7 +21,7 @@ use crate::previous;
 #[command(after_help = "Examples:\n  \
     skipstream words pin --model m.safetensors cocoa\n  \
     skipstream words block --model m.safetensors --file stop.txt\n  \
-    skipstream words merge --model m.safetensors colour coulour --into color\n  \
+    skipstream words merge --model m.safetensors colour kolor --into color\n  \
     skipstream words forget --model m.safetensors --keep-out jdoe\n  \
     skipstream words list --model m.safetensors")]
 pub struct WordsArgs {

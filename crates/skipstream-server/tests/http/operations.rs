@@ -5,7 +5,7 @@ use axum::http::{Method, header};
 use serde_json::{Value, json};
 
 use crate::client::{Client, request};
-use crate::real::Real;
+use crate::real::{Real, Reply};
 
 #[tokio::test]
 async fn a_service_is_alive_and_ready_until_it_stops() {
@@ -159,18 +159,19 @@ async fn settings_are_listed_with_their_meaning_and_without_secrets() {
 #[test]
 fn words_are_pinned_blocked_merged_and_forgotten() {
     let real = Real::with_words(100, |_| {});
-    let control = |json: &str| real.send("POST", "/v1/controls", "application/json", json).rest();
+    let text = |reply: Reply| String::from_utf8(reply.body().unwrap()).unwrap();
+    let control = |json: &str| text(real.send("POST", "/v1/controls", "application/json", json));
     let done = control(r#"{"controls":[{"pin":{"word":"cocoa"}},{"block":{"word":"w7"}}]}"#);
     let expected =
         r#"{"controls":[{"word":"cocoa","changed":true,"left":null},{"word":"w7","changed":true,"left":1}]}"#;
     assert!(done.contains(expected), "{done}");
     // They are published when the response is sent.
-    assert!(real.get("/v1/words/w7").rest().contains("unknown-word"));
-    assert!(!real.get("/v1/words/cocoa").rest().contains("unknown-word"));
+    assert!(text(real.get("/v1/words/w7")).contains("unknown-word"));
+    assert!(!text(real.get("/v1/words/cocoa")).contains("unknown-word"));
     control(
         r#"{"controls":[{"merge":{"word":"w8","into":"w9"}},{"forget":{"word":"w10","keep_out":true}}]}"#,
     );
-    let lists = real.get("/v1/controls").rest();
+    let lists = text(real.get("/v1/controls"));
     let expected = r#"{"pinned":["cocoa"],"blocked":["w7"],"kept_out":1,"merged":{"w8":"w9"}}"#;
     assert!(lists.contains(expected), "{lists}");
     let refused = control(r#"{"controls":[{"block":{"word":"cocoa"}}]}"#);
