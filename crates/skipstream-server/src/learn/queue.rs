@@ -15,6 +15,7 @@ pub struct Queue {
     reader: LogReader,
     options: TextOptions,
     sentences: VecDeque<Queued>,
+    /// Words that they add to batches.
     words: u64,
     /// Where reading continues: after all sentences.
     end: Position,
@@ -63,7 +64,7 @@ impl Queue {
 
     pub fn take(&mut self, sentence: &mut Sentence) -> bool {
         let Some(mut next) = self.sentences.pop_front() else { return false };
-        self.words -= next.sentence.len() as u64;
+        self.words -= next.sentence.load() as u64;
         std::mem::swap(sentence, &mut next.sentence);
         if self.spare.len() < SPARE {
             self.spare.push(next.sentence);
@@ -124,7 +125,10 @@ impl Queue {
             let time = chunk.times.get(learned + line as usize).copied().flatten().unwrap_or(*arrived);
             times.mark(self.token, time.as_microsecond());
             self.token += sentence.len() as u64;
-            self.words += sentence.len() as u64;
+            if let Some(&weight) = chunk.line_weights.get(learned + line as usize) {
+                sentence.set_weight(weight);
+            }
+            self.words += sentence.load() as u64;
             self.sentences.push_back(Queued { sentence, start: place });
         }
         self.end = Position { line: first + ends.len() as u64, sentences: 0 };

@@ -18,8 +18,8 @@ pub struct WholeBatches<'a> {
     start: u64,
     /// Words of the stream so far.
     tokens: u64,
-    /// Words at which the open batch ends.
-    end: u64,
+    /// Words that the open batch still takes.
+    wanted: u64,
     /// The maximum number of marks in `times`.
     most_marks: usize,
     /// Whether it ended because there are too many marks, and not because there is no more text.
@@ -37,14 +37,14 @@ impl<'a> WholeBatches<'a> {
         tokens: u64,
         most_marks: usize,
     ) -> WholeBatches<'a> {
-        let (end, is_marked_full, failure) = (tokens, false, None);
+        let (wanted, is_marked_full, failure) = (0, false, None);
         WholeBatches {
             queue,
             times,
             settings,
             start: tokens,
             tokens,
-            end,
+            wanted,
             most_marks,
             is_marked_full,
             failure,
@@ -54,7 +54,7 @@ impl<'a> WholeBatches<'a> {
 
 impl Source for WholeBatches<'_> {
     fn read(&mut self, sentence: &mut Sentence) -> skipstream::Result<Read> {
-        if self.tokens >= self.end {
+        if self.wanted == 0 {
             // Only after a batch, so that each attempt learns at least one.
             if self.tokens > self.start && self.times.marks() > self.most_marks {
                 self.is_marked_full = true;
@@ -62,7 +62,7 @@ impl Source for WholeBatches<'_> {
             }
             let batch_words = self.settings.new_words_per_batch(self.tokens) as u64;
             match self.queue.fill(batch_words, self.times) {
-                Ok(true) => self.end = self.tokens + batch_words,
+                Ok(true) => self.wanted = batch_words,
                 Ok(false) => return Ok(Read::Pending),
                 // No batch has begun: everything that was read is learned before the error is returned.
                 Err(error) => {
@@ -74,6 +74,7 @@ impl Source for WholeBatches<'_> {
         let is_taken = self.queue.take(sentence);
         assert!(is_taken, "the queue has enough words for a batch");
         self.tokens += sentence.len() as u64;
+        self.wanted = self.wanted.saturating_sub(sentence.load() as u64);
         Ok(Read::Sentence)
     }
 }
@@ -95,6 +96,7 @@ impl<'a, I: Iterator<Item = &'a Sentence>> Source for Tail<I> {
         sentence.clear();
         let Some(next) = self.0.next() else { return Ok(Read::End) };
         next.tokens().for_each(|token| sentence.push(token));
+        sentence.set_weight(next.weight());
         Ok(Read::Sentence)
     }
 }

@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Cursor;
 use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use skipstream::corpus::{Lines, Sentence, Source, TextOptions};
+use skipstream::corpus::{
+    BadRecords, Layout, Lines, RecordField, RecordFormat, Sentence, Source, TextOptions, from_reader_at,
+};
 use skipstream::vocabulary::{Control, Controlled, WordTimes};
 use skipstream::{
     Config, Embeddings, IncrementalOptions, MiniBatchOptions, Strategy, StrategyName as Method, Trainer,
@@ -239,7 +242,7 @@ proptest! {
             if disordered {
                 disorder(&mut chunk, seed);
             }
-            for (line, time) in chunk.iter() {
+            for (line, time, _) in chunk.iter() {
                 for word in std::str::from_utf8(line).unwrap().split(' ').filter(|word| !word.is_empty()) {
                     let time = time.unwrap();
                     expected.entry(word.to_owned()).or_insert(Seen { first: time, last: time }).last = time;
@@ -259,6 +262,37 @@ proptest! {
             }
         }
         prop_assert_eq!(logged, 100);
+        running.stop();
+    }
+}
+
+#[test]
+fn lines_with_weights_are_learned_as_train_learns_records_with_weights() {
+    let lines = lines(5, 300);
+    let weights = [1.0, 0.4, 3.0, 2.5, 0.0];
+    for (strategy, batch_words) in [(Method::MiniBatch, 60), (Method::Incremental, 50)] {
+        let config = small(strategy, batch_words);
+        let (folder, mut seq) = (TempDir::new().unwrap(), 0);
+        let running = start(folder.path(), &config);
+        let mut records = String::new();
+        for (number, line) in lines.iter().enumerate() {
+            let weight = weights[number % weights.len()];
+            records += &format!("{}\n", serde_json::json!({ "text": line, "w": weight }));
+            let mut chunk = Chunk::default();
+            chunk.push_weighted(line.as_bytes(), None, weight);
+            seq = running.append(chunk);
+        }
+        let published = running.learned(seq);
+        let field =
+            RecordField { weight: Some("w".to_owned()), ..RecordField::new(RecordFormat::Jsonl, "text") };
+        let layout = Layout::Records { field, bad_records: BadRecords::Error };
+        let mut trainer = Trainer::new(config.clone()).unwrap();
+        let mut source = {
+            let start = skipstream::corpus::Position::default();
+            from_reader_at("text", Cursor::new(records), start, &config.text, &layout).unwrap()
+        };
+        trainer.train_source(&mut source).unwrap();
+        assert_same(&published.embeddings, &trainer.embeddings_of(VECTORS).unwrap());
         running.stop();
     }
 }
@@ -287,9 +321,9 @@ fn a_service_starts_with_what_it_has_learned() {
 fn lines_without_words_are_learned_too() {
     let folder = TempDir::new().unwrap();
     let running = start(folder.path(), &small(Method::MiniBatch, 20));
-    let blank = |n| Chunk { text: vec![b'\n'; n], times: Vec::new() };
+    let blank = |n| Chunk { text: vec![b'\n'; n], ..Chunk::default() };
     assert_eq!(running.learned(running.append(blank(3))).seq, 3);
-    running.append(Chunk { text: b"a b\n\n\n".to_vec(), times: Vec::new() });
+    running.append(Chunk { text: b"a b\n\n\n".to_vec(), ..Chunk::default() });
     assert_eq!(running.learned(running.append(blank(2))).seq, 8);
     assert_eq!(running.learned(8).progress.tokens, 2);
     running.stop();
@@ -303,7 +337,7 @@ fn text_that_is_no_utf_8_and_marks_within_a_stream_do_not_stop_the_learning() {
     let running = start(folder.path(), &config);
     let text = [&b"\xFF\xFEa b\n"[..], b"good \0 words\n", b"\xFE\xFF\n", b"more good words\n"];
     for line in text {
-        running.append(Chunk { text: line.to_vec(), times: Vec::new() });
+        running.append(Chunk { text: line.to_vec(), ..Chunk::default() });
     }
     let published = running.learned(4);
     let mut words: Vec<&str> = published.embeddings.words().collect();
@@ -472,7 +506,7 @@ fn a_model_that_was_trained_elsewhere_is_taken_up() {
     trainer.train_source(&mut Lines::new(&b"tea with milk"[..], "text", &config.text).unwrap()).unwrap();
     trainer.save(Model::path(folder.path())).unwrap();
     let running = start(folder.path(), &config);
-    running.append(Chunk { text: b"cocoa\n".to_vec(), times: Vec::new() });
+    running.append(Chunk { text: b"cocoa\n".to_vec(), ..Chunk::default() });
     assert_eq!(running.learned(1).embeddings.len(), 4);
     running.stop();
 }
@@ -607,11 +641,11 @@ fn a_forgotten_word_is_in_no_file() {
     assert!(kept.index_of("secretname").is_none() && kept.len() > 5);
     assert!(service.watch.words().is_empty());
     // The rest is as before, and the word is learned as a new one.
-    running.append(Chunk { text: b"secretname returns\n".to_vec(), times: Vec::new() });
+    running.append(Chunk { text: b"secretname returns\n".to_vec(), ..Chunk::default() });
     let published = running.learned(201);
     assert_eq!(published.embeddings.count(published.embeddings.index_of("secretname").unwrap()), 1);
     running.control(vec![forget("secretname", true)]).unwrap();
-    running.append(Chunk { text: b"it returns\n".to_vec(), times: Vec::new() });
+    running.append(Chunk { text: b"it returns\n".to_vec(), ..Chunk::default() });
     running.learned(202);
     running.stop();
     assert_eq!(files_with(folder.path(), NAME), Vec::<std::path::PathBuf>::new());
@@ -623,7 +657,7 @@ fn files_that_were_not_cleared_are_cleared_by_the_next_start() {
     let folder = TempDir::new().unwrap();
     let config = small(Method::MiniBatch, 20);
     let running = start(folder.path(), &config);
-    running.append(Chunk { text: b"tea with secretname\n".to_vec(), times: Vec::new() });
+    running.append(Chunk { text: b"tea with secretname\n".to_vec(), ..Chunk::default() });
     let published = running.learned(1);
     let name = crate::change::SnapshotName::new("kept").unwrap();
     running.service.snapshots.save(&published, Some(name), 1_000).unwrap();
@@ -663,7 +697,7 @@ fn controls_that_are_refused_change_nothing_and_learning_goes_on() {
     let refused = running.control(vec![pin("milk"), Control::Block { word: "tea".to_owned() }]).unwrap_err();
     assert_eq!(refused.to_string(), "`tea` is pinned: unpin it first");
     assert_eq!(running.service.controls.load().pinned.len(), 1);
-    running.append(Chunk { text: b"more words\n".to_vec(), times: Vec::new() });
+    running.append(Chunk { text: b"more words\n".to_vec(), ..Chunk::default() });
     assert_eq!(running.learned(1).embeddings.len(), 3);
     running.stop();
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
+use skipstream::corpus::Sentence;
 use skipstream::vocabulary::Control;
 
 use super::chunk::{Chunk, from_microseconds};
@@ -18,7 +19,7 @@ use crate::published::Seq;
 const APPLICATION: i32 = 0x736b_7374;
 
 /// Version of the tables. Files of other versions are rejected.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 
 /// Pages of 8 KiB: a chunk of text fills dozens of them, and a single line writes only a few.
 pub(super) const PAGE_BYTES: u64 = 8 << 10;
@@ -38,10 +39,11 @@ const TABLES: &str = "
     CREATE TABLE chunks (
         first INTEGER PRIMARY KEY, -- the number of its first line
         lines INTEGER NOT NULL,
-        bytes INTEGER NOT NULL,    -- of text and times, as they count in the queue
+        bytes INTEGER NOT NULL,    -- of text, times and weights, as they count in the queue
         arrived INTEGER NOT NULL,  -- microseconds since 1970
-        checksum BLOB NOT NULL,    -- BLAKE3 of text and times
+        checksum BLOB NOT NULL,    -- BLAKE3 of text, times and weights
         times BLOB NOT NULL,       -- empty, or microseconds of each line
+        weights BLOB NOT NULL,     -- empty, or a float of each line
         text BLOB NOT NULL
     );
     -- The number of the next line outlives the lines.
@@ -75,7 +77,7 @@ pub(super) struct Store {
 }
 
 /// A chunk as it was logged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Logged {
     /// The number of the first line.
     pub first: Seq,
@@ -163,19 +165,21 @@ impl Store {
     pub fn append(&self, chunk: &Chunk, arrived: Timestamp) -> Result<(Seq, Seq)> {
         let lines = chunk.lines() as u64;
         let times = times_to_bytes(&chunk.times);
+        let weights: Vec<u8> = chunk.line_weights.iter().copied().flat_map(f32::to_le_bytes).collect();
         let mut next =
             self.connection.prepare_cached("UPDATE counter SET next = next + ?1 RETURNING next")?;
         let next: Seq = next.query_row([lines], |row| row.get(0))?;
         let first = next - lines;
         let mut insert =
-            self.connection.prepare_cached("INSERT INTO chunks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+            self.connection.prepare_cached("INSERT INTO chunks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
         insert.execute(params![
             first,
             lines,
             chunk.weight(),
             arrived.as_microsecond(),
-            checksum(&chunk.text, &times),
+            checksum(&chunk.text, &times, &weights),
             times,
+            weights,
             chunk.text
         ])?;
         Ok((first, next - 1))
@@ -228,17 +232,18 @@ impl Store {
     /// The chunk that contains a line; `None` at the end of the log.
     pub fn chunk_with(&self, seq: Seq) -> Result<Option<Logged>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT first, lines, bytes, arrived, checksum, times, text FROM chunks
+            "SELECT first, lines, bytes, arrived, checksum, times, weights, text FROM chunks
              WHERE first >= coalesce((SELECT max(first) FROM chunks WHERE first <= ?1), 0)
              ORDER BY first LIMIT 1",
         )?;
         let found = statement.query_row([seq], |row| {
             let (first, lines, weight): (Seq, u64, u64) = (row.get(0)?, row.get(1)?, row.get(2)?);
             let (arrived, checksum): (i64, Vec<u8>) = (row.get(3)?, row.get(4)?);
-            let (times, text): (Vec<u8>, Vec<u8>) = (row.get(5)?, row.get(6)?);
-            Ok((first, lines, weight, arrived, checksum, times, text))
+            let (times, weights): (Vec<u8>, Vec<u8>) = (row.get(5)?, row.get(6)?);
+            let text: Vec<u8> = row.get(7)?;
+            Ok((first, lines, weight, arrived, checksum, times, weights, text))
         });
-        let Some((first, lines, weight, arrived, sum, times, text)) = found.optional()? else {
+        let Some((first, lines, weight, arrived, sum, times, weights, text)) = found.optional()? else {
             return Ok(None);
         };
         if first + lines <= seq {
@@ -248,11 +253,13 @@ impl Store {
             return Err(self.invalid(format!("line {seq} is missing; the first line is {first}")));
         }
         let damaged = || self.invalid(format!("the lines from number {first} are corrupt"));
-        if checksum(&text, &times)[..] != sum {
+        if checksum(&text, &times, &weights)[..] != sum {
             return Err(damaged());
         }
         let arrived = from_microseconds(arrived);
-        let chunk = Chunk { text, times: times_from_bytes(&times).ok_or_else(damaged)? };
+        let times = times_from_bytes(&times).ok_or_else(damaged)?;
+        let line_weights = weights_from_bytes(&weights).ok_or_else(damaged)?;
+        let chunk = Chunk { text, times, line_weights };
         if !chunk.is_whole() || chunk.lines() as u64 != lines {
             return Err(damaged());
         }
@@ -419,9 +426,11 @@ fn check_kind(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-fn checksum(text: &[u8], times: &[u8]) -> [u8; 16] {
+fn checksum(text: &[u8], times: &[u8], weights: &[u8]) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&(text.len() as u64).to_le_bytes()).update(text).update(times);
+    for part in [text, times, weights] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
     *hasher.finalize().as_bytes().first_chunk().expect("a hash has 32 bytes")
 }
 
@@ -438,4 +447,11 @@ fn times_from_bytes(bytes: &[u8]) -> Option<Vec<Option<Timestamp>>> {
         number => Some(from_microseconds(number)),
     };
     rest.is_empty().then(|| numbers.iter().map(time).collect())
+}
+
+fn weights_from_bytes(bytes: &[u8]) -> Option<Vec<f32>> {
+    let (numbers, rest) = bytes.as_chunks();
+    let weights: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
+    let is_valid = |weight: &f32| (0.0..=Sentence::MAX_WEIGHT).contains(weight);
+    (rest.is_empty() && weights.iter().all(is_valid)).then_some(weights)
 }

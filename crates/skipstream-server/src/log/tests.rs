@@ -36,7 +36,7 @@ fn read(log: &Log, next: Seq) -> Vec<(Seq, String)> {
     let mut reader = log.reader(next).unwrap();
     let mut lines = Vec::new();
     while let Some(logged) = reader.read().unwrap() {
-        let texts = logged.chunk.iter().map(|(line, _)| String::from_utf8(line.to_vec()).unwrap());
+        let texts = logged.chunk.iter().map(|(line, ..)| String::from_utf8(line.to_vec()).unwrap());
         lines.extend((logged.first..).zip(texts).filter(|(seq, _)| *seq >= next));
     }
     lines
@@ -79,9 +79,20 @@ async fn times_come_back_to_the_microsecond() {
     let logged = log.reader(1).unwrap().read().unwrap().unwrap();
     assert!(logged.arrived.as_microsecond() >= before.as_microsecond() && logged.arrived <= Timestamp::now());
     let microseconds = |chunk: &Chunk| -> Vec<Option<i64>> {
-        chunk.iter().map(|(_, time)| time.map(Timestamp::as_microsecond)).collect()
+        chunk.iter().map(|(_, time, _)| time.map(Timestamp::as_microsecond)).collect()
     };
     assert_eq!(microseconds(&logged.chunk), microseconds(&sent));
+}
+
+#[tokio::test]
+async fn weights_come_back() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    let mut sent = Chunk::default();
+    sent.push(b"one", None);
+    sent.push_weighted(b"two", None, 0.25);
+    log.append(sent.clone()).await.unwrap();
+    assert_eq!(log.reader(1).unwrap().read().unwrap().unwrap().chunk, sent);
 }
 
 #[tokio::test]
@@ -466,10 +477,10 @@ fn a_log_of_a_later_version_is_refused() {
     let folder = TempDir::new().unwrap();
     drop(Log::open(folder.path(), QUEUE).unwrap());
     let connection = rusqlite::Connection::open(folder.path().join("log.sqlite")).unwrap();
-    connection.pragma_update(None, "user_version", 3).unwrap();
+    connection.pragma_update(None, "user_version", 4).unwrap();
     drop(connection);
     let message = Log::open(folder.path(), QUEUE).unwrap_err().to_string();
-    assert!(message.ends_with("the log has version 3; this program reads version 2"), "{message}");
+    assert!(message.ends_with("the log has version 4; this program reads version 3"), "{message}");
 }
 
 /// Something that may happen to a log.

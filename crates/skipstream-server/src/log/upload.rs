@@ -88,8 +88,8 @@ impl<'log> Upload<'log> {
         // The state changes only when the lines are on disk.
         let mut hasher = self.hasher.clone();
         let mut lines = self.lines;
-        for (line, time) in chunk.iter() {
-            hash_line(&mut hasher, line, time);
+        for (line, time, weight) in chunk.iter() {
+            hash_line(&mut hasher, line, time, weight);
             lines += 1;
         }
         let key = self.claim.as_ref().map(|claim| KeyUpdate {
@@ -111,8 +111,8 @@ impl<'log> Upload<'log> {
     fn skip_earlier(&mut self, chunk: &mut Chunk) -> Result<()> {
         let Some(earlier) = self.earlier else { return Ok(()) };
         let mut skipped = 0;
-        for (line, time) in chunk.iter().take((earlier.lines - self.lines) as usize) {
-            hash_line(&mut self.hasher, line, time);
+        for (line, time, weight) in chunk.iter().take((earlier.lines - self.lines) as usize) {
+            hash_line(&mut self.hasher, line, time, weight);
             skipped += 1;
         }
         chunk.drop_lines(skipped);
@@ -134,11 +134,12 @@ impl<'log> Upload<'log> {
     }
 }
 
-/// Hashes a line and its time, at the precision at which it is stored.
-fn hash_line(hasher: &mut blake3::Hasher, line: &[u8], time: Option<Timestamp>) {
+/// Hashes a line, its time, at the precision at which it is stored, and its weight.
+fn hash_line(hasher: &mut blake3::Hasher, line: &[u8], time: Option<Timestamp>, weight: f32) {
     hasher.update(line).update(b"\n");
     match time {
         Some(time) => hasher.update(&[1]).update(&time.as_microsecond().to_le_bytes()),
         None => hasher.update(&[0]),
     };
+    hasher.update(&weight.to_le_bytes());
 }

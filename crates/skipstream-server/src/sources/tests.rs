@@ -48,7 +48,7 @@ impl Running {
         let mut reader = self.service.log.reader(1).unwrap();
         let mut lines = Vec::new();
         while let Some(logged) = reader.read().unwrap() {
-            lines.extend(logged.chunk.iter().map(|(line, _)| String::from_utf8(line.to_vec()).unwrap()));
+            lines.extend(logged.chunk.iter().map(|(line, ..)| String::from_utf8(line.to_vec()).unwrap()));
         }
         lines
     }
@@ -147,7 +147,7 @@ fn a_source_waits_for_room_in_the_queue() {
     let running = start(settings);
     assert_eq!(running.lines(10).len(), 10);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let again = Chunk { text: b"full again\n".to_vec(), times: Vec::new() };
+    let again = Chunk { text: b"full again\n".to_vec(), ..Chunk::default() };
     runtime.block_on(running.service.log.append_from(again, None)).unwrap();
     add(&file, "late\n");
     // Reading makes room.

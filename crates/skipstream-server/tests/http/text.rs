@@ -50,7 +50,7 @@ impl Client {
         let mut lines = Vec::new();
         while let Some(logged) = reader.read().unwrap() {
             let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
-            lines.extend(logged.chunk.iter().map(|(line, time)| (text(line), time)));
+            lines.extend(logged.chunk.iter().map(|(line, time, _)| (text(line), time)));
         }
         lines
     }

@@ -146,11 +146,11 @@ impl Decoder {
             return Err(self.long_line());
         }
         let line = if self.lines == 0 { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) } else { line };
-        let (text, time) = self.kind.read(self.line(), line, self.invalid_utf8)?;
+        let (text, time, weight) = self.kind.read(self.line(), line, self.invalid_utf8)?;
         if self.chunks.last().is_none_or(|chunk| chunk.weight() >= Chunk::BYTES) {
             self.chunks.push(Chunk::default());
         }
-        self.chunks.last_mut().expect("there is a chunk by now").push(&text, time);
+        self.chunks.last_mut().expect("there is a chunk by now").push_weighted(&text, time, weight);
         self.lines += 1;
         self.begun.clear();
         Ok(())
@@ -195,7 +195,7 @@ mod tests {
             decoder.take(piece)?;
         }
         decoder.finish()?;
-        let lines = decoder.chunks.iter().flat_map(|chunk| chunk.iter().map(|(line, _)| line.to_vec()));
+        let lines = decoder.chunks.iter().flat_map(|chunk| chunk.iter().map(|(line, ..)| line.to_vec()));
         Ok(lines.collect())
     }
 

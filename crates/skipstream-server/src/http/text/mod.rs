@@ -72,9 +72,9 @@ pub struct TextAccepted {
 
 /// Send text to be learned
 ///
-/// Each line is a sentence. The body is plain text, or NDJSON with lines such as `{"text": "…", "time": "…"}`, where `time`
-/// (RFC 3339 or Unix seconds) is optional and other fields are ignored; a line feed within a text becomes a space. The body
-/// may be compressed (`Content-Encoding: gzip`) and is stored while it arrives. The response is sent when all of it is on
+/// Each line is a sentence. The body is plain text, or NDJSON with lines such as `{"text": "…", "time": "…", "weight": 2}`,
+/// where `time` (RFC 3339 or Unix seconds) and `weight` (how many times the line is trained on average, from 0 to 10; default 1) are
+/// optional and other fields are ignored; a line feed within a text becomes a space. The body may be compressed (`Content-Encoding: gzip`) and is stored while it arrives. The response is sent when all of it is on
 /// disk. (`PUT` does the same; it is what `curl -T` sends.)
 ///
 /// With an `Idempotency-Key` header, a retry stores only the lines that are missing and gets the same response. An error

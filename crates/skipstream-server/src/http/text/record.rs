@@ -4,19 +4,19 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use skipstream::corpus::InvalidUtf8;
+use skipstream::corpus::{InvalidUtf8, Sentence};
 
 use super::problem::Problem;
 use crate::http::extract::field;
 
-/// The text of a line, and its time if it has one.
-pub type Line<'a> = (Cow<'a, [u8]>, Option<Timestamp>);
+/// The text of a line, its time if it has one, and its weight.
+pub type Line<'a> = (Cow<'a, [u8]>, Option<Timestamp>, f32);
 
 /// The format of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Plain,
-    /// JSON objects with a text and optionally a time.
+    /// JSON objects with a text, and optionally a time and a weight.
     Ndjson,
 }
 
@@ -46,7 +46,7 @@ impl Kind {
                 {
                     return Err(Problem::InvalidUtf8 { line: number, offset: error.valid_up_to() });
                 }
-                Ok((Cow::Borrowed(line), None))
+                Ok((Cow::Borrowed(line), None, 1.0))
             }
             Kind::Ndjson => read_record(number, line),
         }
@@ -59,6 +59,7 @@ struct Record<'a> {
     #[serde(borrow)]
     text: Cow<'a, str>,
     time: Option<Time>,
+    weight: Option<f64>,
 }
 
 /// A time as text or as a number.
@@ -73,7 +74,7 @@ fn read_record(number: u64, line: &[u8]) -> Result<Line<'_>, Problem> {
     let problem = |reason: String| Problem::Record { line: number, reason };
     // A blank line counts as a line, as in plain text.
     if line.trim_ascii().is_empty() {
-        return Ok((Cow::Borrowed(b""), None));
+        return Ok((Cow::Borrowed(b""), None, 1.0));
     }
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let record: Record<'_> = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
@@ -83,13 +84,18 @@ fn read_record(number: u64, line: &[u8]) -> Result<Line<'_>, Problem> {
     })?;
     deserializer.end().map_err(|error| problem(without_line(&error)))?;
     let time = record.time.map(|time| read_time(time).map_err(problem)).transpose()?;
+    let weight = record.weight.unwrap_or(1.0);
+    let limit = Sentence::MAX_WEIGHT;
+    if !(0.0..=f64::from(limit)).contains(&weight) {
+        return Err(problem(format!("the weight is {weight:?}; it must be from 0 to {limit}")));
+    }
     // The log separates lines by line feeds.
     let text = match record.text {
         text if text.contains('\n') => Cow::Owned(text.replace('\n', " ").into_bytes()),
         Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
         Cow::Owned(text) => Cow::Owned(text.into_bytes()),
     };
-    Ok((text, time))
+    Ok((text, time, weight as f32))
 }
 
 /// The error with its column, without serde's line number.
@@ -121,7 +127,7 @@ mod tests {
     use super::*;
 
     fn read(line: &str) -> Result<(String, Option<String>), Problem> {
-        let (text, time) = Kind::Ndjson.read(3, line.as_bytes(), InvalidUtf8::Replace)?;
+        let (text, time, _) = Kind::Ndjson.read(3, line.as_bytes(), InvalidUtf8::Replace)?;
         Ok((String::from_utf8(text.into_owned()).unwrap(), time.map(|time| time.to_string())))
     }
 
@@ -181,6 +187,9 @@ mod tests {
             (r#"{"text": "a", "text": "b"}"#, "line 3: duplicate field `text`"),
             (r#"{"text": "a", "time": "soon"}"#, "line 3: invalid time `soon`; expected an RFC 3339 time"),
             (r#"{"text": "a", "time": 1e99}"#, "line 3: invalid time 1"),
+            (r#"{"text": "a", "weight": -1}"#, "line 3: the weight is -1.0; it must be from 0 to 10"),
+            (r#"{"text": "a", "weight": 10.5}"#, "line 3: the weight is 10.5; it must be from 0 to 10"),
+            (r#"{"text": "a", "weight": "x"}"#, "line 3: weight: invalid type: string"),
             (r#"{"text": "a", "time": [1]}"#, "line 3: time: expected an RFC 3339 time or Unix seconds"),
             (r#"{"text": "\ud800"}"#, "line 3: text: "),
         ] {

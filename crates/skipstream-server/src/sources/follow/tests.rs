@@ -23,7 +23,7 @@ fn lines(service: &Service) -> Vec<String> {
     let mut reader = service.log.reader(1).unwrap();
     let mut lines = Vec::new();
     while let Some(logged) = reader.read().unwrap() {
-        lines.extend(logged.chunk.iter().map(|(line, _)| String::from_utf8(line.to_vec()).unwrap()));
+        lines.extend(logged.chunk.iter().map(|(line, ..)| String::from_utf8(line.to_vec()).unwrap()));
     }
     lines
 }
