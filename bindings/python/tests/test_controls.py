@@ -25,7 +25,7 @@ def test_controls_are_saved_and_resumed_with_the_same_bytes(tmp_path: Path) -> N
     resumed.save(tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert b"jdoe" not in (tmp_path / "a").read_bytes()
-    assert sorted(whole.embeddings().words) == ["cocoa", "color", "likes", "milk", "tea"]
+    assert sorted(whole.embeddings().index_to_key) == ["cocoa", "color", "likes", "milk", "tea"]
     controls = whole.controls()
     assert controls["pinned"] == ["cocoa"]
     assert controls["blocked"] == ["of", "the"]

@@ -295,7 +295,7 @@ class Trainer:
         >>> trainer = Trainer(dimensions=20)
         >>> trainer.block("the", "with")
         >>> _ = trainer.train([["the", "tea", "with", "milk"]])
-        >>> sorted(trainer.embeddings().words)
+        >>> sorted(trainer.embeddings().index_to_key)
         ['milk', 'tea']
         """
         self._control("block", words)
@@ -344,7 +344,7 @@ class Trainer:
         ['cocoa']
         """
         empty: dict[str, Any] = {"pinned": [], "blocked": [], "merged": {}, "kept_out": []}
-        return empty | json.loads(self._live().controls())
+        return {**empty, **json.loads(self._live().controls())}
 
     def _control(self, name: str, words: tuple[str, ...], **options: object) -> None:
         for word in words:
