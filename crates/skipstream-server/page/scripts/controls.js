@@ -46,14 +46,21 @@ function form(reload, signal) {
   const word = h("input", { type: "text", required: true, autocapitalize: "none", spellcheck: "false" });
   const into = h("input", { type: "text", autocapitalize: "none", spellcheck: "false" });
   const other = h("label", { hidden: true }, "Into", into);
+  const keepOut = h("input", { type: "checkbox" });
+  const again = h("div.choices", { hidden: true }, h("label", keepOut, "Keep it out if it occurs again"));
   const out = h("div", { role: "status" });
   action.addEventListener("change", () => {
     other.hidden = action.value !== "merge";
     into.required = action.value === "merge";
+    again.hidden = action.value !== "forget";
   });
   const onsubmit = async (/** @type {Event} */ event) => {
     event.preventDefault();
-    const body = action.value === "merge" ? { word: word.value, into: into.value } : { word: word.value };
+    const body = {
+      word: word.value,
+      ...(action.value === "merge" && { into: into.value }),
+      ...(action.value === "forget" && { keep_out: keepOut.checked }),
+    };
     replace(out, hint("Waiting until the text before it is learned…"));
     try {
       const answer = await ask("/v1/controls", {
@@ -68,7 +75,7 @@ function form(reload, signal) {
       if (!isAbort(error)) replace(out, problem(error));
     }
   };
-  const fields = [h("label", "Do", action), h("label", "Word", word), other];
+  const fields = [h("label", "Do", action), h("label", "Word", word), other, again];
   return [h("form.keep", { onsubmit }, fields, h("button", { type: "submit" }, "Apply")), out];
 }
 
