@@ -3,7 +3,7 @@
 //! On shutdown, in this order: the service drains, which means that it is not ready, rejects new text, and answers queries
 //! for a while, each on a connection that closes after it; no more connections are accepted; responses in progress are
 //! sent; the sources stop; the learner finishes its batch and writes a checkpoint. A process that is killed instead loses no
-//! text: see [`learn`](crate::learn).
+//! text: see [`learn`].
 
 mod connections;
 mod signals;

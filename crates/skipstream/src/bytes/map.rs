@@ -16,7 +16,7 @@ impl MappedFloats {
     ///
     /// Changing the file in place changes the floats, and truncating it ends the process when it accesses the missing part
     /// (SIGBUS). A file that is renamed over or deleted stays as it was for the processes that have it mapped, and this library
-    /// only [replaces](super::replace) files.
+    /// only [replaces](super::replace()) files.
     pub fn new(file: &File, bytes: Range<u64>) -> io::Result<Option<MappedFloats>> {
         let length = usize::try_from(bytes.end - bytes.start).map_err(io::Error::other)?;
         // SAFETY: the map is read only, and its bytes are interpreted as floats, for which every bit pattern is a value; so a

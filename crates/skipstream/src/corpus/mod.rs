@@ -1,7 +1,7 @@
 //! Bytes → lines → sentences of tokens.
 //!
 //! Text goes through three stages: framing (`lines.rs` cuts bytes into lines, `records/` takes a field out of records),
-//! decoding and splitting at white space (`piece.rs`), and tokenizing (`words.rs`). [`open`] reads the sentences of a
+//! decoding and splitting at white space (`piece.rs`), and tokenizing (`words.rs`). [`open()`] reads the sentences of a
 //! file, compressed or not, as a [`TextStream`]; [`Files`] reads many files as one stream, and [`Follow`] files that grow.
 //! Every sentence has a [`Position`] at which a later reader continues; the [`Ledger`] stores these positions, so that no
 //! text is learned twice or skipped. A [`TextReport`] counts everything that was cut, replaced or left out.

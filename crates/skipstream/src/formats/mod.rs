@@ -1,6 +1,6 @@
 //! Vectors from and to the files of other programs.
 //!
-//! [`load`] recognizes a [`Format`] by its content; [`save`] writes the formats that can be written.
+//! [`load()`] recognizes a [`Format`] by its content; [`save()`] writes the formats that can be written.
 //!
 //! Invariant: readers trust nothing that a file states about itself. Memory grows with the bytes that were read, never
 //! with a number in a header.
