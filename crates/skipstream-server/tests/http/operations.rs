@@ -178,5 +178,5 @@ fn words_are_pinned_blocked_merged_and_forgotten() {
     assert!(refused.contains("control-refused") && refused.contains("`cocoa` is pinned"), "{refused}");
     assert!(control(r#"{"controls":[{"block":{"word":"two words"}}]}"#).contains("not-a-token"));
     assert!(control(r#"{"controls":[]}"#).contains("bad-request"));
-    assert!(control(r#"{"controls":[{"praise":{"word":"w1"}}]}"#).contains("bad-request"));
+    assert!(control(r#"{"controls":[{"praise":{"word":"w1"}}]}"#).contains("bad-json"));
 }
