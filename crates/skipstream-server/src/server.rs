@@ -55,6 +55,7 @@ impl Server {
         config: &dyn Fn() -> Result<Config>,
         agree: &dyn Fn(&Trainer) -> Result<()>,
     ) -> Result<Server> {
+        settings.check()?;
         raise_file_limit(settings.max_connections);
         auth::check(&settings)?;
         search::check(settings.index)?;

@@ -135,6 +135,25 @@ pub struct ServeSettings {
 }
 
 impl ServeSettings {
+    /// Refuses limits of 0, with which no request would ever be answered.
+    pub(crate) fn check(&self) -> crate::error::Result<()> {
+        let limits = [
+            ("queue_size", self.queue_size),
+            ("max_body_size", self.max_body_size),
+            ("max_line_size", self.max_line_size),
+            ("max_requests", self.max_requests as u64),
+            ("max_connections", self.max_connections as u64),
+            ("max_connections_per_address", self.max_connections_per_address as u64),
+            ("request_timeout", self.request_timeout.as_nanos().min(1) as u64),
+        ];
+        match limits.iter().find(|(_, limit)| *limit == 0) {
+            Some((name, _)) => {
+                Err(crate::error::Error::Setting(format!("{name} is 0; it must be more than 0")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The name and meaning of each setting.
     pub(crate) fn help() -> Vec<(String, String)> {
         let command = ServeSettings::augment_args_for_update(clap::Command::new("serve"));
@@ -278,6 +297,15 @@ mod tests {
             }
         });
         flags.collect()
+    }
+
+    #[test]
+    fn limits_of_zero_are_refused() {
+        assert!(ServeSettings::default().check().is_ok());
+        let none = ServeSettings { max_requests: 0, ..ServeSettings::default() };
+        assert_eq!(none.check().unwrap_err().to_string(), "max_requests is 0; it must be more than 0");
+        let none = ServeSettings { request_timeout: Duration::ZERO, ..ServeSettings::default() };
+        assert_eq!(none.check().unwrap_err().to_string(), "request_timeout is 0; it must be more than 0");
     }
 
     #[test]
