@@ -77,7 +77,7 @@ pub enum Command {
     /// Pin, block, merge or forget words of a model
     ///
     /// The model is saved in one step: after a crash, it has all changes of a command or none. The changes stay with the
-    /// model, and hold for all text that it learns later. To repeat a command changes nothing.
+    /// model, and hold for all text that it learns later. Repeating a command changes nothing.
     Words(WordsArgs),
     /// List the words nearest to a word, by the cosine of their vectors
     ///

@@ -36,7 +36,7 @@ enum Action {
     ///
     /// A pinned word is never evicted. At most half of `max-vocabulary` can be pinned.
     Pin(Words),
-    /// Let pinned words leave again, like any other
+    /// Unpin words: they can be evicted again
     Unpin(Words),
     /// Keep words out of the vocabulary: a stop list
     ///
@@ -47,7 +47,7 @@ enum Action {
     Unblock(Words),
     /// Count and train further occurrences of words as another word
     ///
-    /// The words leave the model, with what was learned of them. Nothing that was learned before changes.
+    /// The words leave the model, and what it learned about them is lost. Nothing else changes.
     Merge {
         #[command(flatten)]
         words: Words,
@@ -55,22 +55,21 @@ enum Action {
         #[arg(long, value_name = "WORD")]
         into: String,
     },
-    /// Undo `merge`: further occurrences are words of their own again
+    /// Undo `merge`: later occurrences count as the word itself again
     Unmerge(Words),
-    /// Delete words for good: vectors, counts, waiting text, and other controls of them
+    /// Delete words for good, with their vectors, counts, waiting text and controls
     ///
-    /// The words are then nowhere in the model file. PATH.previous, the state that `rollback` returns to, is deleted,
-    /// because it still has them. Vectors that were exported, backups and the text itself are not touched. Vectors of other
-    /// words keep what they learned from the text around the forgotten ones.
+    /// The words are then nowhere in the model file, unless the path of a learned file contains them. PATH.previous, the
+    /// state that `rollback` returns to, is deleted, because it may have them. Exported vectors, backups and the text itself
+    /// are not touched. Vectors of other words keep what they learned from the text around the forgotten ones.
     ///
-    /// A forgotten word is learned as a new one if it occurs again, unless --keep-out is given.
+    /// A forgotten word is learned as a new one if it occurs again, unless it was blocked or --keep-out is given.
     Forget {
         #[command(flatten)]
         words: Words,
         /// Keep the words out if they occur again
         ///
-        /// The model then has a hash of each word, and not the word. The hash is not secret: anyone who has the file can
-        /// test a guess.
+        /// The model then keeps a hash of each word. The hash is not secret: anyone who has the file can test a guess.
         #[arg(long)]
         keep_out: bool,
     },
@@ -147,7 +146,7 @@ pub fn run(args: WordsArgs) -> Result<Ending> {
         note(told(control.word(), one, verb));
     }
     if let Some(previous) = previous {
-        note(format_args!("{} had the words too, and was deleted", previous.display()));
+        note(format_args!("deleted {}, which may have the words too", previous.display()));
     }
     Ok(Ending::Done)
 }
@@ -183,13 +182,13 @@ fn told(typed: &str, one: &Controlled, verb: &str) -> String {
     let written = if word == typed {
         String::new()
     } else {
-        format!(" (`{typed}` by the text settings of this model)")
+        format!(" (for `{typed}`, by the text settings of this model)")
     };
     match (one.changed, one.left) {
         (false, _) => format!("{word}{written}: nothing to change"),
         (true, None) => format!("{word}{written}: {verb}"),
         (true, Some(n)) => {
-            format!("{word}{written}: {verb}; it had a count of {} and left the model", count(n))
+            format!("{word}{written}: {verb}, and removed from the model (count {})", count(n))
         }
     }
 }

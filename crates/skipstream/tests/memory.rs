@@ -57,7 +57,7 @@ impl Source for Endless {
 #[test]
 fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
     let folder = tempfile::tempdir().unwrap();
-    let memory = 40_000_000;
+    let memory = 27_000_000;
     let mini_batch =
         MiniBatchOptions { batch_words: 10_000, replay_words: 30_000, ..MiniBatchOptions::default() };
     let warmed_up = IncrementalOptions { warm_up_words: 20_000, ..IncrementalOptions::default() };

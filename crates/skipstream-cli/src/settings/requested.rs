@@ -277,7 +277,7 @@ mod tests {
         requested(2_000_000_000).agree_with(&model, model.memory_bound().total()).unwrap();
         let message =
             requested(900_000_000).agree_with(&model, model.memory_bound().total()).unwrap_err().to_string();
-        assert!(message.starts_with("--memory is 900.00 MB, the model may need "), "{message}");
+        assert!(message.starts_with("--memory is 900.00 MB, the model may need 1000.00 MB"), "{message}");
     }
 
     #[test]

@@ -146,10 +146,11 @@ pub struct TextArgs {
     pub field: Option<String>,
     /// Field with the weight of a record: how many times it is trained, on average, from 0 to 10
     ///
-    /// A record of weight 2.5 is trained two or three times where others are trained once. Its words are counted once.
+    /// A record of weight 2.5 is trained two or three times, at random. Its words are counted once. Every record needs a
+    /// weight.
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
-    /// What to do with a record without such a field [default: error]
+    /// What to do with a record whose text or weight is missing or invalid [default: error]
     #[arg(long, value_name = "POLICY", value_parser = one_of::<BadRecords>(&["error", "skip"]))]
     pub bad_records: Option<BadRecords>,
     /// The first row of a table is a record and does not name the columns; --field is a number

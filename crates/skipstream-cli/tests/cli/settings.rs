@@ -62,6 +62,9 @@ fn items_have_other_defaults_which_flags_replace() {
     for (name, value) in [("window", "7"), ("window_shape", "fixed"), ("noise_exponent", "0.0")] {
         assert!(shown.lines().any(|line| line.split_whitespace().eq([name, value])), "{shown}");
     }
+    // The same flags agree with the model, and others do not.
+    let again = train(&desk, &[&items[..], &["a.txt"]].concat());
+    assert!(again.code == Some(0) && again.out.contains("skipped"), "{again:?}");
     assert_refused(
         &train(&desk, &["--for", "items", "a.txt"]),
         &["window of --for items is 100, the model's is 7"],

@@ -34,7 +34,7 @@ fn controls_are_listed_and_inspected_and_hold_for_later_text() {
     );
     assert_eq!(
         words(&desk, &["merge", "jdoe", "--into", "john"]),
-        "jdoe: merged; it had a count of 1 and left the model\n"
+        "jdoe: merged, and removed from the model (count 1)\n"
     );
     let json = words(&desk, &["pin", "cocoa", "tea", "--json"]);
     assert_eq!(
@@ -62,8 +62,8 @@ fn a_forgotten_word_is_nowhere_and_the_previous_state_is_deleted() {
     desk.train("m", &["--keep-previous", "b.txt"]);
     assert!(holds(&desk, "m", "jdoe") && holds(&desk, "m.previous", "jdoe"));
     let told = words(&desk, &["forget", "--keep-out", "jdoe"]);
-    assert!(told.starts_with("jdoe: forgotten; it had a count of 1 and left the model\n"), "{told}");
-    assert!(told.ends_with("m.previous had the words too, and was deleted\n"), "{told}");
+    assert!(told.starts_with("jdoe: forgotten, and removed from the model (count 1)\n"), "{told}");
+    assert!(told.ends_with("m.previous, which may have the words too\n"), "{told}");
     assert_eq!(desk.names(), ["a.txt", "b.txt", "m"]);
     assert!(!holds(&desk, "m", "jdoe"));
     desk.write("c.txt", "jdoe likes coffee\n");

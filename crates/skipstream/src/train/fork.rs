@@ -59,20 +59,8 @@ impl Trainer {
 
 #[cfg(test)]
 mod tests {
-    use crate::corpus::Lines;
+    use crate::train::testing::{bytes, learn};
     use crate::{Config, IncrementalOptions, MiniBatchOptions, Strategy, Trainer};
-
-    fn learn(trainer: &mut Trainer, text: &str) {
-        let options = trainer.settings().text().clone();
-        trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &options).unwrap()).unwrap();
-    }
-
-    fn bytes(trainer: &Trainer) -> Vec<u8> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("model");
-        trainer.save(&path).unwrap();
-        std::fs::read(path).unwrap()
-    }
 
     #[test]
     fn a_fork_learns_what_the_trainer_would_and_does_not_touch_it() {

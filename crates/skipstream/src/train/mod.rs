@@ -117,4 +117,6 @@ pub enum StopReason {
 }
 
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;

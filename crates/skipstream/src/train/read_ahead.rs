@@ -127,12 +127,8 @@ mod tests {
     use std::ops::ControlFlow;
 
     use crate::corpus::{Lines, Read, Sentence, Source};
+    use crate::train::testing::learn;
     use crate::{Config, Error, MiniBatchOptions, Progress, Result, StopReason, Strategy, Trainer};
-
-    fn learn(trainer: &mut Trainer, text: &str) {
-        let options = trainer.settings().text().clone();
-        trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &options).unwrap()).unwrap();
-    }
 
     fn config(replays: u32) -> Config {
         let strategy = Strategy::MiniBatch(MiniBatchOptions { replays, ..Default::default() });

@@ -27,6 +27,8 @@ use crate::error::Error;
 use crate::hash::WordHasher;
 use arena::{Arena, Span};
 pub(crate) use control::Moves;
+#[cfg(test)]
+pub(crate) use control::testing;
 pub use control::{Control, ControlError, Controlled, Controls};
 use control::{Rules, Ruling};
 pub use word_times::WordTimes;

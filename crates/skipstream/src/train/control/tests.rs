@@ -1,25 +1,11 @@
 use std::io::Cursor;
 
 use crate::corpus::Lines;
+use crate::train::testing::{bytes, learn};
 use crate::train::{AnyTrainer, Initial, InitialSource};
 use crate::vocabulary::Control;
+use crate::vocabulary::testing::{block, forget, merge, pin};
 use crate::{BatchOptions, Config, Embeddings, MiniBatchOptions, Strategy, Trainer};
-
-fn pin(word: &str) -> Control {
-    Control::Pin { word: word.to_owned() }
-}
-
-fn block(word: &str) -> Control {
-    Control::Block { word: word.to_owned() }
-}
-
-fn merge(word: &str, into: &str) -> Control {
-    Control::Merge { word: word.to_owned(), into: into.to_owned() }
-}
-
-fn forget(word: &str, keep_out: bool) -> Control {
-    Control::Forget { word: word.to_owned(), keep_out }
-}
 
 fn config(strategy: Strategy) -> Config {
     Config { dimensions: 5, max_vocabulary: 12, subsample: 0.0, strategy, ..Config::default() }
@@ -29,18 +15,6 @@ fn config(strategy: Strategy) -> Config {
 fn strategies() -> [Strategy; 2] {
     let options = MiniBatchOptions { batch_words: 40, replays: 2, blocks: 4, ..Default::default() };
     [Strategy::MiniBatch(options), Strategy::incremental()]
-}
-
-fn learn(trainer: &mut Trainer, text: &str) {
-    let options = trainer.settings().text().clone();
-    trainer.train_source(&mut Lines::new(text.as_bytes(), "text", &options).unwrap()).unwrap();
-}
-
-fn bytes(trainer: &Trainer) -> Vec<u8> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model");
-    trainer.save(&path).unwrap();
-    std::fs::read(path).unwrap()
 }
 
 fn reload(trainer: &Trainer) -> Trainer {
