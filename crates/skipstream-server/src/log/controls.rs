@@ -12,7 +12,7 @@ use crate::published::Seq;
 /// The number of an entry of controls, from 1, in the order of the log.
 pub type ControlId = u64;
 
-/// What a client that sent controls is told when they are in effect.
+/// Answers the client that sent controls, once they are in effect.
 pub type ControlAnswer = oneshot::Sender<Result<Vec<Controlled>>>;
 
 /// Controls that wait until the lines before them are learned.
@@ -27,9 +27,11 @@ pub struct LoggedControls {
 }
 
 impl LoggedControls {
-    /// Whether a word is to be forgotten, so that it must vanish from every file.
+    /// Whether a word must vanish from every file. An entry without controls is what is left of one that forgot a word, until
+    /// the log was rewritten.
     pub fn forgets(&self) -> bool {
-        self.controls.iter().any(|control| matches!(control, Control::Forget { .. }))
+        self.controls.is_empty()
+            || self.controls.iter().any(|control| matches!(control, Control::Forget { .. }))
     }
 }
 

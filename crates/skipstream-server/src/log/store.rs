@@ -207,14 +207,19 @@ impl Store {
         rows.into_iter().map(parse).collect()
     }
 
+    /// Leaves nothing of controls up to this number but their entries.
+    pub fn empty_controls(&self, through: ControlId) -> Result<()> {
+        self.connection.execute("UPDATE controls SET controls = '[]' WHERE id <= ?1", [through])?;
+        self.check()
+    }
+
     /// Deletes controls up to this number.
     pub fn forget_controls(&self, through: ControlId) -> Result<()> {
         self.connection.execute("DELETE FROM controls WHERE id <= ?1", [through])?;
         self.check()
     }
 
-    /// Writes the whole file anew, so that nothing is left of what was deleted: neither in free pages nor within pages,
-    /// nor in the write-ahead log.
+    /// Rewrites the whole file. Deleted text would otherwise stay in free pages and in the write-ahead log.
     pub fn rewrite(&self) -> Result<()> {
         self.connection.execute_batch("VACUUM")?;
         let is_busy =

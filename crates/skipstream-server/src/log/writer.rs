@@ -194,11 +194,14 @@ impl Writer<'_> {
         }
     }
 
+    /// The entry of the controls stays, without the words, until the file is written again: after a crash, it says that this
+    /// is still to be done.
     fn purge(&self, through: Seq, controls: ControlId) -> Result<()> {
         let (_, bytes) = self.store.forget(through, usize::MAX >> 1)?;
         self.shared.kept_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        self.store.forget_controls(controls)?;
-        self.store.rewrite()
+        self.store.empty_controls(controls)?;
+        self.store.rewrite()?;
+        self.store.forget_controls(controls)
     }
 
     /// Cleans up a little; returns whether there may be more. After a failure the file is only larger than necessary, and
