@@ -39,6 +39,9 @@ pub enum Error {
     /// A snapshot with this name exists.
     #[error("a snapshot named `{0}` already exists")]
     NameTaken(String),
+    /// There is no snapshot of this name with a state.
+    #[error("there is no snapshot named `{0}` that was saved with its state")]
+    NoState(String),
     /// A bounded collection is full.
     #[error("there are already {limit} {what}, which is the limit")]
     TooMany {
@@ -58,7 +61,7 @@ pub enum Error {
         /// Capacity of the queue.
         limit: usize,
     },
-    /// An operation that several callers were waiting for failed.
+    /// Something else failed.
     #[error("{0}")]
     Failed(String),
     /// A setting is invalid.
@@ -84,15 +87,6 @@ impl Error {
             Error::LogFile(rusqlite::Error::SqliteFailure(failure, _)) => format!("log.sqlite: {failure}"),
             Error::Engine(error) => engine_without_path(error),
             error => error.to_string(),
-        }
-    }
-
-    /// A copy of the error for another caller that waited for the same operation.
-    pub(crate) fn again(&self) -> Error {
-        match self {
-            Error::DiskFull => Error::DiskFull,
-            Error::Stopping => Error::Stopping,
-            error => Error::Failed(error.to_string()),
         }
     }
 }

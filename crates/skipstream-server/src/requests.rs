@@ -5,9 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
+use crate::change::{SnapshotInfo, SnapshotName};
 use crate::error::{Error, Result};
 use crate::published::Seq;
-use crate::status::Checkpoint;
+use crate::status::{Checkpoint, RolledBack};
 
 /// Requests to the learner, which checks them between two batches.
 #[derive(Debug, Default)]
@@ -19,10 +20,21 @@ pub struct LearnerRequests {
 struct Open {
     /// How many clients wait for each line.
     awaited: BTreeMap<Seq, usize>,
-    /// Clients that wait for a checkpoint.
-    checkpoints: Vec<oneshot::Sender<Result<Checkpoint>>>,
+    /// What clients wait for, in the order in which they came.
+    requests: Vec<LearnerRequest>,
     /// The learner has stopped.
     is_closed: bool,
+}
+
+/// A request to the learner, with the client that waits for the answer.
+#[derive(Debug)]
+pub(crate) enum LearnerRequest {
+    /// Save the model.
+    Checkpoint { answer: oneshot::Sender<Result<Checkpoint>> },
+    /// Save a snapshot that the service can return to, once all lines up to this one are learned.
+    Keep { name: SnapshotName, through: Seq, answer: oneshot::Sender<Result<SnapshotInfo>> },
+    /// Return to the state of a snapshot.
+    RollBack { name: SnapshotName, answer: oneshot::Sender<Result<RolledBack>> },
 }
 
 impl LearnerRequests {
@@ -37,30 +49,42 @@ impl LearnerRequests {
         after < through && self.lock().awaited.range(after + 1..=through).next().is_some()
     }
 
-    pub(crate) fn request_checkpoint(&self) -> Result<oneshot::Receiver<Result<Checkpoint>>> {
+    /// Hands a request to the learner, unless it has stopped. The answer fails if it stops before it has answered.
+    pub(crate) fn send<T>(
+        &self,
+        request: impl FnOnce(oneshot::Sender<Result<T>>) -> LearnerRequest,
+    ) -> Result<oneshot::Receiver<Result<T>>> {
         let (answer, answered) = oneshot::channel();
         let mut open = self.lock();
         if open.is_closed {
             return Err(Error::Stopping);
         }
-        open.checkpoints.push(answer);
+        open.requests.push(request(answer));
         Ok(answered)
     }
 
-    pub(crate) fn is_checkpoint_requested(&self) -> bool {
-        !self.lock().checkpoints.is_empty()
+    pub(crate) fn is_any(&self) -> bool {
+        !self.lock().requests.is_empty()
     }
 
-    /// Takes all checkpoint requests, to answer them.
-    pub(crate) fn take_checkpoints(&self) -> Vec<oneshot::Sender<Result<Checkpoint>>> {
-        std::mem::take(&mut self.lock().checkpoints)
+    /// Puts a request back that cannot be answered yet.
+    pub(crate) fn put_back(&self, request: LearnerRequest) {
+        let mut open = self.lock();
+        if !open.is_closed {
+            open.requests.push(request);
+        }
     }
 
-    /// Fails all current and future checkpoint requests: the learner has stopped.
+    /// Takes all requests, to answer them.
+    pub(crate) fn take(&self) -> Vec<LearnerRequest> {
+        std::mem::take(&mut self.lock().requests)
+    }
+
+    /// Fails all current and future requests: the learner has stopped.
     pub(crate) fn close(&self) {
         let mut open = self.lock();
         open.is_closed = true;
-        open.checkpoints.clear();
+        open.requests.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
@@ -104,12 +128,13 @@ mod tests {
     }
 
     #[test]
-    fn checkpoint_requests_fail_when_the_service_stops() {
+    fn requests_fail_when_the_learner_stops() {
         let requests = LearnerRequests::default();
-        let mut answered = requests.request_checkpoint().unwrap();
-        assert!(requests.is_checkpoint_requested());
+        let checkpoint = || requests.send(|answer| LearnerRequest::Checkpoint { answer });
+        let mut answered = checkpoint().unwrap();
+        assert!(requests.is_any());
         requests.close();
         assert!(answered.try_recv().is_err());
-        assert!(matches!(requests.request_checkpoint(), Err(Error::Stopping)));
+        assert!(matches!(checkpoint(), Err(Error::Stopping)));
     }
 }

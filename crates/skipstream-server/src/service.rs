@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use skipstream::Config;
 use skipstream::vocabulary::{Control, Controlled, Controls};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
-use crate::change::{Movers, SnapshotStore, WatchList};
+use crate::change::{Movers, SnapshotInfo, SnapshotName, SnapshotStore, WatchList};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::lifecycle::Lifecycle;
@@ -15,11 +15,11 @@ use crate::log::Log;
 use crate::map::Maps;
 use crate::metrics::Metrics;
 use crate::published::{Published, PublishedInfo, Seq};
-use crate::requests::LearnerRequests;
+use crate::requests::{LearnerRequest, LearnerRequests};
 use crate::samples::{Samples, free_bytes};
 use crate::search::SearchQueue;
 use crate::settings::ServeSettings;
-use crate::status::{Checkpoint, Status};
+use crate::status::{Checkpoint, RolledBack, Status};
 
 /// With less space than this on the disk, text may be refused at any moment.
 const LEAST_FREE_BYTES: u64 = 1 << 20;
@@ -144,9 +144,27 @@ impl Service {
 
     /// Writes a checkpoint, at the latest after the current batch.
     pub async fn checkpoint(&self) -> Result<Checkpoint> {
+        self.ask_learner(|answer| LearnerRequest::Checkpoint { answer }).await
+    }
+
+    /// Saves a snapshot with the state of training.
+    pub async fn keep(&self, name: SnapshotName) -> Result<SnapshotInfo> {
+        let through = self.log.last();
+        self.ask_learner(|answer| LearnerRequest::Keep { name, through, answer }).await
+    }
+
+    /// Returns to the state of a snapshot, and skips all lines that were accepted since then.
+    pub async fn roll_back(&self, name: SnapshotName) -> Result<RolledBack> {
+        self.ask_learner(|answer| LearnerRequest::RollBack { name, answer }).await
+    }
+
+    async fn ask_learner<T>(
+        &self,
+        request: impl FnOnce(oneshot::Sender<Result<T>>) -> LearnerRequest,
+    ) -> Result<T> {
         // The learner has closed its requests: it was stopped, has panicked, or cannot learn any more.
         let closed = || self.check_text().err().unwrap_or(Error::Stopping);
-        let answered = self.requests.request_checkpoint().map_err(|_| closed())?;
+        let answered = self.requests.send(request).map_err(|_| closed())?;
         self.log.news().notify_one();
         answered.await.map_err(|_| closed())?
     }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use skipstream::Progress;
 
+use crate::change::SnapshotName;
 use crate::published::Seq;
 
 /// The progress of learning. The learning thread replaces it about once a second.
@@ -26,4 +27,16 @@ pub struct Checkpoint {
     pub seq: Seq,
     /// When it was written
     pub time: Timestamp,
+}
+
+/// The snapshot that the service returned to
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub struct RolledBack {
+    /// Its name
+    #[schema(value_type = String)]
+    pub snapshot: SnapshotName,
+    /// The last line that the model has learned
+    pub learned: Seq,
+    /// The last line that was skipped; learning continues with the next
+    pub seq: Seq,
 }

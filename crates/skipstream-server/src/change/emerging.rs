@@ -261,7 +261,15 @@ mod tests {
 
     fn info(words: u64, old: &Embeddings) -> SnapshotInfo {
         let name = crate::change::SnapshotName::new("a").unwrap();
-        SnapshotInfo { name, time: time(10), seq: 1, vocabulary: old.len(), words, pinned: false }
+        SnapshotInfo {
+            name,
+            time: time(10),
+            seq: 1,
+            vocabulary: old.len(),
+            words,
+            pinned: false,
+            state: false,
+        }
     }
 
     /// The number of events with this mean.

@@ -1,7 +1,8 @@
-//! Snapshots on disk: `NAME.safetensors` holds the vectors of the most frequent words, `NAME.json` a [`SnapshotInfo`].
+//! Snapshots on disk: `NAME.safetensors` holds the vectors of the most frequent words, `NAME.json` a [`SnapshotInfo`], and
+//! `NAME.state` the model to return to, if it is kept.
 //!
-//! The JSON file is written first and deleted last, so a snapshot exists if both files do. After a crash at most a JSON
-//! file is left over, which the next start removes.
+//! The vectors are written last and deleted first, and a snapshot exists if they and the JSON file do. What a crash leaves of
+//! the other files is removed by the next start.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,6 +24,9 @@ use crate::published::{Published, Seq};
 /// Limit on named snapshots, which stay until they are deleted.
 const MAX_PINNED: usize = 1_000;
 
+/// The files of a snapshot, in the order in which they are deleted.
+const EXTENSIONS: [&str; 3] = ["safetensors", "state", "json"];
+
 /// Version of the JSON file.
 const VERSION: u32 = 1;
 
@@ -42,6 +46,9 @@ pub struct SnapshotInfo {
     pub words: u64,
     /// Whether it stays until it is deleted by a request
     pub pinned: bool,
+    /// Whether the service can return to it
+    #[serde(skip_deserializing)]
+    pub state: bool,
 }
 
 /// The JSON file.
@@ -134,19 +141,34 @@ impl SnapshotStore {
         name: Option<SnapshotName>,
         most_words: usize,
     ) -> Result<SnapshotInfo> {
+        self.save_files(published, name, most_words, None)
+    }
+
+    /// Saves a named snapshot with the model that it is from, which must not change on disk until this returns.
+    pub fn save_with_state(
+        &self,
+        published: &Published,
+        name: SnapshotName,
+        most_words: usize,
+        model: &Path,
+    ) -> Result<SnapshotInfo> {
+        self.save_files(published, Some(name), most_words, Some(model))
+    }
+
+    fn save_files(
+        &self,
+        published: &Published,
+        name: Option<SnapshotName>,
+        most_words: usize,
+        state: Option<&Path>,
+    ) -> Result<SnapshotInfo> {
         let forgotten_at = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if forgotten_at.is_some_and(|time| published.time < time) {
             return Err(Error::NotReady("a word was forgotten meanwhile: try again".to_owned()));
         }
         let pinned = name.is_some();
         let name = name.unwrap_or_else(|| SnapshotName::of_time(published.time));
-        // An unreadable snapshot is not listed, and must not be overwritten.
-        if self.find(&name).is_some() || self.has_files(&name)? {
-            return Err(Error::NameTaken(name.to_string()));
-        }
-        if pinned && self.lock().iter().filter(|info| info.pinned).count() >= MAX_PINNED {
-            return Err(Error::TooMany { what: "named snapshots", limit: MAX_PINNED });
-        }
+        self.check_new(&name, pinned)?;
         let info = SnapshotInfo {
             name,
             time: published.time,
@@ -154,8 +176,9 @@ impl SnapshotStore {
             vocabulary: published.embeddings.len(),
             words: published.progress.tokens,
             pinned,
+            state: state.is_some(),
         };
-        if let Err(error) = self.write(&info, &published.embeddings.top(most_words)) {
+        if let Err(error) = self.write(&info, &published.embeddings.top(most_words), state) {
             // The disk may be full.
             self.remove_files(&info.name);
             return Err(error);
@@ -164,6 +187,23 @@ impl SnapshotStore {
         infos.push(info.clone());
         infos.sort_by_key(|info| (info.time, info.seq));
         Ok(info)
+    }
+
+    /// Rejects a name that is taken, and too many pinned snapshots.
+    pub fn check_new(&self, name: &SnapshotName, pinned: bool) -> Result<()> {
+        // An unreadable snapshot is not listed, and must not be overwritten.
+        if self.find(name).is_some() || self.has_files(name)? {
+            return Err(Error::NameTaken(name.to_string()));
+        }
+        if pinned && self.lock().iter().filter(|info| info.pinned).count() >= MAX_PINNED {
+            return Err(Error::TooMany { what: "named snapshots", limit: MAX_PINNED });
+        }
+        Ok(())
+    }
+
+    /// The model to return to; `None` if the snapshot has none.
+    pub fn state(&self, name: &SnapshotName) -> Option<PathBuf> {
+        self.find(name)?.state.then(|| self.path(name, "state"))
     }
 
     /// Deletes a snapshot, even an unreadable one; returns whether it existed.
@@ -182,24 +222,53 @@ impl SnapshotStore {
     pub fn forget(&self, words: &[String]) -> Result<()> {
         let mut forgotten_at = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         *forgotten_at = Some(Timestamp::now());
-        for info in self.list() {
-            let path = self.path(&info.name, "safetensors");
-            let Ok(embeddings) = Embeddings::open_verified(&path, Vectors::default()) else {
-                tracing::warn!(name = %info.name, "deleted an unreadable snapshot, which may have forgotten words");
-                self.lock().retain(|listed| listed.name != info.name);
-                self.remove_files(&info.name);
-                continue;
+        let words: BTreeSet<&str> = words.iter().map(String::as_str).collect();
+        // An unreadable snapshot is not listed.
+        for name in self.saved_names()? {
+            self.remove_state(&name)?;
+            let path = self.path(&name, "safetensors");
+            let embeddings = match Embeddings::open_verified(&path, Vectors::default()) {
+                Ok(embeddings) => embeddings,
+                Err(error) if is_temporary(&error) => return Err(error.into()),
+                Err(_) => {
+                    tracing::warn!(%name, "deleted an unreadable snapshot, which may have forgotten words");
+                    self.lock().retain(|listed| listed.name != name);
+                    self.remove_files(&name);
+                    continue;
+                }
             };
             let listed = embeddings.words().enumerate();
-            let rows: Vec<usize> = listed
-                .filter(|(_, word)| !words.iter().any(|forgotten| forgotten == word))
-                .map(|(row, _)| row)
-                .collect();
+            let rows: Vec<usize> =
+                listed.filter(|(_, word)| !words.contains(word)).map(|(row, _)| row).collect();
             if rows.len() < embeddings.len() {
                 embeddings.select(&rows)?.save(&path)?;
             }
         }
         Ok(())
+    }
+
+    fn remove_state(&self, name: &SnapshotName) -> Result<()> {
+        let path = self.path(name, "state");
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(skipstream::Error::Io { path, source }.into());
+            }
+            _ => {}
+        }
+        self.lock().iter_mut().filter(|listed| listed.name == *name).for_each(|listed| listed.state = false);
+        Ok(())
+    }
+
+    /// The snapshots that have vectors on disk, whether they are listed or not.
+    fn saved_names(&self) -> Result<Vec<SnapshotName>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
+        };
+        let entries =
+            entries.map_err(|source| skipstream::Error::Io { path: self.folder.clone(), source })?;
+        let name = |file: &str| file.strip_suffix(".safetensors").and_then(SnapshotName::new);
+        Ok(entries.iter().filter_map(|entry| name(entry.file_name().to_str()?)).collect())
     }
 
     /// Deletes the snapshots whose retention has ended.
@@ -209,15 +278,20 @@ impl SnapshotStore {
         }
     }
 
-    fn write(&self, info: &SnapshotInfo, embeddings: &Embeddings) -> Result<()> {
+    fn write(&self, info: &SnapshotInfo, embeddings: &Embeddings, state: Option<&Path>) -> Result<()> {
         create_folder(&self.folder)?;
         let description = Description { version: VERSION, info: info.clone() };
         write_json(&self.path(&info.name, "json"), &description)?;
+        if let Some(model) = state {
+            let path = self.path(&info.name, "state");
+            // The next checkpoint replaces the model. Its folder is synced with the vectors.
+            fs::hard_link(model, &path).map_err(|source| skipstream::Error::Io { path, source })?;
+        }
         Ok(embeddings.save(self.path(&info.name, "safetensors"))?)
     }
 
     fn has_files(&self, name: &SnapshotName) -> Result<bool> {
-        for extension in ["safetensors", "json"] {
+        for extension in EXTENSIONS {
             let path = self.path(name, extension);
             if path.try_exists().map_err(|source| skipstream::Error::Io { path, source })? {
                 return Ok(true);
@@ -228,7 +302,7 @@ impl SnapshotStore {
 
     /// Removes the files of a snapshot, the vectors first.
     fn remove_files(&self, name: &SnapshotName) {
-        for extension in ["safetensors", "json"] {
+        for extension in EXTENSIONS {
             let path = self.path(name, extension);
             if let Err(error) = fs::remove_file(&path)
                 && error.kind() != io::ErrorKind::NotFound
@@ -287,7 +361,7 @@ fn is_temporary(error: &skipstream::Error) -> bool {
     }
 }
 
-/// The snapshots in a folder. Removes JSON files without vectors and unfinished files.
+/// The snapshots in a folder. Removes what is left of snapshots without vectors, and unfinished files.
 fn read_folder(folder: &Path) -> io::Result<Vec<SnapshotInfo>> {
     let mut infos = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -299,12 +373,14 @@ fn read_folder(folder: &Path) -> io::Result<Vec<SnapshotInfo>> {
         }
         let Some(name) = file.strip_suffix(".json").and_then(SnapshotName::new) else { continue };
         // An error does not prove that the file is missing.
+        let state = path.with_extension("state");
         if path.with_file_name(format!("{name}.safetensors")).try_exists().is_ok_and(|exists| !exists) {
+            let _ = fs::remove_file(&state);
             let _ = fs::remove_file(&path);
             continue;
         }
         match read_info(&path) {
-            Ok(info) => infos.push(SnapshotInfo { name, ..info }),
+            Ok(info) => infos.push(SnapshotInfo { name, state: state.exists(), ..info }),
             Err(error) => tracing::warn!(%error, %name, "skipping an unreadable snapshot"),
         }
     }

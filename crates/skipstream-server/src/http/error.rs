@@ -86,6 +86,7 @@ impl From<Error> for ApiError {
             Error::KeyInUse(_) => (StatusCode::CONFLICT, "key-in-use", Some(1)),
             Error::KeyConflict(_) => (StatusCode::CONFLICT, "key-conflict", None),
             Error::NameTaken(_) => (StatusCode::CONFLICT, "name-taken", None),
+            Error::NoState(_) => (StatusCode::NOT_FOUND, "no-state", None),
             Error::TooMany { .. } => (StatusCode::CONFLICT, "too-many", None),
             Error::Engine(engine) => match engine_status(engine) {
                 Some((status, code)) => (status, code, None),

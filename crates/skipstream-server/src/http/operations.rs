@@ -255,6 +255,7 @@ mod tests {
     use crate::error::Error;
     use crate::http::router;
     use crate::log::Log;
+    use crate::requests::LearnerRequest;
 
     /// How the learner answers when the disk is full; `cargo xtask torture abuse full-disk` fills a real one.
     #[tokio::test]
@@ -269,12 +270,12 @@ mod tests {
         let saving = Error::from(skipstream::Error::Io { path, source: full() });
         let request = Request::post("/v1/checkpoint").body(Body::empty()).unwrap();
         let learner = async {
-            while !service.requests.is_checkpoint_requested() {
+            while !service.requests.is_any() {
                 tokio::task::yield_now().await;
             }
-            for answer in service.requests.take_checkpoints() {
-                answer.send(Err(saving.again())).unwrap();
-            }
+            let request = service.requests.take().remove(0);
+            let LearnerRequest::Checkpoint { answer } = request else { panic!("{request:?}") };
+            answer.send(Err(saving)).unwrap();
         };
         let (response, ()) = tokio::join!(router(service.clone()).oneshot(request), learner);
         let response = response.unwrap();

@@ -124,8 +124,11 @@ pub fn table() -> Vec<Route> {
         read(Cpu, routes!(change::emerging::list)),
         read(Cpu, routes!(change::movers::list)),
         read(Inline, routes!(change::snapshots::list)),
-        admin(Disk, routes!(change::snapshots::save)).body(BodyLimit::Json(MAX_NAME_BYTES)),
+        admin(Disk, routes!(change::snapshots::save)).body(BodyLimit::Json(MAX_NAME_BYTES)).without_timeout(),
         admin(Disk, routes!(change::snapshots::delete)),
+        admin(Stream, routes!(change::snapshots::roll_back))
+            .body(BodyLimit::Json(MAX_NAME_BYTES))
+            .without_timeout(),
         read(Inline, routes!(change::watch::list)),
         write(Disk, routes!(change::watch::add)),
         write(Disk, routes!(change::watch::remove)),

@@ -8,6 +8,7 @@
 //! | controls are logged | controls that are in no model | learns the lines before them and carries them out |
 //! | the model file is renamed into place | controls that the model has | deletes them; if a word is to be forgotten, clears files |
 //! | files are cleared of a forgotten word | the word in the log alone | clears files again, and the log |
+//! | the log deletes the text, and the word from its entry | the word in free pages of the log | rewrites the log |
 //!
 //! The log's entry goes last, because it says what is still to be cleared.
 
@@ -18,7 +19,7 @@ use std::time::Instant;
 use skipstream::corpus::TextOptions;
 use skipstream::vocabulary::{Control, Controlled};
 
-use super::model::{Model, publication};
+use super::model::Model;
 use super::session::Session;
 use super::source::Rest;
 use crate::error::{Error, Result};
@@ -64,18 +65,13 @@ impl Session {
             }
             self.service.log.purge(logged.after, logged.id)?;
         }
-        let Model { trainer, times, .. } = &self.model;
-        let seq = self.model.position.learned();
-        let published = publication(trainer, times, seq, self.service.settings.vectors)?;
         self.service.forget_in_memory(&forgotten(logged, self.model.trainer.settings().text()));
-        self.service.publish(published);
-        self.published_at = Instant::now();
-        self.report();
+        self.publish_now()?;
         Ok(report)
     }
 
     /// Learns the text that does not fill a batch.
-    fn learn_rest(&mut self) -> Result<()> {
+    pub(super) fn learn_rest(&mut self) -> Result<()> {
         let before = self.model.trainer.progress().totals;
         self.model.trainer.train_source(&mut Rest(&mut self.queue))?;
         self.model.position = self.queue.start();

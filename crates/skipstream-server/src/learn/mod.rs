@@ -2,8 +2,9 @@
 //!
 //! One thread owns the trainer. It reads lines from the log (`queue.rs`), trains whole batches of them (`source.rs`) and
 //! publishes the result (`session.rs`). Text that does not fill a batch is learned by a fork of the trainer, which is
-//! discarded after it was published. Controls of words (`controls.rs`) end a batch. So batch boundaries depend on the lines alone, never on when they arrived, in which
-//! requests, or how often the service was restarted: the model is the one that `skipstream train` makes of the same lines.
+//! discarded after it was published. Controls of words (`controls.rs`) and snapshots with a state (`rollback.rs`) end a batch.
+//! So batch boundaries depend on the lines and on these requests, never on when text arrived, in which requests, or how often the
+//! service was restarted: the model is the one that `skipstream train` makes of the same lines.
 //!
 //! # Why a crash at any moment does no harm
 //!
@@ -25,6 +26,7 @@ mod memory;
 mod meter;
 mod model;
 mod queue;
+mod rollback;
 mod session;
 mod source;
 #[cfg(test)]

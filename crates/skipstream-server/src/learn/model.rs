@@ -59,6 +59,23 @@ impl Model {
         Ok(model)
     }
 
+    /// The model of a state that was kept, to continue after this line; and the last line that it has learned.
+    pub(super) fn at_state(&self, state: &Path, after: Seq) -> Result<(Model, Seq)> {
+        let trainer = Trainer::load(state, Some(self.trainer.settings().threads()))?;
+        let data = |reason: &str| Error::Data { path: state.to_owned(), reason: reason.to_owned() };
+        if trainer.settings().resolved() != self.trainer.settings().resolved() {
+            return Err(data("its settings are not those of the model"));
+        }
+        let learned = Position::noted(trainer.notes()).ok_or_else(|| data("it has no position"))?.learned();
+        let times = trainer.word_times().cloned().unwrap_or_default();
+        let position = Position { line: after + 1, sentences: 0 };
+        let Model { controls, path, saved, .. } = self;
+        Ok((
+            Model { trainer, position, times, controls: *controls, path: path.clone(), saved: *saved },
+            learned,
+        ))
+    }
+
     /// The trainer, for its settings.
     pub fn trainer(&self) -> &Trainer {
         &self.trainer

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::lifecycle::{LEARNER, Task};
 use crate::log::ControlId;
 use crate::published::{Published, Seq};
+use crate::requests::LearnerRequest;
 use crate::service::Service;
 use crate::status::{Checkpoint, Status};
 use crate::threads;
@@ -133,7 +134,8 @@ impl Session {
         let outcome = self.learn();
         // If the log cannot be read, what was learned before is saved anyway. A diverged model is not.
         if !outcome.as_ref().is_err_and(is_diverged) {
-            self.serve_checkpoints()?;
+            self.serve_requests();
+            self.save_if_due()?;
         }
         let outcome = outcome?;
         // All whole batches before the next controls are learned.
@@ -165,7 +167,7 @@ impl Session {
             let is_due = now >= publish_at
                 || now >= checkpoint_at
                 || service.is_stopping()
-                || service.requests.is_checkpoint_requested();
+                || service.requests.is_any();
             if is_due { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let (settings, tokens) = (trainer.settings().clone(), trainer.progress().tokens);
@@ -222,6 +224,17 @@ impl Session {
         Ok(idle(self))
     }
 
+    /// Publishes the model, whatever is due.
+    pub(super) fn publish_now(&mut self) -> Result<()> {
+        let Model { trainer, times, position, .. } = &mut self.model;
+        times.resolve(trainer.vocabulary());
+        let published = publication(trainer, times, position.learned(), self.service.settings.vectors)?;
+        self.service.publish(published);
+        self.published_at = Instant::now();
+        self.report();
+        Ok(())
+    }
+
     /// The published version of the trainer.
     fn publish_base(&mut self, seq: Seq, published: &Published) -> Result<Published> {
         let Model { trainer, times, .. } = &mut self.model;
@@ -255,26 +268,30 @@ impl Session {
         publication
     }
 
-    /// Saves the model if a checkpoint is due or requested. It is an error if the model has diverged; any other failure is
-    /// retried later.
-    fn serve_checkpoints(&mut self) -> Result<()> {
-        let ordered = self.service.requests.take_checkpoints();
+    fn serve_requests(&mut self) {
+        for request in self.service.requests.take() {
+            // The caller may have gone away.
+            match request {
+                LearnerRequest::Checkpoint { answer } => drop(answer.send(self.save())),
+                LearnerRequest::Keep { through, .. } if self.queue.end().learned() < through => {
+                    self.service.requests.put_back(request);
+                }
+                LearnerRequest::Keep { name, answer, .. } => drop(answer.send(self.keep(name))),
+                LearnerRequest::RollBack { name, answer } => drop(answer.send(self.roll_back(name))),
+            }
+        }
+    }
+
+    /// Saves the model if a checkpoint is due. It is an error if the model has diverged; any other failure is retried later.
+    fn save_if_due(&mut self) -> Result<()> {
         // Text that is learned but not saved stays in the log, which must not grow without bound.
         let log_is_long = self.service.log.kept_bytes().saturating_sub(self.service.log.waiting_bytes())
             > self.service.settings.queue_size
             && !self.is_saving_failing;
-        if ordered.is_empty() && Instant::now() < self.checkpoint_at && !log_is_long {
+        if Instant::now() < self.checkpoint_at && !log_is_long {
             return Ok(());
         }
-        let saved = self.save();
-        for answer in ordered {
-            // The caller may have gone away.
-            let _ = answer.send(match &saved {
-                Ok(checkpoint) => Ok(*checkpoint),
-                Err(error) => Err(error.again()),
-            });
-        }
-        match saved {
+        match self.save() {
             Err(error) if is_diverged(&error) => Err(error),
             _ => Ok(()),
         }
@@ -308,7 +325,8 @@ impl Session {
                 tracing::error!(%error, "could not save the model; its text stays in the log");
                 let problem = format!("could not save the model: {}", error.without_path());
                 self.service.lifecycle.set_problem(Task::Save, Some(problem));
-                self.checkpoint_at = now + every.min(CHECKPOINT_PAUSE);
+                let pause = if is_diverged(&error) { Duration::ZERO } else { every.min(CHECKPOINT_PAUSE) };
+                self.checkpoint_at = now + pause;
                 self.report();
                 Err(error)
             }

@@ -21,6 +21,7 @@ impl Route {
         let (kind, body) = match self.path.as_str() {
             "/v1/text" => ("text/plain", "a line\n"),
             "/v1/snapshots" => ("application/json", r#"{"name": "monday"}"#),
+            "/v1/rollback" => ("application/json", r#"{"snapshot": "monday"}"#),
             "/v1/controls" => ("application/json", r#"{"controls": [{"block": {"word": "king"}}]}"#),
             _ => ("application/json", "{}"),
         };

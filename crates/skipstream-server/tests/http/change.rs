@@ -8,6 +8,7 @@ use skipstream::{Embeddings, Progress, Totals};
 use skipstream_server::{Published, Seen};
 
 use crate::client::{Answer, Client, request};
+use crate::real::Real;
 
 async fn delete(client: &Client, path: &str) -> Answer {
     client.send(request(Method::DELETE, path, Body::empty())).await
@@ -41,7 +42,7 @@ async fn a_snapshot_is_kept_listed_and_deleted() {
     assert_eq!(kept.status.as_u16(), 201);
     let info = json!({
         "name": "before-launch", "time": "2026-11-15T20:00:00Z", "seq": 7, "vocabulary": 6, "words": 200,
-        "pinned": true
+        "pinned": true, "state": false
     });
     assert_eq!(kept.json(), info);
     assert_eq!(client.get("/v1/snapshots").await.good(), json!({"snapshots": [info]}));
@@ -55,6 +56,24 @@ async fn a_snapshot_is_kept_listed_and_deleted() {
         "no snapshot",
     );
     assert_eq!(client.get("/v1/snapshots").await.good(), json!({"snapshots": []}));
+}
+
+#[test]
+fn the_service_returns_to_a_snapshot_with_a_state() {
+    let real = Real::with_words(40, |_| {});
+    let post = |path: &str, body: &str| real.send("POST", path, "application/json", body);
+    let kept = post("/v1/snapshots", r#"{"name": "before", "state": true}"#);
+    assert_eq!(kept.status, 201);
+    assert_eq!(post("/v1/snapshots", r#"{"name": "before", "state": true}"#).status, 409);
+    real.send("POST", "/v1/text?wait=learned", "text/plain", "spam spam\n").rest();
+    assert_eq!(real.get("/v1/words/spam").status, 200);
+    assert_eq!(post("/v1/rollback", r#"{"snapshot": "never"}"#).status, 404);
+    let back = post("/v1/rollback", r#"{"snapshot": "before"}"#).rest();
+    assert_eq!(back.trim_end(), r#"{"snapshot":"before","learned":2,"seq":3}"#);
+    assert_eq!(real.get("/v1/words/spam").status, 404);
+    assert_eq!(real.get("/v1/words/w7").status, 200);
+    let next = real.send("POST", "/v1/text?wait=learned", "text/plain", "more text\n").rest();
+    assert!(next.contains(r#""learned":true"#), "{next}");
 }
 
 #[tokio::test]

@@ -110,6 +110,40 @@ fn a_snapshot_that_is_unreadable_for_a_while_stays() {
 }
 
 #[test]
+fn a_forgotten_word_leaves_every_snapshot_and_unreadable_ones_are_deleted() {
+    let folder = TempDir::new().unwrap();
+    let published = published(1, &[("tea", 5, [1.0, 0.5]), ("milk", 4, [0.5, 1.0])]);
+    let snapshots = SnapshotStore::open(folder.path());
+    for name in ["good", "unlisted", "damaged", "damaged-and-unlisted"] {
+        snapshots.save(&published, Some(SnapshotName::new(name).unwrap()), 9).unwrap();
+    }
+    let file = |name: &str| folder.path().join("snapshots").join(name);
+    fs::write(file("unlisted.json"), "{\"version\": 7}").unwrap();
+    for name in ["damaged", "damaged-and-unlisted"] {
+        fs::write(file(name).with_extension("safetensors"), "tea").unwrap();
+    }
+    fs::write(file("damaged-and-unlisted.json"), "{\"version\": 7}").unwrap();
+    let snapshots = SnapshotStore::open(folder.path());
+    snapshots.forget(&["tea".to_owned()]).unwrap();
+    assert_eq!(names(&snapshots), ["good"]);
+    let mut files: Vec<_> = fs::read_dir(file(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(files, ["good.json", "good.safetensors", "unlisted.json", "unlisted.safetensors"]);
+    for name in ["good", "unlisted"] {
+        let vectors = Embeddings::open(file(name).with_extension("safetensors"), Vectors::default()).unwrap();
+        assert!(vectors.words().eq(["milk"]));
+    }
+
+    // What cannot be read now may hold the word: nothing is called forgotten.
+    fs::rename(file(""), folder.path().join("away")).unwrap();
+    fs::write(folder.path().join("snapshots"), "").unwrap();
+    assert!(snapshots.forget(&["milk".to_owned()]).is_err());
+}
+
+#[test]
 fn files_left_by_a_killed_process_are_removed() {
     let folder = TempDir::new().unwrap();
     let snapshots = SnapshotStore::open(folder.path());
@@ -149,6 +183,7 @@ fn hourly(n: i64) -> Vec<SnapshotInfo> {
         vocabulary: 0,
         words: 0,
         pinned: false,
+        state: false,
     };
     (0..n).map(info).collect()
 }
