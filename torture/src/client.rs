@@ -95,6 +95,26 @@ impl Client {
         Ok((answer.status().as_u16(), answer.body_mut().read_to_string()?))
     }
 
+    /// Sends a request without a key until it succeeds, whatever happens to the service. It may have an effect more than once.
+    pub fn post_until_done(&self, path: &str, kind: &str, body: &str) -> Result<()> {
+        let start = Instant::now();
+        while start.elapsed() < self.patience {
+            let Some(address) = self.address.wait() else { continue };
+            let Ok(mut answered) =
+                self.agent.post(format!("http://{address}{path}")).content_type(kind).send(body)
+            else {
+                thread::sleep(Duration::from_millis(2));
+                continue;
+            };
+            match answered.status().as_u16() {
+                200 => return Ok(()),
+                429 | 503 | 507 => thread::sleep(Duration::from_millis(20)),
+                status => bail!("{path}: {status}: {}", answered.body_mut().read_to_string()?),
+            }
+        }
+        bail!("{path} did not succeed in {} s", self.patience.as_secs())
+    }
+
     /// Sends a request until it is acknowledged, whatever happens to the service.
     fn send(&self, markers: &[String], key: &str, wait: &str) -> Result<Sent> {
         let body: String = markers.iter().map(|marker| line(marker)).collect();

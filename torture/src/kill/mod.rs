@@ -1,5 +1,6 @@
 //! SIGKILL at every file call in turn, and at random moments.
 
+mod controls;
 mod serve;
 mod train;
 
@@ -19,5 +20,6 @@ pub fn run(torture: &Torture, options: &Options, report: &mut Report) -> Result<
     let random = options.random.unwrap_or(if torture.short { 5 } else { 250 });
     train::run(torture, random, report)?;
     serve::run(torture, random, report);
+    controls::run(torture, random, report);
     Ok(())
 }

@@ -92,7 +92,7 @@ fn end(torture: &Torture, serving: Serving, address: &Address) -> Result<Vec<u8>
 }
 
 /// Some services are killed at a file call, some before they listen, some while they end.
-fn kill_once(
+pub fn kill_once(
     torture: &Torture,
     shim: &Shim,
     data: &std::path::Path,
