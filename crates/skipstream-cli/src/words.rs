@@ -1,5 +1,6 @@
 //! `skipstream words`.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -92,7 +93,7 @@ struct Words {
     /// Words, as they are in the text; the model's text settings (such as lower case) apply
     #[arg(value_name = "WORD", required_unless_present = "file")]
     words: Vec<String>,
-    /// File with more words, one per line; can be repeated
+    /// File with more words, one per line, or - for standard input; can be repeated
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
     /// Print what was done as JSON
@@ -102,25 +103,29 @@ struct Words {
 
 /// Carries out the controls and saves the model, in one step.
 pub fn run(args: WordsArgs) -> Result<Ending> {
-    let (words, verb, control): (Words, &str, Box<dyn Fn(String) -> Control>) = match args.action {
+    let (words, verb, control): (Words, Cow<'_, str>, Box<dyn Fn(String) -> Control>) = match args.action {
         Action::List { model, json } => return list(&model, json),
-        Action::Pin(words) => (words, "pinned", Box::new(|word| Control::Pin { word })),
-        Action::Unpin(words) => (words, "unpinned", Box::new(|word| Control::Unpin { word })),
-        Action::Block(words) => (words, "blocked", Box::new(|word| Control::Block { word })),
-        Action::Unblock(words) => (words, "unblocked", Box::new(|word| Control::Unblock { word })),
+        Action::Pin(words) => (words, "pinned".into(), Box::new(|word| Control::Pin { word })),
+        Action::Unpin(words) => (words, "unpinned".into(), Box::new(|word| Control::Unpin { word })),
+        Action::Block(words) => (words, "blocked".into(), Box::new(|word| Control::Block { word })),
+        Action::Unblock(words) => (words, "unblocked".into(), Box::new(|word| Control::Unblock { word })),
         Action::Merge { words, into } => {
-            (words, "merged", Box::new(move |word| Control::Merge { word, into: into.clone() }))
+            let verb = format!("merged into {into}");
+            (words, verb.into(), Box::new(move |word| Control::Merge { word, into: into.clone() }))
         }
-        Action::Unmerge(words) => (words, "unmerged", Box::new(|word| Control::Unmerge { word })),
+        Action::Unmerge(words) => (words, "unmerged".into(), Box::new(|word| Control::Unmerge { word })),
         Action::Forget { words, keep_out } => {
-            (words, "forgotten", Box::new(move |word| Control::Forget { word, keep_out }))
+            (words, "forgotten".into(), Box::new(move |word| Control::Forget { word, keep_out }))
         }
     };
     let Words { model, words, file, json } = words;
     let model = if model.is_symlink() { model.canonicalize().unwrap_or(model) } else { model };
     let mut words = words;
     for file in &file {
-        words.extend(read(file)?);
+        words.extend(match file.to_str() {
+            Some("-") => parse(&io::read_to_string(io::stdin()).context("standard input")?, file)?,
+            _ => read(file)?,
+        });
     }
     let controls: Vec<Control> = words.into_iter().map(control).collect();
     let forgets = controls.iter().any(|control| matches!(control, Control::Forget { .. }));
@@ -143,7 +148,7 @@ pub fn run(args: WordsArgs) -> Result<Ending> {
         return Ok(Ending::Done);
     }
     for (control, one) in controls.iter().zip(&report) {
-        note(told(control.word(), one, verb));
+        note(told(control.word(), one, &verb));
     }
     if let Some(previous) = previous {
         note(format_args!("deleted {}, which may have the words too", previous.display()));
@@ -154,6 +159,10 @@ pub fn run(args: WordsArgs) -> Result<Ending> {
 /// The words of a file, one per line. Empty lines do not count.
 pub fn read(path: &Path) -> Result<Vec<String>> {
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    parse(&text, path)
+}
+
+fn parse(text: &str, path: &Path) -> Result<Vec<String>> {
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     let words: Vec<String> = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
     if words.is_empty() {
@@ -204,6 +213,9 @@ fn list(model: &Path, json: bool) -> Result<Ending> {
     if json {
         print_json(&training.controls)?;
         return Ok(Ending::Done);
+    }
+    if training.controls.is_empty() {
+        note("no word is under control");
     }
     print(&text(&training.controls))?;
     Ok(Ending::Done)

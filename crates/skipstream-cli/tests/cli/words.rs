@@ -34,7 +34,7 @@ fn controls_are_listed_and_inspected_and_hold_for_later_text() {
     );
     assert_eq!(
         words(&desk, &["merge", "jdoe", "--into", "john"]),
-        "jdoe: merged, and removed from the model (count 1)\n"
+        "jdoe: merged into john, and removed from the model (count 1)\n"
     );
     let json = words(&desk, &["pin", "cocoa", "tea", "--json"]);
     assert_eq!(
@@ -53,6 +53,9 @@ fn controls_are_listed_and_inspected_and_hold_for_later_text() {
         words(&desk, &undo);
     }
     assert_eq!(words(&desk, &["list"]), "blocked\tof\n");
+    let answer = desk.run_with("of\n", &["words", "unblock", "--model", "m", "--file", "-"]);
+    assert_eq!((answer.code, &*answer.err), (Some(0), "of: unblocked\n"), "{answer:?}");
+    assert_eq!(words(&desk, &["list"]), "no word is under control\n");
 }
 
 #[test]
