@@ -3,7 +3,7 @@
 import { queryString } from "./route.js";
 
 /** @typedef {{ word: string, similarity: number, count?: number, first_seen?: string | null }} Neighbor */
-/** @typedef {{ name: string, time: string, seq: number, vocabulary: number }} Snapshot */
+/** @typedef {{ name: string, time: string, seq: number, vocabulary: number, state: boolean }} Snapshot */
 
 const tokenKey = "skipstream-token";
 let token = storedToken();

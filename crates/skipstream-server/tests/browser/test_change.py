@@ -1,5 +1,7 @@
 """The timeline of a word, emerging words, movers, snapshots, watched words, analogies."""
 
+from collections.abc import Callable
+
 from planted import TOPICS
 from playwright.sync_api import Page, expect
 from service import Service
@@ -46,6 +48,26 @@ def test_a_snapshot_is_saved_and_deleted(page: Page) -> None:
     expect(row).to_contain_text("Confirm delete")
     row.get_by_role("button").click()
     expect(row).to_have_count(0)
+
+
+def test_the_service_returns_to_a_snapshot(fresh: Callable[..., Service], open_page: Callable[..., Page]) -> None:
+    service = fresh()
+    service.learn("tea with milk\n" * 40)
+    page = open_page(service.address + "#/change")
+    page.get_by_label("Save a snapshot as").fill("before")
+    page.get_by_label("with its state, to return to it").check()
+    page.get_by_role("button", name="Save").click()
+    row = page.locator("tr", has_text="before")
+    button = row.get_by_role("button", name="Return to the snapshot before")
+    expect(button).to_be_visible()
+    service.learn("spam spam spam\n" * 40)
+    button.click()
+    expect(button).to_have_text("Confirm return")
+    expect(button).to_have_attribute("title", "Return to the snapshot before, and skip all text after line 40")
+    with page.expect_response("**/v1/rollback") as answered:
+        button.click()
+    assert answered.value.json() == {"snapshot": "before", "learned": 40, "seq": 80}
+    assert service.ask("/v1/stats")["vocabulary"] == 3
 
 
 def test_a_word_is_watched_and_no_longer(page: Page, service: Service) -> None:

@@ -71,6 +71,7 @@ export function change({ root, query, signal }) {
     load();
   });
   live.on("kept", loadSnapshots, signal);
+  live.on("rolled_back", load, signal);
   live.on("drift", loadWatched, signal);
   load();
   loadSnapshots();
@@ -180,38 +181,55 @@ function snapshotTable(snapshots, reload, signal) {
       h("td", { title: exact(one.time) }, isNamed(one) ? [one.name, h("span.soft", `, ${time}`)] : time),
       h("td.number.soft", number(one.vocabulary)),
       h("td.number.soft.wide", number(one.seq)),
-      h("td.number", deleteButton(one.name, reload, signal)),
+      h("td.number", one.state && returnButton(one, reload, signal), deleteButton(one.name, reload, signal)),
     );
   });
   return table(
     {},
-    [th("When"), th("Words", "number"), th("Line", "number wide"), th(h("span.unseen", "Delete"))],
+    [th("When"), th("Words", "number"), th("Line", "number wide"), th(h("span.unseen", "Actions"))],
     rows,
   );
 }
 
-/**
- * A button that has to be pressed twice, because deleting cannot be undone.
- * @param {string} name
- * @param {() => void} reload
- * @param {AbortSignal} signal
- */
+/** @param {string} name @param {() => void} reload @param {AbortSignal} signal */
 function deleteButton(name, reload, signal) {
-  const button = h("button.quiet", { type: "button", "aria-label": `Delete the snapshot ${name}` }, "Delete");
+  return carefulButton("Delete", "Confirm delete", `Delete the snapshot ${name}`, async () => {
+    await ask(`/v1/snapshots/${encodeURIComponent(name)}`, { method: "DELETE", signal });
+    reload();
+  });
+}
+
+/** @param {Snapshot} snapshot @param {() => void} reload @param {AbortSignal} signal */
+function returnButton({ name, seq }, reload, signal) {
+  const label = `Return to the snapshot ${name}, and skip all text after line ${number(seq)}`;
+  return carefulButton("Return", "Confirm return", label, async () => {
+    await ask("/v1/rollback", { method: "POST", json: { snapshot: name }, signal });
+    reload();
+  });
+}
+
+/**
+ * A button that has to be pressed twice, because what it does cannot be undone.
+ * @param {string} text
+ * @param {string} sure
+ * @param {string} label
+ * @param {() => Promise<void>} act
+ */
+function carefulButton(text, sure, label, act) {
+  const button = h("button.quiet", { type: "button", "aria-label": label, title: label }, text);
   let isSure = false;
   button.addEventListener("blur", () => {
     isSure = false;
-    button.textContent = "Delete";
+    button.textContent = text;
   });
   button.addEventListener("click", async () => {
     if (!isSure) {
       isSure = true;
-      button.textContent = "Confirm delete";
+      button.textContent = sure;
       return;
     }
     try {
-      await ask(`/v1/snapshots/${encodeURIComponent(name)}`, { method: "DELETE", signal });
-      reload();
+      await act();
     } catch (error) {
       button.textContent = explain(error);
     }
@@ -230,11 +248,12 @@ function saveForm(signal) {
     autocapitalize: "none",
     spellcheck: "false",
   });
+  const state = h("input", { type: "checkbox" });
   const out = h("div", { role: "status" });
   const onsubmit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     try {
-      await ask("/v1/snapshots", { method: "POST", json: { name: name.value }, signal });
+      await ask("/v1/snapshots", { method: "POST", json: { name: name.value, state: state.checked }, signal });
       replace(out, h("p.note.good", `Saved as ${name.value}.`));
       name.value = "";
       live.dispatchEvent(new CustomEvent("kept"));
@@ -246,6 +265,7 @@ function saveForm(signal) {
     "form.keep",
     { onsubmit },
     h("label", "Save a snapshot as", name),
+    h("div.choices", h("label", state, "with its state, to return to it")),
     h("button", { type: "submit" }, "Save"),
   );
   return [form, out];
