@@ -40,6 +40,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// | `arrived` | words reached the default minimum count | `words` (at most 50), `n`, `returned` (how many had left before) |
 /// | `evicted` | such words left the vocabulary | `words` (at most 50), `n` |
 /// | `kept` | a snapshot was saved | as in `/v1/snapshots` |
+/// | `rolled_back` | the service returned to a snapshot | as in `/v1/rollback` |
 /// | `drift` | a watched word moved more than chance explains | `since`, and the word as in `/v1/movers` |
 /// | `problem` | something failed and will be retried | `message` |
 /// | `missed` | events were skipped | `n`, or null if unknown |
