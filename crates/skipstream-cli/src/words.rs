@@ -103,7 +103,8 @@ struct Words {
 
 /// Carries out the controls and saves the model, in one step.
 pub fn run(args: WordsArgs) -> Result<Ending> {
-    let (words, verb, control): (Words, Cow<'_, str>, Box<dyn Fn(String) -> Control>) = match args.action {
+    type Make = Box<dyn Fn(String) -> Control>;
+    let (words, verb, control): (Words, Cow<'_, str>, Make) = match args.action {
         Action::List { model, json } => return list(&model, json),
         Action::Pin(words) => (words, "pinned".into(), Box::new(|word| Control::Pin { word })),
         Action::Unpin(words) => (words, "unpinned".into(), Box::new(|word| Control::Unpin { word })),
