@@ -307,8 +307,10 @@ impl Pages {
         let (send, place, deadline) = (&self.send, &self.place, self.deadline);
         self.runtime.block_on(async {
             tokio::select! {
-                sent = send.send(piece) => sent.map_err(|_| io::ErrorKind::BrokenPipe.into()),
+                // The timer last: to ask it after the service has stopped is a panic.
+                biased;
                 () = place.needed() => Err(io::Error::other("it gave way to another")),
+                sent = send.send(piece) => sent.map_err(|_| io::ErrorKind::BrokenPipe.into()),
                 () = sleep_until(deadline) => Err(io::ErrorKind::TimedOut.into()),
             }
         })?;
