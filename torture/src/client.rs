@@ -167,7 +167,7 @@ pub fn filler(line: usize) -> String {
 }
 
 /// A line that begins with its marker. All else in it follows from the marker, so that it can be sent again by others.
-fn line(marker: &str) -> String {
+pub fn line(marker: &str) -> String {
     let mut random =
         Random::new(marker.bytes().fold(7, |hash: u64, byte| hash.wrapping_mul(31) + u64::from(byte)), 0);
     let time = 1_700_000_000 + random.below(1_000_000);

@@ -4,6 +4,7 @@
 //! `--short` is the version for CI.
 
 mod abuse;
+mod brokers;
 mod client;
 mod corruption;
 mod disk;
@@ -52,6 +53,8 @@ struct Arguments {
 enum Attack {
     /// Kill `train` and `serve` at every file call and at random moments: nothing is lost
     Kill(kill::Options),
+    /// Kill `serve` and the broker that it reads, NATS or Kafka: every message is learned exactly once
+    Brokers(brokers::Options),
     /// Lose power at every moment: nothing acknowledged is lost
     Power(power::Options),
     /// Break the disk at every file call: the old model stays whole, the service stays up
@@ -88,6 +91,7 @@ fn main() -> Result<()> {
     let mut report = Report::default();
     match &arguments.attack {
         Attack::Kill(options) => kill::run(&torture, options, &mut report),
+        Attack::Brokers(options) => brokers::run(&torture, options, &mut report),
         Attack::Power(options) => power::run(&torture, options, &mut report),
         Attack::Disk(options) => disk::run(&torture, options, &mut report),
         Attack::Corruption(options) => corruption::run(&torture, options, &mut report),

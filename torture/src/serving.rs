@@ -47,6 +47,10 @@ pub struct Serving {
 }
 
 impl Serving {
+    /// The settings of its model.
+    pub const MODEL: &str = "--max-vocabulary 1000000 --batch-words 400 --replay-words 2000 --threads 2 --max-sentence-words 10 \
+                             --dimensions 4";
+
     /// A command in which something is learned, published or saved all the time: batches have 200 new words.
     pub fn command(torture: &Torture, data: &Path) -> Command {
         let mut command = torture.program.command("serve --data");
@@ -54,10 +58,7 @@ impl Serving {
         command.args(
             "--listen 127.0.0.1:0 --publish-every 50ms --checkpoint-every 30ms --drain-time 0s".split(' '),
         );
-        command.args("--max-vocabulary 1000000 --batch-words 400 --replay-words 2000".split(' '));
-        command
-            .args("--threads 2 --max-sentence-words 10 --dimensions".split(' '))
-            .arg(DIMENSIONS.to_string());
+        command.args(Serving::MODEL.split(' '));
         command
     }
 

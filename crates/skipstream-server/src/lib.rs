@@ -1,6 +1,6 @@
 //! The service behind `skipstream serve`: learns word vectors from text and answers queries at the same time.
 //!
-//! Text arrives over HTTP (`http/text`) or from followed files and commands (`sources`), is written to a log on disk
+//! Text arrives over HTTP (`http/text`) or from files, commands and brokers (`sources`), is written to a log on disk
 //! (`log`), and is learned by one thread (`learn`), which regularly publishes a version of the vectors (`published`).
 //! Queries read the last published version (`search`, `http`) and never wait for training. Snapshots of published versions
 //! show what changed over time (`change`, `monitor`), and events report what happens (`events`).
@@ -8,6 +8,8 @@
 //! The modules below are in reading order.
 
 mod auth;
+#[cfg(feature = "brokers")]
+mod broker_url;
 mod error;
 mod lifecycle;
 mod places;
@@ -19,6 +21,7 @@ mod log;
 mod published;
 mod requests;
 mod samples;
+mod source_status;
 mod status;
 
 mod events;

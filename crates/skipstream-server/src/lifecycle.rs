@@ -120,6 +120,8 @@ impl Lifecycle {
                 #[cfg(not(test))]
                 run().await;
             });
+            // Does not wait for what blocks, such as the name of a host that is looked up.
+            runtime.shutdown_background();
         })
     }
 

@@ -16,6 +16,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::service::Service;
+use crate::source_status::SourceState;
 
 /// Counters since the service started. Gauges are read when the metrics are requested.
 #[derive(Debug)]
@@ -57,6 +58,11 @@ pub struct WorkCount {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Lane {
     lane: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Source {
+    source: String,
 }
 
 /// Requests that were answered. The sums wrap, and differences of them do not notice: the requests of all clients may take
@@ -127,6 +133,7 @@ impl Metrics {
         );
         register(&mut registry, service, self.uptime());
         register_work(&mut registry, work);
+        register_sources(&mut registry, service);
         let mut text = String::new();
         encode(&mut text, &registry)?;
         Ok(text)
@@ -188,6 +195,31 @@ fn register_work(registry: &mut Registry, work: &[WorkCount]) {
         "Requests whose work stopped early, because nobody waited",
         cancelled,
     );
+}
+
+fn register_sources(registry: &mut Registry, service: &Service) {
+    let sources = service.sources.list();
+    if sources.is_empty() {
+        return;
+    }
+    let (up, lag) = (Family::<Source, Gauge>::default(), Family::<Source, Gauge>::default());
+    let counters = [(); 3].map(|()| Family::<Source, Counter>::default());
+    for status in sources {
+        let source = Source { source: status.url };
+        up.get_or_create(&source).set((status.state == SourceState::Reading).into());
+        if let Some(messages) = status.lag {
+            lag.get_or_create(&source).set(messages as i64);
+        }
+        for (counter, value) in counters.iter().zip([status.messages, status.invalid, status.lost]) {
+            counter.get_or_create(&source).inc_by(value);
+        }
+    }
+    let [messages, invalid, lost] = counters;
+    registry.register("source_up", "1 if a broker is being read, 0 if it is away or has lost messages", up);
+    registry.register("source_lag_messages", "Messages of a broker that are not logged yet", lag);
+    registry.register("source_messages", "Messages of a broker that were logged", messages);
+    registry.register("source_invalid_messages", "Messages of a broker that were skipped", invalid);
+    registry.register("source_lost_messages", "Messages that a broker deleted before they were read", lost);
 }
 
 /// The method, if known: otherwise clients could create any number of labels.

@@ -59,6 +59,7 @@ impl Server {
         raise_file_limit(settings.max_connections);
         auth::check(&settings)?;
         search::check(settings.index)?;
+        sources::check(&settings)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let listener = TcpListener::bind(settings.listen)
             .with_context(|| format!("cannot listen on {}", settings.listen))?;

@@ -19,6 +19,7 @@ use crate::requests::{LearnerRequest, LearnerRequests};
 use crate::samples::{Samples, free_bytes};
 use crate::search::SearchQueue;
 use crate::settings::ServeSettings;
+use crate::source_status::Sources;
 use crate::status::{Checkpoint, RolledBack, Status};
 
 /// With less space than this on the disk, text may be refused at any moment.
@@ -49,6 +50,8 @@ pub struct Service {
     pub(crate) forgotten: Mutex<Vec<String>>,
     /// The state of training.
     pub status: ArcSwap<Status>,
+    /// The state of each broker that is read.
+    pub sources: Sources,
     /// Measurements over time.
     pub samples: Samples,
     pub(crate) metrics: Metrics,
@@ -86,6 +89,7 @@ impl Service {
             controls: ArcSwap::default(),
             forgotten: Mutex::default(),
             status: ArcSwap::default(),
+            sources: Sources::default(),
             samples: Samples::default(),
             metrics: Metrics::default(),
             lifecycle,

@@ -36,6 +36,10 @@ pub(crate) const SHORT_BYTES: usize = 64 << 10;
 /// Memory in bytes for all long JSON bodies and answers.
 pub(crate) const LONG_BYTES: usize = 128 << 20;
 
+/// Memory in bytes for each broker that is read: a few megabytes are requested at a time, and grow when they are decompressed. (A
+/// broker that allows larger messages needs more.)
+pub(crate) const SOURCE_BYTES: u64 = 32 << 20;
+
 /// Settings of the service. Those of the model are [`skipstream::Config`].
 #[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -61,6 +65,10 @@ pub struct ServeSettings {
     #[arg(long, value_name = "COMMAND")]
     #[serde(skip_serializing)]
     pub exec: Vec<String>,
+    /// Learn the messages of NATS JetStream or Kafka: nats://HOST/STREAM, kafka://HOST/TOPIC; can be repeated
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing)]
+    pub source: Vec<String>,
     /// Vectors to publish.
     #[arg(long, value_name = "WHICH", value_parser = vectors(), help = format!(
         "Vectors to publish: target, context, their sum, or both joined, twice as long [default: {}]", Vectors::DEFAULT
@@ -194,6 +202,7 @@ impl Default for ServeSettings {
             tokens: None,
             follow: Vec::new(),
             exec: Vec::new(),
+            source: Vec::new(),
             vectors: Vectors::default(),
             publish_every: Duration::from_secs(2),
             checkpoint_every: Duration::from_secs(60),

@@ -1,5 +1,6 @@
 //! The log on standard error.
 
+use std::env;
 use std::io::{self, IsTerminal};
 
 use skipstream_server::LogFormat;
@@ -10,10 +11,12 @@ use tracing_subscriber::filter::LevelFilter;
 pub fn begin(format: Option<LogFormat>) {
     let at_terminal = io::stderr().is_terminal();
     let format = format.unwrap_or(if at_terminal { LogFormat::Text } else { LogFormat::Json });
-    let filter = EnvFilter::builder()
-        .with_default_directive(LevelFilter::INFO.into())
-        .with_env_var("SKIPSTREAM_LOG")
-        .from_env_lossy();
+    let filter = EnvFilter::builder().with_default_directive(LevelFilter::INFO.into());
+    // The service says itself what happens to a broker; its client would repeat that with each attempt.
+    let filter = match env::var("SKIPSTREAM_LOG") {
+        Ok(directives) => filter.parse_lossy(directives),
+        Err(_) => filter.parse_lossy("info,async_nats=off,rskafka=off"),
+    };
     // If standard error is closed or full, the service goes on without logging.
     let log = tracing_subscriber::fmt().log_internal_errors(false);
     let log = log.with_env_filter(filter).with_writer(io::stderr).with_target(false);

@@ -39,6 +39,8 @@ use tower_http::cors::CorsLayer;
 pub(crate) use body_end::on_body_end;
 pub use error::ApiError;
 pub(crate) use gate::Spare;
+#[cfg(feature = "brokers")]
+pub(crate) use text::{Decoder, Kind, Problem, read_message};
 
 use crate::service::Service;
 use document::Document;

@@ -19,6 +19,7 @@ use crate::published::{PublishedInfo, Seq};
 use crate::samples::Sample;
 use crate::service::Service;
 use crate::settings::ServeSettings;
+use crate::source_status::{SourceState, SourceStatus};
 use crate::status::Checkpoint;
 
 /// The state of the service
@@ -62,6 +63,8 @@ pub struct Progress {
     checkpoint: Option<Checkpoint>,
     /// Why training is impaired; null if it is not
     problem: Option<String>,
+    /// The message brokers that are read
+    sources: Vec<SourceStatus>,
 }
 
 /// Text that waits to be learned
@@ -105,6 +108,7 @@ impl Progress {
             learned: published.seq,
             checkpoint: status.checkpoint,
             problem: service.problem(),
+            sources: service.sources.list(),
         }
     }
 }
@@ -217,6 +221,9 @@ pub async fn healthz() -> &'static str {
 }
 
 /// Readiness: the service learns, stores text and is not shutting down
+///
+/// A message broker that is away does not make the service unready: it answers queries and accepts text from others. The
+/// response has a line for each broker that is not being read.
 #[utoipa::path(
     get, path = "/readyz", tag = "operations",
     responses(
@@ -225,9 +232,16 @@ pub async fn healthz() -> &'static str {
         (status = 507, description = "The disk is full")
     )
 )]
-pub async fn readyz(State(service): State<Arc<Service>>) -> Result<&'static str, ApiError> {
+pub async fn readyz(State(service): State<Arc<Service>>) -> Result<String, ApiError> {
     service.check()?;
-    Ok("ok\n")
+    let mut answer = "ok\n".to_owned();
+    for (source, number) in service.sources.list().iter().zip(1..) {
+        // Without the URL: anyone may ask.
+        if source.state != SourceState::Reading {
+            answer.push_str(&format!("source {number} is {}\n", source.state.name()));
+        }
+    }
+    Ok(answer)
 }
 
 /// Prometheus metrics

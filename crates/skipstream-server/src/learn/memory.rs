@@ -7,7 +7,7 @@ use crate::log::Chunk;
 use crate::server::{BUFFER_BYTES, SPARE};
 use crate::settings::{
     DOWNLOADED_VERSIONS, HEAVY_REQUESTS, LONG_BYTES, MAX_TEXTS, MEMORY_PER_JSON_BYTE, SHORT_BYTES,
-    ServeSettings,
+    SOURCE_BYTES, ServeSettings,
 };
 
 /// The maximum number of bytes that a service uses, whatever is sent to it. `model` is the bound of its trainer.
@@ -32,11 +32,13 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
     let connections = ((settings.max_connections + SPARE) * (2 * BUFFER_BYTES + SHORT_BYTES)) as u64;
     // Waiting requests and those in one transaction; the caches of three connections.
     let log = 32 * chunk + (8 << 20) + chunk + 3 * (4 << 20);
+    // What the sources have fetched.
+    let sources = settings.source.len() as u64 * SOURCE_BYTES;
     // The trainer, and the fork, which is never saved.
     let trainers = 2 * model.total() - model.saving - model.program;
     // The published version, an earlier one that is still read, and the next one; those of downloads and heavy requests.
     let versions = (3 + DOWNLOADED_VERSIONS + HEAVY_REQUESTS) as u64;
-    trainers + versions * published + queued + times + log + texts + questions + connections
+    trainers + versions * published + queued + times + log + texts + questions + connections + sources
 }
 
 #[cfg(test)]

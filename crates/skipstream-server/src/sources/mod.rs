@@ -1,12 +1,14 @@
-//! Followed files and the output of commands, into the log.
+//! Followed files, the output of commands and the messages of brokers, into the log.
 //!
 //! `follow.rs` logs what the engine's [`Tail`](skipstream::corpus::Tail) reads. The position is written to the log together
 //! with the lines, in one transaction, so a crash neither loses a line nor logs one twice. The output of a command
 //! (`exec.rs`) cannot be read again: what was read but not yet logged is lost in a crash. `lines.rs` splits bytes into
-//! chunks of lines for both.
+//! chunks of lines for both. `broker/` reads NATS and Kafka, and commits its position like that of a file.
 //!
 //! Sources wait while the queue or the disk is full.
 
+#[cfg(feature = "brokers")]
+mod broker;
 mod exec;
 mod follow;
 mod lines;
@@ -18,6 +20,7 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::log::{Chunk, SourcePosition};
 use crate::service::Service;
+use crate::settings::ServeSettings;
 
 /// How long a source without new text waits before it looks again.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -25,8 +28,21 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How long a source waits after an error before it tries again.
 const LONG_PAUSE: Duration = Duration::from_secs(1);
 
-/// Starts a thread for each file and command of the settings. They end when the service stops. A file that cannot be read
-/// now is retried.
+/// Checks the URLs of brokers before anything is opened.
+pub fn check(settings: &ServeSettings) -> Result<()> {
+    #[cfg(feature = "brokers")]
+    return broker::check(&settings.source);
+    #[cfg(not(feature = "brokers"))]
+    if settings.source.is_empty() {
+        Ok(())
+    } else {
+        let reason = "--source needs a program that was built with the cargo feature `brokers`";
+        Err(Error::Setting(reason.to_owned()))
+    }
+}
+
+/// Starts a thread for each file, command and broker of the settings. They end when the service stops. A file or broker that
+/// cannot be read now is retried.
 pub fn start(service: &Arc<Service>) -> Result<Vec<JoinHandle<()>>> {
     let lifecycle = &service.lifecycle;
     let files = service.settings.follow.iter().zip(1..).map(|(path, number)| {
@@ -38,7 +54,13 @@ pub fn start(service: &Arc<Service>) -> Result<Vec<JoinHandle<()>>> {
         let run = || async move { exec::run(&service, &command).await };
         lifecycle.spawn_async(&format!("exec-{number}"), run)
     });
-    files.chain(commands).collect()
+    let threads = files.chain(commands);
+    #[cfg(feature = "brokers")]
+    let threads = {
+        let brokers = service.settings.source.iter().zip(1..);
+        threads.chain(brokers.map(|(url, number)| broker::start(service, url, number)))
+    };
+    threads.collect()
 }
 
 /// Logs lines. Waits as long as it takes until they can be stored and learned, unless the service stops.

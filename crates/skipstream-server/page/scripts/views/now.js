@@ -94,6 +94,7 @@ function figures(signal, measured) {
   const vocabulary = figure("Vocabulary", usedVocabulary.root);
   const queue = figure("Queue", usedQueue.root);
   const lines = figure("Lines learned");
+  const sources = figure("Sources");
   const describe = (/** @type {unknown[]} */ rates) => `Words per second over the last ${rates.length} seconds`;
   const drawRate = sparkline(rateChart, { signal, describe });
   vocabulary.root.title = fullVocabulary;
@@ -111,8 +112,18 @@ function figures(signal, measured) {
     usedQueue.fill(stats.queue.bytes / stats.queue.limit_bytes, true);
     const published = stats.snapshot && `published ${ago(stats.snapshot.time)}`;
     lines.show(number(stats.learned), `of ${number(stats.logged)} logged`, published);
+    const brokers = stats.sources ?? [];
+    const reading = brokers.filter(({ state }) => state === "reading").length;
+    sources.root.hidden = brokers.length === 0;
+    sources.show(`${reading} of ${brokers.length} reading`, ...brokers.map(describeSource));
   }, signal);
-  return h("dl.figures", rate.root, loss.root, vocabulary.root, queue.root, lines.root, measured);
+  return h("dl.figures", rate.root, loss.root, vocabulary.root, queue.root, lines.root, sources.root, measured);
+}
+
+/** A broker that the service reads. @param {NonNullable<import("../live.js").Stats["sources"]>[number]} source */
+function describeSource({ url, state, problem, messages, lag }) {
+  if (problem) return `${url} is ${state}: ${problem}`;
+  return `${url}: ${many(messages, "message")}${lag ? `, ${short(lag)} behind` : ""}`;
 }
 
 /** What the service measures every few seconds: a chart over hours, and figures. @param {AbortSignal} signal */

@@ -28,8 +28,11 @@ use crate::log::IdempotencyKey;
 use crate::places::Place;
 use crate::published::Seq;
 use crate::service::Service;
-use decoder::Decoder;
-use record::Kind;
+pub(crate) use decoder::Decoder;
+pub(crate) use problem::Problem;
+pub(crate) use record::Kind;
+#[cfg(feature = "brokers")]
+pub(crate) use record::read_message;
 
 /// When to respond
 #[derive(Debug, Deserialize, IntoParams)]

@@ -4,9 +4,13 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 use serde::Deserialize;
+#[cfg(feature = "brokers")]
+use serde_json::Value;
 use skipstream::corpus::{InvalidUtf8, Sentence};
 
 use super::problem::Problem;
+#[cfg(feature = "brokers")]
+use crate::broker_url::MessageFields;
 use crate::http::extract::field;
 
 /// The text of a line, its time if it has one, and its weight.
@@ -77,17 +81,41 @@ fn read_record(number: u64, line: &[u8]) -> Result<Line<'_>, Problem> {
         return Ok((Cow::Borrowed(b""), None, 1.0));
     }
     let mut deserializer = serde_json::Deserializer::from_slice(line);
-    let record: Record<'_> = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let field = field(error.path());
-        let field = field.strip_prefix(", ").map_or_else(String::new, |field| format!("{field}: "));
-        problem(format!("{field}{}", without_line(error.inner())))
-    })?;
+    let record =
+        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| problem(in_field(error)))?;
     deserializer.end().map_err(|error| problem(without_line(&error)))?;
-    let time = record.time.map(|time| read_time(time).map_err(problem)).transpose()?;
+    into_line(record).map_err(problem)
+}
+
+/// A message of a broker: one JSON object, with the text in a field of this name, and perhaps a time and a weight.
+#[cfg(feature = "brokers")]
+pub fn read_message(message: &[u8], fields: &MessageFields) -> Result<Line<'static>, Problem> {
+    let problem = |reason: String| Problem::Record { line: 1, reason };
+    let object: Value = serde_json::from_slice(message).map_err(|error| problem(without_line(&error)))?;
+    let MessageFields { text, time, weight } = fields;
+    let optional = |name: &Option<String>| name.as_ref().and_then(|name| find(&object, name));
+    let text = find(&object, text).ok_or_else(|| problem(format!("there is no field `{text}`")))?;
+    let record = serde_json::json!({ "text": text, "time": optional(time), "weight": optional(weight) });
+    let record = serde_path_to_error::deserialize(&record).map_err(|error| problem(in_field(error)))?;
+    let (text, time, weight) = into_line(record).map_err(problem)?;
+    Ok((Cow::Owned(text.into_owned()), time, weight))
+}
+
+/// A field by its name, or by the names of the objects around it.
+#[cfg(feature = "brokers")]
+fn find<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    value.get(path).or_else(|| {
+        let (object, rest) = path.split_once('.')?;
+        find(value.get(object)?, rest)
+    })
+}
+
+fn into_line(record: Record<'_>) -> Result<Line<'_>, String> {
+    let time = record.time.map(read_time).transpose()?;
     let weight = record.weight.unwrap_or(1.0);
     let limit = Sentence::MAX_WEIGHT;
     if !(0.0..=f64::from(limit)).contains(&weight) {
-        return Err(problem(format!("the weight is {weight:?}; it must be from 0 to {limit}")));
+        return Err(format!("the weight is {weight:?}; it must be from 0 to {limit}"));
     }
     // The log separates lines by line feeds.
     let text = match record.text {
@@ -98,9 +126,19 @@ fn read_record(number: u64, line: &[u8]) -> Result<Line<'_>, Problem> {
     Ok((text, time, weight as f32))
 }
 
+/// The error with the field that it is about.
+fn in_field(error: serde_path_to_error::Error<serde_json::Error>) -> String {
+    let field = field(error.path());
+    let field = field.strip_prefix(", ").map_or_else(String::new, |field| format!("{field}: "));
+    format!("{field}{}", without_line(error.inner()))
+}
+
 /// The error with its column, without serde's line number.
 fn without_line(error: &serde_json::Error) -> String {
     let text = error.to_string();
+    if error.line() == 0 {
+        return text;
+    }
     let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
     format!("{reason} (column {})", error.column())
 }

@@ -1,0 +1,137 @@
+//! The loop that reads a broker, with a broker that follows a script. `cargo xtask torture brokers` kills real ones.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use tempfile::TempDir;
+
+use super::*;
+use crate::settings::ServeSettings;
+use crate::sources::tests::service;
+
+/// A broker with the messages 1 to 9, of which it may have deleted some. Its name says what happens.
+struct Scripted {
+    next: u64,
+}
+
+static ATTEMPTS: AtomicU64 = AtomicU64::new(0);
+
+impl Feed for Scripted {
+    type Position = u64;
+
+    async fn open(source: &SourceUrl, position: Option<u64>) -> Result<Scripted, Failure<u64>> {
+        let next = position.unwrap_or(1);
+        match source.stream.as_str() {
+            "away" if ATTEMPTS.fetch_add(1, Ordering::Relaxed) < 2 => Err(Failure::Away("gone".to_owned())),
+            "lossy" if next < 5 => {
+                Err(Failure::Lost { n: 5 - next, what: "four are lost".to_owned(), next: 5 })
+            }
+            "changed" if position.is_some() => Err(Failure::Changed("it is another".to_owned())),
+            _ => Ok(Scripted { next }),
+        }
+    }
+
+    async fn next(&mut self) -> Result<Batch, Failure<u64>> {
+        if self.next > 9 {
+            std::future::pending::<()>().await;
+        }
+        let offset = self.next;
+        self.next += 1;
+        // One is invalid.
+        let payload = if offset == 7 { "7".to_owned() } else { format!(r#"{{"text": "m{offset}"}}"#) };
+        let payload = Bytes::from(payload);
+        Ok(Batch {
+            messages: vec![Message { partition: None, offset, time: None, payload }],
+            lag: Some(9 - offset),
+        })
+    }
+
+    fn position(&self) -> &u64 {
+        &self.next
+    }
+}
+
+/// Reads until a condition holds, and returns the lines and the state of the source.
+async fn read(
+    data: &TempDir,
+    url: &str,
+    until: impl Fn(&Service, &SourceStatus) -> bool,
+) -> (String, SourceStatus) {
+    let service = service(ServeSettings { data: data.path().to_owned(), ..ServeSettings::default() });
+    let reader = Reader::new(service.clone(), SourceUrl::parse(url).unwrap());
+    let reached = async {
+        while !until(&service, &service.sources.list()[0]) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        service.stop();
+    };
+    tokio::join!(reader.run::<Scripted>(), reached);
+    let mut lines = Vec::new();
+    let mut reader = service.log.reader(1).unwrap();
+    while let Some(logged) = reader.read().unwrap() {
+        lines.extend(logged.chunk.iter().map(|(line, ..)| String::from_utf8(line.to_vec()).unwrap()));
+    }
+    (lines.join(" "), service.sources.list().remove(0))
+}
+
+fn is_read(service: &Service, status: &SourceStatus) -> bool {
+    service.log.last() >= 8 && status.lag == Some(0)
+}
+
+#[tokio::test]
+async fn messages_are_logged_once_across_restarts() {
+    let data = TempDir::new().unwrap();
+    let url = "nats://h/plain?field=text";
+    let (lines, status) = read(&data, url, |service, _| service.log.last() >= 3).await;
+    assert!(lines.starts_with("m1 m2 m3"), "{lines}");
+    assert_eq!((status.state, status.problem), (SourceState::Reading, None));
+    let (lines, _) = read(&data, url, is_read).await;
+    assert_eq!(lines, "m1 m2 m3 m4 m5 m6 m8 m9");
+}
+
+#[tokio::test]
+async fn a_broker_that_is_away_is_awaited_and_an_invalid_message_is_skipped() {
+    let (lines, status) = read(&TempDir::new().unwrap(), "nats://h/away?field=text", is_read).await;
+    assert_eq!(lines, "m1 m2 m3 m4 m5 m6 m8 m9");
+    assert_eq!((status.state, status.problem), (SourceState::Reading, None));
+    assert_eq!((status.messages, status.invalid, status.lost), (8, 1, 0));
+}
+
+#[tokio::test]
+async fn lost_messages_stop_the_source_until_the_url_says_to_go_on() {
+    let data = TempDir::new().unwrap();
+    let stopped = |_: &Service, status: &SourceStatus| status.state == SourceState::Stopped;
+    let (lines, status) = read(&data, "nats://h/lossy?field=text", stopped).await;
+    assert_eq!((lines.as_str(), status.lost), ("", 4));
+    let problem = status.problem.unwrap();
+    assert!(problem.starts_with("four are lost; restart with `lost=continue`"), "{problem}");
+    let go_on = "nats://h/lossy?field=text&lost=continue";
+    let (lines, status) = read(&data, go_on, |service, _| service.log.last() >= 4).await;
+    assert_eq!((lines.as_str(), status.lost), ("m5 m6 m8 m9", 4));
+}
+
+#[tokio::test]
+async fn another_stream_of_the_same_name_stops_the_source_and_another_name_reads_it() {
+    let data = TempDir::new().unwrap();
+    let url = "nats://h/changed?field=text";
+    assert_eq!(read(&data, url, is_read).await.0, "m1 m2 m3 m4 m5 m6 m8 m9");
+    let stopped = |_: &Service, status: &SourceStatus| status.state == SourceState::Stopped;
+    let (lines, status) = read(&data, url, stopped).await;
+    assert_eq!(lines.split(' ').count(), 8, "nothing is read again");
+    assert!(status.problem.unwrap().starts_with("it is another; to read it from its start"));
+    let (lines, _) = read(&data, &format!("{url}&name=new"), |service, _| service.log.last() >= 16).await;
+    assert_eq!(lines.split(' ').count(), 16);
+}
+
+#[test]
+fn two_sources_with_one_position_are_refused() {
+    let checked = |urls: [&str; 2]| check(&urls.map(str::to_owned));
+    let error = checked(["nats://a/S", "nats://me:secret@b/S?field=x"]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("two --source read nats://b:4222/S; if these are different streams"),
+        "{error}"
+    );
+    for other in ["nats://a/S?name=other", "nats://a/S?subject=x", "kafka://a/S"] {
+        checked(["nats://a/S", other]).unwrap();
+    }
+}

@@ -1,0 +1,332 @@
+//! `serve --source` reads a broker, and both are killed at random moments while messages are published. Afterwards every
+//! message that the broker has is learned exactly once and in order, the model is byte for byte that of a service that was
+//! never killed and got the same lines, and the vectors are those of `train` on these lines.
+
+mod kafka;
+mod nats;
+mod retention;
+
+use std::collections::HashSet;
+use std::fs;
+use std::future::Future;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use clap::Args;
+use tempfile::TempDir;
+
+use crate::client::{Client, line};
+use crate::learned::learned_lines;
+use crate::random::Random;
+use crate::serving::{Address, Serving};
+use crate::{Report, Torture};
+
+#[derive(Args)]
+pub struct Options {
+    /// Number of kills, of the service, of the broker or of both [default: 100, with --short 6]
+    #[arg(long)]
+    kills: Option<u64>,
+    /// The NATS server
+    #[arg(long, env = "NATS_SERVER", default_value = "nats-server")]
+    nats_server: PathBuf,
+    /// A Python with confluent-kafka, which contains a mock cluster of Kafka
+    #[arg(long, env = "KAFKA_PYTHON", default_value = "python3")]
+    kafka_python: PathBuf,
+}
+
+/// How long a broker may take to start, and the service to make progress.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+pub fn run(torture: &Torture, options: &Options, report: &mut Report) -> Result<()> {
+    let kills = options.kills.unwrap_or(if torture.short { 6 } else { 100 });
+    tell(report, "NATS", attack::<nats::Nats>(torture, &options.nats_server, kills));
+    tell(report, "Kafka", attack::<kafka::Kafka>(torture, &options.kafka_python, kills));
+    let retained = retention::attack(torture, &options.nats_server);
+    report.outcome("serve and NATS, with messages that were deleted unread", retained, |()| {
+        "it stopped and said how many, went on when asked to, and did not take a new stream for the old one".to_owned()
+    });
+    Ok(())
+}
+
+fn tell(report: &mut Report, broker: &str, outcome: Result<Outcome>) {
+    report.outcome(&format!("serve and {broker}, killed at random moments"), outcome, |outcome| {
+        let Outcome { kills, messages, unknown } = outcome;
+        format!(
+            "{kills} kills, and each of {messages} messages was learned exactly once; of {unknown} that were published the \
+             broker did not say whether it has them"
+        )
+    });
+}
+
+struct Outcome {
+    kills: u64,
+    messages: usize,
+    unknown: usize,
+}
+
+/// A kind of broker.
+trait Broker: Sized + Send + Sync {
+    /// Whether messages survive when the server is killed.
+    const IS_DURABLE: bool;
+    /// Prepares a command that starts the server, with its data below a folder.
+    fn command(program: &Path, folder: &Path, port: u16) -> Result<Command>;
+    /// The port, if the server has chosen it and prints it.
+    fn port(_: ChildStdout) -> Result<Option<u16>> {
+        Ok(None)
+    }
+    /// Creates the stream.
+    async fn create(port: u16) -> Result<()>;
+    /// The source for the service.
+    fn url(port: u16) -> String;
+    /// Connects as a producer, which does not try again.
+    async fn connect(port: u16) -> Result<Self>;
+    /// Publishes messages; fails if the broker does not say that it has them all. Nothing is sent twice.
+    async fn publish(&self, messages: Vec<String>, random: u64) -> Result<()>;
+    /// All messages in the order in which the broker has them, by partition.
+    async fn read(&self) -> Result<Vec<Vec<String>>>;
+}
+
+fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Result<Outcome> {
+    let folder = TempDir::new()?;
+    let killed = folder.path().join("killed");
+    let broker = Server::start::<B>(program, folder.path(), free_port()?)?;
+    let port = broker.port;
+    wait_for(B::create(port)).context("cannot create the stream")?;
+    let is_over = AtomicBool::new(false);
+    let (unknown, mut serving, mut broker) = thread::scope(|scope| -> Result<_> {
+        let producer = scope.spawn(|| produce::<B>(port, torture.seed, &is_over));
+        let attacked = (|| -> Result<_> {
+            let mut random = Random::new(torture.seed, 0);
+            let mut broker = broker;
+            let mut serving = start(torture, &killed, Some(&B::url(port)))?;
+            for _ in 0..kills {
+                serving.wait_until_it_listens()?;
+                thread::sleep(Duration::from_micros(random.below(700_000)));
+                let victim = if B::IS_DURABLE { random.below(3) } else { 0 };
+                if victim != 0 {
+                    broker.kill()?;
+                }
+                if victim != 1 {
+                    serving.kill()?;
+                    serving = start(torture, &killed, Some(&B::url(port)))?;
+                }
+                if victim != 0 {
+                    thread::sleep(Duration::from_micros(random.below(300_000)));
+                    broker = Server::start::<B>(program, folder.path(), port)?;
+                }
+            }
+            Ok((serving, broker))
+        })();
+        is_over.store(true, Ordering::Release);
+        let unknown = producer.join().map_err(|_| anyhow!("the producer panicked"))??;
+        let (serving, broker) = attacked?;
+        Ok((unknown, serving, broker))
+    })?;
+    serving.wait_until_it_listens()?;
+    let partitions = wait_for(async { B::connect(port).await?.read().await });
+    let partitions = partitions.context("cannot read the messages back")?;
+    let messages: usize = partitions.iter().map(Vec::len).sum();
+    ensure!(messages as u64 > 10 * kills, "only {messages} messages were published");
+    wait_until(&serving, "logged", messages as u64)?;
+    // The broker is not needed any more, and must not be missed.
+    broker.kill()?;
+    let (exported, last) = finish(torture, serving, messages)?;
+    ensure!(last == (messages + crate::client::FILLING_LINES) as u64, "{last} lines were logged");
+
+    let lines = learned_lines(&killed)?;
+    ensure!(lines.len() == messages, "{} of {messages} messages were learned", lines.len());
+    let learned: HashSet<&String> = lines.iter().collect();
+    for partition in &partitions {
+        let lost = partition.iter().find(|message| !learned.contains(message));
+        ensure!(lost.is_none(), "{lost:?} was lost");
+        let of_partition: HashSet<&String> = partition.iter().collect();
+        let order = lines.iter().filter(|line| of_partition.contains(line));
+        ensure!(order.eq(partition), "the messages of a partition changed places");
+    }
+
+    // The same lines in the same order, without a broker, and nothing happens.
+    let undisturbed = folder.path().join("undisturbed");
+    let serving = start(torture, &undisturbed, None)?;
+    let client = Client::new(0, &serving.address, Random::new(torture.seed, 0));
+    for part in lines.chunks(5_000) {
+        client.send_as(part)?;
+    }
+    ensure!(finish(torture, serving, lines.len())?.0 == exported, "the published vectors differ");
+    let [one, other] = [&undisturbed, &killed].map(|data| fs::read(data.join("model.safetensors")));
+    ensure!(one? == other?, "the models differ");
+    ensure!(train(torture, folder.path(), &lines)? == exported, "the vectors of `train` differ");
+    Ok(Outcome { kills, messages, unknown })
+}
+
+/// Publishes messages until it is over, whatever happens to the broker. Returns for how many it did not say whether it has them. A
+/// message is never sent again, so that the broker has each once.
+fn produce<B: Broker>(port: u16, seed: u64, is_over: &AtomicBool) -> Result<usize> {
+    let mut random = Random::new(seed, 1);
+    let mut unknown = 0;
+    let runtime = runtime()?;
+    runtime.block_on(async {
+        let mut broker = None;
+        for request in 0.. {
+            if is_over.load(Ordering::Acquire) {
+                break;
+            }
+            let producer = match broker.take() {
+                Some(producer) => producer,
+                None => match timeout(B::connect(port)).await {
+                    Ok(producer) => producer,
+                    Err(_) => {
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                        continue;
+                    }
+                },
+            };
+            let n = 1 + random.below(30);
+            let messages: Vec<String> =
+                (0..n).map(|number| line(&format!("c0r{request}l{number}"))).collect();
+            if timeout(producer.publish(messages, random.below(1 << 20))).await.is_ok() {
+                broker = Some(producer);
+            } else {
+                unknown += n as usize;
+            }
+            tokio::time::sleep(Duration::from_micros(random.below(20_000))).await;
+        }
+        Ok(unknown)
+    })
+}
+
+/// The first word of a message, by which it is known.
+fn marker(message: &[u8]) -> Result<String> {
+    let record: serde_json::Value = serde_json::from_slice(message)?;
+    let text = record["text"].as_str().context("a message has a text")?;
+    Ok(text.split(' ').next().unwrap_or_default().to_owned())
+}
+
+async fn timeout<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::time::timeout(Duration::from_secs(1), work).await?
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
+
+fn wait_for<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    runtime()?.block_on(async { tokio::time::timeout(PATIENCE, work).await? })
+}
+
+fn start(torture: &Torture, data: &Path, source: Option<&str>) -> Result<Serving> {
+    let mut command = Serving::command(torture, data);
+    if let Some(source) = source {
+        // Not in the arguments, where other users of the machine could see a password.
+        command.env("SKIPSTREAM_SOURCE", source);
+    }
+    Serving::start(command, &Address::default())
+}
+
+/// Waits until this many lines are `logged` or `learned`, as long as there is progress.
+fn wait_until(serving: &Serving, what: &str, lines: u64) -> Result<()> {
+    let (mut progress, mut before) = (Instant::now(), 0);
+    loop {
+        let (_, stats) = serving.get("/v1/stats")?;
+        ensure!(!stats.to_string().contains(nats::PASSWORD), "the password is shown: {stats}");
+        let done = stats[what].as_u64().context("no number of lines")?;
+        if done >= lines {
+            return Ok(());
+        }
+        if done > before {
+            (progress, before) = (Instant::now(), done);
+        }
+        ensure!(progress.elapsed() < PATIENCE, "{done} of {lines} lines were {what}: {}", stats["sources"]);
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// When these lines are learned, fills the last batch, so that everything is in the model on disk, and ends the service. Returns
+/// the published vectors and the last line.
+fn finish(torture: &Torture, serving: Serving, lines: usize) -> Result<(Vec<u8>, u64)> {
+    wait_until(&serving, "learned", lines as u64)?;
+    let client = Client::new(1, &serving.address, Random::new(torture.seed, 2));
+    let last = client.fill()?.last;
+    serving.wait_for(last)?;
+    let answer = ureq::get(serving.url("/v1/export?format=word2vec-binary")?).call()?;
+    let exported = answer.into_body().into_with_config().limit(1 << 30).read_to_vec()?;
+    serving.end()?;
+    Ok((exported, last))
+}
+
+/// The vectors of `train` on the lines and the filling of the last batch.
+fn train(torture: &Torture, folder: &Path, lines: &[String]) -> Result<Vec<u8>> {
+    let (text, model, vectors) = (folder.join("lines.txt"), folder.join("trained"), folder.join("vectors"));
+    let filling = (0..crate::client::FILLING_LINES).map(crate::client::filler);
+    let mut all = String::new();
+    for marker in lines.iter().cloned().chain(filling) {
+        let record: serde_json::Value = serde_json::from_str(&line(&marker))?;
+        all.push_str(record["text"].as_str().context("a line has a text")?);
+        all.push('\n');
+    }
+    fs::write(&text, all)?;
+    let run = |mut command: Command| -> Result<()> {
+        let output = command.stdout(Stdio::null()).output()?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    };
+    let mut train = torture.program.command("train");
+    run({
+        train.arg(&text).arg("--model").arg(&model).args(Serving::MODEL.split(' '));
+        train
+    })?;
+    let mut export = torture.program.command("export --to word2vec-binary");
+    run({
+        export.arg("--model").arg(&model).arg(&vectors);
+        export
+    })?;
+    Ok(fs::read(vectors)?)
+}
+
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+/// A broker's process.
+struct Server {
+    child: Child,
+    port: u16,
+}
+
+impl Server {
+    /// Starts it, and returns when it listens.
+    fn start<B: Broker>(program: &Path, folder: &Path, port: u16) -> Result<Server> {
+        let mut command = B::command(program, folder, port)?;
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().with_context(|| {
+            format!("cannot start {}; `cargo xtask torture brokers` installs it", program.display())
+        })?;
+        let output = child.stdout.take().context("its output is not piped")?;
+        let mut server = Server { child, port };
+        server.port = B::port(output)?.unwrap_or(port);
+        let begin = Instant::now();
+        while TcpStream::connect(("127.0.0.1", server.port)).is_err() {
+            ensure!(server.child.try_wait()?.is_none(), "{} ended by itself", program.display());
+            ensure!(begin.elapsed() < PATIENCE, "{} does not listen", program.display());
+            thread::sleep(Duration::from_millis(10));
+        }
+        Ok(server)
+    }
+
+    /// `kill -9`.
+    fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.kill();
+    }
+}

@@ -1,0 +1,89 @@
+//! A NATS server with JetStream.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+use async_nats::ConnectOptions;
+use async_nats::jetstream::{self, Context, stream};
+
+use super::Broker;
+
+const STREAM: &str = "LINES";
+const USER: &str = "skipstream";
+pub const PASSWORD: &str = "pass/w@rd";
+
+pub struct Nats(Context);
+
+impl Broker for Nats {
+    const IS_DURABLE: bool = true;
+
+    fn command(program: &Path, folder: &Path, port: u16) -> Result<Command> {
+        // By default the server syncs every two minutes, and a message that it has acknowledged is lost if it is killed.
+        let store = folder.join("jetstream");
+        let config = format!(
+            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: {store:?}, sync_interval: always }}\n\
+             authorization {{ user: {USER:?}, password: {PASSWORD:?} }}\n"
+        );
+        let path = folder.join("nats.conf");
+        fs::write(&path, config)?;
+        let mut command = Command::new(program);
+        command.arg("--config").arg(path);
+        Ok(command)
+    }
+
+    async fn create(port: u16) -> Result<()> {
+        Nats::connect(port).await?.create_stream().await
+    }
+
+    fn url(port: u16) -> String {
+        format!("nats://{USER}:pass%2Fw%40rd@127.0.0.1:{port}/{STREAM}?field=text&time=time")
+    }
+
+    async fn connect(port: u16) -> Result<Nats> {
+        let options = ConnectOptions::with_user_and_password(USER.to_owned(), PASSWORD.to_owned());
+        Ok(Nats(jetstream::new(options.connect(format!("127.0.0.1:{port}")).await?)))
+    }
+
+    async fn publish(&self, messages: Vec<String>, random: u64) -> Result<()> {
+        let mut acknowledgements = Vec::new();
+        for message in messages {
+            let subject = format!("lines.{}", random % 3);
+            acknowledgements.push(self.0.publish(subject, message.into()).await?);
+        }
+        for acknowledgement in acknowledgements {
+            acknowledgement.await?;
+        }
+        Ok(())
+    }
+
+    async fn read(&self) -> Result<Vec<Vec<String>>> {
+        let stream = self.0.get_stream(STREAM).await?;
+        let mut messages = Vec::new();
+        for sequence in 1..=stream.cached_info().state.last_sequence {
+            messages.push(super::marker(&stream.get_raw_message(sequence).await?.payload)?);
+        }
+        Ok(vec![messages])
+    }
+}
+
+impl Nats {
+    pub async fn create_stream(&self) -> Result<()> {
+        let subjects = vec!["lines.>".to_owned()];
+        let config = stream::Config { name: STREAM.to_owned(), subjects, ..stream::Config::default() };
+        self.0.create_stream(config).await?;
+        Ok(())
+    }
+
+    /// Deletes the messages before a sequence number, as retention does.
+    pub async fn delete_before(&self, sequence: u64) -> Result<()> {
+        self.0.get_stream(STREAM).await?.purge().sequence(sequence).await?;
+        Ok(())
+    }
+
+    pub async fn delete_stream(&self) -> Result<()> {
+        self.0.delete_stream(STREAM).await?;
+        Ok(())
+    }
+}
