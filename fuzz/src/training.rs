@@ -8,8 +8,8 @@ use arbitrary::{Arbitrary, Unstructured};
 use skipstream::corpus::{Lines, Source, TextOptions};
 use skipstream::train::MultiPass;
 use skipstream::{
-    AdaGrad, BatchOptions, Config, IncrementalOptions, MiniBatchOptions, Progress, ReplayStart, StopReason,
-    Strategy, Trainer, Vectors, WindowShape, Word2vecOptions,
+    AdaGrad, BatchOptions, Config, HalfLife, IncrementalOptions, MiniBatchOptions, Progress, ReplayStart,
+    StopReason, Strategy, Trainer, Vectors, WindowShape, Word2vecOptions,
 };
 
 use crate::file;
@@ -91,14 +91,17 @@ fn check(trainer: &Trainer, text: &str) {
     let (tokens, capacity) = (vocabulary.tokens(), vocabulary.capacity() as u64);
     assert_eq!(tokens, exact.values().sum::<u64>());
     assert!(vocabulary.len() as u64 <= capacity);
+    let forgets = trainer.settings().half_life().is_some();
     for (word, &exact) in &exact {
-        let (counter, count) =
-            vocabulary.id(word).map_or((0, 0), |id| (vocabulary.counter(id), vocabulary.count(id)));
+        let (counter, count, frequency) = vocabulary
+            .id(word)
+            .map_or((0, 0, 0), |id| (vocabulary.counter(id), vocabulary.count(id), vocabulary.frequency(id)));
         assert!(
-            counter <= exact && exact - counter <= tokens / (capacity + 1),
+            forgets || counter <= exact && exact - counter <= tokens / (capacity + 1),
             "{word}: {counter} of {exact}"
         );
-        assert!(count <= exact && count >= counter, "{word}: {count} of {exact}");
+        assert!(count <= exact && frequency >= counter, "{word}: {count} of {exact}");
+        assert!(frequency <= vocabulary.total_frequency() && (forgets || frequency == count), "{word}");
     }
     assert!(trainer.progress().totals.mean_loss().is_finite());
     // Not finite vectors are an error.
@@ -147,6 +150,7 @@ impl Plan {
                     replays: u32::from(self.replays) % 4,
                     replay_words: 1 + usize::from(self.replay_words),
                     replay_start: if self.is_late { ReplayStart::Late } else { ReplayStart::Early },
+                    half_life: (self.seed % 3 == 0).then(|| HalfLife(1 + u64::from(self.seed))),
                 }),
                 4..6 => Strategy::Incremental(IncrementalOptions {
                     table_size: 1_000,

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use skipstream::Bytes;
 use skipstream::train::{AnyTrainer, Initial};
-use skipstream::{Config, Setting, SettingKind, SettingValues};
+use skipstream::{Config, HalfLife, Setting, SettingKind, SettingValues};
 
 use crate::error::to_python;
 
@@ -110,6 +110,10 @@ fn read(setting: &Setting, value: &Bound<'_, PyAny>) -> PyResult<Value> {
             let number = whole(name, value)?.filter(|number| range.contains(number));
             number.map(Value::from).ok_or_else(|| outside(name, shown(value), range))
         }
+        SettingKind::Words(range) => {
+            let number = words(name, value)?.filter(|number| range.contains(number));
+            number.map(Value::from).ok_or_else(|| outside(name, shown(value), range))
+        }
         SettingKind::Number(range) => {
             let number = number(name, value)?;
             if range.contains(&number) { Ok(number.into()) } else { Err(outside(name, number, range)) }
@@ -138,6 +142,16 @@ fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// An int, or a number of words such as `20M`; None if it is negative or too large.
+fn words(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+    if let Ok(words) = value.extract::<String>() {
+        let words: HalfLife =
+            words.parse().map_err(|reason| PyValueError::new_err(format!("{name}: {reason}")))?;
+        return Ok(Some(words.0));
+    }
+    whole(name, value).map_err(|_| wrong_type(name, value, "an int or a str such as \"20M\""))
 }
 
 fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {

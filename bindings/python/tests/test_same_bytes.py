@@ -99,6 +99,14 @@ def test_a_model_of_the_command_line_goes_on_in_python_and_back(
     assert saved(trainer, tmp_path / "python") == expected
 
 
+def test_a_model_that_forgets_is_the_same(program: str, text: Path, tmp_path: Path) -> None:
+    trainer = Trainer(**SETTINGS, half_life="8k")
+    trainer.train_file(text)
+    ours = saved(trainer, tmp_path / "python")
+    assert ours == command(program, tmp_path / "command", "--half-life=8k", str(text))
+    assert ours != saved(Trainer(**SETTINGS), tmp_path / "other")
+
+
 def test_finish_is_the_same(program: str, text: Path, tmp_path: Path) -> None:
     trainer = Trainer(**SETTINGS)
     trainer.train_file(text)

@@ -115,6 +115,25 @@ def test_quality_stands_for_other_settings() -> None:
         Trainer(quality="good")  # type: ignore[arg-type]
 
 
+def test_a_half_life_is_a_number_of_words() -> None:
+    for half_life in (20_000, "20k"):
+        trainer = Trainer(dimensions=5, half_life=half_life)
+        trainer.train([["one", "two"]])
+        assert json.loads(trainer._live().settings())["half_life"] == 20_000
+    with pytest.raises(ValueError, match="half_life is 0; it must be from 1 to 100000000000"):
+        Trainer(half_life=0)
+    with pytest.raises(ValueError, match="half_life: `30d` is not a number of words such as 20M"):
+        Trainer(half_life="30d")
+    with pytest.raises(
+        TypeError, match='half_life is 1.5, of type float; it must be an int or a str such as "20M"'
+    ):
+        Trainer(half_life=1.5)  # type: ignore[arg-type]
+    with pytest.raises(
+        ValueError, match="half_life is 20000; it must be left out with the strategy incremental"
+    ):
+        Trainer(half_life=20_000, strategy="incremental")
+
+
 def test_memory_decides_on_the_vocabulary() -> None:
     small, large = (Trainer(dimensions=10, memory=memory).stats() for memory in ("200M", 400_000_000))
     assert small.memory_bound.total <= 200_000_000 < large.memory_bound.total <= 400_000_000

@@ -49,7 +49,8 @@ pub struct MapRequest {
 /// 1/2000 of it each, but at most a tenth of the vocabulary.
 pub fn common_words(published: &Published) -> usize {
     let embeddings = &published.embeddings;
-    let is_common = |&row: &usize| embeddings.count(row) > published.progress.tokens / 2_000;
+    let tokens = published.recent(published.progress.tokens);
+    let is_common = |&row: &usize| embeddings.recent_count(row) > tokens / 2_000;
     (0..embeddings.len() / 10).take_while(is_common).count()
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use skipstream::{Embeddings, Progress};
+use skipstream::{Embeddings, HalfLife, Progress};
 use utoipa::ToSchema;
 
 /// The number of a line: 1 for the first that the service ever accepted.
@@ -23,6 +23,8 @@ pub struct Published {
     pub seen: Vec<Seen>,
     /// The training progress.
     pub progress: Progress,
+    /// After how many words a token counts half, if old text is forgotten.
+    pub half_life: Option<HalfLife>,
 }
 
 /// A published version of the vectors
@@ -59,7 +61,7 @@ pub struct Seen {
 }
 
 impl Published {
-    /// The version after a line.
+    /// The version after a line, of a model that forgets nothing.
     pub fn new(
         seq: Seq,
         time: Timestamp,
@@ -68,7 +70,12 @@ impl Published {
         progress: Progress,
     ) -> Published {
         assert_eq!(embeddings.len(), seen.len(), "every word has times");
-        Published { seq, time, embeddings, seen, progress }
+        Published { seq, time, embeddings, seen, progress, half_life: None }
+    }
+
+    /// What the first tokens of the stream weighed when they were the last: less than their number with a half-life.
+    pub fn recent(&self, tokens: u64) -> u64 {
+        self.half_life.map_or(tokens, |half_life| half_life.recent(tokens))
     }
 
     /// The rows among these whose words start with a prefix, the most frequent first, at most `n`.

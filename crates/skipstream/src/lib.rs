@@ -50,6 +50,7 @@ compile_error!("models are saved in the machine's byte order, which must be litt
 
 mod config;
 mod error;
+mod half_life;
 mod hash;
 mod random;
 mod units;
@@ -89,6 +90,7 @@ pub use config::{
 };
 pub use embeddings::{Embeddings, Vectors};
 pub use error::{Error, Result};
+pub use half_life::HalfLife;
 pub use train::{Observer, Progress, StopReason, Totals, Trainer};
 pub use units::Bytes;
 

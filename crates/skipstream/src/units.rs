@@ -32,10 +32,10 @@ impl FromStr for Bytes {
     }
 }
 
-/// A size in a settings file: a number, or text with a unit.
+/// A number in a settings file, or text with a unit.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Typed {
+pub(crate) enum Typed {
     Number(u64),
     Text(String),
 }
@@ -58,7 +58,6 @@ impl From<Bytes> for u64 {
 }
 
 /// A count such as `10M`, `500k` or `1.5G`.
-#[cfg(feature = "unstable")]
 pub fn count(text: &str) -> Option<u64> {
     let (number, unit) = split(text);
     scaled(number, unit, 1000)

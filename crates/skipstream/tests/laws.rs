@@ -11,8 +11,9 @@ use proptest::prelude::*;
 use skipstream::corpus::{Input, Lines, Read, Sentence, Source, find};
 use skipstream::train::{Initial, MultiPass};
 use skipstream::{
-    BatchOptions, Config, Embeddings, IncrementalOptions, MiniBatchOptions, Observer, Progress, ReplayStart,
-    Result, SettingValues, StopReason, Strategy as Method, Trainer, Vectors, WindowShape, Word2vecOptions,
+    BatchOptions, Config, Embeddings, HalfLife, IncrementalOptions, MiniBatchOptions, Observer, Progress,
+    ReplayStart, Result, SettingValues, StopReason, Strategy as Method, Trainer, Vectors, WindowShape,
+    Word2vecOptions,
 };
 
 /// A text of random sentences whose words are as unevenly frequent as real ones.
@@ -51,7 +52,13 @@ const SMALL: MiniBatchOptions = MiniBatchOptions {
     replays: 1,
     replay_words: 400,
     replay_start: ReplayStart::Early,
+    half_life: None,
 };
+
+/// None, and from less than a batch to more than the text.
+fn half_life() -> impl Strategy<Value = Option<HalfLife>> {
+    prop::option::of((20u64..5_000).prop_map(HalfLife))
+}
 
 fn mini_batch() -> Method {
     Method::MiniBatch(SMALL)
@@ -105,12 +112,14 @@ proptest! {
 
     /// Law 1.
     #[test]
-    fn the_same_bytes_for_any_number_of_threads(seed in 0u64..1000, replays in 0u32..3, blocks in 0u32..4) {
+    fn the_same_bytes_for_any_number_of_threads(
+        seed in 0u64..1000, replays in 0u32..3, blocks in 0u32..4, half_life in half_life(),
+    ) {
         let text = text(seed, 150, 200);
         let config = |threads| Config {
             threads: Some(threads),
             seed,
-            ..small(Method::MiniBatch(MiniBatchOptions { replays, blocks: 1 << blocks, ..SMALL }))
+            ..small(Method::MiniBatch(MiniBatchOptions { replays, blocks: 1 << blocks, half_life, ..SMALL }))
         };
         let joined = |trainer: &Trainer| trainer.embeddings_of(Vectors::Joined).unwrap().matrix().into_owned();
         let trainer = train(config(1), &text);
@@ -125,11 +134,14 @@ proptest! {
 
     /// Laws 2 and 5: training that is interrupted and resumed is uninterrupted training.
     #[test]
-    fn resumed_training_is_uninterrupted_training(seed in 0u64..1000, replays in 0u32..3) {
+    fn resumed_training_is_uninterrupted_training(
+        seed in 0u64..1000, replays in 0u32..3, half_life in half_life(),
+    ) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
         let text = text(seed, 150, 200);
-        let config = Config { seed, ..small(Method::MiniBatch(MiniBatchOptions { replays, ..SMALL })) };
+        let strategy = Method::MiniBatch(MiniBatchOptions { replays, half_life, ..SMALL });
+        let config = Config { seed, ..small(strategy) };
         let (resumed, pauses) = train_with_interruptions(config.clone(), &text, &path);
         prop_assert!(pauses > 3);
         prop_assert!(bytes(&resumed) == bytes(&train(config, &text)));

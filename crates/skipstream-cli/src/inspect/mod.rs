@@ -24,7 +24,8 @@ pub struct InspectArgs {
     #[arg(long, value_name = "PATH")]
     pub model: PathBuf,
     /// Print the vocabulary instead, the most frequent word first: the word, its count (occurrences since it was last
-    /// admitted, if known) and, for a model file, the counter that decides which words stay, separated by tabs
+    /// admitted, if known) and, for a model file, the counter that decides which words stay, separated by tabs; with a half-life, also the count
+    /// where older occurrences count less, by which words are sorted
     #[arg(long)]
     pub words: bool,
     /// Print JSON
@@ -58,9 +59,9 @@ pub fn run(args: InspectArgs) -> Result<Ending> {
 
 fn print_words(words: &[WordEntry]) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    for WordEntry { word, count, counter, .. } in words {
+    for WordEntry { word, count, counter, recent_count, .. } in words {
         write!(out, "{word}")?;
-        for number in count.iter().chain(counter) {
+        for number in count.iter().chain(counter).chain(recent_count) {
             write!(out, "\t{number}")?;
         }
         writeln!(out)?;

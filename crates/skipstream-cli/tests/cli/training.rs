@@ -142,6 +142,22 @@ fn every_strategy_learns() {
 }
 
 #[test]
+fn a_half_life_is_a_number_of_words_and_a_part_of_the_model() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(20_000, 1));
+    desk.train("m", &["--half-life", "5k", "a.txt"]);
+    desk.train("same", &["--half-life", "5000", "a.txt"]);
+    desk.train("none", &["a.txt"]);
+    assert!(desk.bytes("m") == desk.bytes("same") && desk.bytes("m") != desk.bytes("none"));
+    let answer = desk.run(&train("m", &["--half-life", "6k", "a.txt"]));
+    assert_refused(&answer, &["half-life", "5000"]);
+    let answer = desk.run(&train("n", &["--half-life", "30d", "a.txt"]));
+    assert_refused(&answer, &["`30d` is not a number of words such as 20M"]);
+    let answer = desk.run(&train("n", &["--half-life", "5k", "--strategy", "incremental", "a.txt"]));
+    assert_refused(&answer, &["half_life", "mini-batch"]);
+}
+
+#[test]
 fn finishing_trains_what_waits() {
     let desk = Desk::new();
     desk.write("a.txt", text(5_000, 1));

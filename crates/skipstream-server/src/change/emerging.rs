@@ -34,7 +34,7 @@ pub struct Emerging {
     pub word: String,
     /// Occurrences since it was last admitted to the vocabulary
     pub count: u64,
-    /// Occurrences before; 0 for a new word
+    /// Occurrences before; 0 for a new word. With a half-life, older ones count less
     pub before: u64,
     /// Whether it entered the vocabulary since then
     pub new: bool,
@@ -53,7 +53,8 @@ pub struct Emerging {
     pub last_seen: Timestamp,
 }
 
-/// The counts of a word in the text since a snapshot and in the text before it.
+/// The counts of a word in the text since a snapshot and in the text before it. With a half-life, older text counts less
+/// in the second.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
     row: usize,
@@ -74,6 +75,9 @@ struct Counts {
 /// again as before, at the lower end of the 95 % interval. They are sorted by that end, which favors neither rare words nor
 /// frequent ones.
 ///
+/// With a half-life, the text before is weighted as it was at the time of the snapshot, so a word that was frequent long
+/// ago and returns is emerging too.
+///
 /// A snapshot has only the most frequent words. Any other word that was known is assumed to have been as frequent as the
 /// last of them, which is the most it can have been. Without a snapshot, new words are listed by count, unless all words are
 /// new.
@@ -90,6 +94,7 @@ pub fn emerging(
     };
     let words_before = snapshot.map_or(0, |(info, _)| info.words);
     let words_since = published.progress.tokens.saturating_sub(words_before);
+    let words_before = published.recent(words_before);
     let variation = Variation::measure(&words, [words_since, words_before]);
     let describe = |counts: &Counts| {
         let Counts { row, since, before, is_new } = *counts;
@@ -130,18 +135,22 @@ pub fn emerging(
 
 fn counts_since(published: &Published, info: &SnapshotInfo, old: &Embeddings) -> Vec<Counts> {
     let embeddings = &published.embeddings;
-    // Upper bound of the old count of words that the snapshot leaves out.
+    // Upper bound of the old recent count of words that the snapshot leaves out.
     let left_out = (old.len() < info.vocabulary).then(|| old.len().checked_sub(1)).flatten();
-    let left_out = left_out.map(|last| old.count(last));
+    let left_out = left_out.map(|last| old.recent_count(last));
     let counts = |row: usize| {
-        let count = embeddings.count(row);
+        let (count, recent) = (embeddings.count(row), embeddings.recent_count(row));
         // A word that left and returned is new, and its count started at 0.
         let was_known = published.seen[row].first <= info.time;
-        let known = || old.index_of(embeddings.word(row)).map(|row| old.count(row)).or(left_out);
+        let known = || match old.index_of(embeddings.word(row)) {
+            Some(row) => Some((old.recent_count(row), count.saturating_sub(old.count(row)))),
+            // The recent count has risen by the occurrences since then at most.
+            None => left_out.map(|before| (before, recent.saturating_sub(before))),
+        };
         let before = was_known.then(known).flatten();
         let is_new = before.is_none();
-        let before = before.unwrap_or(0).min(count);
-        Counts { row, since: count - before, before, is_new }
+        let (before, since) = before.unwrap_or((0, count));
+        Counts { row, since, before: before.min(count), is_new }
     };
     (0..embeddings.len()).map(counts).collect()
 }
@@ -395,6 +404,42 @@ mod tests {
         // Had the snapshot all words, it would be new.
         let rising = emerging(&now, time(10), Some((&info(1_000, &old), &old)), 5, 9);
         assert_eq!((rising[0].word.as_str(), rising[0].new), ("ink", true));
+    }
+
+    /// A word that was in every line long ago, and is again since the snapshot.
+    #[test]
+    fn a_word_that_returns_is_emerging_if_the_past_is_forgotten() {
+        let learn = |half_life: Option<u64>| {
+            let strategy = skipstream::Strategy::MiniBatch(skipstream::MiniBatchOptions {
+                half_life: half_life.map(skipstream::HalfLife),
+                batch_words: 300,
+                ..Default::default()
+            });
+            let config = skipstream::Config { dimensions: 2, strategy, ..Default::default() };
+            let mut trainer = skipstream::Trainer::new(config).unwrap();
+            let mut random = Random::new(1);
+            // Lines of a hundred steady words.
+            let mut text = |lines: usize, comets: usize| {
+                let mut line = || -> Vec<String> {
+                    let steady = (0..100 - comets).map(|_| format!("w{}", random.below(100)));
+                    steady.chain((0..comets).map(|_| "comet".to_owned())).collect()
+                };
+                (0..lines).map(|_| line()).collect::<Vec<_>>()
+            };
+            trainer.train(text(200, 2)).unwrap();
+            trainer.train(text(200, 0)).unwrap();
+            let old = trainer.embeddings().unwrap();
+            let info = info(trainer.progress().tokens, &old);
+            trainer.train(text(100, 1)).unwrap();
+            let published = of_embeddings(time(20), 2, trainer.embeddings().unwrap(), time(0));
+            let published = Published { half_life: trainer.settings().half_life(), ..published };
+            assert_eq!(published.progress.tokens, 50_000);
+            emerging(&published, time(10), Some((&info, &old)), 5, 9)
+        };
+        assert!(learn(None).is_empty(), "as frequent as in all the text before");
+        let rising = learn(Some(2_000));
+        assert_eq!(rising.len(), 1);
+        assert_eq!((rising[0].word.as_str(), rising[0].count, rising[0].before), ("comet", 500, 0));
     }
 
     #[test]

@@ -15,8 +15,11 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
     let words = config.max_vocabulary() as u64;
     // In addition to words and vectors: when each word was seen (32 bytes).
     let dimensions = settings.vectors.dimensions(config.dimensions());
+    // With a half-life, recent counts, which are copied once while rows are sorted.
+    let recent = config.half_life().map_or(0, |_| 16 * words);
     let published = Embeddings::max_bytes(config.max_vocabulary(), dimensions, config.text().max_token_bytes)
-        + 32 * words;
+        + 32 * words
+        + recent;
     let chunk = Chunk::BYTES as u64 + settings.max_line_size;
     let queued_words = (config.new_words_per_batch(0) + config.text().max_sentence_words) as u64;
     // At worst every other byte of a chunk is a word, with eight bytes for its position.

@@ -19,6 +19,7 @@ pub use values::SettingValues;
 
 use crate::corpus::TextOptions;
 use crate::error::{Error, Result};
+use crate::half_life::HalfLife;
 
 /// How far a window reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +93,13 @@ impl Default for Config {
 }
 
 impl Config {
+    pub(crate) fn half_life(&self) -> Option<HalfLife> {
+        match self.strategy {
+            Strategy::MiniBatch(options) => options.half_life,
+            Strategy::Incremental(_) | Strategy::Batch(_) | Strategy::Word2vec(_) => None,
+        }
+    }
+
     /// Checks every setting against its limits and makes the choices that depend on others.
     pub fn check(self) -> Result<Settings> {
         check_whole("dimensions", self.dimensions)?;
@@ -203,6 +211,11 @@ impl Settings {
             }
             Strategy::Batch(_) | Strategy::Word2vec(_) => 1,
         }
+    }
+
+    /// After how many words a token counts half, if old text is forgotten.
+    pub fn half_life(&self) -> Option<HalfLife> {
+        self.config.half_life()
     }
 
     /// The configuration with every choice spelled out but `threads`, which is not a part of the model.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Setting, check_whole, in_range};
 use crate::error::{Error, Result};
+use crate::half_life::HalfLife;
 
 /// Training strategy. [`Strategy::default`] is `mini-batch`.
 ///
@@ -52,6 +53,10 @@ pub struct MiniBatchOptions {
     pub replay_words: usize,
     /// When the first replays begin. Default [`ReplayStart::Early`].
     pub replay_start: ReplayStart,
+    /// After how many words a token counts half, in everything that the model remembers. Default none: nothing is
+    /// forgotten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub half_life: Option<HalfLife>,
 }
 
 /// When the first replays begin.
@@ -206,7 +211,8 @@ impl Strategy {
 
     pub(super) fn check(self, window: usize) -> Result<()> {
         match self {
-            Strategy::MiniBatch(MiniBatchOptions { batch_words, blocks, replays, replay_words, .. }) => {
+            Strategy::MiniBatch(options) => {
+                let MiniBatchOptions { batch_words, blocks, replays, replay_words, half_life, .. } = options;
                 // The pairs of a batch are counted in 32 bits.
                 let most_words = (1_000_000_000 / window).min(*Setting::limits("batch_words").end());
                 in_range("batch_words", batch_words, &(1..=most_words))?;
@@ -215,7 +221,8 @@ impl Strategy {
                     return Err(Error::setting("blocks", blocks, "a power of two"));
                 }
                 check_whole("replays", replays)?;
-                check_whole("replay_words", replay_words)
+                check_whole("replay_words", replay_words)?;
+                half_life.map_or(Ok(()), |HalfLife(words)| check_whole("half_life", words))
             }
             Strategy::Incremental(IncrementalOptions { table_size, warm_up_words, .. }) => {
                 check_whole("table_size", table_size)?;
@@ -260,6 +267,7 @@ impl Default for MiniBatchOptions {
             replays: 2,
             replay_words: 2_000_000,
             replay_start: ReplayStart::Early,
+            half_life: None,
         }
     }
 }

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::corpus::{InvalidUtf8, TextKind, TextOptions, Tokenizer};
 use crate::error::{Error, Result};
+use crate::half_life::HalfLife;
 
 /// Values of settings by their flat names; `None` where no value was given.
 ///
@@ -42,6 +43,7 @@ pub struct SettingValues {
     pub replays: Option<u32>,
     pub replay_words: Option<usize>,
     pub replay_start: Option<ReplayStart>,
+    pub half_life: Option<HalfLife>,
     pub passes: Option<u32>,
     pub strategy: Option<StrategyName>,
     pub seed: Option<u64>,

@@ -18,6 +18,7 @@ impl Embeddings {
 
     /// The rows that may be answers, for [`Query::rows`](super::Query::rows): words with at least `min_count` occurrences
     /// (`None` is the [default](Embeddings::default_min_count), 0 is every word), and of these the `top` most frequent.
+    /// With a [half-life](crate::HalfLife), older occurrences [count less](Embeddings::recent_count).
     ///
     /// The rule is about answers. The words of a query may be as rare as they are.
     ///

@@ -39,6 +39,7 @@ pub(crate) use search::find_best;
 pub use vectors::{Origin, Vectors};
 pub(crate) use words::WordList;
 
+pub(crate) use table::Counts;
 use table::Table;
 
 use crate::corpus::TextOptions;
@@ -63,7 +64,7 @@ pub struct Embeddings {
     table: Arc<Table>,
     /// The number of visible rows of the table: all, or the top ones.
     len: usize,
-    /// The sum of all counts of the table.
+    /// The sum of all counts of the table that decide which words are frequent.
     n_tokens: u64,
     origin: Option<Arc<Origin>>,
     has_counts: bool,
@@ -81,17 +82,26 @@ impl Embeddings {
         words: impl IntoIterator<Item = (impl AsRef<str>, u64)>,
         vectors: Vec<f32>,
     ) -> Result<Embeddings> {
-        let mut list = WordList::default();
         let mut counts = Vec::new();
-        for (word, count) in words {
+        let words = words.into_iter().map(|(word, count)| {
+            counts.push(count);
+            word
+        });
+        let list = Embeddings::list(words)?;
+        Embeddings::from_list(dimensions, list, counts.into(), vectors)
+    }
+
+    /// A list of words, which must be distinct.
+    pub(crate) fn list(words: impl IntoIterator<Item = impl AsRef<str>>) -> Result<WordList> {
+        let mut list = WordList::default();
+        for word in words {
             let word = word.as_ref();
             list.push(word).map_err(|earlier| {
                 let (first, second) = (earlier + 1, list.len() + 1);
                 VectorsError::Duplicate { word: word.to_owned(), first, second }
             })?;
-            counts.push(count);
         }
-        Embeddings::from_list(dimensions, list, counts, vectors)
+        Ok(list)
     }
 
     /// Creates embeddings like [`Embeddings::new`], from words without counts. They keep their order.
@@ -109,7 +119,7 @@ impl Embeddings {
     pub(crate) fn from_list(
         dimensions: usize,
         words: WordList,
-        counts: Vec<u64>,
+        counts: Counts,
         vectors: Vec<f32>,
     ) -> Result<Embeddings> {
         Ok(Embeddings::of(Table::sorted(dimensions, words, counts, vectors)?))
@@ -120,7 +130,7 @@ impl Embeddings {
     /// A row with a value that is not finite has no direction, and is an error in a query.
     pub(crate) fn in_place(
         words: WordList,
-        counts: Vec<u64>,
+        counts: Counts,
         dimensions: usize,
         rows: Rows,
     ) -> Option<Embeddings> {
@@ -129,7 +139,7 @@ impl Embeddings {
     }
 
     fn of(table: Table) -> Embeddings {
-        let n_tokens = table.counts.iter().fold(0, |sum: u64, &count| sum.saturating_add(count));
+        let n_tokens = table.counts.deciding().iter().fold(0, |sum: u64, &count| sum.saturating_add(count));
         Embeddings {
             len: table.words.len(),
             n_tokens,
@@ -200,7 +210,22 @@ impl Embeddings {
     /// # Panics
     /// If the row does not exist.
     pub fn count(&self, row: usize) -> u64 {
-        self.table.counts[self.checked(row)]
+        self.table.counts.all[self.checked(row)]
+    }
+
+    /// The count of the word of a row where older occurrences count less, if the model has a
+    /// [half-life](crate::HalfLife); otherwise the [count](Embeddings::count). Rows are sorted by it, and a minimum count
+    /// is a minimum of it.
+    ///
+    /// # Panics
+    /// If the row does not exist.
+    pub fn recent_count(&self, row: usize) -> u64 {
+        self.table.counts.deciding()[self.checked(row)]
+    }
+
+    /// Whether older occurrences count less in [recent counts](Embeddings::recent_count).
+    pub(crate) fn has_recent_counts(&self) -> bool {
+        self.table.counts.recent.is_some()
     }
 
     /// The vector of a row. It is computed if it is made of two rows of a model that was [opened](Embeddings::open), and

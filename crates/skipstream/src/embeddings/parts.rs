@@ -4,10 +4,10 @@ use super::{Composition, Embeddings, Vectors, VectorsError};
 use crate::Result;
 
 impl Embeddings {
-    /// The words with at least this count. The memory is shared.
+    /// The words with at least this [recent count](Embeddings::recent_count). The memory is shared.
     pub fn with_min_count(&self, count: u64) -> Embeddings {
         // Rows are sorted by count.
-        self.top(self.table.counts.partition_point(|&own| own >= count))
+        self.top(self.table.counts.deciding().partition_point(|&own| own >= count))
     }
 
     /// A copy of some rows, with their counts. It is an error if a row occurs twice.
@@ -16,7 +16,7 @@ impl Embeddings {
     /// If a row does not exist.
     pub fn select(&self, rows: &[usize]) -> Result<Embeddings> {
         let vectors = rows.iter().flat_map(|&row| self.vector_at(row).into_owned()).collect();
-        self.copy(rows.iter().copied(), self.dimensions(), vectors)
+        self.copy(rows, self.dimensions(), vectors)
     }
 
     /// A copy with vectors of one kind, of embeddings whose rows are a target row followed by a context row.
@@ -31,7 +31,7 @@ impl Embeddings {
         for (row, vector) in rows.zip(values.chunks_exact_mut(dimensions)) {
             composition.write(row.split_at(row.len() / 2).into(), vector);
         }
-        self.copy(0..self.len(), dimensions, values)
+        self.copy(&self.all_rows(), dimensions, values)
     }
 
     /// A copy with other counts, sorted by them. It is an error if a word has no count.
@@ -55,18 +55,29 @@ impl Embeddings {
             let divisor = if norm == 0.0 { 1.0 } else { norm };
             vectors.extend(vector.iter().map(|&value| (f64::from(value) / divisor) as f32));
         }
-        self.copy(0..self.len(), self.dimensions(), vectors)
+        self.copy(&self.all_rows(), self.dimensions(), vectors)
+    }
+
+    /// A copy without [recent counts](Embeddings::recent_count), sorted by count.
+    pub(crate) fn without_recent_counts(&self) -> Result<Embeddings> {
+        let words = self.words().enumerate().map(|(row, word)| (word, self.count(row)));
+        let copy = Embeddings::new(self.dimensions(), words, self.matrix().into_owned())?;
+        Ok(Embeddings {
+            has_counts: self.has_counts,
+            origin: self.origin.clone(),
+            text: self.text.clone(),
+            ..copy
+        })
+    }
+
+    fn all_rows(&self) -> Vec<usize> {
+        (0..self.len()).collect()
     }
 
     /// The words of some rows with their counts, and other vectors.
-    fn copy(
-        &self,
-        rows: impl Iterator<Item = usize>,
-        dimensions: usize,
-        vectors: Vec<f32>,
-    ) -> Result<Embeddings> {
-        let words = rows.map(|row| (self.word(row), self.count(row)));
-        let copy = Embeddings::new(dimensions, words, vectors)?;
+    fn copy(&self, rows: &[usize], dimensions: usize, vectors: Vec<f32>) -> Result<Embeddings> {
+        let words = Embeddings::list(rows.iter().map(|&row| self.word(row)))?;
+        let copy = Embeddings::from_list(dimensions, words, self.table.counts.of(rows), vectors)?;
         let (origin, text) = (self.origin.clone(), self.text.clone());
         Ok(Embeddings { has_counts: self.has_counts, origin, text, ..copy })
     }

@@ -11,17 +11,46 @@ use crate::{Error, Result};
 pub(super) struct Table {
     pub dimensions: usize,
     pub words: WordList,
-    pub counts: Vec<u64>,
+    pub counts: Counts,
     pub rows: Rows,
+}
+
+/// The counts of words, by row.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts {
+    /// Occurrences since the word was admitted.
+    pub all: Vec<u64>,
+    /// The same, where older occurrences count less: of a model with a half-life.
+    pub recent: Option<Vec<u64>>,
+}
+
+impl Counts {
+    /// The counts that rows are sorted by, and that decide which words are frequent.
+    pub fn deciding(&self) -> &[u64] {
+        self.recent.as_ref().unwrap_or(&self.all)
+    }
+
+    /// The counts of these rows.
+    pub fn of(&self, rows: &[usize]) -> Counts {
+        let select = |counts: &Vec<u64>| rows.iter().map(|&row| counts[row]).collect();
+        Counts { all: select(&self.all), recent: self.recent.as_ref().map(select) }
+    }
+}
+
+impl From<Vec<u64>> for Counts {
+    fn from(all: Vec<u64>) -> Counts {
+        Counts { all, recent: None }
+    }
 }
 
 impl Table {
     /// Sorts the rows: by descending count, equal counts by word.
-    pub fn sorted(dimensions: usize, words: WordList, counts: Vec<u64>, values: Vec<f32>) -> Result<Table> {
-        assert_eq!(words.len(), counts.len(), "every word has a count");
+    pub fn sorted(dimensions: usize, words: WordList, counts: Counts, values: Vec<f32>) -> Result<Table> {
+        let deciding = counts.deciding();
+        assert!([deciding.len(), counts.all.len()] == [words.len(); 2], "every word has a count");
         check(dimensions, &words, &values)?;
         let mut order: Vec<usize> = (0..words.len()).collect();
-        order.sort_unstable_by_key(|&row| (Reverse(counts[row]), words.word(row)));
+        order.sort_unstable_by_key(|&row| (Reverse(deciding[row]), words.word(row)));
         if order.is_sorted() {
             return Ok(Table { dimensions, words, counts, rows: Rows::owned(dimensions, values) });
         }
@@ -32,13 +61,14 @@ impl Table {
         Ok(Table {
             dimensions,
             words: words.in_order(&order),
-            counts: order.iter().map(|&row| counts[row]).collect(),
+            counts: counts.of(&order),
             rows: Rows::owned(dimensions, sorted),
         })
     }
 
     pub fn is_sorted(&self) -> bool {
-        (0..self.words.len()).is_sorted_by_key(|row| (Reverse(self.counts[row]), self.words.word(row)))
+        let counts = self.counts.deciding();
+        (0..self.words.len()).is_sorted_by_key(|row| (Reverse(counts[row]), self.words.word(row)))
     }
 }
 

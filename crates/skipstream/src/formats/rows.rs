@@ -79,12 +79,13 @@ impl Rows {
         let n_words = self.words.len();
         match self.counts.len() {
             0 => {
-                let places = (1..=n_words as u64).rev().collect();
-                let embeddings = Embeddings::from_list(self.dimensions, self.words, places, self.vectors)?;
+                let places: Vec<u64> = (1..=n_words as u64).rev().collect();
+                let embeddings =
+                    Embeddings::from_list(self.dimensions, self.words, places.into(), self.vectors)?;
                 Ok(embeddings.without_counts())
             }
             n_counts if n_counts == n_words => {
-                Embeddings::from_list(self.dimensions, self.words, self.counts, self.vectors)
+                Embeddings::from_list(self.dimensions, self.words, self.counts.into(), self.vectors)
             }
             n_counts => Err(VectorsError::Counts { counts: n_counts, words: n_words }.into()),
         }

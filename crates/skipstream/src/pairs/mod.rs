@@ -45,13 +45,13 @@ impl PairSampler {
     }
 
     /// Whether one occurrence of a word stays: with probability min(1, √r + r), where r is `subsample` divided by the word's
-    /// share of the text. This is what word2vec's program does; its paper has √r.
+    /// share of the text, frequency / total. This is what word2vec's program does; its paper has √r.
     #[inline]
-    pub fn keeps(&self, count: u64, tokens: u64, random: &mut Random) -> bool {
+    pub fn keeps(&self, frequency: u64, total: u64, random: &mut Random) -> bool {
         if self.subsample == 0.0 {
             return true;
         }
-        let ratio = self.subsample * tokens as f64 / count as f64;
+        let ratio = self.subsample * total as f64 / frequency as f64;
         // Most words are rare, and need no root.
         ratio >= 1.0 || ratio.sqrt() + ratio >= 1.0 || random.uniform() < ratio.sqrt() + ratio
     }

@@ -274,6 +274,13 @@ impl Side {
 }
 
 impl Block<'_> {
+    /// Multiplies AdaGrad's sums of the first rows by `left`, down to what a new row has: as the gradients of old text are
+    /// forgotten, steps grow again.
+    pub fn fade(&mut self, rows: usize, left: f32, dimensions: usize) {
+        let least = first_square(dimensions);
+        self.accumulators[..rows].iter_mut().for_each(|sum| *sum = (*sum * left).max(least));
+    }
+
     #[inline]
     pub fn row(&self, row: usize) -> &[Lanes] {
         &self.rows[row * self.lanes_per_row..][..self.lanes_per_row]

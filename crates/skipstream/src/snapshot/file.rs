@@ -23,6 +23,7 @@ pub(super) struct VectorsNames {
     pub words: &'static str,
     pub ends: &'static str,
     pub counts: &'static str,
+    pub recent_counts: Option<&'static str>,
     pub vectors: &'static str,
 }
 

@@ -144,8 +144,12 @@ pub struct WordEntry {
     pub word: String,
     /// Occurrences since it was admitted, if they are known.
     pub count: Option<u64>,
-    /// The Misra–Gries counter, which decides which words stay; nothing in a vectors file.
+    /// The Misra–Gries counter, which decides which words stay; nothing in a vectors file. With a half-life, it is in
+    /// tokens of now.
     pub counter: Option<u64>,
+    /// With a half-life, the count where older occurrences count less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recent_count: Option<u64>,
 }
 
 /// The kind of a model file, from its header alone.
@@ -204,14 +208,20 @@ pub fn inspect(path: impl AsRef<Path>) -> Result<Inspection> {
 pub fn words(path: impl AsRef<Path>) -> Result<Vec<WordEntry>> {
     let (mut file, metadata) = ModelFile::open(path.as_ref())?;
     let (text, ends) = file.words(VECTORS)?;
-    let counts: Vec<u64> = file.tensor("counts")?;
+    let counts = file.counts(VECTORS)?;
     let (counters, has_counts): (Option<Vec<u64>>, bool) = match metadata.contents {
-        Contents::Training(_) => (Some(file.tensor("counters")?), true),
+        Contents::Training(metadata) => {
+            let tokens = metadata.vocabulary.tokens;
+            let weight = metadata.config.half_life().map_or(1, |half_life| half_life.weight(tokens));
+            let counters: Vec<u64> = file.tensor("counters")?;
+            (Some(counters.into_iter().map(|counter| counter / weight).collect()), true)
+        }
         Contents::Vectors(metadata) => (None, !metadata.counts_are_places),
     };
     let entry = |(row, word): (usize, &str)| WordEntry {
         word: word.to_owned(),
-        count: has_counts.then_some(counts[row]),
+        count: has_counts.then_some(counts.all[row]),
+        recent_count: counts.recent.as_ref().map(|counts| counts[row]),
         counter: counters.as_ref().map(|counters| counters[row]),
     };
     Ok(slices(&text, &ends).enumerate().map(entry).collect())
@@ -380,7 +390,12 @@ mod tests {
     fn words_have_counts_and_counters() {
         let (_folder, path) = model(Strategy::mini_batch());
         let found = words(&path).unwrap();
-        let entry = |word: &str, n| WordEntry { word: word.to_owned(), count: Some(n), counter: Some(n) };
+        let entry = |word: &str, n| WordEntry {
+            word: word.to_owned(),
+            count: Some(n),
+            counter: Some(n),
+            recent_count: None,
+        };
         assert_eq!(found[..3], [entry("be", 2), entry("to", 2), entry("is", 1)]);
         assert_eq!(found.len(), 8);
     }

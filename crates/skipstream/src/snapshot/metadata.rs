@@ -72,6 +72,9 @@ pub(super) struct VectorsMetadata {
     pub origin: Option<Origin>,
     /// Whether the counts only keep the order, because the real ones are unknown.
     pub counts_are_places: bool,
+    /// Whether the file has recent counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recent_counts: bool,
     /// How the model splits text into tokens, if that changes words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<TextOptions>,

@@ -11,6 +11,7 @@
 //! | `words` | u8 | … | always | `vocabulary` | the words in UTF-8, without separators |
 //! | `word_ends` | u64 | n | always | `vocabulary` | where each word ends in `words` |
 //! | `counts` | u64 | n | always | `vocabulary` | occurrences since the word was admitted |
+//! | `recent_counts` | u64 | n | with a half-life | `vocabulary` | the same, where older occurrences count less |
 //! | `vectors` | f32 | n × d | vectors file | `embeddings` | the vectors |
 //! | `target` | f32 | n × d | model file | `parameters` | target vectors |
 //! | `context` | f32 | n × d | model file | `parameters` | context vectors |
@@ -19,9 +20,10 @@
 //! | `target_squares` | f32 | n × d | model file, rates by dimension | `parameters` | AdaGrad's sums, one per value |
 //! | `context_squares` | f32 | n × d | model file, rates by dimension | `parameters` | AdaGrad's sums, one per value |
 //! | `slots` | u32 | n | model file | `vocabulary` | the id of each word |
-//! | `counters` | u64 | n | model file | `vocabulary` | Misra–Gries counters |
+//! | `counters` | u64 | n | model file | `vocabulary` | Misra–Gries counters; with a half-life, sums of weights |
 //! | `first_tokens` | u64 | n | model file | `vocabulary` | the number of the token that admitted the word |
 //! | `last_tokens` | u64 | n | model file | `vocabulary` | the number of the word's last token |
+//! | `frequencies` | u64 | n | model file, with a half-life | `vocabulary` | the weights of its occurrences, with more digits than `recent_counts` |
 //! | `word_times` | i64 | n × 2 | model file, text with times | `vocabulary` | when the word was first and last seen, in microseconds since 1970 |
 //! | `replay_words` | u32 | … | model file, `mini-batch` | `train` | ids of the tokens that wait for their replay; 2³² − 1 for none |
 //! | `replay_ends` | u32 | … | model file, `mini-batch` | `train` | where sentences end within their segment |

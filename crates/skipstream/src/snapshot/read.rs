@@ -89,17 +89,21 @@ impl ModelFile {
         let counters: Vec<u64> = self.tensor("counters")?;
         let first_tokens: Vec<u64> = self.tensor("first_tokens")?;
         let last_tokens: Vec<u64> = self.tensor("last_tokens")?;
+        let half_life = settings.half_life();
+        let frequencies = half_life.map(|_| self.tensor("frequencies")).transpose()?;
+        let frequencies: &Vec<u64> = frequencies.as_ref().unwrap_or(&counts);
         let ids: Vec<WordId> = slots.into_iter().map(WordId::from_saved).collect();
         let saved = slices(&words, &ends).enumerate().map(|(row, word)| SavedWord {
             id: ids[row],
             word,
             counter: counters[row],
+            frequency: frequencies[row],
             count: counts[row],
             birth: first_tokens[row],
             latest: last_tokens[row],
         });
         let saved: Vec<SavedWord<'_>> = saved.collect();
-        let restored = Vocabulary::restore(settings.max_vocabulary(), metadata.vocabulary, &saved);
+        let restored = Vocabulary::restore(settings.max_vocabulary(), half_life, metadata.vocabulary, &saved);
         let restored = restored.and_then(|mut vocabulary| {
             vocabulary.restore_controls(metadata.controls.clone())?;
             Ok(vocabulary)

@@ -53,6 +53,10 @@ pub(super) enum When {
     Initial,
     /// With the times when words were seen.
     WordTimes,
+    /// With a half-life.
+    HalfLife,
+    /// Of a model with a half-life, vectors included.
+    RecentCounts,
 }
 
 use Dim::{Any, Dimensions, Exactly, Initial, Words};
@@ -69,10 +73,11 @@ const fn row(
 }
 
 #[rustfmt::skip]
-pub(super) const TENSORS: [TensorSpec; 26] = [
+pub(super) const TENSORS: [TensorSpec; 28] = [
     row("words", Dtype::U8, &[Any], When::Always, "vocabulary", "the words in UTF-8, without separators"),
     row("word_ends", Dtype::U64, &[Words], When::Always, "vocabulary", "where each word ends in `words`"),
     row("counts", Dtype::U64, &[Words], When::Always, "vocabulary", "occurrences since the word was admitted"),
+    row("recent_counts", Dtype::U64, &[Words], When::RecentCounts, "vocabulary", "the same, where older occurrences count less"),
     row("vectors", Dtype::F32, &[Words, Dimensions], When::Vectors, "embeddings", "the vectors"),
     row("target", Dtype::F32, &[Words, Dimensions], When::Training, "parameters", "target vectors"),
     row("context", Dtype::F32, &[Words, Dimensions], When::Training, "parameters", "context vectors"),
@@ -81,9 +86,10 @@ pub(super) const TENSORS: [TensorSpec; 26] = [
     row("target_squares", Dtype::F32, &[Words, Dimensions], When::Rates(AdaGrad::Dimension), "parameters", "AdaGrad's sums, one per value"),
     row("context_squares", Dtype::F32, &[Words, Dimensions], When::Rates(AdaGrad::Dimension), "parameters", "AdaGrad's sums, one per value"),
     row("slots", Dtype::U32, &[Words], When::Training, "vocabulary", "the id of each word"),
-    row("counters", Dtype::U64, &[Words], When::Training, "vocabulary", "Misra–Gries counters"),
+    row("counters", Dtype::U64, &[Words], When::Training, "vocabulary", "Misra–Gries counters; with a half-life, sums of weights"),
     row("first_tokens", Dtype::U64, &[Words], When::Training, "vocabulary", "the number of the token that admitted the word"),
     row("last_tokens", Dtype::U64, &[Words], When::Training, "vocabulary", "the number of the word's last token"),
+    row("frequencies", Dtype::U64, &[Words], When::HalfLife, "vocabulary", "the weights of its occurrences, with more digits than `recent_counts`"),
     row("word_times", Dtype::I64, &[Words, Exactly(2)], When::WordTimes, "vocabulary", "when the word was first and last seen, in microseconds since 1970"),
     row("replay_words", Dtype::U32, &[Any], When::MiniBatch, "train", "ids of the tokens that wait for their replay; 2³² − 1 for none"),
     row("replay_ends", Dtype::U32, &[Any], When::MiniBatch, "train", "where sentences end within their segment"),
@@ -196,6 +202,11 @@ impl When {
             }
             When::Initial => in_training(|training| training.initial.is_some()),
             When::WordTimes => in_training(|training| training.word_times),
+            When::HalfLife => in_training(|training| training.config.half_life().is_some()),
+            When::RecentCounts => match &metadata.contents {
+                Contents::Training(training) => training.config.half_life().is_some(),
+                Contents::Vectors(vectors) => vectors.recent_counts,
+            },
         }
     }
 }
@@ -217,6 +228,8 @@ mod tests {
             When::NoiseTable => "model file, `incremental`",
             When::Initial => "model file, started from vectors",
             When::WordTimes => "model file, text with times",
+            When::HalfLife => "model file, with a half-life",
+            When::RecentCounts => "with a half-life",
         }
     }
 

@@ -9,29 +9,41 @@ use super::metadata::{Contents, VectorsMetadata};
 use super::tensor::{self, Named, Tensor, word_tensors, write_file};
 use crate::bytes::MappedFloats;
 use crate::corpus::TextOptions;
-use crate::embeddings::{Composition, Embeddings, MappedPair, Origin, Rows, Vectors, WordList};
+use crate::embeddings::{Composition, Counts, Embeddings, MappedPair, Origin, Rows, Vectors, WordList};
 use crate::error::{Error, Result};
 
-pub(super) const VECTORS: VectorsNames =
-    VectorsNames { words: "words", ends: "word_ends", counts: "counts", vectors: "vectors" };
+pub(super) const VECTORS: VectorsNames = VectorsNames {
+    words: "words",
+    ends: "word_ends",
+    counts: "counts",
+    recent_counts: Some("recent_counts"),
+    vectors: "vectors",
+};
 
 /// The tensors of the vectors that the words of a model start with.
 pub(super) const INITIAL: VectorsNames = VectorsNames {
     words: "initial_words",
     ends: "initial_word_ends",
     counts: "initial_counts",
+    recent_counts: None,
     vectors: "initial",
 };
 
 /// Embeddings as tensors of these names.
-pub(super) fn vectors_tensors(embeddings: &Embeddings, names: VectorsNames) -> [Named<'_>; 4] {
+pub(super) fn vectors_tensors(embeddings: &Embeddings, names: VectorsNames) -> Vec<Named<'_>> {
     let rows = 0..embeddings.len();
     let [words, ends] = word_tensors(rows.clone().map(|row| embeddings.word(row)));
     let counts = Tensor::list(rows.clone().map(|row| embeddings.count(row)));
+    let recent_counts = names.recent_counts.filter(|_| embeddings.has_recent_counts());
+    let recent_counts =
+        recent_counts.map(|name| (name, Tensor::list(rows.clone().map(|row| embeddings.recent_count(row)))));
     let vectors = Tensor::rows([embeddings.len(), embeddings.dimensions()], move |to| {
         rows.clone().try_for_each(|row| to.write_all(bytemuck::cast_slice(&embeddings.vector_at(row))))
     });
-    [(names.words, words), (names.ends, ends), (names.counts, counts), (names.vectors, vectors)]
+    let mut tensors =
+        vec![(names.words, words), (names.ends, ends), (names.counts, counts), (names.vectors, vectors)];
+    tensors.extend(recent_counts);
+    tensors
 }
 
 impl Embeddings {
@@ -50,20 +62,20 @@ impl Embeddings {
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        write_file(path.as_ref(), Vec::from(vectors_tensors(self, VECTORS)), self.contents())
+        write_file(path.as_ref(), vectors_tensors(self, VECTORS), self.contents())
     }
 
     /// Writes the bytes of the file that [`Embeddings::save`] makes. `name` is for error messages.
     pub(crate) fn write(&self, mut writer: impl Write, name: &Path) -> Result<()> {
-        let tensors = Vec::from(vectors_tensors(self, VECTORS));
-        let written = tensor::write(&mut writer, tensors, self.contents());
+        let written = tensor::write(&mut writer, vectors_tensors(self, VECTORS), self.contents());
         written.and_then(|()| writer.flush()).map_err(Error::io(name))
     }
 
     fn contents(&self) -> Contents {
         let origin = self.origin().cloned();
         let (counts_are_places, text) = (!self.has_counts(), self.text().cloned());
-        Contents::Vectors(VectorsMetadata { origin, counts_are_places, text })
+        let recent_counts = self.has_recent_counts();
+        Contents::Vectors(VectorsMetadata { origin, counts_are_places, recent_counts, text })
     }
 
     /// Loads the vectors of a model file or a vectors file, and verifies their checksums.
@@ -113,7 +125,7 @@ impl Embeddings {
     ) -> Result<Embeddings> {
         let (mut file, selection) = Selection::open(path, vectors)?;
         let (words, ends) = file.words(VECTORS)?;
-        let counts = file.tensor("counts")?;
+        let counts = file.counts(VECTORS)?;
         let (dimensions, rows) = match selection.matrices {
             Matrices::One(matrix) => (file.sizes.dimensions, map(&file, matrix)?.map(Rows::Mapped)),
             Matrices::Pair([target, context]) => {
@@ -166,7 +178,7 @@ impl Selection {
                 let text = training.config.text;
                 Selection { matrices, origin: Some(origin), has_counts: true, text }
             }
-            Contents::Vectors(VectorsMetadata { origin, counts_are_places, text }) => {
+            Contents::Vectors(VectorsMetadata { origin, counts_are_places, text, .. }) => {
                 let own = origin.as_ref().and_then(|origin| origin.vectors);
                 if ![Vectors::default(), own.unwrap_or_default()].contains(&vectors) {
                     return Err(Error::model_file(path, ModelFileError::OneKind { vectors }));
@@ -211,8 +223,18 @@ impl ModelFile {
         values: Vec<f32>,
     ) -> Result<Embeddings> {
         let (words, ends) = self.words(names)?;
-        let counts: Vec<u64> = self.tensor(names.counts)?;
-        let words = slices(&words, &ends).zip(counts);
-        Embeddings::new(dimensions, words, values).map_err(|error| self.contradiction(error))
+        let counts = self.counts(names)?;
+        let words = Embeddings::list(slices(&words, &ends));
+        words
+            .and_then(|words| Embeddings::from_list(dimensions, words, counts, values))
+            .map_err(|error| self.contradiction(error))
+    }
+
+    pub(super) fn counts(&mut self, names: VectorsNames) -> Result<Counts> {
+        let recent = names.recent_counts.filter(|name| self.names().iter().any(|own| own == name));
+        Ok(Counts {
+            all: self.tensor(names.counts)?,
+            recent: recent.map(|name| self.tensor(name)).transpose()?,
+        })
     }
 }

@@ -89,8 +89,12 @@ impl Trainer {
             ("counts", Tensor::list(saved.clone().map(|saved| saved.count))),
             ("counters", Tensor::list(saved.clone().map(|saved| saved.counter))),
             ("first_tokens", Tensor::list(saved.clone().map(|saved| saved.birth))),
-            ("last_tokens", Tensor::list(saved.map(|saved| saved.latest))),
+            ("last_tokens", Tensor::list(saved.clone().map(|saved| saved.latest))),
         ];
+        if self.settings.half_life().is_some() {
+            tensors.push(("frequencies", Tensor::list(saved.map(|saved| saved.frequency))));
+            tensors.push(("recent_counts", Tensor::list(ids.iter().map(|&id| vocabulary.recent_count(id)))));
+        }
         let layout = parameters.layout();
         for (rows, squares, side) in [
             ("target", "target_squares", &parameters.target),

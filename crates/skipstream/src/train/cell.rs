@@ -60,8 +60,12 @@ pub(super) fn prepare(
         let rows = [targets.rows.row_mut(row), contexts.rows.row_mut(row)];
         fresh.reset(rows, settings.group.dimensions, settings.seed, initial);
     }
-    let counts = batch.counts.iter().skip(block).step_by(settings.layout.blocks);
-    contexts.noise.rebuild(counts.map(|&count| weight(count, settings.noise_exponent)));
+    let frequencies = batch.frequencies.iter().skip(block).step_by(settings.layout.blocks);
+    if let Some(left) = batch.fading {
+        targets.rows.fade(frequencies.len(), left, settings.group.dimensions);
+        contexts.rows.fade(frequencies.len(), left, settings.group.dimensions);
+    }
+    contexts.noise.rebuild(frequencies.map(|&frequency| weight(frequency, settings.noise_exponent)));
     targets.pairs.collect(batch, block, settings.layout);
 }
 

@@ -28,8 +28,11 @@ pub struct InitialSource {
 }
 
 impl Initial {
-    /// Keeps the vectors of the most frequent words only.
-    pub(super) fn cut_to(self, most: usize) -> Result<Initial> {
+    /// Keeps the vectors of the most frequent words only, sorted by count.
+    pub(super) fn cut_to(mut self, most: usize) -> Result<Initial> {
+        if self.vectors.has_recent_counts() {
+            self.vectors = self.vectors.top(most).without_recent_counts()?;
+        }
         if self.vectors.len() <= most {
             return Ok(self);
         }

@@ -22,9 +22,9 @@ pub enum Weighting {
 }
 
 impl Weighting {
-    fn weight(self, count: u64, tokens: u64) -> f32 {
+    fn weight(self, frequency: u64, total: u64) -> f32 {
         const SMOOTHING: f64 = 1e-3;
-        let share = count as f64 / tokens as f64;
+        let share = frequency as f64 / total as f64;
         match self {
             Weighting::Mean => 1.0,
             Weighting::Idf => (1.0 + 1.0 / share).ln() as f32,
@@ -102,11 +102,11 @@ impl LiveVectors<'_> {
         assert_eq!(mean.len(), self.dimensions, "a mean is as long as a vector");
         mean.fill(0.0);
         let (mut n_known, mut total) = (0, 0.0);
-        let (tokens, vocabulary) = (self.trainer.progress().tokens, self.trainer.vocabulary());
+        let vocabulary = self.trainer.vocabulary();
         let (mut sentence, mut vector) = (Sentence::default(), vec![0.0; self.dimensions]);
         while text.read(&mut sentence)?.is_sentence() {
             for id in sentence.tokens().filter_map(|word| vocabulary.id(word)) {
-                let weight = weighting.weight(vocabulary.count(id), tokens);
+                let weight = weighting.weight(vocabulary.frequency(id), vocabulary.total_frequency());
                 self.composition.write(self.trainer.rows(id), &mut vector);
                 mean.iter_mut().zip(&vector).for_each(|(sum, value)| *sum += weight * value);
                 n_known += 1;

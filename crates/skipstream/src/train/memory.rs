@@ -62,7 +62,11 @@ impl MemoryBound {
         };
         MemoryBound {
             parameters: Parameters::max_bytes(settings),
-            vocabulary: Vocabulary::max_bytes(settings.max_vocabulary(), settings.text().max_token_bytes),
+            vocabulary: Vocabulary::max_bytes(
+                settings.max_vocabulary(),
+                settings.half_life(),
+                settings.text().max_token_bytes,
+            ),
             noise,
             replay,
             batches,

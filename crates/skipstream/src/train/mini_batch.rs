@@ -6,7 +6,7 @@
 //! 3      perform SGD over D                        Grid::train
 //! ```
 //!
-//! D is a [`Batch`]: new text, and old text that is trained once more. f(w) is the vocabulary's count. It
+//! D is a [`Batch`]: new text, and old text that is trained once more. f(w) is the vocabulary's frequency. It
 //! determines the noise, q(w) ∝ f(w)^α, from which [`Grid`] draws negatives.
 //!
 //! `read_ahead.rs` has the loop: it takes in the next batch while this one is trained. `tests/oracle.rs` is the whole
@@ -21,6 +21,7 @@ use super::replay::{ReplayBuffer, Segment, SegmentSentence};
 use crate::config::{ReplayStart, Settings};
 use crate::corpus::{Sentence, load};
 use crate::error::Result;
+use crate::half_life::HalfLife;
 use crate::kernel::Kernel;
 use crate::pairs::{PairSampler, Reach};
 use crate::random::{Purpose, Random};
@@ -53,10 +54,12 @@ pub(super) struct Batch {
     /// New words, whose rows must be reset first.
     pub fresh: Vec<FreshRows>,
     /// f(w) of each slot, this batch included.
-    pub counts: Vec<u64>,
+    pub frequencies: Vec<u64>,
     /// Tokens of old text.
     pub replayed: u64,
     pub learning_rate: f32,
+    /// What is left of AdaGrad's sums, if old text is forgotten.
+    pub fading: Option<f32>,
 }
 
 #[derive(Debug)]
@@ -70,6 +73,7 @@ pub(super) struct Intake {
     replay_words: usize,
     /// When old text is trained again for the first time.
     replay_start: ReplayStart,
+    half_life: Option<HalfLife>,
     learning_rate: f32,
     sampler: PairSampler,
     /// Batches made.
@@ -91,6 +95,7 @@ impl Intake {
             replays: 0,
             replay_words: 0,
             replay_start: ReplayStart::default(),
+            half_life: settings.half_life(),
             learning_rate: settings.learning_rate(),
             sampler: PairSampler::new(settings),
             batches: 0,
@@ -125,11 +130,15 @@ impl Intake {
         batch: &mut Batch,
     ) -> bool {
         batch.fresh.clear();
+        let start = vocabulary.tokens();
         let segments = self.count(text, vocabulary, initial, &mut batch.fresh);
         let is_empty = segments.is_empty();
         if !is_empty {
+            let words = vocabulary.tokens() - start;
+            batch.fading = self.half_life.map(|half_life| half_life.left_after(words) as f32);
             batch.learning_rate = self.learning_rate;
             self.sample(segments, self.max_waiting(vocabulary.tokens()), vocabulary, batch);
+            vocabulary.end_batch();
         }
         !is_empty
     }
@@ -155,6 +164,7 @@ impl Intake {
         }
         let full = self.max_waiting(vocabulary.tokens());
         batch.learning_rate = self.learning_rate * (due as f32 / full as f32).min(1.0);
+        batch.fading = None;
         batch.fresh.clear();
         self.sample(Vec::new(), due.saturating_sub(words), vocabulary, batch);
         true
@@ -197,8 +207,8 @@ impl Intake {
         self.batches += 1;
         batch.words.clear();
         batch.reaches.clear();
-        batch.counts.clear();
-        batch.counts.extend(vocabulary.counts());
+        batch.frequencies.clear();
+        batch.frequencies.extend(vocabulary.frequencies());
         // A word may have been evicted before the batch was complete.
         batch.fresh.retain(|fresh| vocabulary.first_token(fresh.id) == fresh.birth);
         batch.replayed = 0;
@@ -209,8 +219,13 @@ impl Intake {
                 self.replay.push(segment);
             }
         }
-        let mut draws = Random::for_purpose(self.seed, Purpose::Replay, [batch.number, 0]);
-        self.replay.drain_to(max_waiting, &mut draws, |segment| {
+        let [mut draws, mut ages] =
+            [0, 1].map(|which| Random::for_purpose(self.seed, Purpose::Replay, [batch.number, which]));
+        let is_forgotten = |segment: &Segment| {
+            let age = vocabulary.tokens() - segment.start;
+            self.half_life.is_some_and(|half_life| ages.uniform() >= half_life.left_after(age))
+        };
+        self.replay.drain_to(max_waiting, &mut draws, is_forgotten, |segment| {
             batch.add(segment, &self.sampler, vocabulary, &mut random);
             batch.replayed += segment.words.len() as u64;
         });
@@ -312,14 +327,14 @@ impl Batch {
         vocabulary: &Vocabulary,
         random: &mut Random,
     ) {
-        let tokens = vocabulary.tokens();
+        let total = vocabulary.total_frequency();
         for SegmentSentence { number, words, weight } in segment.sentences() {
             for _ in 0..random.times(weight) {
                 let start = self.words.len();
                 self.words.extend((number..).zip(words).filter_map(|(number, &id)| {
                     let kept = id != WordId::NONE
                         && vocabulary.is_same_word_since(id, number)
-                        && sampler.keeps(vocabulary.count(id), tokens, random);
+                        && sampler.keeps(vocabulary.frequency(id), total, random);
                     kept.then_some(id)
                 }));
                 let length = self.words.len() - start;

@@ -78,12 +78,20 @@ impl ReplayBuffer {
     }
 
     /// Calls `train` with random segments until at most `limit` words are due, and drops segments that are done. So a
-    /// batch of n new words brings n · `replays` old ones once the buffer is full.
-    pub fn drain_to(&mut self, limit: usize, random: &mut Random, mut train: impl FnMut(&Segment)) {
+    /// batch of n new words brings n · `replays` old ones once the buffer is full, except those that `skips`.
+    pub fn drain_to(
+        &mut self,
+        limit: usize,
+        random: &mut Random,
+        mut skips: impl FnMut(&Segment) -> bool,
+        mut train: impl FnMut(&Segment),
+    ) {
         while self.due > limit {
             let chosen = random.below(self.segments.len());
             let segment = &mut self.segments[chosen];
-            train(segment);
+            if !skips(segment) {
+                train(segment);
+            }
             self.due -= segment.load();
             segment.remaining -= 1;
             if segment.remaining == 0 {
@@ -133,16 +141,21 @@ mod tests {
             for start in 0..100 {
                 buffer.push(segment(start, 10, replays));
                 let mut now = 0;
-                buffer.drain_to(200 * replays as usize, &mut random, |segment| {
-                    trained[segment.start as usize] += 1;
-                    now += 1;
-                });
+                buffer.drain_to(
+                    200 * replays as usize,
+                    &mut random,
+                    |_| false,
+                    |segment| {
+                        trained[segment.start as usize] += 1;
+                        now += 1;
+                    },
+                );
                 assert!(buffer.due() <= 200 * replays as usize);
                 assert!(now <= replays, "a batch brings no more than its share of old text");
             }
             let waiting: Vec<u64> = buffer.segments().iter().map(|segment| segment.start).collect();
             assert!(waiting.iter().any(|&start| start < 80), "drawn at random, not in order");
-            buffer.drain_to(0, &mut random, |segment| trained[segment.start as usize] += 1);
+            buffer.drain_to(0, &mut random, |_| false, |segment| trained[segment.start as usize] += 1);
             assert!(trained.iter().all(|&n| n == replays), "{trained:?}");
             assert!(buffer.segments().is_empty());
         }

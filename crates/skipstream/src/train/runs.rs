@@ -40,7 +40,7 @@ impl BlockPairs {
 
     /// A counting sort: stable, and linear in words and rows.
     fn sort_positions(&mut self, batch: &Batch, block: usize, layout: Layout) {
-        let rows = batch.counts.len().div_ceil(layout.blocks);
+        let rows = batch.frequencies.len().div_ceil(layout.blocks);
         self.starts.clear();
         self.starts.resize(rows + 1, 0);
         let in_block = || batch.words.iter().enumerate().filter(|(_, id)| layout.block(**id) == block);

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::{Initial, MemoryBound, MiniBatch, Observer, Passes, Progress, Sentences, StopReason, Totals};
 use crate::config::{Config, MiniBatchOptions, Settings, Strategy};
 use crate::corpus::{Files, Follow, Input, Layout, Ledger, Lines, Read, Sentence, Source, TokenLists};
-use crate::embeddings::{Composition, Embeddings, Vectors};
+use crate::embeddings::{Composition, Counts, Embeddings, Vectors};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::parameters::Parameters;
@@ -104,7 +104,7 @@ impl Trainer {
 
     pub(crate) fn of_any_strategy(config: Config, kernel: Kernel) -> Result<Trainer> {
         let settings = config.check()?;
-        let mut vocabulary = Vocabulary::new(settings.max_vocabulary());
+        let mut vocabulary = Vocabulary::with_half_life(settings.max_vocabulary(), settings.half_life());
         vocabulary.reserve()?;
         Ok(Trainer {
             stream: Stream {
@@ -246,14 +246,20 @@ impl Trainer {
         for (&id, vector) in ids.iter().zip(values.chunks_exact_mut(dimensions)) {
             composition.write(self.rows(id), vector);
         }
-        let words = ids.iter().map(|&id| (vocabulary.word(id), vocabulary.count(id)));
-        Ok(Embeddings::new(dimensions, words, values)?.with_text(self.settings.text()))
+        let words = Embeddings::list(ids.iter().map(|&id| vocabulary.word(id)))?;
+        let counts =
+            |count: fn(&Vocabulary, WordId) -> u64| ids.iter().map(|&id| count(vocabulary, id)).collect();
+        let counts = Counts {
+            all: counts(Vocabulary::count),
+            recent: self.settings.half_life().map(|_| counts(Vocabulary::recent_count)),
+        };
+        Ok(Embeddings::from_list(dimensions, words, counts, values)?.with_text(self.settings.text()))
     }
 
     /// The most frequent words in the order of the rows of embeddings and files: equal counts are sorted by word.
     pub(crate) fn ids_by_frequency(&self, most: usize) -> Vec<WordId> {
         let vocabulary = &self.stream.vocabulary;
-        let rank = |id: &WordId| (Reverse(vocabulary.count(*id)), vocabulary.word(*id));
+        let rank = |id: &WordId| (Reverse(vocabulary.recent_count(*id)), vocabulary.word(*id));
         let mut ids: Vec<WordId> = vocabulary.ids().collect();
         if most < ids.len() {
             ids.select_nth_unstable_by(most, |one, other| rank(one).cmp(&rank(other)));

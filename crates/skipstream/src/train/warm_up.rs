@@ -38,7 +38,7 @@ impl Sentences {
         for fresh in &batch.fresh {
             fresh.reset(parameters.rows_mut(fresh.id), settings.dimensions(), settings.seed(), initial);
         }
-        self.noise.recount(&batch.counts, &mut self.random);
+        self.noise.recount(&batch.frequencies, &mut self.random);
         let Sentences { noise, random, step, .. } = self;
         let mut pause = false;
         for (position, (&word, reach)) in batch.words.iter().zip(&batch.reaches).enumerate() {

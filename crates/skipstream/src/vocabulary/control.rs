@@ -383,6 +383,8 @@ impl Vocabulary {
         let changed: Vec<bool> =
             controls.iter().map(|control| next.change(control)).collect::<Result<_, _>>()?;
         next.check(self.capacity)?;
+        // What was cancelled depends on which words are pinned.
+        self.settle();
         let before = self.entries.len();
         let mut moves = Moves { origins: self.ids().map(Some).collect(), before };
         let mut leaving = BTreeSet::new();
@@ -458,7 +460,7 @@ impl Vocabulary {
             let birth = self.totals.tokens;
             let hash = self.hasher.hash(word.as_bytes());
             let span = self.arena.add(word);
-            self.insert(id, hash, span, Entry { counter: 0, count: 0, birth, latest: birth });
+            self.insert(id, hash, span, Entry { counter: 0, count: 0, birth, latest: birth }, 0);
             id
         });
         if let Err(place) = self.rules.pinned.binary_search(&id) {
@@ -478,7 +480,11 @@ impl Vocabulary {
         let least = others.iter().map(|entry| entry.counter).min().unwrap_or(0);
         others.iter_mut().for_each(|entry| entry.counter -= least);
         self.list_leaving();
-        self.evict().expect("at most half of the words are pinned, and one of the others has a counter of 0")
+        let id = self
+            .next_to_leave()
+            .expect("at most half of the words are pinned, and one of the others is at 0");
+        self.evict(id);
+        id
     }
 
     /// Takes words out. Those after them move down.
@@ -486,10 +492,13 @@ impl Vocabulary {
         if leaving.is_empty() {
             return;
         }
-        let Vocabulary { entries, spans, arena, index, hasher, rules, .. } = self;
+        let Vocabulary { entries, spans, arena, index, hasher, rules, fading, .. } = self;
         leaving.iter().for_each(|id| arena.release(spans[id.index()]));
         retain(entries, leaving);
         retain(spans, leaving);
+        if let Some(fading) = fading {
+            retain(&mut fading.frequencies, leaving);
+        }
         retain(&mut moves.origins, leaving);
         for id in &mut rules.pinned {
             id.0 -= leaving.range(..*id).count() as u32;

@@ -2,14 +2,18 @@
 //!
 //! The Misra–Gries summary with m slots. A known word increments its counter; a new one takes a free slot. If no slot is
 //! free, the new token and one count of every word cancel each other. Each cancellation uses up m + 1 tokens, so after n
-//! tokens true count − n/(m + 1) ≤ counter ≤ true count, and the O(m) walk is O(1) per token.
+//! tokens true count − n/(m + 1) ≤ counter ≤ true count.
 //!
 //! In the summary, a word whose counter is 0 has left. Here it stays in its slot until a new word needs the slot, the least
 //! frequent word first. If it occurs before that, its counter is 1 again, as if it had been evicted and admitted, but it
 //! keeps its count and its vectors. So the counters are those of the summary, and a vocabulary that was full once stays full.
 //!
-//! The counter decides which words stay. Each word also has the number of its occurrences since it was admitted, between
-//! the counter and the true count; noise and subsampling use that.
+//! The counter decides which words stay. Each word also has its frequency, between the counter and the true count: the
+//! number of its occurrences since it was admitted. Noise and subsampling use that.
+//!
+//! With a [half-life](HalfLife), tokens have weights, and counters, frequencies and n are sums of them; see `fading.rs`. A
+//! new token then cancels as much of its weight as the smallest counter has, and enters with the rest. The bound is the
+//! same, with weights for counts (and less than two units of weight more, because halves are rounded).
 //!
 //! `control.rs` has words that are pinned, blocked, merged or forgotten.
 //!
@@ -17,6 +21,7 @@
 
 mod arena;
 mod control;
+mod fading;
 mod word_times;
 
 use std::cmp::Reverse;
@@ -24,6 +29,7 @@ use std::cmp::Reverse;
 use hashbrown::HashTable;
 
 use crate::error::Error;
+use crate::half_life::HalfLife;
 use crate::hash::WordHasher;
 use arena::{Arena, Span};
 pub(crate) use control::Moves;
@@ -31,6 +37,7 @@ pub(crate) use control::Moves;
 pub(crate) use control::testing;
 pub use control::{Control, ControlError, Controlled, Controls};
 use control::{Rules, Ruling};
+use fading::Fading;
 pub use word_times::WordTimes;
 
 /// A word of the vocabulary: the number of its slot. Only the vocabulary makes them.
@@ -61,7 +68,8 @@ pub enum Observed {
     Known(WordId),
     /// The word took a slot, whose rows may hold the values of another word until they are reset.
     Admitted(FreshWord),
-    /// The token has no word: no slot was free, and it cancelled one count of every word, or the word is blocked.
+    /// The token has no word: no slot was free, and it and as much of every counter cancelled each other, or the word is
+    /// blocked.
     Rejected,
 }
 
@@ -100,10 +108,12 @@ pub struct Vocabulary {
     /// The bytes of each word. Apart from the entries, so that looking words up visits less memory.
     spans: Vec<Span>,
     /// The words whose counter was 0 after the last cancellation, and that have not been evicted. The last is the next to
-    /// go, unless its counter has risen.
+    /// go, unless its counter has risen. Empty with a half-life.
     leaving: Vec<WordId>,
     arena: Arena,
     rules: Rules,
+    /// With a half-life.
+    fading: Option<Fading>,
     totals: VocabularyTotals,
 }
 
@@ -121,7 +131,7 @@ fn half(hash: u64) -> u32 {
 
 #[derive(Clone, Debug)]
 struct Entry {
-    /// Misra–Gries' counter; 0 if a new word may have the slot.
+    /// Misra–Gries' counter; 0 if a new word may have the slot. With a half-life, see [`Fading::cancelled`].
     counter: u64,
     /// Occurrences since admission.
     count: u64,
@@ -136,6 +146,7 @@ pub(crate) struct SavedWord<'a> {
     pub id: WordId,
     pub word: &'a str,
     pub counter: u64,
+    pub frequency: u64,
     pub count: u64,
     pub birth: u64,
     pub latest: u64,
@@ -150,6 +161,9 @@ pub struct VocabularyTotals {
     pub evictions: u64,
     /// Tokens that found no free slot.
     pub cancellations: u64,
+    /// The weight of all tokens, with a half-life.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) weight: Option<u64>,
 }
 
 impl Vocabulary {
@@ -164,28 +178,39 @@ impl Vocabulary {
             leaving: Vec::new(),
             arena: Arena::default(),
             rules: Rules::default(),
+            fading: None,
             totals: VocabularyTotals::default(),
         }
+    }
+
+    /// An empty vocabulary whose tokens count less as they get older.
+    pub(crate) fn with_half_life(capacity: usize, half_life: Option<HalfLife>) -> Vocabulary {
+        let fading = half_life.map(|half_life| Fading::new(half_life, 0, 0));
+        Vocabulary { fading, ..Vocabulary::new(capacity) }
     }
 
     /// Allocates the memory that it will need. (The hash table gets twice the capacity, so that it cleans up after
     /// evictions in place instead of growing.)
     pub fn reserve(&mut self) -> Result<(), Error> {
-        let Vocabulary { capacity, index, entries, spans, arena, hasher, .. } = self;
+        let Vocabulary { capacity, index, entries, spans, arena, hasher, fading, .. } = self;
         let more = *capacity - entries.len();
-        let reserved = entries.try_reserve_exact(more).is_ok() && spans.try_reserve_exact(more).is_ok();
+        let reserved = entries.try_reserve_exact(more).is_ok()
+            && spans.try_reserve_exact(more).is_ok()
+            && fading.as_mut().is_none_or(|fading| fading.try_reserve(*capacity).is_ok());
         let hash = |link: &Link| hasher.hash(arena.bytes(spans[link.id.index()]));
         if reserved && index.try_reserve(2 * *capacity - index.len(), hash).is_ok() {
             return Ok(());
         }
-        let bytes = *capacity * (size_of::<Entry>() + size_of::<Span>() + 2 * size_of::<Link>());
+        let fading = fading.as_ref().map_or(0, |_| Fading::BYTES_PER_WORD);
+        let bytes = *capacity * (size_of::<Entry>() + size_of::<Span>() + 2 * size_of::<Link>() + fading);
         Err(Error::out_of_memory(format!("{capacity} words"), bytes))
     }
 
     /// Maximum memory of a vocabulary in bytes, with words of at most `max_word_bytes`.
-    pub fn max_bytes(capacity: usize, max_word_bytes: usize) -> u64 {
+    pub fn max_bytes(capacity: usize, half_life: Option<HalfLife>, max_word_bytes: usize) -> u64 {
         let links = (2 * capacity * 8 / 7 + 16).next_power_of_two() * (size_of::<Link>() + 1);
-        (capacity * (size_of::<Entry>() + size_of::<Span>() + size_of::<WordId>()) + links) as u64
+        let fading = half_life.map_or(0, |_| Fading::BYTES_PER_WORD);
+        (capacity * (size_of::<Entry>() + size_of::<Span>() + size_of::<WordId>() + fading) + links) as u64
             + Arena::max_bytes(capacity * max_word_bytes)
     }
 
@@ -202,8 +227,13 @@ impl Vocabulary {
     fn observe_as(&mut self, word: &str, number: u64) -> Observed {
         let hash = self.hasher.hash(word.as_bytes());
         if let Some(id) = self.find(hash, word) {
+            let mut weight = 1;
+            if let Some(fading) = &mut self.fading {
+                weight = fading.weight;
+                fading.frequencies[id.index()] += weight;
+            }
             let entry = &mut self.entries[id.index()];
-            entry.counter += 1;
+            entry.counter += weight;
             entry.count += 1;
             entry.latest = number;
             return Observed::Known(id);
@@ -247,16 +277,26 @@ impl Vocabulary {
     /// no word then or whose word has left since. Returns how many it counted. The next token is for
     /// [`Vocabulary::observe`].
     pub(crate) fn observe_found(&mut self, found: &[WordId], since: u64) -> usize {
-        let Vocabulary { entries, totals, .. } = self;
+        let weight = self.weight();
+        let Vocabulary { entries, totals, fading, .. } = self;
         let mut number = totals.tokens;
         for id in found {
             let Some(entry) = entries.get_mut(id.index()).filter(|entry| entry.birth < since) else { break };
-            entry.counter += 1;
+            entry.counter += weight;
             entry.count += 1;
             entry.latest = number;
             number += 1;
         }
-        (number - std::mem::replace(&mut totals.tokens, number)) as usize
+        let known = (number - std::mem::replace(&mut totals.tokens, number)) as usize;
+        if let Some(fading) = fading {
+            found[..known].iter().for_each(|id| fading.frequencies[id.index()] += weight);
+        }
+        known
+    }
+
+    /// What a token of this batch weighs.
+    fn weight(&self) -> u64 {
+        self.fading.as_ref().map_or(1, |fading| fading.weight)
     }
 
     #[cold]
@@ -269,28 +309,42 @@ impl Vocabulary {
                 return self.observe_as(&word, birth);
             }
         }
+        let weight = self.weight();
         let evicts = self.entries.len() == self.capacity;
-        let id = if !evicts {
-            WordId(self.entries.len() as u32)
-        } else if let Some(id) = self.evict() {
-            id
+        let (id, counter) = if evicts {
+            let least = self.next_to_leave();
+            let cancelled = least.map_or(weight, |id| self.counter(id).min(weight));
+            if cancelled > 0 {
+                self.cancel(cancelled);
+            }
+            let Some(id) = least.filter(|_| cancelled < weight) else { return Observed::Rejected };
+            self.evict(id);
+            (id, weight - cancelled)
         } else {
-            self.cancel();
-            return Observed::Rejected;
+            (WordId(self.entries.len() as u32), weight)
         };
         let span = self.arena.add(word);
-        self.insert(id, hash, span, Entry { counter: 1, count: 1, birth, latest: birth });
+        let counter = counter + self.cancelled();
+        self.insert(id, hash, span, Entry { counter, count: 1, birth, latest: birth }, weight);
         Observed::Admitted(FreshWord { id, birth, evicts })
     }
 
-    /// Takes a word whose counter is 0 out of the index, and returns its id.
-    fn evict(&mut self) -> Option<WordId> {
-        let id = loop {
+    /// The word with the smallest counter, and of these the least frequent; of two that are as frequent, the one that was
+    /// not seen for longer. Without a half-life, none if no counter is 0.
+    fn next_to_leave(&mut self) -> Option<WordId> {
+        if self.fading.is_some() {
+            return Some(self.lowest_rank());
+        }
+        loop {
             let id = self.leaving.pop()?;
             if self.counter(id) == 0 {
-                break id;
+                return Some(id);
             }
-        };
+        }
+    }
+
+    /// Takes a word out of the index.
+    fn evict(&mut self, id: WordId) {
         let span = self.spans[id.index()];
         let hash = self.hasher.hash(self.arena.bytes(span));
         if let Ok(link) = self.index.find_entry(hash, |link| link.id == id) {
@@ -302,34 +356,39 @@ impl Vocabulary {
             let live = (0u32..).zip(&mut self.spans).filter(|(slot, _)| WordId(*slot) != id);
             self.arena.compact(live.map(|(_, span)| span));
         }
-        Some(id)
     }
 
-    fn insert(&mut self, id: WordId, hash: u64, span: Span, entry: Entry) {
-        if id.index() == self.entries.len() {
-            self.entries.push(entry);
-            self.spans.push(span);
-        } else {
-            self.entries[id.index()] = entry;
-            self.spans[id.index()] = span;
+    fn insert(&mut self, id: WordId, hash: u64, span: Span, entry: Entry, frequency: u64) {
+        set(&mut self.entries, id, entry);
+        set(&mut self.spans, id, span);
+        if let Some(fading) = &mut self.fading {
+            set(&mut fading.frequencies, id, frequency);
         }
         let Vocabulary { index, spans, arena, hasher, .. } = self;
         let link = Link { hash: half(hash), id };
         index.insert_unique(hash, link, |link| hasher.hash(arena.bytes(spans[link.id.index()])));
     }
 
-    /// Takes one count from every word that is not pinned.
-    fn cancel(&mut self) {
+    /// Takes this weight from the counter of every word that is not pinned.
+    fn cancel(&mut self, weight: u64) {
         self.totals.cancellations += 1;
-        self.rules.pinned.iter().for_each(|id| self.entries[id.index()].counter += 1);
-        self.entries.iter_mut().for_each(|entry| entry.counter -= 1);
+        if let Some(fading) = &mut self.fading {
+            fading.cancelled += weight;
+            return;
+        }
+        self.rules.pinned.iter().for_each(|id| self.entries[id.index()].counter += weight);
+        self.entries.iter_mut().for_each(|entry| entry.counter -= weight);
         self.list_leaving();
     }
 
-    /// Lists the words that are not pinned and whose counter is 0, the least frequent last; of two that are as frequent, the one that was not seen
-    /// for longer.
+    /// Lists the words that are not pinned and whose counter is 0, the least frequent last; of two that are as frequent, the
+    /// one that was not seen for longer. With a half-life, ranks do that.
     fn list_leaving(&mut self) {
-        let Vocabulary { entries, leaving, rules, .. } = self;
+        let Vocabulary { entries, leaving, rules, fading, .. } = self;
+        if let Some(fading) = fading {
+            fading.forget_ranks();
+            return;
+        }
         leaving.clear();
         let at_zero = |id: &WordId| entries[id.index()].counter == 0 && !rules.is_pinned(*id);
         leaving.extend((0..entries.len() as u32).map(WordId).filter(at_zero));
@@ -366,9 +425,34 @@ impl Vocabulary {
         self.entries[id.index()].count
     }
 
-    /// Misra–Gries' counter: true count − n/(m + 1) ≤ counter ≤ true count.
+    /// f(w), which decides on noise and subsampling: the [count](Vocabulary::count), or with a half-life the weight of
+    /// these occurrences. Only its ratio to the [others](Vocabulary::total_frequency) means something.
+    #[inline]
+    pub fn frequency(&self, id: WordId) -> u64 {
+        match &self.fading {
+            Some(fading) => fading.frequencies[id.index()],
+            None => self.count(id),
+        }
+    }
+
+    /// The frequency of all tokens.
+    pub fn total_frequency(&self) -> u64 {
+        let tokens = self.tokens();
+        self.fading.as_ref().map_or(tokens, |fading| fading.total(tokens))
+    }
+
+    /// The word's frequency in tokens of now: the count, or with a half-life less, because older occurrences count less.
+    pub fn recent_count(&self, id: WordId) -> u64 {
+        match &self.fading {
+            Some(fading) => fading.recent(fading.frequencies[id.index()]),
+            None => self.count(id),
+        }
+    }
+
+    /// Misra–Gries' counter: true frequency − n/(m + 1) ≤ counter ≤ true frequency, where n is the frequency of all tokens.
     pub fn counter(&self, id: WordId) -> u64 {
-        self.entries[id.index()].counter
+        let counter = self.entries[id.index()].counter;
+        if self.rules.is_pinned(id) { counter } else { counter - self.cancelled() }
     }
 
     /// Whether the id has belonged to one word since the token with the given number.
@@ -417,19 +501,27 @@ impl Vocabulary {
         self.entries.iter().map(|entry| entry.count)
     }
 
+    /// The frequencies of all words, in the order of their ids.
+    pub(crate) fn frequencies(&self) -> impl Iterator<Item = u64> {
+        self.ids().map(|id| self.frequency(id))
+    }
+
     /// The totals that are saved and reported.
     pub fn totals(&self) -> VocabularyTotals {
-        self.totals
+        let weight = self.fading.as_ref().map(|fading| fading.total(self.tokens()));
+        VocabularyTotals { weight, ..self.totals }
     }
 
     pub(crate) fn saved(&self, id: WordId) -> SavedWord<'_> {
-        let Entry { counter, count, birth, latest } = self.entries[id.index()];
-        SavedWord { id, word: self.word(id), counter, count, birth, latest }
+        let Entry { count, birth, latest, .. } = self.entries[id.index()];
+        let (counter, frequency) = (self.counter(id), self.frequency(id));
+        SavedWord { id, word: self.word(id), counter, frequency, count, birth, latest }
     }
 
-    /// A saved vocabulary, or what is wrong with it.
+    /// A vocabulary that was saved at the end of a batch, or what is wrong with it.
     pub(crate) fn restore(
         capacity: usize,
+        half_life: Option<HalfLife>,
         totals: VocabularyTotals,
         words: &[SavedWord<'_>],
     ) -> Result<Vocabulary, String> {
@@ -437,21 +529,31 @@ impl Vocabulary {
         if n_words > capacity {
             return Err(format!("{n_words} words where {capacity} are possible"));
         }
+        if half_life.is_some() != totals.weight.is_some() {
+            return Err("a half-life and the weight of all tokens belong together".to_owned());
+        }
+        let most = totals.weight.unwrap_or(totals.tokens);
         let mut vocabulary = Vocabulary::new(capacity);
+        vocabulary.fading = half_life.map(|half_life| Fading::new(half_life, totals.tokens, most));
+        if let Some(fading) = &mut vocabulary.fading {
+            fading.frequencies.resize(n_words, 0);
+        }
         vocabulary.spans.resize(n_words, vocabulary.arena.add(""));
         const EMPTY: u64 = u64::MAX;
         vocabulary.entries.resize(n_words, Entry { counter: 0, count: 0, birth: EMPTY, latest: 0 });
-        for &SavedWord { id, word, counter, count, birth, latest } in words {
+        for &SavedWord { id, word, counter, frequency, count, birth, latest } in words {
             let Some(entry) = vocabulary.entries.get(id.index()) else {
                 return Err(format!("`{word}` has slot {} of {n_words}", id.0));
             };
             // A pinned word may not have occurred yet: `restore_controls` checks that it is pinned.
             let occurred = count > 0;
-            let in_order = counter <= count
+            let in_order = counter <= frequency
+                && frequency <= most
+                && (frequency > 0) == occurred
                 && count <= totals.tokens
                 && birth <= latest
                 && latest < totals.tokens + u64::from(!occurred);
-            if !in_order || totals.tokens >= 1 << 60 {
+            if !in_order || totals.tokens.max(most) >= 1 << 60 {
                 return Err(format!("the numbers of `{word}` contradict each other"));
             }
             if entry.birth != EMPTY || word.len() >= 1 << 16 {
@@ -462,11 +564,19 @@ impl Vocabulary {
                 return Err(format!("`{word}` is there twice"));
             }
             let span = vocabulary.arena.add(word);
-            vocabulary.insert(id, hash, span, Entry { counter, count, birth, latest });
+            vocabulary.insert(id, hash, span, Entry { counter, count, birth, latest }, frequency);
         }
         vocabulary.list_leaving();
-        vocabulary.totals = totals;
+        vocabulary.totals = VocabularyTotals { weight: None, ..totals };
         Ok(vocabulary)
+    }
+}
+
+/// Sets the value of a slot, which may be the next one.
+fn set<T>(values: &mut Vec<T>, id: WordId, value: T) {
+    match values.get_mut(id.index()) {
+        Some(slot) => *slot = value,
+        None => values.push(value),
     }
 }
 

@@ -87,6 +87,7 @@ proptest! {
         }
         let mut restored = Vocabulary::restore(
             capacity,
+            None,
             vocabulary.totals(),
             &vocabulary.ids().map(|id| vocabulary.saved(id)).collect::<Vec<_>>(),
         )
@@ -141,6 +142,93 @@ proptest! {
     }
 }
 
+/// The exact weight of each word, in plain numbers: 2^(start of the batch / half-life) for each token.
+fn exact_weights(tokens: &[u8], batch: usize, half_life: u64) -> HashMap<String, f64> {
+    let mut truth = HashMap::new();
+    for (number, token) in tokens.iter().enumerate() {
+        let start = (number / batch * batch) as f64;
+        *truth.entry(format!("w{token}")).or_insert(0.0) += (start / half_life as f64).exp2();
+    }
+    truth
+}
+
+proptest! {
+    /// The bound holds for weights as it does for counts: exact − total/(m + 1) ≤ counter ≤ exact. Weights and halves are
+    /// rounded: by a millionth of a token each, which is less than `slack` here.
+    #[test]
+    fn counters_of_weights_are_within_misra_and_gries_bound(
+        tokens in stream(), capacity in 1usize..20, batch in 1usize..80, half_life in 5u64..400,
+    ) {
+        let slack = 0.01;
+        let mut vocabulary = Vocabulary::with_half_life(capacity, Some(HalfLife(half_life)));
+        let mut seen = 0;
+        for tokens_of_batch in tokens.chunks(batch) {
+            for token in tokens_of_batch {
+                observe(&mut vocabulary, &format!("w{token}"), &mut Vec::new());
+            }
+            vocabulary.end_batch();
+            seen += tokens_of_batch.len();
+            // In tokens of now.
+            let now = (seen as f64 / half_life as f64).exp2();
+            let unit = HalfLife(half_life).weight(seen as u64) as f64;
+            let exact = exact_weights(&tokens[..seen], batch, half_life);
+            let total = exact.values().sum::<f64>() / now;
+            prop_assert!((vocabulary.total_frequency() as f64 / unit - total).abs() < slack);
+            for (word, weight) in &exact {
+                let weight = weight / now;
+                let (counter, frequency) = vocabulary
+                    .id(word)
+                    .map_or((0, 0), |id| (vocabulary.counter(id), vocabulary.frequency(id)));
+                let [counter, frequency] = [counter, frequency].map(|sum| sum as f64 / unit);
+                prop_assert!(counter <= frequency && frequency <= weight + slack);
+                prop_assert!(weight - total / (capacity as f64 + 1.0) <= counter + slack);
+            }
+        }
+    }
+
+    #[test]
+    fn weights_that_are_saved_are_restored(
+        tokens in stream(), more in stream(), capacity in 1usize..20, batch in 1usize..80, half_life in 1u64..400,
+    ) {
+        let half_life = Some(HalfLife(half_life));
+        let mut vocabulary = Vocabulary::with_half_life(capacity, half_life);
+        let learn = |vocabulary: &mut Vocabulary, tokens: &[u8]| {
+            let mut ids = Vec::new();
+            for batch in tokens.chunks(batch) {
+                ids.extend(batch.iter().map(|token| observe(vocabulary, &format!("w{token}"), &mut Vec::new())));
+                vocabulary.end_batch();
+            }
+            ids
+        };
+        learn(&mut vocabulary, &tokens);
+        let saved: Vec<_> = vocabulary.ids().map(|id| vocabulary.saved(id)).collect();
+        let mut restored = Vocabulary::restore(capacity, half_life, vocabulary.totals(), &saved).unwrap();
+        prop_assert_eq!(learn(&mut vocabulary, &more), learn(&mut restored, &more));
+        for id in vocabulary.ids() {
+            prop_assert_eq!(vocabulary.saved(id), restored.saved(id));
+        }
+        prop_assert_eq!(vocabulary.totals(), restored.totals());
+    }
+}
+
+#[test]
+fn a_word_that_is_not_seen_any_more_fades_and_leaves() {
+    let mut vocabulary = Vocabulary::with_half_life(2, Some(HalfLife(100)));
+    let recent = |vocabulary: &Vocabulary, word| vocabulary.id(word).map(|id| vocabulary.recent_count(id));
+    let mut learn = |words: &[&str]| {
+        for word in words.iter().cycle().take(100) {
+            observe(&mut vocabulary, word, &mut Vec::new());
+        }
+        vocabulary.end_batch();
+        [recent(&vocabulary, "old"), recent(&vocabulary, "new")]
+    };
+    assert_eq!(learn(&["old"]), [Some(50), None]);
+    assert_eq!(learn(&["other"]), [Some(25), None]);
+    // 100 tokens cancel all that is left of `old`, and the rest counts.
+    assert_eq!(learn(&["new"]), [None, Some(38)]);
+    assert_eq!(learn(&["new"]), [None, Some(69)]);
+}
+
 #[test]
 fn the_arena_does_not_leak_over_evictions() {
     let mut vocabulary = Vocabulary::new(10);
@@ -181,16 +269,25 @@ fn a_full_vocabulary_stays_full_and_a_word_that_returns_in_time_keeps_its_count(
 
 #[test]
 fn saved_words_that_contradict_each_other_are_refused() {
-    let word = |id, word| SavedWord { id: WordId(id), word, counter: 1, count: 1, birth: 0, latest: 0 };
+    let word = |id, word| SavedWord {
+        id: WordId(id),
+        word,
+        counter: 1,
+        frequency: 1,
+        count: 1,
+        birth: 0,
+        latest: 0,
+    };
     let totals = VocabularyTotals { tokens: 9, ..VocabularyTotals::default() };
-    let restore = |words: Vec<SavedWord<'static>>| Vocabulary::restore(2, totals, &words).map(|_| ());
+    let restore = |words: Vec<SavedWord<'static>>| Vocabulary::restore(2, None, totals, &words).map(|_| ());
     assert!(restore(vec![word(1, "a"), word(0, "b")]).is_ok());
     assert!(restore(vec![word(0, "a"), word(1, "b"), word(2, "c")]).is_err(), "too many words");
     assert!(restore(vec![word(7, "a")]).is_err(), "a slot that does not exist");
     assert!(restore(vec![word(0, "a"), word(0, "b")]).is_err(), "a slot twice");
     assert!(restore(vec![word(0, "a"), word(1, "a")]).is_err(), "a word twice");
     // `restore_controls` checks that it is pinned.
-    assert!(restore(vec![SavedWord { count: 0, counter: 0, ..word(0, "a") }]).is_ok(), "never seen");
+    let unseen = SavedWord { count: 0, frequency: 0, counter: 0, ..word(0, "a") };
+    assert!(restore(vec![unseen]).is_ok(), "never seen");
     assert!(restore(vec![SavedWord { counter: 2, ..word(0, "a") }]).is_err(), "counted more often than seen");
 }
 
@@ -202,13 +299,14 @@ fn counters_near_their_limit_count_on() {
         id: WordId(id),
         word,
         counter: count,
+        frequency: count,
         count,
         birth: 0,
         latest: near - 1,
     };
-    let totals = VocabularyTotals { tokens: near, evictions: 1 << 60, cancellations: 1 << 60 };
+    let totals = VocabularyTotals { tokens: near, evictions: 1 << 60, cancellations: 1 << 60, weight: None };
     let words = [word(0, "often", near - 10), word(1, "rare", 1)];
-    let mut vocabulary = Vocabulary::restore(2, totals, &words).unwrap();
+    let mut vocabulary = Vocabulary::restore(2, None, totals, &words).unwrap();
     let counters = |vocabulary: &Vocabulary, word: &str| {
         vocabulary.id(word).map(|id| (vocabulary.counter(id), vocabulary.count(id)))
     };
@@ -223,8 +321,9 @@ fn counters_near_their_limit_count_on() {
         tokens: near + 3,
         evictions: totals.evictions + 1,
         cancellations: totals.cancellations + 1,
+        weight: None,
     };
     assert_eq!(vocabulary.totals(), counted);
     let beyond = VocabularyTotals { tokens: 1 << 60, ..totals };
-    assert!(Vocabulary::restore(2, beyond, &words).is_err(), "a larger one is refused");
+    assert!(Vocabulary::restore(2, None, beyond, &words).is_err(), "a larger one is refused");
 }

@@ -7,7 +7,7 @@ use super::super::tensor::{Named, Tensor, word_tensors, write_file};
 use super::{change, flip_a_bit, place, replace, small_trainer};
 use crate::corpus::{TextOptions, Tokenizer};
 use crate::embeddings::Origin;
-use crate::{Config, Embeddings, Error, Trainer, Vectors};
+use crate::{Config, Embeddings, Error, HalfLife, MiniBatchOptions, Strategy, Trainer, Vectors};
 
 fn three() -> Embeddings {
     let words = [("tea", 9), ("milk", 7), ("käse", 7)];
@@ -36,7 +36,8 @@ fn complaint(name: &'static str, tensor: Tensor<'static>) -> String {
 
 fn complaint_of(tensors: Vec<Named<'static>>) -> String {
     let (_folder, path) = place();
-    let contents = VectorsMetadata { origin: None, counts_are_places: false, text: None };
+    let contents =
+        VectorsMetadata { origin: None, counts_are_places: false, recent_counts: false, text: None };
     write_file(&path, tensors, Contents::Vectors(contents)).unwrap();
     defect(&path)
 }
@@ -258,4 +259,44 @@ fn a_word_as_it_is_written_comes_first() {
     let embeddings = embeddings.with_text(&text);
     assert_eq!(embeddings.index_of("Apple"), Some(1));
     assert_eq!(embeddings.index_of("APPLE"), Some(0));
+}
+
+/// A model with a half-life, after a text about tea and a shorter one about milk.
+fn forgetful() -> Trainer {
+    let options = MiniBatchOptions { half_life: Some(HalfLife(100)), ..MiniBatchOptions::default() };
+    let config = Config { dimensions: 3, strategy: Strategy::MiniBatch(options), ..Config::default() };
+    let mut trainer = Trainer::new(config).unwrap();
+    trainer.train(vec![["old", "tea"]; 200]).unwrap();
+    trainer.train(vec![["new", "milk"]; 150]).unwrap();
+    trainer.train(vec![["rare"]; 1]).unwrap();
+    trainer
+}
+
+#[test]
+fn recent_counts_decide_and_are_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let [model, vectors] = ["model", "vectors"].map(|name| folder.path().join(name));
+    let trainer = forgetful();
+    trainer.save(&model).unwrap();
+    let kind = Vectors::default();
+    trainer.embeddings().unwrap().save(&vectors).unwrap();
+    for embeddings in [
+        trainer.embeddings().unwrap(),
+        Embeddings::load(&model, kind).unwrap(),
+        Embeddings::open(&model, kind).unwrap(),
+        Embeddings::load(&vectors, kind).unwrap(),
+        Embeddings::open(&vectors, kind).unwrap(),
+        Embeddings::load(&vectors, kind).unwrap().normalized().unwrap(),
+    ] {
+        assert!(embeddings.words().eq(["milk", "new", "old", "tea", "rare"]));
+        let counts = |row| (embeddings.count(row), embeddings.recent_count(row));
+        // After 701 words, a token of the first batch weighs 2^(−701/100), and one of the second 2^(−301/100).
+        assert_eq!([0, 2, 4].map(counts), [(150, 19), (200, 2), (1, 1)]);
+        assert_eq!(embeddings.default_min_count(), 1);
+        assert_eq!(embeddings.with_min_count(3).len(), 2);
+        assert_eq!(embeddings.candidates(Some(2), None), 0..4);
+    }
+    let found = crate::snapshot::words(&model).unwrap();
+    assert_eq!((found[2].count, found[2].recent_count, found[2].counter), (Some(200), Some(2), Some(1)));
+    assert_eq!(crate::snapshot::words(&vectors).unwrap()[2].recent_count, Some(2));
 }

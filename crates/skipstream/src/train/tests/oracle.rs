@@ -3,8 +3,9 @@
 //! It is Algorithm 2 of the paper in plain loops. There are no threads, no vector instructions and no reading ahead, and
 //! the vocabulary is a list. The tests at the end compare it with the [`Trainer`] after every batch, bit for bit.
 //!
-//! It shares three parts with the engine, each of which has tests of its own: random numbers that depend on what they are
-//! for ([`Random::for_purpose`]), the alias table that draws an index with a given weight, and the logistic function.
+//! It shares four parts with the engine, each of which has tests of its own: random numbers that depend on what they are
+//! for ([`Random::for_purpose`]), the alias table that draws an index with a given weight, the powers of a half-life, and
+//! the logistic function.
 //!
 //! Sums of floats depend on their order. Here every product is added by a fused multiply-add, in one of two orders:
 //! - *in order*: one after another, from zero. This holds wherever the code below does not say otherwise.
@@ -15,6 +16,7 @@ use std::ops::ControlFlow;
 
 use crate::config::{Config, MiniBatchOptions, ReplayStart, Settings, Strategy, WindowShape};
 use crate::corpus::{Lines, Read, Sentence, Source};
+use crate::half_life::HalfLife;
 use crate::kernel::{Kernel, sigmoid};
 use crate::noise::AliasTable;
 use crate::parameters::Accumulators;
@@ -26,8 +28,10 @@ struct Word {
     text: String,
     /// Misra and Gries' counter: when it is 0, the word makes room for another.
     counter: u64,
-    /// f(w): occurrences since the word was admitted.
+    /// Occurrences since the word was admitted.
     count: u64,
+    /// f(w): what these occurrences weigh. Without a half-life, each weighs 1.
+    frequency: u64,
     /// The number of the token that admitted it.
     birth: u64,
     /// The number of its last token.
@@ -80,6 +84,10 @@ struct Oracle {
     /// The vocabulary: a word keeps its slot, whose number is its id, until another word needs it.
     slots: Vec<Word>,
     tokens: u64,
+    /// What a token of this batch weighs.
+    weight: u64,
+    /// What all tokens weigh.
+    total: u64,
     batches: u64,
     /// Text that waits for its replay.
     waiting: Vec<Segment>,
@@ -99,14 +107,43 @@ const GROUP_RUNS: usize = 16;
 impl Oracle {
     /// Algorithm 2, one turn of its loop: takes a batch D from the text and learns it. False if there is no text.
     fn learn_batch<'a>(&mut self, text: &mut impl Iterator<Item = (&'a str, f32)>) -> bool {
+        let first = self.tokens;
         let batch = self.read(text);
         if batch.is_empty() {
             return false;
         }
         let windows = self.sample(batch, self.room());
+        self.fade(first);
         self.rate = self.settings.learning_rate();
         self.descend(&windows);
+        self.forget(first);
         true
+    }
+
+    /// With a half-life, AdaGrad's sums fade by what is left of a weight after the words of the batch, down to the first
+    /// value of a new row.
+    fn fade(&mut self, first: u64) {
+        let Some(half_life) = self.options().half_life else { return };
+        let left = half_life.left_after(self.tokens - first) as f32;
+        let least = self.new_word("", 0).target.squares;
+        for word in &mut self.slots {
+            word.target.squares = (word.target.squares * left).max(least);
+            word.context.squares = (word.context.squares * left).max(least);
+        }
+    }
+
+    /// With a half-life, the tokens of the next batch weigh more than those of the one that began with `first`. When the
+    /// weight has doubled, it and all sums are halved.
+    fn forget(&mut self, first: u64) {
+        let Some(half_life) = self.options().half_life else { return };
+        self.weight = half_life.weight(self.tokens);
+        for _ in half_life.halvings(first)..half_life.halvings(self.tokens) {
+            self.total = (self.total / 2).max(1);
+            for word in &mut self.slots {
+                word.counter /= 2;
+                word.frequency = (word.frequency / 2).max(1);
+            }
+        }
     }
 
     /// Learns the text that waits for its replay, a batch at a time, at a rate that falls to zero.
@@ -154,27 +191,35 @@ impl Oracle {
     fn observe(&mut self, text: &str) -> Token {
         let number = self.tokens;
         self.tokens += 1;
+        self.total += self.weight;
         if let Some(slot) = self.slots.iter().position(|word| word.text == text) {
             let word = &mut self.slots[slot];
-            word.counter += 1;
+            word.counter += self.weight;
+            word.frequency += self.weight;
             word.count += 1;
             word.latest = number;
             return Token { slot: Some(slot), number };
         }
-        let word = self.new_word(text, number);
+        let mut word = self.new_word(text, number);
         if self.slots.len() < self.settings.max_vocabulary() {
             self.slots.push(word);
             return Token { slot: Some(self.slots.len() - 1), number };
         }
-        // A word whose counter is 0 makes room: the least frequent, and of these the one that was not seen for longest.
-        let leaving = (0..self.slots.len()).filter(|&slot| self.slots[slot].counter == 0);
-        let slot = leaving.min_by_key(|&slot| (self.slots[slot].count, self.slots[slot].latest));
-        match slot {
-            Some(slot) => self.slots[slot] = word,
-            // There is none: the token and one occurrence of every word cancel each other.
-            None => self.slots.iter_mut().for_each(|word| word.counter -= 1),
+        // The word with the smallest counter makes room: the least frequent, and of these the one that was not seen for
+        // longest. What is left of its counter, and as much of every other and of the token, cancel each other.
+        let rank = |&slot: &usize| {
+            let Word { counter, frequency, latest, .. } = self.slots[slot];
+            (counter, frequency, latest)
+        };
+        let slot = (0..self.slots.len()).min_by_key(rank).unwrap();
+        let cancelled = self.slots[slot].counter.min(self.weight);
+        self.slots.iter_mut().for_each(|word| word.counter -= cancelled);
+        word.counter -= cancelled;
+        if word.counter == 0 {
+            return Token { slot: None, number };
         }
-        Token { slot, number }
+        self.slots[slot] = word;
+        Token { slot: Some(slot), number }
     }
 
     /// Target rows start at random values in ±0.5 / dimensions, context rows at zero.
@@ -186,8 +231,9 @@ impl Oracle {
         let squares = (3e-4 / (dimensions as f64 / 100.0).max(1.0).powi(4)) as f32;
         Word {
             text: text.to_owned(),
-            counter: 1,
+            counter: self.weight,
             count: 1,
+            frequency: self.weight,
             birth,
             latest: birth,
             target: Row { values: target, squares },
@@ -201,6 +247,7 @@ impl Oracle {
         let seed = self.settings.seed();
         let mut random = Random::for_purpose(seed, Purpose::Pairs, [self.batches, 0]);
         let mut draws = Random::for_purpose(seed, Purpose::Replay, [self.batches, 0]);
+        let mut ages = Random::for_purpose(seed, Purpose::Replay, [self.batches, 1]);
         let mut windows = Vec::new();
         for segment in &batch {
             self.sample_segment(segment, &mut random, &mut windows);
@@ -208,7 +255,13 @@ impl Oracle {
         self.waiting.extend(batch.into_iter().filter(|segment| segment.remaining > 0));
         while self.waiting_words() > limit {
             let chosen = draws.below(self.waiting.len());
-            self.sample_segment(&self.waiting[chosen], &mut random, &mut windows);
+            let segment = &self.waiting[chosen];
+            // Old text is replayed with the probability that is left of its weight.
+            let age = self.tokens - segment.sentences[0].tokens[0].number;
+            let left = self.options().half_life.map(|half_life| half_life.left_after(age));
+            if left.is_none_or(|left| ages.uniform() < left) {
+                self.sample_segment(segment, &mut random, &mut windows);
+            }
             self.waiting[chosen].remaining -= 1;
             if self.waiting[chosen].remaining == 0 {
                 self.waiting.swap_remove(chosen);
@@ -238,7 +291,7 @@ impl Oracle {
             // The word may have left since, and its slot may have another word.
             let Some(slot) = token.slot else { continue };
             let word = &self.slots[slot];
-            if word.birth <= token.number && self.keeps(word.count, random) {
+            if word.birth <= token.number && self.keeps(word.frequency, random) {
                 kept.push(slot);
             }
         }
@@ -253,10 +306,10 @@ impl Oracle {
         }
     }
 
-    /// A word stays with probability √r + r, where r = subsample · tokens / count. If that is 1 or more, no random number is
-    /// drawn.
-    fn keeps(&self, count: u64, random: &mut Random) -> bool {
-        let ratio = self.settings.subsample() * self.tokens as f64 / count as f64;
+    /// A word stays with probability √r + r, where r = subsample · total / frequency. If that is 1 or more, no random number
+    /// is drawn.
+    fn keeps(&self, frequency: u64, random: &mut Random) -> bool {
+        let ratio = self.settings.subsample() * self.total as f64 / frequency as f64;
         let probability = ratio.sqrt() + ratio;
         self.settings.subsample() == 0.0 || probability >= 1.0 || random.uniform() < probability
     }
@@ -301,9 +354,9 @@ impl Oracle {
     /// groups. A group shares K negatives, drawn with probability q(w) ∝ f(w)^α from the words of the context block.
     fn descend_cell(&mut self, runs: &[Run], context_block: usize, cell: u64) {
         let blocks = self.options().blocks;
-        let counts = self.slots.iter().skip(context_block).step_by(blocks);
+        let words = self.slots.iter().skip(context_block).step_by(blocks);
         let mut noise = AliasTable::default();
-        noise.rebuild(counts.map(|word| crate::noise::weight(word.count, self.settings.noise_exponent())));
+        noise.rebuild(words.map(|word| crate::noise::weight(word.frequency, self.settings.noise_exponent())));
         let mut random = Random::for_purpose(self.settings.seed(), Purpose::Negatives, [self.batches, cell]);
         let n_shared = (12 + 4 * self.settings.negatives()).next_multiple_of(8);
         let n_groups = runs.len().div_ceil(GROUP_RUNS);
@@ -413,9 +466,11 @@ impl Oracle {
 
     fn new(settings: Settings) -> Oracle {
         Oracle {
+            weight: settings.half_life().map_or(1, |half_life| half_life.weight(0)),
             settings,
             slots: Vec::new(),
             tokens: 0,
+            total: 0,
             batches: 0,
             waiting: Vec::new(),
             rate: 0.0,
@@ -543,6 +598,7 @@ fn assert_equal(trainer: &Trainer, oracle: &Oracle) {
         let kernel = trainer.instruction_set();
         let name = format!("{} after batch {} with {kernel}", word.text, oracle.batches);
         assert_eq!((vocabulary.count(id), vocabulary.counter(id)), (word.count, word.counter), "{name}");
+        assert_eq!(vocabulary.frequency(id), word.frequency, "{name}");
         let row = parameters.layout().row_in_matrix(id);
         for (role, values, side, expected) in [
             ("target", parameters.target(id), &parameters.target, &word.target),
@@ -647,4 +703,19 @@ fn the_trainer_is_the_oracle_where_replays_begin_late() {
     };
     let config = Config { strategy: Strategy::MiniBatch(options), ..config(2, 3, 8) };
     assert_equal_after_every_batch(config, &sentences(8, 250, 200));
+}
+
+#[test]
+fn the_trainer_is_the_oracle_where_old_text_is_forgotten() {
+    // From less than a batch to more than the text.
+    for (seed, half_life) in (1..).zip([20, 400, 1_000, 100_000]) {
+        for replays in [0, 2] {
+            let config = config(2, replays, seed);
+            let strategy = Strategy::MiniBatch(MiniBatchOptions {
+                half_life: Some(HalfLife(half_life)),
+                ..config.clone().check().unwrap().mini_batch()
+            });
+            assert_equal_after_every_batch(Config { strategy, ..config }, &sentences(seed, 250, 200));
+        }
+    }
 }

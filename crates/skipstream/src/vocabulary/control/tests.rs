@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::super::{Observed, SavedWord};
 use super::testing::*;
 use super::*;
+use crate::half_life::HalfLife;
 
 fn observe(vocabulary: &mut Vocabulary, word: &str) -> Option<WordId> {
     match vocabulary.observe(word) {
@@ -45,10 +46,13 @@ proptest! {
         tokens in prop::collection::vec(0u8..30, 0..300),
         controls in prop::collection::vec((0usize..300, control()), 0..20),
         capacity in 2usize..14,
+        half_life in prop::option::of((1u64..300).prop_map(HalfLife)),
     ) {
-        let mut vocabulary = Vocabulary::new(capacity);
+        let mut vocabulary = Vocabulary::with_half_life(capacity, half_life);
         for (place, token) in tokens.iter().enumerate() {
             for (_, control) in controls.iter().filter(|(at, _)| *at == place) {
+                // Controls are between batches.
+                vocabulary.end_batch();
                 let before = state(&vocabulary);
                 match vocabulary.control(std::slice::from_ref(control)) {
                     Err(_) => prop_assert_eq!(state(&vocabulary), before, "all or nothing"),
@@ -59,7 +63,7 @@ proptest! {
                     }
                 }
                 let saved: Vec<_> = vocabulary.ids().map(|id| vocabulary.saved(id)).collect();
-                let mut restored = Vocabulary::restore(capacity, vocabulary.totals(), &saved).unwrap();
+                let mut restored = Vocabulary::restore(capacity, half_life, vocabulary.totals(), &saved).unwrap();
                 restored.restore_controls(vocabulary.controls().clone()).unwrap();
                 prop_assert_eq!(state(&restored), state(&vocabulary));
                 vocabulary = restored;
@@ -100,6 +104,40 @@ proptest! {
                 prop_assert!(counter <= count);
                 prop_assert!((count - counter) * (others + 1) <= place as u64 + 1, "{}", word);
                 prop_assert!(since_pinned.get(word).is_none_or(|&since| counter >= since));
+            }
+        }
+    }
+
+    /// The same for weights, which are exact up to their unit: a millionth of a token.
+    #[test]
+    fn pinned_words_are_weighed_exactly_and_the_others_within_the_bound(
+        tokens in prop::collection::vec(prop_oneof![3 => 0u8..6, 1 => 0u8..40], 0..600),
+        capacity in 2usize..20, pinned in prop::collection::btree_set(0u8..40, 0..6),
+        batch in 1usize..80, half_life in 5u64..400,
+    ) {
+        let half_life = HalfLife(half_life);
+        let mut vocabulary = Vocabulary::with_half_life(capacity, Some(half_life));
+        let pins: Vec<String> = pinned.iter().take(capacity / 2).map(|word| format!("w{word}")).collect();
+        vocabulary.control(&pins.iter().map(|word| pin(word)).collect::<Vec<_>>()).unwrap();
+        let (mut truth, mut total, mut seen) = (HashMap::<String, f64>::new(), 0.0, 0);
+        for batch in tokens.chunks(batch) {
+            for token in batch {
+                let word = format!("w{token}");
+                observe(&mut vocabulary, &word);
+                *truth.entry(word).or_insert(0.0) += 1.0;
+                total += 1.0;
+            }
+            vocabulary.end_batch();
+            seen += batch.len() as u64;
+            // In tokens of now.
+            let left = half_life.left_after(batch.len() as u64);
+            truth.values_mut().chain([&mut total]).for_each(|weight| *weight *= left);
+            let unit = half_life.weight(seen) as f64;
+            let error = total / (capacity - pins.len() + 1) as f64;
+            for (word, &weight) in &truth {
+                let counter = vocabulary.id(word).map_or(0, |id| vocabulary.counter(id)) as f64 / unit;
+                let error = if pins.contains(word) { 0.0 } else { error };
+                prop_assert!(counter <= weight + 0.01 && counter >= weight - error - 0.01, "{}", word);
             }
         }
     }
@@ -207,7 +245,8 @@ fn saved_controls_that_contradict_the_vocabulary_are_refused() {
     assert!(refuse(r#"{"merged":{"tea":"milk"}}"#).contains("blocked or merged"));
     assert!(refuse(r#"{"merged":{"a":"b","b":"c"}}"#).contains("blocked or merged"));
     assert!(refuse(r#"{"pinned":["a","b","c","d","e"]}"#).contains("5 words would be pinned"));
-    let uncounted = SavedWord { id: WordId(0), word: "a", counter: 0, count: 0, birth: 0, latest: 0 };
-    let mut vocabulary = Vocabulary::restore(2, Default::default(), &[uncounted]).unwrap();
+    let uncounted =
+        SavedWord { id: WordId(0), word: "a", counter: 0, frequency: 0, count: 0, birth: 0, latest: 0 };
+    let mut vocabulary = Vocabulary::restore(2, None, Default::default(), &[uncounted]).unwrap();
     assert!(vocabulary.restore_controls(Controls::default()).unwrap_err().contains("no count"));
 }
