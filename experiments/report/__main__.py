@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import forgetting
+import half_life
 import pieces
 import quality
 import study
@@ -21,7 +22,7 @@ from tables import count, table
 
 REPORT = Path(__file__).resolve().parent.parent / "REPORT.md"
 EXPERIMENTS = {"theorems": theorems, "quality": quality, "study": study, "warm-up": warm_up, "update-time": update_time,
-               "pieces": pieces, "forgetting": forgetting}
+               "pieces": pieces, "forgetting": forgetting, "half-life": half_life}
 
 
 def provenance(results, names):

@@ -12,7 +12,7 @@ use xtask::python::Environment;
 
 use crate::options::{Options, name_of};
 use crate::record::{dated_results, results_folder, work_folder};
-use crate::{forgetting, pieces, quality, study, theorems, update_time, warm_up};
+use crate::{forgetting, half_life, pieces, quality, study, theorems, update_time, warm_up};
 
 /// Arguments of `cargo xtask figures`.
 #[derive(Args)]
@@ -43,6 +43,8 @@ enum Experiment {
     Pieces,
     /// Forgetting while another text streams in
     Forgetting,
+    /// Forgetting on purpose: what a half-life gains and costs
+    HalfLife,
 }
 
 /// Runs the chosen experiments and reports on the results folder.
@@ -102,6 +104,7 @@ impl Experiment {
             Self::UpdateTime => update_time::measure(options),
             Self::Pieces => pieces::measure(options),
             Self::Forgetting => forgetting::measure(options),
+            Self::HalfLife => half_life::measure(options),
         }
     }
 }

@@ -33,6 +33,7 @@ mod update_time;
 mod pieces;
 
 mod forgetting;
+mod half_life;
 
 mod figures;
 
