@@ -125,7 +125,7 @@ def test_a_half_life_is_a_number_of_words() -> None:
     with pytest.raises(ValueError, match="half_life: `30d` is not a number of words such as 20M"):
         Trainer(half_life="30d")
     with pytest.raises(
-        TypeError, match='half_life is 1.5, of type float; it must be an int or a str such as "20M"'
+        TypeError, match=r'half_life is 1\.5, of type float; it must be an int or a str such as "20M"'
     ):
         Trainer(half_life=1.5)  # type: ignore[arg-type]
     with pytest.raises(
