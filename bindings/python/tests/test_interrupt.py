@@ -293,9 +293,9 @@ def test_means_of_texts(signals: Callable[[], None]) -> None:
 
 @pytest.mark.parametrize("asked", ["rows", "vectors"])
 def test_many_questions(asked: str, signals: Callable[[], None]) -> None:
-    vectors = np.random.default_rng(1).normal(size=(20_000, 50)).astype(np.float32)
-    engine = skipstream.Embeddings.from_arrays([f"w{row}" for row in range(20_000)], vectors)._engine
-    rows = list(range(20_000))
+    vectors = np.random.default_rng(1).normal(size=(60_000, 50)).astype(np.float32)
+    engine = skipstream.Embeddings.from_arrays([f"w{row}" for row in range(60_000)], vectors)._engine
+    rows = list(range(60_000))
     signals()
     with pytest.raises(HeardThrice):
         if asked == "rows":
