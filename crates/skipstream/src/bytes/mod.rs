@@ -13,4 +13,6 @@ pub(crate) use compression::{BUFFER_BYTES, read_error, read_magic};
 #[cfg(feature = "unstable")]
 pub use lock::Lock;
 pub(crate) use map::MappedFloats;
-pub use replace::{create_folder, replace, sync_name};
+#[cfg(feature = "unstable")]
+pub use replace::sync_name;
+pub use replace::{create_folder, replace};
