@@ -8,17 +8,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use memchr::memmem;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::serve::kill_once;
-use crate::client::{Client, Sent};
+use super::serve::{Killed, kill_often};
+use crate::client::Client;
 use crate::learned::learned_lines;
 use crate::random::Random;
 use crate::serving::{Address, Serving};
-use crate::shim::Shim;
 use crate::{Report, Torture};
 
 const CLIENTS: u64 = 2;
@@ -35,39 +34,13 @@ pub fn run(torture: &Torture, kills: u64, report: &mut Report) {
 
 fn attack(torture: &Torture, kills: u64) -> Result<(u64, usize, usize)> {
     let folder = TempDir::new()?;
-    let data = folder.path().canonicalize()?.join("killed");
-    let shim = Shim::new(folder.path())?;
-    let address = Address::default();
-    let is_over = AtomicBool::new(false);
-    let (sent, controls) = thread::scope(|scope| -> Result<(Vec<Sent>, usize)> {
-        let clients: Vec<_> = (0..CLIENTS)
-            .map(|number| {
-                let client = Client::new(number, &address, Random::new(torture.seed, number + 1));
-                let is_over = &is_over;
-                scope.spawn(move || client.run(is_over))
-            })
-            .collect();
-        let administrator = scope.spawn(|| administrate(torture, &address, &is_over));
-        let attacked = (|| {
-            let mut random = Random::new(torture.seed, 100);
-            for _ in 0..kills {
-                kill_once(torture, &shim, &data, &address, &mut random)?;
-            }
-            Serving::start(Serving::command(torture, &data), &address)
-        })();
-        is_over.store(true, Ordering::Release);
-        let serving = attacked?;
-        let mut sent = Vec::new();
-        for client in clients {
-            sent.extend(client.join().map_err(|_| anyhow!("a client panicked"))??);
-        }
-        let controls = administrator.join().map_err(|_| anyhow!("the administrator panicked"))??;
-        check_lists(&serving, controls)?;
-        let filling = Client::new(CLIENTS, &address, Random::new(torture.seed, CLIENTS + 1));
-        serving.wait_for(filling.fill()?.last)?;
-        serving.end()?;
-        Ok((sent, controls))
-    })?;
+    let administrate = |address: &Address, is_over: &AtomicBool| administrate(torture, address, is_over);
+    let Killed { data, sent, done: controls, serving } =
+        kill_often(torture, kills, folder.path(), CLIENTS, administrate)?;
+    check_lists(&serving, controls)?;
+    let filling = Client::new(CLIENTS, &serving.address, Random::new(torture.seed, CLIENTS + 1));
+    serving.wait_for(filling.fill()?.last)?;
+    serving.end()?;
     for number in 0..controls {
         check_forgotten(&data, &word("secret", number))?;
     }

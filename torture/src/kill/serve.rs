@@ -3,6 +3,7 @@
 //! order.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -31,34 +32,9 @@ pub fn run(torture: &Torture, kills: u64, report: &mut Report) {
 
 fn attack(torture: &Torture, kills: u64) -> Result<(u64, usize, usize)> {
     let folder = TempDir::new()?;
-    let killed = folder.path().canonicalize()?.join("killed");
-    let shim = Shim::new(folder.path())?;
-    let address = Address::default();
-    let is_over = AtomicBool::new(false);
-    let (mut sent, vectors) = thread::scope(|scope| -> Result<(Vec<Sent>, Vec<u8>)> {
-        let clients: Vec<_> = (0..CLIENTS)
-            .map(|number| {
-                let client = Client::new(number, &address, Random::new(torture.seed, number + 1));
-                let is_over = &is_over;
-                scope.spawn(move || client.run(is_over))
-            })
-            .collect();
-        let attacked = (|| {
-            let mut random = Random::new(torture.seed, 0);
-            for _ in 0..kills {
-                kill_once(torture, &shim, &killed, &address, &mut random)?;
-            }
-            // The clients finish their current requests, and check that those are accepted.
-            Serving::start(Serving::command(torture, &killed), &address)
-        })();
-        is_over.store(true, Ordering::Release);
-        let serving = attacked?;
-        let mut sent = Vec::new();
-        for client in clients {
-            sent.extend(client.join().map_err(|_| anyhow!("a client panicked"))??);
-        }
-        Ok((sent, end(torture, serving, &address)?))
-    })?;
+    let Killed { data: killed, mut sent, serving, .. } =
+        kill_often(torture, kills, folder.path(), CLIENTS, |_, _| Ok(()))?;
+    let vectors = end(torture, serving)?;
     sent.sort_by_key(|request| request.first);
     let lines = learned_lines(&killed)?;
     let acknowledged = check_acknowledged(&sent, &lines)?;
@@ -72,7 +48,7 @@ fn attack(torture: &Torture, kills: u64) -> Result<(u64, usize, usize)> {
     for part in lines.chunks(5_000) {
         client.send_as(part)?;
     }
-    ensure!(end(torture, serving, &address)? == vectors, "the published vectors differ");
+    ensure!(end(torture, serving)? == vectors, "the published vectors differ");
     let models = [&undisturbed, &killed].map(|data| fs::read(data.join("model.safetensors")));
     let [one, other] = models;
     ensure!(one? == other?, "the models differ");
@@ -81,8 +57,8 @@ fn attack(torture: &Torture, kills: u64) -> Result<(u64, usize, usize)> {
 
 /// Fills the last batch with text that no client sent, so that all lines are in the model on disk, and ends the service.
 /// Returns the vectors of the words that are in every run.
-fn end(torture: &Torture, serving: Serving, address: &Address) -> Result<Vec<u8>> {
-    let filling = Client::new(CLIENTS, address, Random::new(torture.seed, CLIENTS + 1));
+fn end(torture: &Torture, serving: Serving) -> Result<Vec<u8>> {
+    let filling = Client::new(CLIENTS, &serving.address, Random::new(torture.seed, CLIENTS + 1));
     serving.wait_for(filling.fill()?.last)?;
     let common = COMMON.iter().map(|word| (*word).to_owned());
     let words: Vec<String> = common.chain((0..FILLING_LINES).map(filler)).collect();
@@ -91,11 +67,64 @@ fn end(torture: &Torture, serving: Serving, address: &Address) -> Result<Vec<u8>
     Ok(vectors)
 }
 
+/// What is left of a service that was killed often.
+pub struct Killed<T> {
+    /// The folder of its data.
+    pub data: PathBuf,
+    /// Every request of the clients. All of them were acknowledged in the end.
+    pub sent: Vec<Sent>,
+    /// What was done meanwhile.
+    pub done: T,
+    /// It runs on the data of those that were killed.
+    pub serving: Serving,
+}
+
+/// Kills a service with its data below a folder again and again while clients send text. `meanwhile` runs beside them, and
+/// ends when it is over.
+pub fn kill_often<T: Send>(
+    torture: &Torture,
+    kills: u64,
+    folder: &Path,
+    clients: u64,
+    meanwhile: impl FnOnce(&Address, &AtomicBool) -> Result<T> + Send,
+) -> Result<Killed<T>> {
+    let data = folder.canonicalize()?.join("killed");
+    let shim = Shim::new(folder)?;
+    let (address, is_over) = (Address::default(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let (address, is_over) = (&address, &is_over);
+        let clients: Vec<_> = (0..clients)
+            .map(|number| {
+                let client = Client::new(number, address, Random::new(torture.seed, number + 1));
+                scope.spawn(move || client.run(is_over))
+            })
+            .collect();
+        let meanwhile = scope.spawn(move || meanwhile(address, is_over));
+        let attacked = (|| {
+            let mut random = Random::new(torture.seed, 0);
+            for _ in 0..kills {
+                kill_once(torture, &shim, &data, address, &mut random)?;
+            }
+            // The clients finish their current requests, and check that those are accepted.
+            Serving::start(Serving::command(torture, &data), address)
+        })();
+        is_over.store(true, Ordering::Release);
+        let serving = attacked?;
+        let mut sent = Vec::new();
+        for client in clients {
+            sent.extend(client.join().map_err(|_| anyhow!("a client panicked"))??);
+        }
+        let done = meanwhile.join().map_err(|_| anyhow!("what runs beside the clients panicked"))??;
+        Ok((sent, done, serving))
+    })
+    .map(|(sent, done, serving)| Killed { data, sent, done, serving })
+}
+
 /// Some services are killed at a file call, some before they listen, some while they end.
-pub fn kill_once(
+fn kill_once(
     torture: &Torture,
     shim: &Shim,
-    data: &std::path::Path,
+    data: &Path,
     address: &Address,
     random: &mut Random,
 ) -> Result<()> {
