@@ -24,7 +24,7 @@ pub(crate) const MAX_LISTENERS: usize = 256;
 #[derive(Debug)]
 pub struct Events {
     history: watch::Sender<History>,
-    /// When the service started. Event numbers start at 0 each time.
+    /// When the service started, in microseconds. Event numbers start at 0 each time.
     start: i64,
     listeners: Arc<Semaphore>,
     lifecycle: Lifecycle,
@@ -48,6 +48,7 @@ pub struct EventId {
 pub struct Event {
     pub id: EventId,
     pub name: &'static str,
+    pub time: Timestamp,
     /// JSON.
     pub data: Arc<str>,
 }
@@ -75,7 +76,7 @@ impl Events {
     pub fn new(lifecycle: &Lifecycle) -> Events {
         Events {
             history: watch::Sender::default(),
-            start: Timestamp::now().as_millisecond(),
+            start: Timestamp::now().as_microsecond(),
             listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
             lifecycle: lifecycle.clone(),
         }
@@ -91,7 +92,7 @@ impl Events {
                 history.events.pop_front();
             }
             let id = EventId { start: self.start, number: history.next };
-            history.events.push_back(Event { id, name, data });
+            history.events.push_back(Event { id, name, time: Timestamp::now(), data });
             history.next += 1;
         });
     }
@@ -126,15 +127,38 @@ impl Events {
 impl Listener {
     /// The next event; `None` when the service stops. Cancel safe.
     pub async fn next(&mut self) -> Option<Received> {
+        self.wait().await;
+        self.try_next()
+    }
+
+    /// Waits for an event, or until the service stops.
+    pub async fn wait(&mut self) {
+        let next = self.next;
+        tokio::select! {
+            biased;
+            _ = self.history.wait_for(|history| self.is_from_earlier_start || history.next > next) => {}
+            () = self.lifecycle.stopping() => {}
+        }
+    }
+
+    /// The number of the next event.
+    #[cfg(feature = "brokers")]
+    pub fn position(&self) -> u64 {
+        self.next
+    }
+
+    /// Receives events from an earlier position again.
+    #[cfg(feature = "brokers")]
+    pub fn return_to(&mut self, position: u64) {
+        self.next = self.next.min(position);
+    }
+
+    /// The next event, if there is one already.
+    pub fn try_next(&mut self) -> Option<Received> {
         if std::mem::take(&mut self.is_from_earlier_start) {
             return Some(Received::Missed(None));
         }
-        let next = self.next;
-        let history = tokio::select! {
-            biased;
-            history = self.history.wait_for(|history| history.next > next) => history.ok()?,
-            () = self.lifecycle.stopping() => return None,
-        };
+        let (history, next) = (self.history.borrow(), self.next);
         let oldest = history.next - history.events.len() as u64;
         if next < oldest {
             self.next = oldest;

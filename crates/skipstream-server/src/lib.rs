@@ -3,13 +3,13 @@
 //! Text arrives over HTTP (`http/text`) or from files, commands and brokers (`sources`), is written to a log on disk
 //! (`log`), and is learned by one thread (`learn`), which regularly publishes a version of the vectors (`published`).
 //! Queries read the last published version (`search`, `http`) and never wait for training. Snapshots of published versions
-//! show what changed over time (`change`, `monitor`), and events report what happens (`events`).
+//! show what changed over time (`change`, `monitor`), and events report what happens (`events`), also to a broker (`sink`).
 //!
 //! The modules below are in reading order.
 
 mod auth;
 #[cfg(feature = "brokers")]
-mod broker_url;
+mod broker;
 mod error;
 mod lifecycle;
 mod places;
@@ -21,6 +21,7 @@ mod log;
 mod published;
 mod requests;
 mod samples;
+mod sink_status;
 mod source_status;
 mod status;
 
@@ -34,6 +35,7 @@ mod service;
 
 mod learn;
 mod monitor;
+mod sink;
 mod sources;
 
 mod metrics;

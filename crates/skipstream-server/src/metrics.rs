@@ -16,6 +16,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::service::Service;
+use crate::sink_status::SinkState;
 use crate::source_status::SourceState;
 
 /// Counters since the service started. Gauges are read when the metrics are requested.
@@ -134,6 +135,7 @@ impl Metrics {
         register(&mut registry, service, self.uptime());
         register_work(&mut registry, work);
         register_sources(&mut registry, service);
+        register_sink(&mut registry, service);
         let mut text = String::new();
         encode(&mut text, &registry)?;
         Ok(text)
@@ -220,6 +222,20 @@ fn register_sources(registry: &mut Registry, service: &Service) {
     registry.register("source_messages", "Messages of a broker that were logged", messages);
     registry.register("source_invalid_messages", "Messages of a broker that were skipped", invalid);
     registry.register("source_lost_messages", "Messages that a broker deleted before they were read", lost);
+}
+
+fn register_sink(registry: &mut Registry, service: &Service) {
+    let Some(status) = service.sink.status() else { return };
+    let (up, waiting) = (Gauge::<i64>::default(), Gauge::<i64>::default());
+    let (sent, dropped) = (Counter::<u64>::default(), Counter::<u64>::default());
+    up.set((status.state == SinkState::Sending).into());
+    waiting.set(status.waiting as i64);
+    sent.inc_by(status.messages);
+    dropped.inc_by(status.dropped);
+    registry.register("sink_up", "1 if events are sent to a broker, 0 if it is away", up);
+    registry.register("sink_waiting_messages", "Events that the broker does not have yet", waiting);
+    registry.register("sink_messages", "Messages that were sent to the broker", sent);
+    registry.register("sink_dropped_messages", "Events that were dropped because too many waited", dropped);
 }
 
 /// The method, if known: otherwise clients could create any number of labels.

@@ -93,8 +93,10 @@ impl State {
                 () = service.lifecycle.stopping() => return,
                 _ = wait => {}
             }
+            let reporting = service.reporting.lock().await;
             let published = self.publications.borrow_and_update().clone();
             self.look_at(&published, Timestamp::now());
+            drop(reporting);
             if self.measured_at.is_none_or(|last| last.elapsed() >= MEASURE_EVERY) {
                 self.measured_at = Some(Instant::now());
                 service.samples.measure(&service);

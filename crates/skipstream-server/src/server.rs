@@ -30,6 +30,7 @@ use crate::monitor;
 use crate::search;
 use crate::service::Service;
 use crate::settings::ServeSettings;
+use crate::sink;
 use crate::sources;
 use connections::Connections;
 use connections::Limits;
@@ -40,7 +41,7 @@ pub(crate) use connections::{BUFFER_BYTES, SPARE};
 pub struct Server {
     service: Arc<Service>,
     learner: JoinHandle<error::Result<()>>,
-    /// The monitor, the indexer and the sources.
+    /// The monitor, the sink, the indexer and the sources.
     threads: Vec<JoinHandle<()>>,
     listener: TcpListener,
     runtime: Runtime,
@@ -60,6 +61,7 @@ impl Server {
         auth::check(&settings)?;
         search::check(settings.index)?;
         sources::check(&settings)?;
+        sink::check(&settings)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let listener = TcpListener::bind(settings.listen)
             .with_context(|| format!("cannot listen on {}", settings.listen))?;
@@ -76,8 +78,9 @@ impl Server {
         let memory_bound = memory_bound(config, model.trainer().memory_bound(), &settings);
         let first = model.published(settings.vectors)?;
         let service = Service::new(settings, log, first, config.resolved(), memory_bound);
-        // Before the learner, so that it sees every published version.
+        // Before the learner, so that they see every published version.
         let mut threads = vec![monitor::start(service.clone())?];
+        threads.extend(sink::start(&service)?);
         #[cfg(feature = "usearch")]
         threads.extend({
             let (index, publications) = (service.settings.index, service.publications());

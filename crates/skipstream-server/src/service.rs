@@ -19,6 +19,7 @@ use crate::requests::{LearnerRequest, LearnerRequests};
 use crate::samples::{Samples, free_bytes};
 use crate::search::SearchQueue;
 use crate::settings::ServeSettings;
+use crate::sink_status::Sink;
 use crate::source_status::Sources;
 use crate::status::{Checkpoint, RolledBack, Status};
 
@@ -46,12 +47,17 @@ pub struct Service {
     pub events: Events,
     /// The words under control.
     pub controls: ArcSwap<Controls>,
+    /// Held while words are reported as events or stored for a broker, and while words are forgotten: none of them may be
+    /// reported from a version that still has it.
+    pub(crate) reporting: tokio::sync::Mutex<()>,
     /// Forgotten words that the monitor must not report as evicted.
     pub(crate) forgotten: Mutex<Vec<String>>,
     /// The state of training.
     pub status: ArcSwap<Status>,
     /// The state of each broker that is read.
     pub sources: Sources,
+    /// The state of the broker that gets events.
+    pub sink: Sink,
     /// Measurements over time.
     pub samples: Samples,
     pub(crate) metrics: Metrics,
@@ -87,9 +93,11 @@ impl Service {
             watch,
             events: Events::new(&lifecycle),
             controls: ArcSwap::default(),
+            reporting: tokio::sync::Mutex::default(),
             forgotten: Mutex::default(),
             status: ArcSwap::default(),
             sources: Sources::default(),
+            sink: Sink::default(),
             samples: Samples::default(),
             metrics: Metrics::default(),
             lifecycle,

@@ -69,6 +69,10 @@ pub struct ServeSettings {
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing)]
     pub source: Vec<String>,
+    /// Send events and the vectors of watched words to NATS JetStream or Kafka: nats://HOST/SUBJECT, kafka://HOST/TOPIC
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing)]
+    pub publish: Option<String>,
     /// Vectors to publish.
     #[arg(long, value_name = "WHICH", value_parser = vectors(), help = format!(
         "Vectors to publish: target, context, their sum, or both joined, twice as long [default: {}]", Vectors::DEFAULT
@@ -203,6 +207,7 @@ impl Default for ServeSettings {
             follow: Vec::new(),
             exec: Vec::new(),
             source: Vec::new(),
+            publish: None,
             vectors: Vectors::default(),
             publish_every: Duration::from_secs(2),
             checkpoint_every: Duration::from_secs(60),

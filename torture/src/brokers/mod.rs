@@ -1,12 +1,13 @@
 //! `serve --source` reads a broker, and both are killed at random moments while messages are published. Afterwards every
 //! message that the broker has is learned exactly once and in order, the model is byte for byte that of a service that was
-//! never killed and got the same lines, and the vectors are those of `train` on these lines.
+//! never killed and got the same lines, and the vectors are those of `train` on these lines. The broker also gets the events of
+//! the service (`--publish`), and has each that was stored at least once.
 
 mod kafka;
 mod nats;
 mod retention;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::future::Future;
 use std::net::{TcpListener, TcpStream};
@@ -20,7 +21,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 use tempfile::TempDir;
 
-use crate::client::{Client, line};
+use crate::client::{COMMON, Client, line};
 use crate::learned::learned_lines;
 use crate::random::Random;
 use crate::serving::{Address, Serving};
@@ -42,6 +43,9 @@ pub struct Options {
 /// How long a broker may take to start, and the service to make progress.
 const PATIENCE: Duration = Duration::from_secs(90);
 
+/// A frequent word, whose vectors are sent to the broker.
+const WATCHED: &str = COMMON[0];
+
 pub fn run(torture: &Torture, options: &Options, report: &mut Report) -> Result<()> {
     let kills = options.kills.unwrap_or(if torture.short { 6 } else { 100 });
     tell(report, "NATS", attack::<nats::Nats>(torture, &options.nats_server, kills));
@@ -55,10 +59,10 @@ pub fn run(torture: &Torture, options: &Options, report: &mut Report) -> Result<
 
 fn tell(report: &mut Report, broker: &str, outcome: Result<Outcome>) {
     report.outcome(&format!("serve and {broker}, killed at random moments"), outcome, |outcome| {
-        let Outcome { kills, messages, unknown } = outcome;
+        let Outcome { kills, messages, unknown, events } = outcome;
         format!(
             "{kills} kills, and each of {messages} messages was learned exactly once; of {unknown} that were published the \
-             broker did not say whether it has them"
+             broker did not say whether it has them; no event of {events} is missing"
         )
     });
 }
@@ -67,6 +71,7 @@ struct Outcome {
     kills: u64,
     messages: usize,
     unknown: usize,
+    events: usize,
 }
 
 /// A kind of broker.
@@ -83,12 +88,16 @@ trait Broker: Sized + Send + Sync {
     async fn create(port: u16) -> Result<()>;
     /// The source for the service.
     fn url(port: u16) -> String;
+    /// Where the service sends its events.
+    fn sink(port: u16) -> String;
     /// Connects as a producer, which does not try again.
     async fn connect(port: u16) -> Result<Self>;
     /// Publishes messages; fails if the broker does not say that it has them all. Nothing is sent twice.
     async fn publish(&self, messages: Vec<String>, random: u64) -> Result<()>;
     /// All messages in the order in which the broker has them, by partition.
     async fn read(&self) -> Result<Vec<Vec<String>>>;
+    /// All events, as the broker has them.
+    async fn read_events(&self) -> Result<Vec<Vec<u8>>>;
 }
 
 fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Result<Outcome> {
@@ -103,7 +112,7 @@ fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Result<Ou
         let attacked = (|| -> Result<_> {
             let mut random = Random::new(torture.seed, 0);
             let mut broker = broker;
-            let mut serving = start(torture, &killed, Some(&B::url(port)))?;
+            let mut serving = start_with_sink::<B>(torture, &killed, port)?;
             for _ in 0..kills {
                 serving.wait_until_it_listens()?;
                 thread::sleep(Duration::from_micros(random.below(700_000)));
@@ -113,7 +122,7 @@ fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Result<Ou
                 }
                 if victim != 1 {
                     serving.kill()?;
-                    serving = start(torture, &killed, Some(&B::url(port)))?;
+                    serving = start_with_sink::<B>(torture, &killed, port)?;
                 }
                 if victim != 0 {
                     thread::sleep(Duration::from_micros(random.below(300_000)));
@@ -133,6 +142,8 @@ fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Result<Ou
     let messages: usize = partitions.iter().map(Vec::len).sum();
     ensure!(messages as u64 > 10 * kills, "only {messages} messages were published");
     wait_until(&serving, "logged", messages as u64)?;
+    wait_until_sent(&serving)?;
+    let events = check_events(&wait_for(async { B::connect(port).await?.read_events().await })?)?;
     // The broker is not needed any more, and must not be missed.
     broker.kill()?;
     let (exported, last) = finish(torture, serving, messages)?;
@@ -160,7 +171,7 @@ fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Result<Ou
     let [one, other] = [&undisturbed, &killed].map(|data| fs::read(data.join("model.safetensors")));
     ensure!(one? == other?, "the models differ");
     ensure!(train(torture, folder.path(), &lines)? == exported, "the vectors of `train` differ");
-    Ok(Outcome { kills, messages, unknown })
+    Ok(Outcome { kills, messages, unknown, events })
 }
 
 /// Publishes messages until it is over, whatever happens to the broker. Returns for how many it did not say whether it has them. A
@@ -225,6 +236,59 @@ fn start(torture: &Torture, data: &Path, source: Option<&str>) -> Result<Serving
         command.env("SKIPSTREAM_SOURCE", source);
     }
     Serving::start(command, &Address::default())
+}
+
+fn start_with_sink<B: Broker>(torture: &Torture, data: &Path, port: u16) -> Result<Serving> {
+    let mut command = Serving::command(torture, data);
+    command.env("SKIPSTREAM_SOURCE", B::url(port)).env("SKIPSTREAM_PUBLISH", B::sink(port));
+    command.args(["--watch", WATCHED]);
+    Serving::start(command, &Address::default())
+}
+
+/// Waits until the broker has all events, and the vectors of the words that are watched.
+fn wait_until_sent(serving: &Serving) -> Result<()> {
+    let begin = Instant::now();
+    loop {
+        let (_, stats) = serving.get("/v1/stats")?;
+        let sink = &stats["sink"];
+        if sink["state"] == "sending" && sink["waiting"] == 0 {
+            return Ok(());
+        }
+        ensure!(begin.elapsed() < PATIENCE, "not all events were sent: {sink}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Each start of the service numbers its events. A kill may come before an event is stored, but then nothing after it is stored
+/// either: the events of each start have no gap. Returns how many different ones there are.
+fn check_events(messages: &[Vec<u8>]) -> Result<usize> {
+    let mut starts: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
+    let (mut kinds, mut published) = (BTreeSet::new(), None);
+    for message in messages {
+        let message: serde_json::Value = serde_json::from_slice(message)?;
+        let text = |name: &str| message[name].as_str().with_context(|| format!("{name} of {message}"));
+        kinds.insert(text("event")?.to_owned());
+        if message["event"] == "vector" {
+            ensure!(message["data"]["word"] == WATCHED, "a vector of another word: {message}");
+            continue;
+        }
+        if message["event"] == "published" {
+            published = published.max(message["data"]["seq"].as_u64());
+        }
+        let (start, number) = text("id")?.rsplit_once('-').context("an id has a number")?;
+        starts.entry(start.to_owned()).or_default().insert(number.parse()?);
+    }
+    for (start, numbers) in &starts {
+        ensure!(
+            numbers.iter().copied().eq(0..numbers.len() as u64),
+            "events of {start} are missing: {numbers:?}"
+        );
+    }
+    for kind in ["published", "arrived", "vector"] {
+        ensure!(kinds.contains(kind), "no event `{kind}` among {kinds:?}");
+    }
+    ensure!(published > Some(0), "nothing was published");
+    Ok(starts.values().map(BTreeSet::len).sum())
 }
 
 /// Waits until this many lines are `logged` or `learned`, as long as there is progress.

@@ -11,6 +11,7 @@ use async_nats::jetstream::{self, Context, stream};
 use super::Broker;
 
 const STREAM: &str = "LINES";
+const EVENTS: &str = "EVENTS";
 const USER: &str = "skipstream";
 pub const PASSWORD: &str = "pass/w@rd";
 
@@ -34,11 +35,17 @@ impl Broker for Nats {
     }
 
     async fn create(port: u16) -> Result<()> {
-        Nats::connect(port).await?.create_stream().await
+        let nats = Nats::connect(port).await?;
+        nats.create_stream().await?;
+        nats.create(EVENTS, "events.>").await
     }
 
     fn url(port: u16) -> String {
         format!("nats://{USER}:pass%2Fw%40rd@127.0.0.1:{port}/{STREAM}?field=text&time=time")
+    }
+
+    fn sink(port: u16) -> String {
+        format!("nats://{USER}:pass%2Fw%40rd@127.0.0.1:{port}/events")
     }
 
     async fn connect(port: u16) -> Result<Nats> {
@@ -59,21 +66,34 @@ impl Broker for Nats {
     }
 
     async fn read(&self) -> Result<Vec<Vec<String>>> {
-        let stream = self.0.get_stream(STREAM).await?;
-        let mut messages = Vec::new();
-        for sequence in 1..=stream.cached_info().state.last_sequence {
-            messages.push(super::marker(&stream.get_raw_message(sequence).await?.payload)?);
-        }
-        Ok(vec![messages])
+        let messages = self.read_stream(STREAM).await?;
+        Ok(vec![messages.iter().map(|message| super::marker(message)).collect::<Result<_>>()?])
+    }
+
+    async fn read_events(&self) -> Result<Vec<Vec<u8>>> {
+        self.read_stream(EVENTS).await
     }
 }
 
 impl Nats {
     pub async fn create_stream(&self) -> Result<()> {
-        let subjects = vec!["lines.>".to_owned()];
-        let config = stream::Config { name: STREAM.to_owned(), subjects, ..stream::Config::default() };
+        self.create(STREAM, "lines.>").await
+    }
+
+    async fn create(&self, name: &str, subject: &str) -> Result<()> {
+        let subjects = vec![subject.to_owned()];
+        let config = stream::Config { name: name.to_owned(), subjects, ..stream::Config::default() };
         self.0.create_stream(config).await?;
         Ok(())
+    }
+
+    async fn read_stream(&self, name: &str) -> Result<Vec<Vec<u8>>> {
+        let stream = self.0.get_stream(name).await?;
+        let mut messages = Vec::new();
+        for sequence in 1..=stream.cached_info().state.last_sequence {
+            messages.push(stream.get_raw_message(sequence).await?.payload.to_vec());
+        }
+        Ok(messages)
     }
 
     /// Deletes the messages before a sequence number, as retention does.

@@ -12,6 +12,7 @@ import { parseEvents } from "./events.js";
  *   evictions: number, learned: number, logged: number, queue: { bytes: number, limit_bytes: number },
  *   snapshot: Published | null, checkpoint: { seq: number, time: string } | null, memory?: { bound_bytes: number },
  *   problem?: string | null,
+ *   sink?: { url: string, state: string, problem: string | null, messages: number, waiting: number } | null,
  *   sources?: { url: string, state: string, problem: string | null, messages: number, lag: number | null }[],
  * }} Stats
  */

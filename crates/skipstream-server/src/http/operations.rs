@@ -19,6 +19,7 @@ use crate::published::{PublishedInfo, Seq};
 use crate::samples::Sample;
 use crate::service::Service;
 use crate::settings::ServeSettings;
+use crate::sink_status::{SinkState, SinkStatus};
 use crate::source_status::{SourceState, SourceStatus};
 use crate::status::Checkpoint;
 
@@ -65,6 +66,8 @@ pub struct Progress {
     problem: Option<String>,
     /// The message brokers that are read
     sources: Vec<SourceStatus>,
+    /// The message broker that gets events; null without `--publish`
+    sink: Option<SinkStatus>,
 }
 
 /// Text that waits to be learned
@@ -109,6 +112,7 @@ impl Progress {
             checkpoint: status.checkpoint,
             problem: service.problem(),
             sources: service.sources.list(),
+            sink: service.sink.status(),
         }
     }
 }
@@ -223,7 +227,7 @@ pub async fn healthz() -> &'static str {
 /// Readiness: the service learns, stores text and is not shutting down
 ///
 /// A message broker that is away does not make the service unready: it answers queries and accepts text from others. The
-/// response has a line for each broker that is not being read.
+/// response has a line for each broker that is not being read, and for a sink that cannot send.
 #[utoipa::path(
     get, path = "/readyz", tag = "operations",
     responses(
@@ -240,6 +244,11 @@ pub async fn readyz(State(service): State<Arc<Service>>) -> Result<String, ApiEr
         if source.state != SourceState::Reading {
             answer.push_str(&format!("source {number} is {}\n", source.state.name()));
         }
+    }
+    if let Some(sink) = service.sink.status()
+        && sink.state != SinkState::Sending
+    {
+        answer.push_str(&format!("the sink is {}\n", sink.state.name()));
     }
     Ok(answer)
 }

@@ -8,7 +8,7 @@
 //! | controls are logged | controls that are in no model | learns the lines before them and carries them out |
 //! | the model file is renamed into place | controls that the model has | deletes them; if a word is to be forgotten, clears files |
 //! | files are cleared of a forgotten word | the word in the log alone | clears files again, and the log |
-//! | the log deletes the text, and the word from its entry | the word in free pages of the log | rewrites the log |
+//! | the log deletes the text and events, and the word from its entry | the word in free pages of the log | rewrites the log |
 //!
 //! The log's entry goes last, because it says what is still to be cleared.
 
@@ -57,15 +57,18 @@ impl Session {
             self.model.controls = logged.id;
             self.report_controls();
         }
+        let service = self.service.clone();
+        let _reporting = logged.forgets().then(|| service.reporting.blocking_lock());
+        let words = forgotten(logged, self.model.trainer.settings().text());
+        service.forget_in_memory(&words);
         if logged.forgets() {
             self.fork = None;
             self.save()?;
             if report.is_ok() {
                 self.clear_files(logged)?;
             }
-            self.service.log.purge(logged.after, logged.id)?;
+            service.log.purge(logged.after, logged.id, words)?;
         }
-        self.service.forget_in_memory(&forgotten(logged, self.model.trainer.settings().text()));
         self.publish_now()?;
         Ok(report)
     }

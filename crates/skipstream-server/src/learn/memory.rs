@@ -35,8 +35,8 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
     let connections = ((settings.max_connections + SPARE) * (2 * BUFFER_BYTES + SHORT_BYTES)) as u64;
     // Waiting requests and those in one transaction; the caches of three connections.
     let log = 32 * chunk + (8 << 20) + chunk + 3 * (4 << 20);
-    // What the sources have fetched.
-    let sources = settings.source.len() as u64 * SOURCE_BYTES;
+    // What the sources have fetched, and what the sink sends.
+    let sources = (settings.source.len() + usize::from(settings.publish.is_some())) as u64 * SOURCE_BYTES;
     // The trainer, and the fork, which is never saved.
     let trainers = 2 * model.total() - model.saving - model.program;
     // The published version, an earlier one that is still read, and the next one; those of downloads and heavy requests.

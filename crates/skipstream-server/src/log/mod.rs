@@ -6,7 +6,7 @@
 //!
 //! `chunk.rs` holds lines, `upload.rs` is a request that sends them under a key (`key.rs`), `writer.rs` is the writing
 //! thread, `store.rs` the file, `reader.rs` reads lines back, `controls.rs` has controls of words, which act after the
-//! lines that were logged before them.
+//! lines that were logged before them, and `outbox.rs` messages that a broker does not have yet.
 //!
 //! Invariant: an accepted line has a number, is on disk, and stays there until [`Log::forget`] says that a checkpoint
 //! contains it. Numbers are dense, start at 1 and are never reused.
@@ -19,6 +19,8 @@ mod chunk;
 mod controls;
 mod files;
 mod key;
+#[cfg(feature = "brokers")]
+mod outbox;
 mod reader;
 mod shared;
 mod store;
@@ -43,6 +45,8 @@ pub use chunk::Chunk;
 pub(crate) use chunk::from_microseconds;
 pub use controls::{ControlId, LoggedControls};
 pub use key::IdempotencyKey;
+#[cfg(feature = "brokers")]
+pub use outbox::{Message, Outbox};
 pub use reader::LogReader;
 pub use store::Logged;
 pub use upload::{Accepted, Upload};
@@ -192,10 +196,11 @@ impl Log {
         self.shared.forget_controls.fetch_max(through, Ordering::AcqRel);
     }
 
-    /// Deletes lines and controls up to these, and returns when there is no trace of them in the files.
-    pub(crate) fn purge(&self, through: Seq, controls: ControlId) -> Result<()> {
+    /// Deletes lines and controls up to these, and messages for a broker that name one of the words. Returns when there is no
+    /// trace of them in the files.
+    pub(crate) fn purge(&self, through: Seq, controls: ControlId, words: Vec<String>) -> Result<()> {
         let (answer, answered) = oneshot::channel();
-        let sent = self.requests()?.blocking_send(Request::Purge { through, controls, answer });
+        let sent = self.requests()?.blocking_send(Request::Purge { through, controls, words, answer });
         sent.map_err(|_| self.lifecycle.gone(LOG))?;
         answered.blocking_recv().map_err(|_| self.lifecycle.gone(LOG))?
     }

@@ -12,6 +12,8 @@ use super::chunk::{Chunk, from_microseconds};
 use super::controls::{ControlId, LoggedControls};
 use super::files::LogFiles;
 use super::key::{Earlier, IdempotencyKey, KeyUpdate};
+#[cfg(feature = "brokers")]
+use super::outbox::{MAX_MESSAGES, Message};
 use crate::error::{Error, Result};
 use crate::published::Seq;
 
@@ -19,7 +21,7 @@ use crate::published::Seq;
 const APPLICATION: i32 = 0x736b_7374;
 
 /// Version of the tables. Files of other versions are rejected.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 
 /// Pages of 8 KiB: a chunk of text fills dozens of them, and a single line writes only a few.
 pub(super) const PAGE_BYTES: u64 = 8 << 10;
@@ -65,6 +67,13 @@ const TABLES: &str = "
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         after INTEGER NOT NULL, -- the line after which they act
         controls TEXT NOT NULL  -- JSON
+    );
+    -- Messages that a broker does not have yet. Their numbers are never reused.
+    CREATE TABLE outbox (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL,
+        name TEXT NOT NULL,
+        body TEXT NOT NULL -- JSON
     );
 ";
 
@@ -219,6 +228,16 @@ impl Store {
         self.check()
     }
 
+    /// Deletes messages that name one of these words.
+    pub fn forget_messages(&self, words: &[String]) -> Result<()> {
+        let mut delete = self.connection.prepare("DELETE FROM outbox WHERE instr(body, ?1) > 0")?;
+        for word in words {
+            let name = serde_json::to_string(word).map_err(|error| Error::Failed(error.to_string()))?;
+            delete.execute([name])?;
+        }
+        self.check()
+    }
+
     /// Rewrites the whole file. Deleted text would otherwise stay in free pages and in the write-ahead log.
     pub fn rewrite(&self) -> Result<()> {
         self.connection.execute_batch("VACUUM")?;
@@ -369,6 +388,48 @@ impl Store {
             [name, position],
         )?;
         Ok(())
+    }
+
+    /// Stores messages, within a transaction, and drops the oldest if there are too many. Returns how many there are, and how
+    /// many were dropped.
+    #[cfg(feature = "brokers")]
+    pub fn add_messages(&self, messages: &[Message]) -> Result<(u64, u64)> {
+        let insert = "INSERT INTO outbox (id, name, body) VALUES (?1, ?2, ?3)";
+        let mut insert = self.connection.prepare_cached(insert)?;
+        for Message { id, name, body } in messages {
+            insert.execute([id, name, body])?;
+        }
+        let waiting = self.n_messages()?;
+        let dropped = waiting.saturating_sub(MAX_MESSAGES);
+        if dropped > 0 {
+            let oldest = "SELECT number FROM outbox ORDER BY number LIMIT ?1";
+            self.connection.execute(&format!("DELETE FROM outbox WHERE number IN ({oldest})"), [dropped])?;
+        }
+        Ok((waiting - dropped, dropped))
+    }
+
+    /// Deletes messages up to this number, within a transaction. Returns how many are left.
+    #[cfg(feature = "brokers")]
+    pub fn delete_messages(&self, through: u64) -> Result<u64> {
+        self.connection.prepare_cached("DELETE FROM outbox WHERE number <= ?1")?.execute([through])?;
+        self.n_messages()
+    }
+
+    #[cfg(feature = "brokers")]
+    fn n_messages(&self) -> Result<u64> {
+        let mut count = self.connection.prepare_cached("SELECT count(*) FROM outbox")?;
+        Ok(count.query_row([], |row| row.get(0))?)
+    }
+
+    /// The oldest messages with their numbers.
+    #[cfg(feature = "brokers")]
+    pub fn messages(&self, most: usize) -> Result<Vec<(u64, Message)>> {
+        let select = "SELECT number, id, name, body FROM outbox ORDER BY number LIMIT ?1";
+        let mut statement = self.connection.prepare_cached(select)?;
+        let rows = statement.query_map([most], |row| {
+            Ok((row.get(0)?, Message { id: row.get(1)?, name: row.get(2)?, body: row.get(3)? }))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     fn invalid(&self, reason: String) -> Error {

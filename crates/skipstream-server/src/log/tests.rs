@@ -477,10 +477,10 @@ fn a_log_of_a_later_version_is_refused() {
     let folder = TempDir::new().unwrap();
     drop(Log::open(folder.path(), QUEUE).unwrap());
     let connection = rusqlite::Connection::open(folder.path().join("log.sqlite")).unwrap();
-    connection.pragma_update(None, "user_version", 4).unwrap();
+    connection.pragma_update(None, "user_version", 5).unwrap();
     drop(connection);
     let message = Log::open(folder.path(), QUEUE).unwrap_err().to_string();
-    assert!(message.ends_with("the log has version 4; this program reads version 3"), "{message}");
+    assert!(message.ends_with("the log has version 5; this program reads version 4"), "{message}");
 }
 
 /// Something that may happen to a log.

@@ -14,6 +14,8 @@ use tokio::sync::{mpsc, oneshot};
 use super::Chunk;
 use super::controls::{ControlAnswer, ControlId, LoggedControls};
 use super::key::{Earlier, IdempotencyKey, KeyUpdate};
+#[cfg(feature = "brokers")]
+use super::outbox::OutboxChange;
 use super::shared::Shared;
 use super::store::Store;
 use crate::error::{Error, Result};
@@ -40,15 +42,23 @@ pub(super) enum Request {
         logged: oneshot::Sender<Result<()>>,
         answer: ControlAnswer,
     },
-    /// Delete all lines and controls up to these, and leave no trace of them in the files.
+    /// Delete all lines and controls up to these, and messages that name one of the words, and leave no trace of them in the
+    /// files.
     Purge {
         through: Seq,
         controls: ControlId,
+        words: Vec<String>,
         answer: oneshot::Sender<Result<()>>,
     },
     Key {
         key: IdempotencyKey,
         answer: oneshot::Sender<Result<Option<Earlier>>>,
+    },
+    /// Change the messages that wait for a broker. The answer is how many wait, and how many were dropped.
+    #[cfg(feature = "brokers")]
+    Outbox {
+        change: OutboxChange,
+        answer: oneshot::Sender<Result<Option<(u64, u64)>>>,
     },
     /// Check whether there is something to clean up.
     Tidy,
@@ -134,10 +144,11 @@ impl Writer<'_> {
         }
     }
 
-    /// The numbers of each request's new lines, or of controls and the line before them, once everything is on disk.
+    /// The numbers of each request's new lines, or of controls and the line before them, or of messages, once everything is on
+    /// disk.
     fn commit(&self, group: &[Request]) -> Result<Vec<Option<(Seq, Seq)>>> {
         let writes = |request: &Request| {
-            matches!(request, Request::Append { .. } | Request::Control { .. } | Request::Probe)
+            !matches!(request, Request::Purge { .. } | Request::Key { .. } | Request::Tidy)
         };
         if !group.iter().any(writes) {
             return Ok(vec![None; group.len()]);
@@ -187,8 +198,12 @@ impl Writer<'_> {
                 });
                 let _ = logged.send(sent);
             }
-            Request::Purge { through, controls, answer } => {
-                let _ = answer.send(self.purge(through, controls));
+            Request::Purge { through, controls, words, answer } => {
+                let _ = answer.send(self.purge(through, controls, &words));
+            }
+            #[cfg(feature = "brokers")]
+            Request::Outbox { answer, .. } => {
+                let _ = answer.send(numbers);
             }
             Request::Tidy | Request::Probe => {}
         }
@@ -196,7 +211,8 @@ impl Writer<'_> {
 
     /// The entry of the controls stays, without the words, until the file is written again: after a crash, it says that this
     /// is still to be done.
-    fn purge(&self, through: Seq, controls: ControlId) -> Result<()> {
+    fn purge(&self, through: Seq, controls: ControlId, words: &[String]) -> Result<()> {
+        self.store.forget_messages(words)?;
         let (_, bytes) = self.store.forget(through, usize::MAX >> 1)?;
         self.shared.kept_bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.store.empty_controls(controls)?;
@@ -247,6 +263,15 @@ fn append(store: &Store, request: &Request) -> Result<Option<(Seq, Seq)>> {
         Request::Append { entry, .. } => entry,
         Request::Control { controls, .. } => return store.append_controls(controls).map(Some),
         Request::Probe => return store.touch().map(|()| None),
+        #[cfg(feature = "brokers")]
+        Request::Outbox { change, .. } => {
+            return match change {
+                OutboxChange::Add(messages) => store.add_messages(messages).map(Some),
+                OutboxChange::Delivered(through) => {
+                    store.delete_messages(*through).map(|waiting| Some((waiting, 0)))
+                }
+            };
+        }
         Request::Key { .. } | Request::Purge { .. } | Request::Tidy => return Ok(None),
     };
     let numbers = if chunk.is_empty() { None } else { Some(store.append(chunk, *arrived)?) };
@@ -263,11 +288,7 @@ impl Request {
     fn bytes(&self) -> usize {
         match self {
             Request::Append { entry, .. } => entry.chunk.weight(),
-            Request::Control { .. }
-            | Request::Purge { .. }
-            | Request::Key { .. }
-            | Request::Tidy
-            | Request::Probe => 0,
+            _ => 0,
         }
     }
 }

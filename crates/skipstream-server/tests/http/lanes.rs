@@ -51,7 +51,7 @@ fn cheap_questions_do_not_wait_for_batches() {
     let real = Real::with_words(20_000, |_| {});
     let question = json!({ "a": "w1", "b": "w2", "c": "w3" });
     let batch = json!({ "questions": vec![question; 1_000], "rule": "multiply", "min_count": 0 }).to_string();
-    let batches = || (0..12).map(|_| real.begin("POST", "/v1/analogy", "application/json", &batch)).collect();
+    let batches = || (0..40).map(|_| real.begin("POST", "/v1/analogy", "application/json", &batch)).collect();
     assert!(unanswered_after_cheap_ones(&real, batches()) > 0);
 }
 

@@ -95,6 +95,7 @@ function figures(signal, measured) {
   const queue = figure("Queue", usedQueue.root);
   const lines = figure("Lines learned");
   const sources = figure("Sources");
+  const sink = figure("Sink");
   const describe = (/** @type {unknown[]} */ rates) => `Words per second over the last ${rates.length} seconds`;
   const drawRate = sparkline(rateChart, { signal, describe });
   vocabulary.root.title = fullVocabulary;
@@ -116,14 +117,32 @@ function figures(signal, measured) {
     const reading = brokers.filter(({ state }) => state === "reading").length;
     sources.root.hidden = brokers.length === 0;
     sources.show(`${reading} of ${brokers.length} reading`, ...brokers.map(describeSource));
+    sink.root.hidden = !stats.sink;
+    if (stats.sink) sink.show(stats.sink.state, describeSink(stats.sink));
   }, signal);
-  return h("dl.figures", rate.root, loss.root, vocabulary.root, queue.root, lines.root, sources.root, measured);
+  return h(
+    "dl.figures",
+    rate.root,
+    loss.root,
+    vocabulary.root,
+    queue.root,
+    lines.root,
+    sources.root,
+    sink.root,
+    measured,
+  );
 }
 
 /** A broker that the service reads. @param {NonNullable<import("../live.js").Stats["sources"]>[number]} source */
 function describeSource({ url, state, problem, messages, lag }) {
   if (problem) return `${url} is ${state}: ${problem}`;
   return `${url}: ${many(messages, "message")}${lag ? `, ${short(lag)} behind` : ""}`;
+}
+
+/** The broker that gets events. @param {NonNullable<import("../live.js").Stats["sink"]>} sink */
+function describeSink({ url, problem, messages, waiting }) {
+  if (problem) return `${url}: ${problem}; ${many(waiting, "event")} wait`;
+  return `${url}: ${many(messages, "message")}${waiting ? `, ${short(waiting)} wait` : ""}`;
 }
 
 /** What the service measures every few seconds: a chart over hours, and figures. @param {AbortSignal} signal */

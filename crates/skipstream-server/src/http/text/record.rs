@@ -10,7 +10,7 @@ use skipstream::corpus::{InvalidUtf8, Sentence};
 
 use super::problem::Problem;
 #[cfg(feature = "brokers")]
-use crate::broker_url::MessageFields;
+use crate::broker::url::MessageFields;
 use crate::http::extract::field;
 
 /// The text of a line, its time if it has one, and its weight.

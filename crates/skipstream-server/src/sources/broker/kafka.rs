@@ -5,15 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::DateTime;
 use jiff::Timestamp;
-use rskafka::BackoffConfig;
+use rskafka::client::Client;
 use rskafka::client::error::Error as KafkaError;
 use rskafka::client::partition::{OffsetAt, PartitionClient, UnknownTopicHandling};
-use rskafka::client::{Client, ClientBuilder, Credentials, SaslConfig};
 use rskafka::record::RecordAndOffset;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
@@ -21,8 +19,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::messages::Message;
-use super::{BATCH_BYTES, Batch, Failure, Feed, tls};
-use crate::broker_url::{Broker, Sasl, SourceUrl, Start};
+use super::{BATCH_BYTES, Batch, Failure, Feed};
+use crate::broker::kafka;
+use crate::broker::url::{SourceUrl, Start};
 
 /// Interval at which new partitions are looked for.
 const REFRESH_EVERY: Duration = Duration::from_secs(15);
@@ -37,9 +36,6 @@ const MAX_WAIT_MILLISECONDS: i32 = 1_000;
 
 /// How long to wait for the end of a transaction before the next attempt.
 const TRANSACTION_PAUSE: Duration = Duration::from_millis(250);
-
-/// How long the client retries before it reports a failure.
-const RETRY_TIME: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
@@ -81,9 +77,9 @@ impl Feed for Kafka {
     type Position = Position;
 
     async fn open(source: &SourceUrl, position: Option<Position>) -> Result<Kafka, Failure<Position>> {
-        let client = connect(&source.broker).await?;
+        let client = kafka::connect(&source.broker).await.map_err(Failure::Away)?;
         let topic = &source.stream;
-        let partitions = partitions(&client, topic).await?;
+        let partitions = kafka::partitions(&client, topic).await.map_err(Failure::away)?;
         if partitions.is_empty() {
             return Err(Failure::Away(format!("there is no topic {topic}")));
         }
@@ -130,7 +126,7 @@ impl Feed for Kafka {
             tokio::select! {
                 biased;
                 () = sleep_until(self.refresh_at) => {
-                    let partitions = partitions(&self.client, &self.topic).await?;
+                    let partitions = kafka::partitions(&self.client, &self.topic).await.map_err(Failure::away)?;
                     if !partitions.iter().eq(self.position.partitions.keys()) {
                         return Err(Failure::Reopen);
                     }
@@ -162,32 +158,6 @@ impl Feed for Kafka {
     fn position(&self) -> &Position {
         &self.position
     }
-}
-
-async fn connect(broker: &Broker) -> Result<Client, Failure<Position>> {
-    let backoff = BackoffConfig { deadline: Some(RETRY_TIME), ..BackoffConfig::default() };
-    let mut builder =
-        ClientBuilder::new(broker.servers.clone()).client_id("skipstream").backoff_config(backoff);
-    if broker.tls {
-        let config = tls::config(broker.ca.as_deref()).map_err(Failure::Away)?;
-        builder = builder.tls_config(Arc::new(config));
-    }
-    if let Some(login) = &broker.login {
-        let credentials = Credentials::new(login.user.clone(), login.password.clone());
-        builder = builder.sasl_config(match broker.sasl {
-            Sasl::Plain => SaslConfig::Plain(credentials),
-            Sasl::ScramSha256 => SaslConfig::ScramSha256(credentials),
-            Sasl::ScramSha512 => SaslConfig::ScramSha512(credentials),
-        });
-    }
-    builder.build().await.map_err(Failure::away)
-}
-
-/// The partitions of a topic in order; none if it does not exist.
-async fn partitions(client: &Client, topic: &str) -> Result<Vec<i32>, Failure<Position>> {
-    let topics = client.list_topics().await.map_err(Failure::away)?;
-    let topic = topics.into_iter().find(|found| found.name == topic);
-    Ok(topic.map(|topic| topic.partitions.into_iter().collect()).unwrap_or_default())
 }
 
 /// The offset at which to start.

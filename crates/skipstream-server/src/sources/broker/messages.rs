@@ -4,7 +4,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use skipstream::corpus::InvalidUtf8;
 
-use crate::broker_url::MessageFields;
+use crate::broker::url::MessageFields;
 use crate::http::{Decoder, Kind, Problem, read_message};
 use crate::log::Chunk;
 use crate::settings::ServeSettings;

@@ -10,7 +10,6 @@
 mod kafka;
 mod messages;
 mod nats;
-mod tls;
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -25,19 +24,13 @@ use serde_json::json;
 use tokio::time::{Instant, timeout};
 
 use super::{append, pause};
-use crate::broker_url::{OnLoss, Protocol, SourceUrl};
+use crate::broker::url::{OnLoss, Protocol, SourceUrl};
+use crate::broker::{CONNECT_TIMEOUT, FIRST_PAUSE, LONGEST_PAUSE};
 use crate::error::{Error, Result};
 use crate::log::{Chunk, SourcePosition};
 use crate::service::Service;
 use crate::source_status::{SourceState, SourceStatus};
 use messages::Message;
-
-/// The first and the longest pause before a broker is tried again.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-
-/// How long it may take to connect and find the position.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How often an invalid message is logged, if there are many.
 const WARN_EVERY: Duration = Duration::from_secs(10);

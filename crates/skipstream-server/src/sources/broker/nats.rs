@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_nats::datetime;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull};
 use async_nats::jetstream::stream::{Info, Stream};
 use async_nats::jetstream::{self, context::GetStreamErrorKind};
-use async_nats::{ConnectOptions, Event, datetime};
 use futures_util::StreamExt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,9 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
 use super::messages::Message;
-use super::{BATCH_BYTES, Batch, Failure, Feed, tls};
-use crate::broker_url::{Broker, SourceUrl, Start};
+use super::{BATCH_BYTES, Batch, Failure, Feed};
+use crate::broker::nats;
+use crate::broker::url::{SourceUrl, Start};
 
 /// A message is logged after this delay, even if the batch is not full by then.
 const LOG_AFTER: Duration = Duration::from_millis(100);
@@ -79,7 +80,7 @@ impl Feed for Nats {
 
     async fn open(source: &SourceUrl, position: Option<Position>) -> Result<Nats, Failure<Position>> {
         let disconnected = Arc::new(Notify::new());
-        let client = connect(&source.broker, &disconnected).await.map_err(Failure::Away)?;
+        let client = nats::connect(&source.broker, &disconnected).await.map_err(Failure::Away)?;
         let request_bytes = REQUEST_BYTES.max(2 * client.server_info().max_payload);
         let stream = jetstream::new(client).get_stream(&source.stream).await.map_err(|error| {
             Failure::Away(match error.kind() {
@@ -232,29 +233,6 @@ impl Nats {
         }
         Ok(())
     }
-}
-
-async fn connect(broker: &Broker, disconnected: &Arc<Notify>) -> Result<async_nats::Client, String> {
-    let disconnected = disconnected.clone();
-    let mut options =
-        ConnectOptions::new().name("skipstream").require_tls(broker.tls).event_callback(move |event| {
-            if matches!(event, Event::Disconnected | Event::Closed) {
-                disconnected.notify_one();
-            }
-            async {}
-        });
-    if broker.tls {
-        options = options.tls_client_config(tls::config(broker.ca.as_deref())?);
-    }
-    if let Some(login) = &broker.login {
-        options = options.user_and_password(login.user.clone(), login.password.clone());
-    }
-    if let Some(path) = &broker.credentials {
-        let read = options.credentials_file(path).await;
-        options = read.map_err(|error| format!("cannot read the credentials: {error}"))?;
-    }
-    let servers: Vec<String> = broker.servers.iter().map(|server| format!("nats://{server}")).collect();
-    options.connect(servers).await.map_err(|error| error.to_string())
 }
 
 fn created(info: &Info) -> String {

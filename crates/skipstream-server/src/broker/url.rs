@@ -29,6 +29,14 @@ pub struct SourceUrl {
     name: Option<String>,
 }
 
+/// Where to publish messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SinkUrl {
+    pub broker: Broker,
+    /// The start of the subjects of NATS, or the topic of Kafka.
+    pub name: String,
+}
+
 /// How to reach a broker.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Broker {
@@ -111,6 +119,19 @@ impl SourceUrl {
     }
 }
 
+impl SinkUrl {
+    pub fn parse(url: &str) -> Result<SinkUrl> {
+        read_sink(url).map_err(|reason| Error::Setting(format!("invalid URL in --publish: {reason}")))
+    }
+}
+
+/// The URL without the login.
+impl fmt::Display for SinkUrl {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}/{}", self.broker, self.name)
+    }
+}
+
 /// The URL without the login and the options that do not change what is read.
 impl fmt::Display for SourceUrl {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -164,6 +185,31 @@ impl Protocol {
 }
 
 fn read_source(url: &str) -> Result<SourceUrl, String> {
+    let (broker, stream, mut options) = read_broker(url)?;
+    let source = SourceUrl {
+        broker,
+        stream,
+        subject: options.take_of(Protocol::Nats, "subject")?,
+        start: options.take("start").map_or(Ok(Start::default()), |start| read_start(&start))?,
+        fields: read_fields(&mut options)?,
+        on_loss: choose("lost", options.take("lost"), &OnLoss::NAMES)?,
+        name: options.take("name"),
+    };
+    options.end().map(|()| source)
+}
+
+fn read_sink(url: &str) -> Result<SinkUrl, String> {
+    let (broker, name, options) = read_broker(url)?;
+    let is_subject = !name.contains(|c: char| c.is_whitespace() || c.is_control() || "*>".contains(c))
+        && name.split('.').all(|part| !part.is_empty());
+    if broker.protocol == Protocol::Nats && !is_subject {
+        return Err(format!("`{name}` cannot be the start of a subject of NATS"));
+    }
+    options.end().map(|()| SinkUrl { broker, name })
+}
+
+/// Reads what all URLs have. The rest of the options is returned.
+fn read_broker(url: &str) -> Result<(Broker, String, Options), String> {
     let (scheme, rest) = url.split_once("://").ok_or("there is no `://`")?;
     let (protocol, tls) = match scheme {
         "nats" => (Protocol::Nats, false),
@@ -200,19 +246,7 @@ fn read_source(url: &str) -> Result<SourceUrl, String> {
     if broker.ca.is_some() && !tls {
         return Err(format!("`ca` needs {}+tls://", protocol.scheme()));
     }
-    let source = SourceUrl {
-        broker,
-        stream,
-        subject: options.take_of(Protocol::Nats, "subject")?,
-        start: options.take("start").map_or(Ok(Start::default()), |start| read_start(&start))?,
-        fields: read_fields(&mut options)?,
-        on_loss: choose("lost", options.take("lost"), &OnLoss::NAMES)?,
-        name: options.take("name"),
-    };
-    match options.values.into_keys().next() {
-        Some(name) => Err(format!("unknown option `{name}`")),
-        None => Ok(source),
-    }
+    Ok((broker, stream, options))
 }
 
 /// Options of a URL that were not read yet.
@@ -235,6 +269,14 @@ impl Options {
             }
         }
         Ok(Options { protocol, values })
+    }
+
+    /// Refuses options that nobody has taken.
+    fn end(self) -> Result<(), String> {
+        match self.values.into_keys().next() {
+            Some(name) => Err(format!("unknown option `{name}`")),
+            None => Ok(()),
+        }
     }
 
     fn take(&mut self, name: &str) -> Option<String> {
@@ -395,6 +437,23 @@ mod tests {
             let error = SourceUrl::parse(url).unwrap_err().to_string();
             let expected = format!("invalid URL in --source: {reason}");
             assert!(error.starts_with(&expected), "{url}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_sink_has_a_subject_or_a_topic() {
+        let sink = SinkUrl::parse("nats+tls://me:secret@h/skipstream.news?ca=/etc/ca.pem").unwrap();
+        assert_eq!((sink.name.as_str(), sink.broker.tls), ("skipstream.news", true));
+        assert_eq!(sink.to_string(), "nats+tls://h:4222/skipstream.news");
+        assert_eq!(SinkUrl::parse("kafka://h/events").unwrap().to_string(), "kafka://h:9092/events");
+        for (url, reason) in [
+            ("nats://h", "expected nats://HOST/NAME"),
+            ("nats://h/a.%3E", "`a.>` cannot be the start of a subject of NATS"),
+            ("nats://h/a..b", "`a..b` cannot be the start of a subject of NATS"),
+            ("nats://h/a?start=end", "unknown option `start`"),
+        ] {
+            let error = SinkUrl::parse(url).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("invalid URL in --publish: {reason}")), "{url}: {error}");
         }
     }
 }
