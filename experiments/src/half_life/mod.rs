@@ -7,6 +7,8 @@
 //! - *swaps*: the second part of the same text follows, in which pairs of words have changed places (`swaps.rs`). At each
 //!   look, the ten nearest words of each are compared with those in a model of the new text alone. Other words do not occur
 //!   any more: how many of them does the vocabulary still have?
+//! - *new text*: how far two models of the new text alone, of different seeds, agree. More cannot be expected of a model that
+//!   has learned the old text too.
 
 mod swaps;
 
@@ -30,6 +32,9 @@ const SETS: [Set; 3] = [Set::Ws353, Set::Men, Set::Google];
 /// New words per batch, with or without replay, so that a look at the model is at the end of a batch.
 const NEW_WORDS: u64 = 100_000;
 
+/// Added to a seed for a second model of the same text.
+const OTHER_SEED: u64 = 100;
+
 /// The size of the experiment.
 #[derive(Serialize)]
 struct Scale {
@@ -47,8 +52,8 @@ struct Scale {
 
 const FULL: Scale = Scale {
     first_words: 4_000_000,
-    streamed_words: 2_000_000,
-    words_a_look: 200_000,
+    streamed_words: 8_000_000,
+    words_a_look: 400_000,
     half_lives: &[0, 1_000_000, 2_000_000, 7_000_000, 20_000_000],
     max_vocabulary: 20_000,
     seeds: &[1, 2, 3],
@@ -100,11 +105,14 @@ pub fn measure(options: &Options) -> Result<()> {
     let second_part = first_part.end..text.all().end;
     let swaps = Swaps::of(old);
     let swapped = LinedText::new(swaps.apply(text.lines(&second_part)));
+    let small =
+        |half_life, seed| Config { max_vocabulary: scale.max_vocabulary, ..config(half_life, 2, seed) };
     for &seed in scale.seeds {
+        let new = swaps.nearest_in(&trained(small(0, seed), swapped.lines(&swapped.all()))?)?;
         for &half_life in scale.half_lives {
-            for part in ["stationary", "loss", "swaps"] {
+            for part in ["stationary", "loss", "swaps", "new text"] {
                 let variant = Variant { part: part.into(), half_life, seed };
-                if rows.contains(&variant) {
+                if rows.contains(&variant) || (part == "new text" && half_life > 0) {
                     continue;
                 }
                 eprintln!("{part}: half-life {half_life}, seed {seed}");
@@ -121,13 +129,14 @@ pub fn measure(options: &Options) -> Result<()> {
                     "loss" => {
                         losses(trained(config(half_life, 0, seed), old)?, &other_text, scale.words_a_look)?
                     }
+                    "swaps" => {
+                        let trainer = trained(small(half_life, seed), old)?;
+                        swaps.follow(trainer, &new, &swapped, scale.words_a_look)?
+                    }
                     _ => {
-                        let small = |half_life| Config {
-                            max_vocabulary: scale.max_vocabulary,
-                            ..config(half_life, 2, seed)
-                        };
-                        let new = trained(small(0), swapped.lines(&swapped.all()))?;
-                        swaps.follow(trained(small(half_life), old)?, &new, &swapped, scale.words_a_look)?
+                        let other = trained(small(0, OTHER_SEED + seed), swapped.lines(&swapped.all()))?;
+                        let value = swaps.overlap(&new, &other)?;
+                        vec![Look { streamed_words: scale.streamed_words, measure: "overlap".into(), value }]
                     }
                 };
                 rows.push(variant.clone(), looks.into_iter().map(|look| (&variant, look)))?;

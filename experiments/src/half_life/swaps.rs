@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use anyhow::Result;
-use skipstream::{Embeddings, Trainer};
+use skipstream::Trainer;
 
 use super::{Look, learn};
 use crate::portions::LinedText;
@@ -16,6 +16,9 @@ const RANKS: std::ops::Range<usize> = 500..2_500;
 const STEP: usize = 50;
 /// Words that are compared.
 const NEAREST: usize = 10;
+
+/// The nearest words of each swapped word.
+pub type Nearest = HashMap<String, HashSet<String>>;
 
 /// Pairs of words that change places, and words that do not occur any more.
 pub struct Swaps {
@@ -55,27 +58,19 @@ impl Swaps {
         changed.into_bytes()
     }
 
-    /// Streams the changed text into a model, and compares it with a model of that text alone.
+    /// Streams the changed text into a model, and compares it with the nearest words in a model of that text alone.
     pub fn follow(
         &self,
         mut trainer: Trainer,
-        new: &Trainer,
+        new: &Nearest,
         text: &LinedText,
         words_a_look: u64,
     ) -> Result<Vec<Look>> {
-        let new = self.nearest(&new.embeddings()?)?;
         let mut looks = Vec::new();
         let mut look = |trainer: &Trainer, streamed_words| -> Result<()> {
-            let now = self.nearest(&trainer.embeddings()?)?;
-            let shared = |(word, nearest): (&String, &HashSet<String>)| {
-                new.get(word).map_or(0, |of_new| of_new.intersection(nearest).count())
-            };
-            let overlap =
-                now.iter().map(shared).sum::<usize>() as f64 / (NEAREST * 2 * self.pairs.len()) as f64;
             let known = self.gone.iter().filter(|word| trainer.vocabulary().id(word).is_some()).count();
-            for (measure, value) in
-                [("overlap", overlap), ("gone words known", known as f64 / self.gone.len() as f64)]
-            {
+            let known = known as f64 / self.gone.len() as f64;
+            for (measure, value) in [("overlap", self.overlap(new, trainer)?), ("gone words known", known)] {
                 looks.push(Look { streamed_words, measure: measure.into(), value });
             }
             Ok(())
@@ -88,9 +83,18 @@ impl Swaps {
         Ok(looks)
     }
 
+    /// The share of the nearest words of swapped words that a model has in common with another.
+    pub fn overlap(&self, of_other: &Nearest, trainer: &Trainer) -> Result<f64> {
+        let shared = |(word, nearest): (&String, &HashSet<String>)| {
+            of_other.get(word).map_or(0, |of_other| of_other.intersection(nearest).count())
+        };
+        let shared: usize = self.nearest_in(trainer)?.iter().map(shared).sum();
+        Ok(shared as f64 / (NEAREST * 2 * self.pairs.len()) as f64)
+    }
+
     /// The nearest words of each swapped word that is known.
-    fn nearest(&self, embeddings: &Embeddings) -> Result<HashMap<String, HashSet<String>>> {
-        let mut nearest = HashMap::new();
+    pub fn nearest_in(&self, trainer: &Trainer) -> Result<Nearest> {
+        let (embeddings, mut nearest) = (trainer.embeddings()?, HashMap::new());
         for word in self.pairs.iter().flatten().filter(|word| embeddings.index_of(word).is_some()) {
             let found = embeddings.neighbors(word, NEAREST)?;
             nearest.insert(word.clone(), found.iter().map(|found| found.word.to_owned()).collect());
