@@ -34,30 +34,33 @@ def cost(rows):
     return table(["half-life", *SETS.values()], lines)
 
 
+EARLY = 1_200_000
+
+
 def gain(rows):
     lines = []
     for half_life, own in by_half_life(rows):
         loss = own[own.measure == "loss"]
-        ends = loss[loss.streamed_words == loss.groupby("seed").streamed_words.transform("max")]
-        overlap = own[own.measure == "overlap"]
-        last = overlap[overlap.streamed_words == overlap.groupby("seed").streamed_words.transform("max")]
-        known = own[own.measure == "gone words known"]
-        at_end = known[known.streamed_words == known.groupby("seed").streamed_words.transform("max")]
-        lines.append([name(half_life), spread(ends.value, 4), spread(100 * last.value), reached(overlap),
-                      spread(100 * at_end.value, 0)])
-    return table(["half-life", "loss at the end", "overlap at the end, %", "words until the overlap is one half",
-                  "vanished words still known, %"], lines)
+        swaps = own[own.part == "swaps"]
+        overlap, known = (swaps[swaps.measure == measure] for measure in ["overlap", "gone words known"])
+        early = overlap[overlap.streamed_words.between(EARLY, EARLY + 100_000)]
+        lines.append([name(half_life), spread(last(loss), 4), spread(100 * early.value), spread(100 * last(overlap)),
+                      reached(overlap, overlap.value >= 0.5), reached(known, known.value <= 0.5)])
+    new = rows[rows.part == "new text"]
+    lines.append(["two models of the new text", "–", "–", spread(100 * new.value), "–", "–"])
+    return table(["half-life", "loss at the end", f"overlap after {EARLY / 1e6:g} M words, %", "overlap at the end, %",
+                  "words until the overlap is one half", "words until half of the vanished words have left"], lines)
 
 
-def reached(overlap, share=0.5):
-    """Words until the ten nearest share this part with the model of the new text alone."""
-    words = []
-    for _, own in overlap.groupby("seed"):
-        there = own[own.value >= share]
-        if there.empty:
-            return "–"
-        words.append(there.streamed_words.min())
-    return count(sum(words) / len(words))
+def last(rows):
+    """The last value of each seed."""
+    return rows.value[rows.streamed_words == rows.groupby("seed").streamed_words.transform("max")]
+
+
+def reached(rows, holds):
+    """The mean number of words after which a condition holds for the first time, if it does with every seed."""
+    first = rows[holds].groupby("seed").streamed_words.min()
+    return count(first.mean()) if len(first) == rows.seed.nunique() else "–"
 
 
 def figures(folder):
@@ -68,7 +71,7 @@ def figures(folder):
         ("loss", "Loss on a new text", "mean loss of a pair"),
     ]:
         series = []
-        for half_life, own in by_half_life(rows[rows.measure == measure]):
+        for half_life, own in by_half_life(rows[(rows.measure == measure) & (rows.part != "new text")]):
             values = own.groupby("streamed_words").value
             scale = 1 if measure == "loss" else 100
             errors = scale * values.std() if own.seed.nunique() > 1 else None

@@ -150,7 +150,7 @@ impl Plan {
                     replays: u32::from(self.replays) % 4,
                     replay_words: 1 + usize::from(self.replay_words),
                     replay_start: if self.is_late { ReplayStart::Late } else { ReplayStart::Early },
-                    half_life: self.seed.is_multiple_of(3).then(|| HalfLife(1 + u64::from(self.seed))),
+                    half_life: self.seed.is_multiple_of(3).then(|| HalfLife::Words(1 + u64::from(self.seed))),
                 }),
                 4..6 => Strategy::Incremental(IncrementalOptions {
                     table_size: 1_000,

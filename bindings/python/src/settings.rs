@@ -110,10 +110,7 @@ fn read(setting: &Setting, value: &Bound<'_, PyAny>) -> PyResult<Value> {
             let number = whole(name, value)?.filter(|number| range.contains(number));
             number.map(Value::from).ok_or_else(|| outside(name, shown(value), range))
         }
-        SettingKind::Words(range) => {
-            let number = words(name, value)?.filter(|number| range.contains(number));
-            number.map(Value::from).ok_or_else(|| outside(name, shown(value), range))
-        }
+        SettingKind::Age(range) => age(name, value, range),
         SettingKind::Number(range) => {
             let number = number(name, value)?;
             if range.contains(&number) { Ok(number.into()) } else { Err(outside(name, number, range)) }
@@ -144,14 +141,18 @@ fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     }
 }
 
-/// An int, or a number of words such as `20M`; None if it is negative or too large.
-fn words(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
-    if let Ok(words) = value.extract::<String>() {
-        let words: HalfLife =
-            words.parse().map_err(|reason| PyValueError::new_err(format!("{name}: {reason}")))?;
-        return Ok(Some(words.0));
+/// An int, or text such as `20M` or `30d`.
+fn age(name: &str, value: &Bound<'_, PyAny>, range: &RangeInclusive<u64>) -> PyResult<Value> {
+    if let Ok(text) = value.extract::<String>() {
+        let checked: Result<HalfLife, String> = text.parse();
+        return checked
+            .map(|_| text.into())
+            .map_err(|reason| PyValueError::new_err(format!("{name}: {reason}")));
     }
-    whole(name, value).map_err(|_| wrong_type(name, value, "an int or a str such as \"20M\""))
+    let expected = "an int or a str such as \"20M\" or \"30d\"";
+    let number = whole(name, value).map_err(|_| wrong_type(name, value, expected))?;
+    let number = number.filter(|number| range.contains(number));
+    number.map(Value::from).ok_or_else(|| outside(name, shown(value), range))
 }
 
 fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {

@@ -115,17 +115,21 @@ def test_quality_stands_for_other_settings() -> None:
         Trainer(quality="good")  # type: ignore[arg-type]
 
 
-def test_a_half_life_is_a_number_of_words() -> None:
+def test_a_half_life_is_a_number_of_words_or_a_time() -> None:
     for half_life in (20_000, "20k"):
         trainer = Trainer(dimensions=5, half_life=half_life)
         trainer.train([["one", "two"]])
         assert json.loads(trainer._live().settings())["half_life"] == 20_000
     with pytest.raises(ValueError, match="half_life is 0; it must be from 1 to 100000000000"):
         Trainer(half_life=0)
-    with pytest.raises(ValueError, match="half_life: `30d` is not a number of words such as 20M"):
-        Trainer(half_life="30d")
+    with pytest.raises(ValueError, match="half_life: `long` is neither a number of words such as 20M nor"):
+        Trainer(half_life="long")
+    with pytest.raises(ValueError, match="half_life is 4000d; it must be from 1s to 3650d"):
+        Trainer(half_life="4000d")
+    with pytest.raises(ValueError, match="half_life is 30d; it must be a number of words, because the text has no"):
+        Trainer(half_life="30d").train([["one", "two"]])
     with pytest.raises(
-        TypeError, match=r'half_life is 1\.5, of type float; it must be an int or a str such as "20M"'
+        TypeError, match=r'half_life is 1\.5, of type float; it must be an int or a str such as "20M" or "30d"'
     ):
         Trainer(half_life=1.5)  # type: ignore[arg-type]
     with pytest.raises(

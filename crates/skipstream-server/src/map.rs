@@ -9,7 +9,7 @@ use skipstream::embeddings::{Projection, Query};
 use utoipa::ToSchema;
 
 use crate::error::Result;
-use crate::published::Published;
+use crate::published::{Published, recent_tokens};
 
 /// The number of cached maps.
 const MAX_CACHED: usize = 16;
@@ -49,7 +49,7 @@ pub struct MapRequest {
 /// 1/2000 of it each, but at most a tenth of the vocabulary.
 pub fn common_words(published: &Published) -> usize {
     let embeddings = &published.embeddings;
-    let tokens = published.recent(published.progress.tokens);
+    let tokens = recent_tokens(embeddings, published.progress.tokens);
     let is_common = |&row: &usize| embeddings.recent_count(row) > tokens / 2_000;
     (0..embeddings.len() / 10).take_while(is_common).count()
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use skipstream::{Embeddings, HalfLife, Progress};
+use skipstream::{Embeddings, Progress};
 use utoipa::ToSchema;
 
 /// The number of a line: 1 for the first that the service ever accepted.
@@ -23,8 +23,6 @@ pub struct Published {
     pub seen: Vec<Seen>,
     /// The training progress.
     pub progress: Progress,
-    /// After how many words a token counts half, if old text is forgotten.
-    pub half_life: Option<HalfLife>,
 }
 
 /// A published version of the vectors
@@ -51,6 +49,16 @@ impl From<&Published> for PublishedInfo {
     }
 }
 
+/// What the tokens of a text count in its vectors: fewer than their number with a half-life. Estimated from the words that
+/// the vectors have.
+pub fn recent_tokens(embeddings: &Embeddings, tokens: u64) -> u64 {
+    let sum = |count: fn(&Embeddings, usize) -> u64| -> u64 {
+        (0..embeddings.len()).map(|row| count(embeddings, row)).sum()
+    };
+    let (recent, all) = (sum(Embeddings::recent_count), sum(Embeddings::count));
+    if recent == all { tokens } else { (tokens as f64 * recent as f64 / all as f64).round() as u64 }
+}
+
 /// When a word was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
@@ -61,7 +69,7 @@ pub struct Seen {
 }
 
 impl Published {
-    /// The version after a line, of a model that forgets nothing.
+    /// The version after a line.
     pub fn new(
         seq: Seq,
         time: Timestamp,
@@ -70,12 +78,7 @@ impl Published {
         progress: Progress,
     ) -> Published {
         assert_eq!(embeddings.len(), seen.len(), "every word has times");
-        Published { seq, time, embeddings, seen, progress, half_life: None }
-    }
-
-    /// What the first tokens of the stream weighed when they were the last: less than their number with a half-life.
-    pub fn recent(&self, tokens: u64) -> u64 {
-        self.half_life.map_or(tokens, |half_life| half_life.recent(tokens))
+        Published { seq, time, embeddings, seen, progress }
     }
 
     /// The rows among these whose words start with a prefix, the most frequent first, at most `n`.

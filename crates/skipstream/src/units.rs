@@ -33,7 +33,7 @@ impl FromStr for Bytes {
 }
 
 /// A number in a settings file, or text with a unit.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Typed {
     Number(u64),

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use proptest::prelude::*;
-use skipstream::corpus::{Input, Lines, Read, Sentence, Source, find};
+use skipstream::corpus::{Input, Lines, Passage, Read, Sentence, Source, find};
 use skipstream::train::{Initial, MultiPass};
 use skipstream::{
     BatchOptions, Config, Embeddings, HalfLife, IncrementalOptions, MiniBatchOptions, Observer, Progress,
@@ -57,7 +57,9 @@ const SMALL: MiniBatchOptions = MiniBatchOptions {
 
 /// None, and from less than a batch to more than the text.
 fn half_life() -> impl Strategy<Value = Option<HalfLife>> {
-    prop::option::of((20u64..5_000).prop_map(HalfLife))
+    let words = (20u64..5_000).prop_map(HalfLife::Words);
+    let times = (1u64..200_000).prop_map(HalfLife::Seconds);
+    prop::option::of(prop_oneof![2 => words, 1 => times])
 }
 
 fn mini_batch() -> Method {
@@ -73,8 +75,31 @@ fn warmed_up(warm_up_words: usize) -> Method {
     Method::Incremental(IncrementalOptions { table_size: 1_000, warm_up_words, ..Default::default() })
 }
 
-fn source<'a>(text: &'a str, config: &Config) -> Lines<&'a [u8]> {
-    Lines::new(text.as_bytes(), "text", &config.text).unwrap()
+fn source<'a>(text: &'a str, config: &Config) -> Dated<'a> {
+    Dated { lines: Lines::new(text.as_bytes(), "text", &config.text).unwrap(), line: 0 }
+}
+
+/// Lines that come every ten minutes.
+struct Dated<'a> {
+    lines: Lines<&'a [u8]>,
+    line: i64,
+}
+
+impl Source for Dated<'_> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
+        let read = self.lines.read(sentence)?;
+        sentence.set_time(600_000_000 * self.line);
+        self.line += 1;
+        Ok(read)
+    }
+
+    fn cut(&mut self, max_bytes: usize) -> Option<Passage> {
+        self.lines.cut(max_bytes)
+    }
+
+    fn put_back(&mut self, passage: Passage) {
+        self.lines.put_back(passage);
+    }
 }
 
 fn train(config: Config, text: &str) -> Trainer {
@@ -353,7 +378,9 @@ fn a_weight_is_the_mean_number_of_trainings() {
         let config = Config { subsample: 0.0, window_shape: WindowShape::Fixed, ..small(strategy) };
         let pairs = |weights: &[f32]| {
             let mut trainer = Trainer::new(config.clone()).unwrap();
-            trainer.train_source(&mut Weighted(source(&text, &config), weights.iter().cycle())).unwrap();
+            trainer
+                .train_source(&mut Weighted(source(&text, &config).lines, weights.iter().cycle()))
+                .unwrap();
             trainer.finish();
             let progress = trainer.progress();
             (progress.totals.pairs as f64, progress.tokens)
@@ -375,7 +402,7 @@ fn training_with_weights_can_be_interrupted() {
     let (text, weights) = (text(4, 300, 100), [0.3, 1.0, 4.5]);
     for strategy in [mini_batch(), incremental()] {
         let config = small(strategy);
-        let lines = || Weighted(source(&text, &config), weights.iter().cycle());
+        let lines = || Weighted(source(&text, &config).lines, weights.iter().cycle());
         let (mut whole, mut resumed) =
             (Trainer::new(config.clone()).unwrap(), Trainer::new(config.clone()).unwrap());
         whole.train_source(&mut lines()).unwrap();
@@ -451,7 +478,7 @@ fn what_came_before_a_failure_is_learned() {
     for strategy in [mini_batch(), incremental(), warmed_up(500)] {
         let config = small(strategy);
         let mut trainer = Trainer::new(config.clone()).unwrap();
-        let error = trainer.train_source(&mut Failing(source(&text, &config))).unwrap_err();
+        let error = trainer.train_source(&mut Failing(source(&text, &config).lines)).unwrap_err();
         assert_eq!(error.to_string(), "text: the disk is gone");
         assert!(bytes(&trainer) == bytes(&train(config, &text)));
     }

@@ -151,7 +151,7 @@ fn config(half_life: u64, replays: u32, seed: u64) -> Config {
     let options = MiniBatchOptions {
         replays,
         batch_words: NEW_WORDS as usize * (1 + replays as usize),
-        half_life: (half_life > 0).then_some(HalfLife(half_life)),
+        half_life: (half_life > 0).then_some(HalfLife::Words(half_life)),
         ..MiniBatchOptions::default()
     };
     Config { strategy: Strategy::MiniBatch(options), seed, ..Config::default() }

@@ -85,7 +85,8 @@ class Trainer:
         replay_start: `"early"` lets at most a quarter of the text so far wait for its replay; `"late"` fills the buffer
             first, which gives better vectors after `finish()`. None means early for `mini-batch`.
         half_life: Number of words, such as `20_000_000` or `"20M"`, after which a token counts half in everything that a
-            `mini-batch` model remembers. None means that nothing is forgotten.
+            `mini-batch` model remembers. None means that nothing is forgotten. A time such as `"30d"` is for models of the
+            service, whose text has times.
         passes: Passes over the text for `batch` and `word2vec`. None means 1.
         strategy: `"mini-batch"` counts a batch of words and then trains it, on all threads; `"incremental"` does both
             word by word. `"batch"` and `"word2vec"` count all text first, then make passes over it, and cannot continue.

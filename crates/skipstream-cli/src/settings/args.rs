@@ -81,7 +81,7 @@ fn argument(setting: &Setting) -> Arg {
         .help_heading(if setting.name == "threads" { "This run" } else { MODEL });
     let argument = match &setting.kind {
         SettingKind::Whole(_) => argument.value_name("N").value_parser(value_parser!(u64)),
-        SettingKind::Words(_) => argument.value_name("N").value_parser(value_parser!(HalfLife)),
+        SettingKind::Age(_) => argument.value_name("AGE").value_parser(value_parser!(HalfLife)),
         SettingKind::Number(_) => {
             argument.value_name("X").value_parser(value_parser!(f64)).allow_negative_numbers(true)
         }
@@ -108,9 +108,9 @@ impl FromArgMatches for SettingArgs {
         for setting in Setting::ALL {
             let value = match &setting.kind {
                 SettingKind::Whole(_) => matches.get_one::<u64>(setting.name).map(|&value| value.into()),
-                SettingKind::Words(_) => {
-                    matches.get_one::<HalfLife>(setting.name).map(|&words| u64::from(words).into())
-                }
+                SettingKind::Age(_) => matches
+                    .get_one::<HalfLife>(setting.name)
+                    .map(|age| serde_json::to_value(age).expect("an age is a number or a text")),
                 SettingKind::Number(range) => match matches.get_one::<f64>(setting.name) {
                     // JSON has no other numbers.
                     Some(value) if !value.is_finite() => {

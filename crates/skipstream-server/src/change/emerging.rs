@@ -6,7 +6,7 @@ use skipstream::Embeddings;
 use utoipa::ToSchema;
 
 use super::store::SnapshotInfo;
-use crate::published::Published;
+use crate::published::{Published, recent_tokens};
 
 /// Threshold of the score. By chance one word in a million exceeds it, so of a list over 50,000 words that did not change,
 /// fewer than one in 20 has any.
@@ -94,7 +94,7 @@ pub fn emerging(
     };
     let words_before = snapshot.map_or(0, |(info, _)| info.words);
     let words_since = published.progress.tokens.saturating_sub(words_before);
-    let words_before = published.recent(words_before);
+    let words_before = snapshot.map_or(0, |(_, old)| recent_tokens(old, words_before));
     let variation = Variation::measure(&words, [words_since, words_before]);
     let describe = |counts: &Counts| {
         let Counts { row, since, before, is_new } = *counts;
@@ -411,7 +411,7 @@ mod tests {
     fn a_word_that_returns_is_emerging_if_the_past_is_forgotten() {
         let learn = |half_life: Option<u64>| {
             let strategy = skipstream::Strategy::MiniBatch(skipstream::MiniBatchOptions {
-                half_life: half_life.map(skipstream::HalfLife),
+                half_life: half_life.map(skipstream::HalfLife::Words),
                 batch_words: 300,
                 ..Default::default()
             });
@@ -432,7 +432,6 @@ mod tests {
             let info = info(trainer.progress().tokens, &old);
             trainer.train(text(100, 1)).unwrap();
             let published = of_embeddings(time(20), 2, trainer.embeddings().unwrap(), time(0));
-            let published = Published { half_life: trainer.settings().half_life(), ..published };
             assert_eq!(published.progress.tokens, 50_000);
             emerging(&published, time(10), Some((&info, &old)), 5, 9)
         };

@@ -142,6 +142,9 @@ pub struct WordInfo {
     pub word: String,
     /// Occurrences since it was last admitted to the vocabulary
     pub count: u64,
+    /// The same, where older occurrences count less; absent unless a half-life makes it differ from `count`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recent_count: Option<u64>,
     /// Rank by frequency, from 1
     pub rank: usize,
     /// Time of the first line that contained it
@@ -152,10 +155,12 @@ pub struct WordInfo {
 
 impl WordInfo {
     pub fn new(published: &Published, row: usize) -> WordInfo {
-        let seen = published.seen[row];
+        let (seen, embeddings) = (published.seen[row], &published.embeddings);
+        let (count, recent) = (embeddings.count(row), embeddings.recent_count(row));
         WordInfo {
-            word: published.embeddings.word(row).to_owned(),
-            count: published.embeddings.count(row),
+            word: embeddings.word(row).to_owned(),
+            count,
+            recent_count: (recent != count).then_some(recent),
             rank: row + 1,
             first_seen: seen.first,
             last_seen: seen.last,

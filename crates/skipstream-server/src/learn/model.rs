@@ -159,8 +159,7 @@ pub(super) fn publication(
         Seen { first: one.min(other), last: one.max(other) }
     };
     let seen: Vec<Seen> = embeddings.words().map(seen).collect();
-    let published = Published::new(seq, Timestamp::now(), embeddings, seen, trainer.progress());
-    Ok(Published { half_life: trainer.settings().half_life(), ..published })
+    Ok(Published::new(seq, Timestamp::now(), embeddings, seen, trainer.progress()))
 }
 
 /// A position between two sentences of the log. It is saved in the model file, so that no sentence is learned twice or

@@ -242,8 +242,7 @@ impl Session {
             // Lines without words: only the number has changed.
             let Published { embeddings, seen, progress, .. } = published;
             let (embeddings, seen) = (embeddings.clone(), seen.clone());
-            let next = Published::new(seq, Timestamp::now(), embeddings, seen, *progress);
-            return Ok(Published { half_life: published.half_life, ..next });
+            return Ok(Published::new(seq, Timestamp::now(), embeddings, seen, *progress));
         }
         times.resolve(trainer.vocabulary());
         publication(trainer, times, seq, self.service.settings.vectors)

@@ -97,6 +97,7 @@ impl<'a, I: Iterator<Item = &'a Sentence>> Source for Tail<I> {
         let Some(next) = self.0.next() else { return Ok(Read::End) };
         next.tokens().for_each(|token| sentence.push(token));
         sentence.set_weight(next.weight());
+        next.time().into_iter().for_each(|time| sentence.set_time(time));
         Ok(Read::Sentence)
     }
 }

@@ -13,7 +13,7 @@ use skipstream::corpus::{
 };
 use skipstream::vocabulary::WordTimes;
 use skipstream::{
-    Config, Embeddings, IncrementalOptions, MiniBatchOptions, Strategy, StrategyName as Method, Trainer,
+    Config, Embeddings, HalfLife, IncrementalOptions, MiniBatchOptions, Strategy, StrategyName as Method, Trainer,
     Vectors,
 };
 use tempfile::TempDir;
@@ -198,9 +198,13 @@ proptest! {
     #[test]
     fn a_service_that_is_stopped_and_started_again_ends_with_the_same_bytes(
         seed in 0u64..1000, size in 1usize..20, batch_words in 10usize..200, incremental: bool,
+        half_life in prop::option::of(1u64..30),
     ) {
         let strategy = if incremental { Method::Incremental } else { Method::MiniBatch };
-        let config = small(strategy, batch_words);
+        let mut config = small(strategy, batch_words);
+        if let Strategy::MiniBatch(options) = &mut config.strategy {
+            options.half_life = half_life.map(HalfLife::Seconds);
+        }
         let lines = lines(seed, 80);
         let files = |stop_every: usize, size: usize| {
             let folder = TempDir::new().unwrap();
@@ -298,6 +302,35 @@ fn lines_with_weights_are_learned_as_train_learns_records_with_weights() {
         assert_same(&published.embeddings, &trainer.embeddings_of(VECTORS).unwrap());
         running.stop();
     }
+}
+
+/// The lines have a month between them, whenever they arrive.
+#[test]
+fn a_half_life_is_measured_by_the_time_of_the_text() {
+    let learn = |half_life: Option<HalfLife>| {
+        let mut config = small(Method::MiniBatch, 20);
+        if let Strategy::MiniBatch(options) = &mut config.strategy {
+            options.half_life = half_life;
+        }
+        let folder = TempDir::new().unwrap();
+        let running = start(folder.path(), &config);
+        let mut chunk = Chunk::default();
+        for (month, word) in ["old"; 20].into_iter().chain(["new"; 20]).enumerate() {
+            let time = Timestamp::from_second(2_592_000 * month as i64).unwrap();
+            chunk.push(format!("{word} word").as_bytes(), Some(time));
+        }
+        let published = running.learned(running.append(chunk));
+        let embeddings = published.embeddings.clone();
+        running.stop();
+        ["old", "new"].map(|word| {
+            let row = embeddings.index_of(word).unwrap();
+            (embeddings.count(row), embeddings.recent_count(row))
+        })
+    };
+    assert_eq!(learn(None), [(20, 20), (20, 20)]);
+    let [old, new] = learn(Some(HalfLife::Seconds(180 * 86_400)));
+    assert_eq!((old.0, new.0), (20, 20));
+    assert!(old.1 <= 2 && (5..20).contains(&new.1), "{old:?} {new:?}");
 }
 
 #[test]

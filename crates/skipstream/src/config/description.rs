@@ -32,8 +32,8 @@ pub struct Setting {
 pub enum SettingKind {
     /// A whole number.
     Whole(RangeInclusive<u64>),
-    /// A number of words, which may have a unit: `20M`.
-    Words(RangeInclusive<u64>),
+    /// A number of words, which may have a unit, `20M`, or a time: `30d`.
+    Age(RangeInclusive<u64>),
     /// A number.
     Number(RangeInclusive<f64>),
     /// One of these names.
@@ -42,7 +42,7 @@ pub enum SettingKind {
     Bool,
 }
 
-use SettingKind::{Bool, Choice, Number, Whole, Words};
+use SettingKind::{Age, Bool, Choice, Number, Whole};
 
 impl Setting {
     /// Every setting, in the order of the documentation.
@@ -145,12 +145,12 @@ impl Setting {
             )
             .only(&[MiniBatch]),
         // Sums of weights stay below 2⁶⁰, like counts.
-        Setting::new("half_life", "none", Words(1..=100_000_000_000))
-            .help("Number of words after which a token counts half; without it, nothing is forgotten")
+        Setting::new("half_life", "none", Age(1..=100_000_000_000))
+            .help("Number of words, or time, after which a token counts half; without it, nothing is forgotten")
             .notes(
                 "Counts, noise, subsampling and the vocabulary follow the recent text, AdaGrad's steps do not keep \
-                 shrinking, and old text is replayed less. A number, or text such as `20M`. Leave it out unless the \
-                 text changes.",
+                 shrinking, and old text is replayed less. A number of words, such as `20M`, or the time of the text, such \
+                 as `30d` or `36h` (up to `3650d`), for text that has times: in `serve`. Leave it out unless the text changes.",
             )
             .only(&[MiniBatch]),
         Setting::new("passes", "1", Whole(1..=10_000))
@@ -248,7 +248,7 @@ impl Setting {
     /// The limits of a setting that is a whole number.
     pub(crate) fn limits(name: &str) -> RangeInclusive<usize> {
         match &Setting::named(name).kind {
-            Whole(range) | Words(range) => *range.start() as usize..=*range.end() as usize,
+            Whole(range) | Age(range) => *range.start() as usize..=*range.end() as usize,
             kind => unreachable!("{name} is {kind:?}"),
         }
     }
@@ -323,7 +323,7 @@ mod tests {
             let Setting { name, help, notes, default, peers: [word2vec, fasttext, gensim], .. } = setting;
             let values = match &setting.kind {
                 Whole(range) if *range.end() == u64::MAX => "any".to_owned(),
-                Whole(range) | Words(range) => format!("{} to {}", range.start(), range.end()),
+                Whole(range) | Age(range) => format!("{} to {}", range.start(), range.end()),
                 Number(range) => format!("{} to {}", range.start(), range.end()),
                 Choice(names) => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
                 Bool => "`true`, `false`".to_owned(),

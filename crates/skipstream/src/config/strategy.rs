@@ -53,8 +53,7 @@ pub struct MiniBatchOptions {
     pub replay_words: usize,
     /// When the first replays begin. Default [`ReplayStart::Early`].
     pub replay_start: ReplayStart,
-    /// After how many words a token counts half, in everything that the model remembers. Default none: nothing is
-    /// forgotten.
+    /// The age at which a token counts half, in everything that the model remembers. Default none: nothing is forgotten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub half_life: Option<HalfLife>,
 }
@@ -222,7 +221,12 @@ impl Strategy {
                 }
                 check_whole("replays", replays)?;
                 check_whole("replay_words", replay_words)?;
-                half_life.map_or(Ok(()), |HalfLife(words)| check_whole("half_life", words))
+                match half_life {
+                    None => Ok(()),
+                    Some(HalfLife::Words(words)) => check_whole("half_life", words),
+                    Some(HalfLife::Seconds(1..=HalfLife::MAX_SECONDS)) => Ok(()),
+                    Some(time) => Err(Error::setting("half_life", time, "from 1s to 3650d")),
+                }
             }
             Strategy::Incremental(IncrementalOptions { table_size, warm_up_words, .. }) => {
                 check_whole("table_size", table_size)?;

@@ -3,7 +3,7 @@
 use super::passage::Passage;
 use crate::Result;
 
-/// The tokens of one sentence, in a buffer that is reused, and its weight.
+/// The tokens of one sentence, in a buffer that is reused, its weight, and its time if it has one.
 ///
 /// ```
 /// use skipstream::corpus::Sentence;
@@ -20,11 +20,12 @@ pub struct Sentence {
     /// Where each token starts and ends in `text`.
     pub(super) spans: Vec<(u32, u32)>,
     weight: f32,
+    time: Option<i64>,
 }
 
 impl Default for Sentence {
     fn default() -> Sentence {
-        Sentence { text: String::new(), spans: Vec::new(), weight: 1.0 }
+        Sentence { text: String::new(), spans: Vec::new(), weight: 1.0, time: None }
     }
 }
 
@@ -32,11 +33,12 @@ impl Sentence {
     /// The maximum weight: a batch ends with a sentence, however often that is trained, and its memory is bounded.
     pub const MAX_WEIGHT: f32 = 10.0;
 
-    /// Removes all tokens and keeps the memory. The weight is 1 again.
+    /// Removes all tokens and keeps the memory. The weight is 1 again, and there is no time.
     pub fn clear(&mut self) {
         self.text.clear();
         self.spans.clear();
         self.weight = 1.0;
+        self.time = None;
     }
 
     /// How many times the sentence is trained, on average, where another is trained once. Its words are counted once.
@@ -51,6 +53,16 @@ impl Sentence {
     pub fn set_weight(&mut self, weight: f32) {
         assert!((0.0..=Self::MAX_WEIGHT).contains(&weight), "a weight is from 0 to {}", Self::MAX_WEIGHT);
         self.weight = weight;
+    }
+
+    /// The time of the text in microseconds since 1970, if it is known. A [half-life](crate::HalfLife) may be measured by it.
+    pub fn time(&self) -> Option<i64> {
+        self.time
+    }
+
+    /// Sets the time of the text, in microseconds since 1970.
+    pub fn set_time(&mut self, time: i64) {
+        self.time = Some(time);
     }
 
     /// The words that it adds to a batch: all of them as often as its weight says, rounded up, and at least once.

@@ -211,8 +211,8 @@ pub fn words(path: impl AsRef<Path>) -> Result<Vec<WordEntry>> {
     let counts = file.counts(VECTORS)?;
     let (counters, has_counts): (Option<Vec<u64>>, bool) = match metadata.contents {
         Contents::Training(metadata) => {
-            let tokens = metadata.vocabulary.tokens;
-            let weight = metadata.config.half_life().map_or(1, |half_life| half_life.weight(tokens));
+            let half_life = metadata.config.half_life().zip(metadata.vocabulary.clock);
+            let weight = half_life.map_or(1, |(half_life, clock)| half_life.weight(clock));
             let counters: Vec<u64> = file.tensor("counters")?;
             (Some(counters.into_iter().map(|counter| counter / weight).collect()), true)
         }

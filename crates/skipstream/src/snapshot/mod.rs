@@ -28,6 +28,7 @@
 //! | `replay_words` | u32 | … | model file, `mini-batch` | `train` | ids of the tokens that wait for their replay; 2³² − 1 for none |
 //! | `replay_ends` | u32 | … | model file, `mini-batch` | `train` | where sentences end within their segment |
 //! | `replay_segments` | u64 | … × 4 | model file, `mini-batch` | `train` | first token, tokens, sentences, replays that remain |
+//! | `replay_clocks` | u64 | … | model file, with a half-life | `train` | the clock at the start of each segment's batch: words, or a time plus 2⁵⁹ microseconds |
 //! | `replay_weights` | f32 | … | model file, sentences with weights | `train` | the weights of these sentences |
 //! | `noise_slots` | u32 | … × 2 | model file, `incremental` | `noise` | the adaptive table: id, generation |
 //! | `noise_generations` | u32 | … | model file, `incremental` | `noise` | the generation of each id |

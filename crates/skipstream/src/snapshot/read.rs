@@ -165,6 +165,12 @@ impl ModelFile {
         let words: Vec<u32> = self.tensor("replay_words")?;
         let ends: Vec<u32> = self.tensor("replay_ends")?;
         let segments: Vec<[u64; 4]> = self.tensor("replay_segments")?;
+        let has_clocks = options.half_life.is_some();
+        let clocks: Vec<u64> = if has_clocks { self.tensor("replay_clocks")? } else { Vec::new() };
+        if has_clocks && clocks.len() != segments.len() {
+            return Err(self.contradiction("`replay_clocks` and `replay_segments` have different lengths"));
+        }
+        let mut clocks = clocks.into_iter();
         let is_weight = |weight| (0.0..=Sentence::MAX_WEIGHT).contains(&weight);
         let weights = if has_weights { self.numbers("replay_weights", is_weight)? } else { Vec::new() };
         if has_weights && weights.len() != ends.len() {
@@ -200,6 +206,7 @@ impl ModelFile {
                 ends: own_ends.to_vec(),
                 weights: own_weights.to_vec(),
                 remaining,
+                clock: clocks.next(),
             });
         }
         if replay.due() > options.replay_words * options.replays as usize {

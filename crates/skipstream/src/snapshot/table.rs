@@ -73,7 +73,7 @@ const fn row(
 }
 
 #[rustfmt::skip]
-pub(super) const TENSORS: [TensorSpec; 28] = [
+pub(super) const TENSORS: [TensorSpec; 29] = [
     row("words", Dtype::U8, &[Any], When::Always, "vocabulary", "the words in UTF-8, without separators"),
     row("word_ends", Dtype::U64, &[Words], When::Always, "vocabulary", "where each word ends in `words`"),
     row("counts", Dtype::U64, &[Words], When::Always, "vocabulary", "occurrences since the word was admitted"),
@@ -94,6 +94,7 @@ pub(super) const TENSORS: [TensorSpec; 28] = [
     row("replay_words", Dtype::U32, &[Any], When::MiniBatch, "train", "ids of the tokens that wait for their replay; 2³² − 1 for none"),
     row("replay_ends", Dtype::U32, &[Any], When::MiniBatch, "train", "where sentences end within their segment"),
     row("replay_segments", Dtype::U64, &[Any, Exactly(4)], When::MiniBatch, "train", "first token, tokens, sentences, replays that remain"),
+    row("replay_clocks", Dtype::U64, &[Any], When::HalfLife, "train", "the clock at the start of each segment's batch: words, or a time plus 2⁵⁹ microseconds"),
     row("replay_weights", Dtype::F32, &[Any], When::ReplayWeights, "train", "the weights of these sentences"),
     row("noise_slots", Dtype::U32, &[Any, Exactly(2)], When::NoiseTable, "noise", "the adaptive table: id, generation"),
     row("noise_generations", Dtype::U32, &[Any], When::NoiseTable, "noise", "the generation of each id"),

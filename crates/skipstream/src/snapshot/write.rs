@@ -110,7 +110,9 @@ impl Trainer {
             tensors.extend(vectors_tensors(&initial.vectors, INITIAL));
         }
         match &self.method {
-            Method::MiniBatch(method) => tensors.extend(replay_tensors(method.replay())),
+            Method::MiniBatch(method) => {
+                tensors.extend(replay_tensors(method.replay(), self.settings.half_life().is_some()));
+            }
             Method::Sentences(method) => {
                 let slots: &[[u32; 2]] = bytemuck::cast_slice(method.noise.saved_slots());
                 tensors.push(("noise_slots", Tensor::borrowed(slots)));
@@ -126,7 +128,7 @@ fn indices(ids: &[WordId]) -> impl Iterator<Item = u32> {
     ids.iter().map(|id| id.index() as u32)
 }
 
-fn replay_tensors(replay: &ReplayBuffer) -> Vec<Named<'static>> {
+fn replay_tensors(replay: &ReplayBuffer, has_clocks: bool) -> Vec<Named<'static>> {
     let segments = replay.segments();
     let words = segments.iter().flat_map(|segment| indices(&segment.words));
     let ends = segments.iter().flat_map(|segment| segment.ends.iter().copied());
@@ -139,6 +141,10 @@ fn replay_tensors(replay: &ReplayBuffer) -> Vec<Named<'static>> {
         ("replay_ends", Tensor::list(ends)),
         ("replay_segments", Tensor::list(table)),
     ];
+    if has_clocks {
+        let clocks = segments.iter().map(|segment| segment.clock.unwrap_or(0));
+        tensors.push(("replay_clocks", Tensor::list(clocks)));
+    }
     if replay.has_weights() {
         let weights = segments.iter().flat_map(|segment| segment.sentences().map(|sentence| sentence.weight));
         tensors.push(("replay_weights", Tensor::list(weights)));

@@ -20,7 +20,7 @@ use super::read_ahead::Text;
 use super::replay::{ReplayBuffer, Segment, SegmentSentence};
 use crate::config::{ReplayStart, Settings};
 use crate::corpus::{Sentence, load};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::half_life::HalfLife;
 use crate::kernel::Kernel;
 use crate::pairs::{PairSampler, Reach};
@@ -130,15 +130,12 @@ impl Intake {
         batch: &mut Batch,
     ) -> bool {
         batch.fresh.clear();
-        let start = vocabulary.tokens();
-        let segments = self.count(text, vocabulary, initial, &mut batch.fresh);
+        batch.fading = None;
+        let segments = self.count(text, vocabulary, initial, batch);
         let is_empty = segments.is_empty();
         if !is_empty {
-            let words = vocabulary.tokens() - start;
-            batch.fading = self.half_life.map(|half_life| half_life.left_after(words) as f32);
             batch.learning_rate = self.learning_rate;
             self.sample(segments, self.max_waiting(vocabulary.tokens()), vocabulary, batch);
-            vocabulary.end_batch();
         }
         !is_empty
     }
@@ -176,10 +173,11 @@ impl Intake {
         text: &mut Text<'_>,
         vocabulary: &mut Vocabulary,
         initial: Option<&Initial>,
-        fresh: &mut Vec<FreshRows>,
+        batch: &mut Batch,
     ) -> Vec<Segment> {
         let (segments, replays, wanted) = (Vec::new(), self.replays, self.new_words);
-        let mut counted = Counted { segments, replays, wanted, segment_load: 0, fresh, initial };
+        let Batch { fresh, fading, .. } = batch;
+        let mut counted = Counted { segments, replays, wanted, segment_load: 0, fresh, fading, initial };
         self.has_passages = false;
         while counted.wanted > 0 {
             if self.readers > 1 {
@@ -188,7 +186,15 @@ impl Intake {
             if counted.wanted == 0 || !text.read(&mut self.sentence) {
                 break;
             }
-            counted.begin_sentence(vocabulary);
+            let time = self.sentence.time();
+            if let Some(half_life @ HalfLife::Seconds(_)) = self.half_life
+                && time.is_none()
+            {
+                let limit = "a number of words, because the text has no times";
+                text.fail(Error::setting("half_life", half_life, limit));
+                break;
+            }
+            counted.begin_sentence(vocabulary, time);
             self.sentence.tokens().for_each(|token| counted.count(token, vocabulary));
             counted.end_sentence(self.sentence.len(), self.sentence.weight());
         }
@@ -222,8 +228,10 @@ impl Intake {
         let [mut draws, mut ages] =
             [0, 1].map(|which| Random::for_purpose(self.seed, Purpose::Replay, [batch.number, which]));
         let is_forgotten = |segment: &Segment| {
-            let age = vocabulary.tokens() - segment.start;
-            self.half_life.is_some_and(|half_life| ages.uniform() >= half_life.left_after(age))
+            let age = vocabulary.clock().zip(segment.clock).map(|(now, then)| now.saturating_sub(then));
+            self.half_life
+                .zip(age)
+                .is_some_and(|(half_life, age)| ages.uniform() >= half_life.left_after(age))
         };
         self.replay.drain_to(max_waiting, &mut draws, is_forgotten, |segment| {
             batch.add(segment, &self.sampler, vocabulary, &mut random);
@@ -241,13 +249,17 @@ pub fn count_words(
 ) -> Result<()> {
     let intake = Intake::new(settings, 0);
     let (mut intake, mut text) = (Intake { readers: settings.threads(), ..intake }, Text::new(source));
-    while !intake.count(&mut text, vocabulary, None, &mut Vec::new()).is_empty() {}
+    while !intake.count(&mut text, vocabulary, None, &mut Batch::default()).is_empty() {}
     text.stop().map(drop)
 }
 
 /// Threads that read while the others train. One is enough until reading takes longer than the training of the others: it
 /// is about a tenth of the work, and a third where words are more than the text between white space.
 fn readers(settings: &Settings) -> usize {
+    // Passages have no times.
+    if let Some(HalfLife::Seconds(_)) = settings.half_life() {
+        return 1;
+    }
     1 + settings.threads() / if settings.text().is_plain() { 8 } else { 3 }
 }
 
@@ -260,15 +272,19 @@ pub(super) struct Counted<'a> {
     /// Words that the last segment adds to a batch.
     segment_load: usize,
     fresh: &'a mut Vec<FreshRows>,
+    fading: &'a mut Option<f32>,
     initial: Option<&'a Initial>,
 }
 
 impl Counted<'_> {
-    fn begin_sentence(&mut self, vocabulary: &Vocabulary) {
+    fn begin_sentence(&mut self, vocabulary: &mut Vocabulary, time: Option<i64>) {
+        if self.segments.is_empty() {
+            *self.fading = vocabulary.begin_batch(time).map(|left| left as f32);
+        }
         if self.segments.is_empty() || self.segment_load >= Segment::WORDS {
             self.segment_load = 0;
-            let (start, remaining) = (vocabulary.tokens(), self.replays);
-            self.segments.push(Segment { start, remaining, ..Segment::default() });
+            let (start, remaining, clock) = (vocabulary.tokens(), self.replays, vocabulary.clock());
+            self.segments.push(Segment { start, remaining, clock, ..Segment::default() });
         }
     }
 
@@ -300,7 +316,7 @@ impl Counted<'_> {
         while self.wanted > 0
             && let Some(sentence) = passage.take_sentence().transpose()?
         {
-            self.begin_sentence(vocabulary);
+            self.begin_sentence(vocabulary, None);
             let mut start = sentence.start;
             while start < sentence.end {
                 let rest = &found[start - *first..sentence.end - *first];

@@ -8,7 +8,7 @@ use super::trainer::Stream;
 use super::{Observer, StopReason};
 use crate::config::Settings;
 use crate::corpus::{Read, Sentence, Source};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::vocabulary::Vocabulary;
 
 /// A source that stops once. An error waits until the text before it is learned.
@@ -55,6 +55,11 @@ impl<'a> Text<'a> {
                 }
             }
         })
+    }
+
+    /// Stops with an error of the text.
+    pub fn fail(&mut self, error: Error) {
+        self.stopped = Some(Err(error));
     }
 
     /// Why there is no more text; a pause if there may be more.
@@ -128,7 +133,7 @@ mod tests {
 
     use crate::corpus::{Lines, Read, Sentence, Source};
     use crate::train::testing::learn;
-    use crate::{Config, Error, MiniBatchOptions, Progress, Result, StopReason, Strategy, Trainer};
+    use crate::{Config, Error, HalfLife, MiniBatchOptions, Progress, Result, StopReason, Strategy, Trainer};
 
     fn config(replays: u32) -> Config {
         let strategy = Strategy::MiniBatch(MiniBatchOptions { replays, ..Default::default() });
@@ -180,6 +185,18 @@ mod tests {
             }
             Lines::new(&b"one two"[..], "text", &Default::default())?.read(sentence)
         }
+    }
+
+    #[test]
+    fn a_half_life_in_time_needs_text_with_times() {
+        let options =
+            MiniBatchOptions { half_life: Some(HalfLife::Seconds(86_400)), ..MiniBatchOptions::default() };
+        let strategy = Strategy::MiniBatch(options);
+        let mut trainer = Trainer::new(Config { dimensions: 4, strategy, ..Config::default() }).unwrap();
+        let mut lines = Lines::new(&b"one two"[..], "text", &Default::default()).unwrap();
+        let error = trainer.train_source(&mut lines).unwrap_err().to_string();
+        assert_eq!(error, "half_life is 1d; it must be a number of words, because the text has no times");
+        assert_eq!(trainer.progress().tokens, 0);
     }
 
     #[test]

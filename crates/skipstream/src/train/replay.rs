@@ -17,6 +17,8 @@ pub(crate) struct Segment {
     pub weights: Vec<f32>,
     /// How many times it is still to be trained.
     pub remaining: u32,
+    /// The clock at the start of its batch, with a half-life.
+    pub clock: Option<u64>,
 }
 
 impl Segment {

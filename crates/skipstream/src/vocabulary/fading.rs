@@ -16,6 +16,8 @@ use crate::half_life::HalfLife;
 #[derive(Clone, Debug)]
 pub(super) struct Fading {
     half_life: HalfLife,
+    /// The clock at the start of the batch.
+    clock: u64,
     /// The first token of the batch.
     start: u64,
     /// The weight of a token of the batch.
@@ -43,12 +45,13 @@ struct Rank {
 impl Fading {
     pub const BYTES_PER_WORD: usize = size_of::<u64>() + size_of::<Rank>();
 
-    /// The state after this many tokens, at the end of a batch.
-    pub fn new(half_life: HalfLife, tokens: u64, total: u64) -> Fading {
+    /// The state at the end of a batch that began at a clock, after this many tokens in all.
+    pub fn new(half_life: HalfLife, clock: u64, tokens: u64, total: u64) -> Fading {
         Fading {
             half_life,
+            clock,
             start: tokens,
-            weight: half_life.weight(tokens),
+            weight: half_life.weight(clock),
             total,
             frequencies: Vec::new(),
             cancelled: 0,
@@ -67,7 +70,12 @@ impl Fading {
         self.total + self.weight * (tokens - self.start)
     }
 
-    /// A sum of weights as a number of tokens of now.
+    /// The clock at the start of the batch.
+    pub fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    /// A sum of weights as a number of tokens of the batch.
     pub fn recent(&self, sum: u64) -> u64 {
         (sum + self.weight / 2) / self.weight
     }
@@ -79,20 +87,25 @@ impl Fading {
 }
 
 impl Vocabulary {
-    /// Ends a batch: from now on, a token weighs more than one of the batch did. Without a half-life, this does nothing.
-    pub(crate) fn end_batch(&mut self) {
+    /// Begins a batch with text of this time: from now on, a token weighs more than one of the batch before. Returns what is
+    /// left of a weight since then. Without a half-life, this does nothing.
+    pub(crate) fn begin_batch(&mut self, time: Option<i64>) -> Option<f64> {
         let tokens = self.tokens();
-        let Some(fading) = &mut self.fading else { return };
+        let fading = self.fading.as_mut()?;
+        let (half_life, before) = (fading.half_life, fading.clock);
+        // Text that is older than the text before it makes nothing younger.
+        let clock = half_life.clock(tokens, time).max(before);
         let total = fading.total(tokens);
-        let halvings = fading.half_life.halvings(tokens) - fading.half_life.halvings(fading.start);
-        (fading.start, fading.weight) = (tokens, fading.half_life.weight(tokens));
-        fading.total = halved(total, halvings).max(1);
+        let halvings = half_life.halvings(clock) - half_life.halvings(before);
+        (fading.clock, fading.start, fading.weight) = (clock, tokens, half_life.weight(clock));
+        fading.total = halved(total, halvings).max(total.min(1));
         if halvings > 0 {
             // A word that has occurred keeps a little, so that it can be a noise word.
             fading.frequencies.iter_mut().for_each(|sum| *sum = halved(*sum, halvings).max((*sum).min(1)));
             self.settle();
             self.entries.iter_mut().for_each(|entry| entry.counter = halved(entry.counter, halvings));
         }
+        Some(half_life.left_after(clock - before))
     }
 
     /// What was cancelled of the counters of words that are not pinned, without being subtracted.

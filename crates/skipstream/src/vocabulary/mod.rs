@@ -164,6 +164,9 @@ pub struct VocabularyTotals {
     /// The weight of all tokens, with a half-life.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) weight: Option<u64>,
+    /// The clock at the start of the last batch, with a half-life.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) clock: Option<u64>,
 }
 
 impl Vocabulary {
@@ -185,7 +188,7 @@ impl Vocabulary {
 
     /// An empty vocabulary whose tokens count less as they get older.
     pub(crate) fn with_half_life(capacity: usize, half_life: Option<HalfLife>) -> Vocabulary {
-        let fading = half_life.map(|half_life| Fading::new(half_life, 0, 0));
+        let fading = half_life.map(|half_life| Fading::new(half_life, 0, 0, 0));
         Vocabulary { fading, ..Vocabulary::new(capacity) }
     }
 
@@ -506,10 +509,15 @@ impl Vocabulary {
         self.ids().map(|id| self.frequency(id))
     }
 
+    /// The clock at the start of the batch, with a half-life.
+    pub(crate) fn clock(&self) -> Option<u64> {
+        self.fading.as_ref().map(Fading::clock)
+    }
+
     /// The totals that are saved and reported.
     pub fn totals(&self) -> VocabularyTotals {
         let weight = self.fading.as_ref().map(|fading| fading.total(self.tokens()));
-        VocabularyTotals { weight, ..self.totals }
+        VocabularyTotals { weight, clock: self.clock(), ..self.totals }
     }
 
     pub(crate) fn saved(&self, id: WordId) -> SavedWord<'_> {
@@ -529,12 +537,13 @@ impl Vocabulary {
         if n_words > capacity {
             return Err(format!("{n_words} words where {capacity} are possible"));
         }
-        if half_life.is_some() != totals.weight.is_some() {
-            return Err("a half-life and the weight of all tokens belong together".to_owned());
+        if [totals.weight, totals.clock].iter().any(|total| total.is_some() != half_life.is_some()) {
+            return Err("a half-life, the weight of all tokens and the clock belong together".to_owned());
         }
+        let clock = totals.clock.unwrap_or(0);
         let most = totals.weight.unwrap_or(totals.tokens);
         let mut vocabulary = Vocabulary::new(capacity);
-        vocabulary.fading = half_life.map(|half_life| Fading::new(half_life, totals.tokens, most));
+        vocabulary.fading = half_life.map(|half_life| Fading::new(half_life, clock, totals.tokens, most));
         if let Some(fading) = &mut vocabulary.fading {
             fading.frequencies.resize(n_words, 0);
         }
@@ -567,7 +576,7 @@ impl Vocabulary {
             vocabulary.insert(id, hash, span, Entry { counter, count, birth, latest }, frequency);
         }
         vocabulary.list_leaving();
-        vocabulary.totals = VocabularyTotals { weight: None, ..totals };
+        vocabulary.totals = VocabularyTotals { weight: None, clock: None, ..totals };
         Ok(vocabulary)
     }
 }

@@ -263,7 +263,7 @@ fn a_word_as_it_is_written_comes_first() {
 
 /// A model with a half-life, after a text about tea and a shorter one about milk.
 fn forgetful() -> Trainer {
-    let options = MiniBatchOptions { half_life: Some(HalfLife(100)), ..MiniBatchOptions::default() };
+    let options = MiniBatchOptions { half_life: Some(HalfLife::Words(100)), ..MiniBatchOptions::default() };
     let config = Config { dimensions: 3, strategy: Strategy::MiniBatch(options), ..Config::default() };
     let mut trainer = Trainer::new(config).unwrap();
     trainer.train(vec![["old", "tea"]; 200]).unwrap();

@@ -15,6 +15,7 @@
 mod comparison;
 
 use crate::config::{MiniBatchOptions, ReplayStart, Settings, WindowShape};
+use crate::half_life::HalfLife;
 use crate::kernel::sigmoid;
 use crate::noise::AliasTable;
 use crate::random::{Purpose, Random};
@@ -61,6 +62,8 @@ struct Segment {
     sentences: Vec<WeightedSentence>,
     /// How often the segment is still to be trained.
     remaining: usize,
+    /// The clock of its batch.
+    clock: u64,
 }
 
 /// A word that was kept, and the words in its window.
@@ -80,6 +83,8 @@ struct Oracle {
     /// The vocabulary: a word keeps its slot, whose number is its id, until another word needs it.
     slots: Vec<Word>,
     tokens: u64,
+    /// What the clock showed at the start of this batch, with a half-life.
+    clock: u64,
     /// What a token of this batch weighs.
     weight: u64,
     /// What all tokens weigh.
@@ -101,26 +106,26 @@ const RUN_LENGTH: usize = 4;
 const GROUP_RUNS: usize = 16;
 
 impl Oracle {
-    /// Algorithm 2, one turn of its loop: takes a batch D from the text and learns it. False if there is no text.
-    fn learn_batch<'a>(&mut self, text: &mut impl Iterator<Item = (&'a str, f32)>) -> bool {
-        let first = self.tokens;
-        let batch = self.read(text);
-        if batch.is_empty() {
-            return false;
-        }
+    /// Algorithm 2, one turn of its loop: takes a batch D from the text and learns it. False if there is no text. A sentence
+    /// has a weight, and a time in microseconds since 1970.
+    fn learn_batch<'a>(&mut self, text: &mut impl Iterator<Item = (&'a str, f32, i64)>) -> bool {
+        let mut text = text.peekable();
+        let Some(&(_, _, time)) = text.peek() else { return false };
+        let before = self.clock;
+        self.forget(time);
+        let batch = self.read(&mut text);
         let windows = self.sample(batch, self.room());
-        self.fade(first);
+        self.fade(before);
         self.rate = self.settings.learning_rate();
         self.descend(&windows);
-        self.forget(first);
         true
     }
 
-    /// With a half-life, AdaGrad's sums fade by what is left of a weight after the words of the batch, down to the first
-    /// value of a new row.
-    fn fade(&mut self, first: u64) {
+    /// With a half-life, AdaGrad's sums fade by what is left of a weight since the batch before, down to the first value of
+    /// a new row.
+    fn fade(&mut self, before: u64) {
         let Some(half_life) = self.options().half_life else { return };
-        let left = half_life.left_after(self.tokens - first) as f32;
+        let left = half_life.left_after(self.clock - before) as f32;
         let least = self.new_word("", 0).target.squares;
         for word in &mut self.slots {
             word.target.squares = (word.target.squares * left).max(least);
@@ -128,12 +133,20 @@ impl Oracle {
         }
     }
 
-    /// With a half-life, the tokens of the next batch weigh more than those of the one that began with `first`. When the
-    /// weight has doubled, it and all sums are halved.
-    fn forget(&mut self, first: u64) {
+    /// With a half-life, the tokens of a batch weigh more than those of the one before. When the weight has doubled, it and
+    /// all sums are halved. The clock is the number of words, or the time of the first sentence; it never goes back.
+    fn forget(&mut self, time: i64) {
         let Some(half_life) = self.options().half_life else { return };
-        self.weight = half_life.weight(self.tokens);
-        for _ in half_life.halvings(first)..half_life.halvings(self.tokens) {
+        let before = self.clock;
+        self.clock = before.max(match half_life {
+            HalfLife::Words(_) => self.tokens,
+            HalfLife::Seconds(_) => (time + (1 << 59)) as u64,
+        });
+        self.weight = half_life.weight(self.clock);
+        if self.tokens == 0 {
+            return;
+        }
+        for _ in half_life.halvings(before)..half_life.halvings(self.clock) {
             self.total = (self.total / 2).max(1);
             for word in &mut self.slots {
                 word.counter /= 2;
@@ -166,14 +179,14 @@ impl Oracle {
     /// Step 1, the new text: counts whole sentences until the batch has enough words, or would have if each sentence were
     /// trained as often as its weight says. The counts are those of the whole batch before anything is trained, and so is
     /// the noise, which follows from them.
-    fn read<'a>(&mut self, text: &mut impl Iterator<Item = (&'a str, f32)>) -> Vec<Segment> {
+    fn read<'a>(&mut self, text: &mut impl Iterator<Item = (&'a str, f32, i64)>) -> Vec<Segment> {
         let mut segments: Vec<Segment> = Vec::new();
         let mut words = 0;
         while words < self.settings.new_words_per_batch(0) {
-            let Some((sentence, weight)) = text.next() else { break };
+            let Some((sentence, weight, _)) = text.next() else { break };
             if segments.last().is_none_or(|segment| segment.load() >= SEGMENT_WORDS) {
                 let remaining = self.options().replays as usize;
-                segments.push(Segment { remaining, ..Segment::default() });
+                segments.push(Segment { remaining, clock: self.clock, ..Segment::default() });
             }
             let tokens = sentence.split(' ').map(|word| self.observe(word)).collect();
             let sentence = WeightedSentence { tokens, weight };
@@ -253,7 +266,7 @@ impl Oracle {
             let chosen = draws.below(self.waiting.len());
             let segment = &self.waiting[chosen];
             // Old text is replayed with the probability that is left of its weight.
-            let age = self.tokens - segment.sentences[0].tokens[0].number;
+            let age = self.clock - segment.clock;
             let left = self.options().half_life.map(|half_life| half_life.left_after(age));
             if left.is_none_or(|left| ages.uniform() < left) {
                 self.sample_segment(segment, &mut random, &mut windows);
@@ -466,6 +479,7 @@ impl Oracle {
             settings,
             slots: Vec::new(),
             tokens: 0,
+            clock: 0,
             total: 0,
             batches: 0,
             waiting: Vec::new(),

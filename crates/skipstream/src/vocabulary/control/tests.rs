@@ -46,13 +46,13 @@ proptest! {
         tokens in prop::collection::vec(0u8..30, 0..300),
         controls in prop::collection::vec((0usize..300, control()), 0..20),
         capacity in 2usize..14,
-        half_life in prop::option::of((1u64..300).prop_map(HalfLife)),
+        half_life in prop::option::of((1u64..300).prop_map(HalfLife::Words)),
     ) {
         let mut vocabulary = Vocabulary::with_half_life(capacity, half_life);
         for (place, token) in tokens.iter().enumerate() {
             for (_, control) in controls.iter().filter(|(at, _)| *at == place) {
                 // Controls are between batches.
-                vocabulary.end_batch();
+                vocabulary.begin_batch(None);
                 let before = state(&vocabulary);
                 match vocabulary.control(std::slice::from_ref(control)) {
                     Err(_) => prop_assert_eq!(state(&vocabulary), before, "all or nothing"),
@@ -115,24 +115,23 @@ proptest! {
         capacity in 2usize..20, pinned in prop::collection::btree_set(0u8..40, 0..6),
         batch in 1usize..80, half_life in 5u64..400,
     ) {
-        let half_life = HalfLife(half_life);
+        let half_life = HalfLife::Words(half_life);
         let mut vocabulary = Vocabulary::with_half_life(capacity, Some(half_life));
         let pins: Vec<String> = pinned.iter().take(capacity / 2).map(|word| format!("w{word}")).collect();
         vocabulary.control(&pins.iter().map(|word| pin(word)).collect::<Vec<_>>()).unwrap();
         let (mut truth, mut total, mut seen) = (HashMap::<String, f64>::new(), 0.0, 0);
         for batch in tokens.chunks(batch) {
+            // In tokens of the batch.
+            let left = vocabulary.begin_batch(None).unwrap();
+            truth.values_mut().chain([&mut total]).for_each(|weight| *weight *= left);
+            let unit = half_life.weight(seen) as f64;
             for token in batch {
                 let word = format!("w{token}");
                 observe(&mut vocabulary, &word);
                 *truth.entry(word).or_insert(0.0) += 1.0;
                 total += 1.0;
             }
-            vocabulary.end_batch();
             seen += batch.len() as u64;
-            // In tokens of now.
-            let left = half_life.left_after(batch.len() as u64);
-            truth.values_mut().chain([&mut total]).for_each(|weight| *weight *= left);
-            let unit = half_life.weight(seen) as f64;
             let error = total / (capacity - pins.len() + 1) as f64;
             for (word, &weight) in &truth {
                 let counter = vocabulary.id(word).map_or(0, |id| vocabulary.counter(id)) as f64 / unit;

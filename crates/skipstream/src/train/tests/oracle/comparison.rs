@@ -18,10 +18,17 @@ fn sentences(seed: u64, lines: usize, words: usize) -> Vec<String> {
     (0..lines).map(|line| (0..1 + line * 7 % 19).map(&mut word).collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// Lines with weights, which repeat.
+/// Lines with weights, which repeat, and times.
 struct WeightedLines<'a> {
     lines: Lines<&'a [u8]>,
     weights: std::iter::Cycle<std::slice::Iter<'a, f32>>,
+    line: usize,
+}
+
+/// The time of a line: 40 seconds after the one before, from shortly before 1970. Some lines are late.
+fn time(line: usize) -> i64 {
+    let late = if line % 7 == 3 { 500 } else { 0 };
+    (40 * line as i64 - late - 3_000) * 1_000_000
 }
 
 impl Source for WeightedLines<'_> {
@@ -29,6 +36,8 @@ impl Source for WeightedLines<'_> {
         let read = self.lines.read(sentence)?;
         if read.is_sentence() {
             sentence.set_weight(*self.weights.next().unwrap());
+            sentence.set_time(time(self.line));
+            self.line += 1;
         }
         Ok(read)
     }
@@ -44,8 +53,10 @@ fn assert_equal_with_weights(config: Config, text: &[String], weights: &[f32]) {
     let lines = || WeightedLines {
         lines: Lines::new(joined.as_bytes(), "text", &config.text).unwrap(),
         weights: weights.iter().cycle(),
+        line: 0,
     };
-    let mut text = text.iter().map(String::as_str).zip(weights.iter().copied().cycle());
+    let texts = text.iter().map(String::as_str).zip(weights.iter().copied().cycle());
+    let mut text = (0..).zip(texts).map(|(line, (text, weight))| (text, weight, time(line)));
     let mut oracle = Oracle::new(config.clone().check().unwrap());
     let mut trainers: Vec<_> = Kernel::available()
         .into_iter()
@@ -186,11 +197,13 @@ fn the_trainer_is_the_oracle_where_replays_begin_late() {
 #[test]
 fn the_trainer_is_the_oracle_where_old_text_is_forgotten() {
     // From less than a batch to more than the text.
-    for (seed, half_life) in (1..).zip([20, 400, 1_000, 100_000]) {
+    let words = [20, 400, 1_000, 100_000].map(HalfLife::Words);
+    let times = [30, 1_000, 86_400].map(HalfLife::Seconds);
+    for (seed, half_life) in (1..).zip(words.into_iter().chain(times)) {
         for replays in [0, 2] {
             let config = config(2, replays, seed);
             let strategy = Strategy::MiniBatch(MiniBatchOptions {
-                half_life: Some(HalfLife(half_life)),
+                half_life: Some(half_life),
                 ..config.clone().check().unwrap().mini_batch()
             });
             assert_equal_after_every_batch(Config { strategy, ..config }, &sentences(seed, 250, 200));
