@@ -88,7 +88,7 @@ pub use config::{
     AdaGrad, BatchOptions, Config, IncrementalOptions, MiniBatchOptions, Quality, ReplayStart, Setting,
     SettingKind, SettingValues, Settings, Strategy, StrategyName, WindowShape, Word2vecOptions,
 };
-pub use embeddings::{Embeddings, Vectors};
+pub use embeddings::{Embeddings, Quantization, Vectors};
 pub use error::{Error, Result};
 pub use half_life::HalfLife;
 pub use train::{Observer, Progress, StopReason, Totals, Trainer};

@@ -12,7 +12,7 @@ pub use compression::Compression;
 pub(crate) use compression::{BUFFER_BYTES, read_error, read_magic};
 #[cfg(feature = "unstable")]
 pub use lock::Lock;
-pub(crate) use map::MappedFloats;
+pub(crate) use map::Mapped;
 #[cfg(feature = "unstable")]
 pub use replace::sync_name;
 pub use replace::{create_folder, replace};

@@ -1,5 +1,7 @@
 //! Why words and vectors do not fit together.
 
+use super::Quantization;
+
 /// A defect of words or vectors that a caller passed in.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -14,6 +16,18 @@ pub enum VectorsError {
     /// A value is infinite or NaN.
     #[error("value {position} of `{word}` (word {number}) is {value}; it must be finite")]
     NotFinite { word: String, number: usize, position: usize, value: f32 },
+    /// A value is too large to be quantized.
+    #[error(
+        "value {position} of `{word}` (word {number}) is {value}; {quantization} has values up to {limit:?}"
+    )]
+    TooLarge {
+        word: String,
+        number: usize,
+        position: usize,
+        value: f32,
+        quantization: Quantization,
+        limit: f32,
+    },
     /// A word has no count.
     #[error("`{word}` has no count")]
     NoCount { word: String },

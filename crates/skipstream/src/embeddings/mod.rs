@@ -7,11 +7,14 @@ mod candidates;
 mod composition;
 mod cosine;
 mod error;
+mod estimate;
 mod expression;
 mod mean;
 mod odd_one_out;
 mod parts;
 mod projection;
+mod quantization;
+mod quantized;
 mod query;
 mod rows;
 mod search;
@@ -30,6 +33,8 @@ pub use error::VectorsError;
 pub use expression::Expression;
 pub use mean::Lengths;
 pub use projection::Projection;
+pub use quantization::Quantization;
+pub(crate) use quantized::{QuantizedRows, QuantizedValues, Values};
 #[cfg(feature = "eval")]
 pub(crate) use query::EPSILON;
 pub use query::{AnalogyRule, Combine, Neighbor, Query, Term};
@@ -228,8 +233,8 @@ impl Embeddings {
         self.table.counts.recent.is_some()
     }
 
-    /// The vector of a row. It is computed if it is made of two rows of a model that was [opened](Embeddings::open), and
-    /// borrowed otherwise.
+    /// The vector of a row. It is computed if it is made of two rows of a model that was [opened](Embeddings::open) or is
+    /// [quantized](Embeddings::quantized), and borrowed otherwise.
     ///
     /// # Panics
     /// If the row does not exist.
@@ -244,12 +249,12 @@ impl Embeddings {
 
     /// All vectors, concatenated. The matrix is computed if its rows are, and borrowed otherwise.
     pub fn matrix(&self) -> Cow<'_, [f32]> {
-        self.table.rows.matrix(self.len * self.dimensions())
+        self.table.rows.matrix(self.len, self.dimensions())
     }
 
     /// Whether the vectors are memory-mapped, by [`Embeddings::open`].
     pub fn is_mapped(&self) -> bool {
-        !matches!(self.table.rows, Rows::Owned { .. })
+        self.table.rows.is_mapped()
     }
 
     /// The vector of a row scaled to length 1, or zeros if it has no direction.

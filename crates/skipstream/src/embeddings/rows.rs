@@ -7,16 +7,19 @@ use std::sync::OnceLock;
 use super::Vectors;
 use super::composition::Composition;
 use super::cosine::inverse_norm;
-use crate::bytes::MappedFloats;
+use super::quantized::QuantizedRows;
+use crate::bytes::Mapped;
 use crate::kernel::Kernel;
 
 pub(crate) enum Rows {
     /// In memory, with one divided by the norm of each.
     Owned { values: Vec<f32>, inverse_norms: Vec<f32> },
     /// In a memory-mapped file.
-    Mapped(MappedFloats),
+    Mapped(Mapped<f32>),
     /// In a memory-mapped file, as two matrices from which a row is composed when it is read.
     MappedPair(MappedPair),
+    /// In fewer bytes, in memory or in a memory-mapped file.
+    Quantized(QuantizedRows),
 }
 
 /// The target and context matrices of a memory-mapped model.
@@ -24,7 +27,7 @@ pub(crate) struct MappedPair {
     vectors: Vectors,
     /// Of each matrix.
     dimensions: usize,
-    matrices: [MappedFloats; 2],
+    matrices: [Mapped<f32>; 2],
     /// Made when a row is first read: opening a file must not read the matrices.
     composition: OnceLock<Composition>,
 }
@@ -50,19 +53,39 @@ impl Rows {
                 pair.write(row..row + 1, &mut vector);
                 Cow::Owned(vector)
             }
+            Rows::Quantized(rows) => {
+                let mut vector = vec![0.0; dimensions];
+                rows.write(Kernel::best(), row..row + 1, dimensions, &mut vector);
+                Cow::Owned(vector)
+            }
         }
     }
 
-    /// The first `len` values, row by row.
-    pub fn matrix(&self, len: usize) -> Cow<'_, [f32]> {
+    /// The values of the first rows, one after the other.
+    pub fn matrix(&self, n_rows: usize, dimensions: usize) -> Cow<'_, [f32]> {
+        let len = n_rows * dimensions;
         match self {
             Rows::Owned { values, .. } => Cow::Borrowed(&values[..len]),
             Rows::Mapped(matrix) => Cow::Borrowed(&matrix.values()[..len]),
             Rows::MappedPair(pair) => {
                 let mut values = vec![0.0; len];
-                pair.write(0..len / pair.vectors.dimensions(pair.dimensions), &mut values);
+                pair.write(0..n_rows, &mut values);
                 Cow::Owned(values)
             }
+            Rows::Quantized(rows) => {
+                let mut values = vec![0.0; len];
+                rows.write(Kernel::best(), 0..n_rows, dimensions, &mut values);
+                Cow::Owned(values)
+            }
+        }
+    }
+
+    /// Whether the vectors are in a memory-mapped file.
+    pub fn is_mapped(&self) -> bool {
+        match self {
+            Rows::Owned { .. } => false,
+            Rows::Mapped(_) | Rows::MappedPair(_) => true,
+            Rows::Quantized(rows) => rows.is_mapped(),
         }
     }
 
@@ -87,6 +110,11 @@ impl Rows {
         let place = rows.start * dimensions..rows.end * dimensions;
         let values = match self {
             Rows::Owned { values, inverse_norms } => return (&values[place], &inverse_norms[rows]),
+            Rows::Quantized(quantized) => {
+                scratch.composed.resize(place.len(), 0.0);
+                quantized.write(kernel, rows.clone(), dimensions, &mut scratch.composed);
+                return (&scratch.composed, &quantized.inverse_norms(dimensions)[rows]);
+            }
             Rows::Mapped(matrix) => &matrix.values()[place],
             Rows::MappedPair(pair) => {
                 scratch.composed.resize(place.len(), 0.0);
@@ -103,7 +131,7 @@ impl Rows {
 
 impl MappedPair {
     /// `dimensions` are those of the matrices, which have the same size.
-    pub fn new(vectors: Vectors, dimensions: usize, matrices: [MappedFloats; 2]) -> MappedPair {
+    pub fn new(vectors: Vectors, dimensions: usize, matrices: [Mapped<f32>; 2]) -> MappedPair {
         MappedPair { vectors, dimensions, matrices, composition: OnceLock::new() }
     }
 

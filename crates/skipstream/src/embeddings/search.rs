@@ -4,6 +4,8 @@
 //! cosines of all cues are computed once, while the rows are in the L1 cache; then each query combines the cosines of its
 //! cues into scores. Analogy sets gain most from this: Google's 19,544 questions have about 900 cues.
 //!
+//! Of rows of bytes, cosines are first estimated, and those near the best are computed. See `estimate.rs`.
+//!
 //! Invariant: the answers do not depend on the number of threads, on the instruction set, or on the other queries.
 
 use std::borrow::Cow;
@@ -12,11 +14,13 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use super::Embeddings;
 use super::best::{Best, Candidate};
 use super::cosine::{cosine, inverse_norm};
+use super::estimate::{ByteBlock, Estimator};
+use super::quantized::QuantizedRows;
 use super::query::{Combine, Query, Term};
 use super::rows::{ROWS_IN_L1, Scratch};
+use super::{Embeddings, Quantization};
 use crate::kernel::{Kernel, Work};
 
 /// Rows whose scores are compared together. The cosines of one cue take 1 KiB.
@@ -31,6 +35,10 @@ const MAX_QUERIES: usize = 1 << 16;
 
 /// Multiplications in a thread's share of the work. With fewer, a second thread starts too late to help.
 const WORK_PER_SHARE: usize = 1 << 19;
+
+/// The cosines of a query are estimated if it has at most one answer per this many rows. With more answers, most rows are
+/// compared exactly in any case.
+const ROWS_PER_ANSWER: usize = 16;
 
 /// Called with the finished share, from 0 to 1, on any thread. [`ControlFlow::Break`] ends the search.
 pub(crate) type SearchObserver<'a> = dyn Fn(f64) -> ControlFlow<()> + Sync + 'a;
@@ -62,7 +70,8 @@ pub(super) fn scores(embeddings: &Embeddings, query: Query<'_>) -> Vec<f32> {
     let mut scores = Vec::with_capacity(pass.rows.len());
     for block in blocks(pass.rows.clone()) {
         pass.fill(Kernel::best(), block.clone(), &mut worker);
-        scores.extend((0..block.len()).map(|position| pass.queries[0].score(&worker.cosines, position)));
+        let score = |position: usize| pass.queries[0].score(|cue| worker.cosines[cue][position]);
+        scores.extend((0..block.len()).map(score));
     }
     scores
 }
@@ -70,13 +79,30 @@ pub(super) fn scores(embeddings: &Embeddings, query: Query<'_>) -> Vec<f32> {
 /// Queries that are answered together.
 struct Pass<'a> {
     embeddings: &'a Embeddings,
-    /// The cues, with one divided by their norms.
-    cues: Vec<(Cow<'a, [f32]>, f32)>,
+    cues: Vec<Cue<'a>>,
     queries: Vec<CuedQuery>,
+    /// For rows of bytes, if all scores are sums of cosines.
+    estimates: Option<Estimates<'a>>,
     /// The quick check of each query. Apart from the rest, so that those of an analogy set stay in the cache.
     checks: Vec<Check>,
     /// The rows that any of the queries searches.
     rows: Range<usize>,
+}
+
+/// A vector that words are compared with.
+struct Cue<'a> {
+    vector: Cow<'a, [f32]>,
+    /// One divided by its norm.
+    inverse_norm: f32,
+}
+
+/// What estimates need.
+struct Estimates<'a> {
+    rows: &'a QuantizedRows,
+    /// Of each cue.
+    estimators: Vec<Estimator>,
+    /// How far the score of each query can be from its estimate.
+    errors: Vec<f32>,
 }
 
 /// A query whose terms are cues.
@@ -107,8 +133,14 @@ impl<'a> Pass<'a> {
         embeddings: &'a Embeddings,
         queries: &mut std::iter::Peekable<impl Iterator<Item = Query<'query>>>,
     ) -> Pass<'a> {
-        let mut pass =
-            Pass { embeddings, cues: Vec::new(), queries: Vec::new(), checks: Vec::new(), rows: 0..0 };
+        let mut pass = Pass {
+            embeddings,
+            cues: Vec::new(),
+            queries: Vec::new(),
+            estimates: None,
+            checks: Vec::new(),
+            rows: 0..0,
+        };
         let mut cues_of_rows = HashMap::new();
         loop {
             let fits = |query: &Query<'_>| {
@@ -120,12 +152,13 @@ impl<'a> Pass<'a> {
             let cues = &mut pass.cues;
             let mut cue = |term| match term {
                 Term::Row(row) => *cues_of_rows.entry(row).or_insert_with(|| {
-                    cues.push((embeddings.vector_at(row), embeddings.inverse_norm(row)));
+                    let (vector, inverse_norm) = (embeddings.vector_at(row), embeddings.inverse_norm(row));
+                    cues.push(Cue { vector, inverse_norm });
                     cues.len() - 1
                 }),
                 Term::Vector(vector) => {
                     let inverse_norm = inverse_norm(Kernel::best().dot(&vector, &vector));
-                    cues.push((vector, inverse_norm));
+                    cues.push(Cue { vector, inverse_norm });
                     cues.len() - 1
                 }
             };
@@ -142,7 +175,23 @@ impl<'a> Pass<'a> {
             pass.checks.push(query.check());
             pass.queries.push(query);
         }
+        pass.estimates = pass.estimates();
         pass
+    }
+
+    fn estimates(&self) -> Option<Estimates<'a>> {
+        let rows =
+            self.embeddings.quantized_rows().filter(|rows| rows.quantization() == Quantization::Int8)?;
+        let can_be_estimated = |query: &CuedQuery| {
+            query.combine == Combine::Add && query.n.saturating_mul(ROWS_PER_ANSWER) <= query.rows.len()
+        };
+        if !self.queries.iter().all(can_be_estimated) {
+            return None;
+        }
+        let estimators: Vec<Estimator> =
+            self.cues.iter().map(|cue| Estimator::new(&cue.vector, cue.inverse_norm)).collect();
+        let errors = self.queries.iter().map(|query| query.error(&estimators)).collect();
+        Some(Estimates { rows, estimators, errors })
     }
 
     fn run(&self, kernel: Kernel, threads: usize, progress: &SearchObserver<'_>) -> Option<Vec<Best>> {
@@ -188,24 +237,60 @@ impl<'a> Pass<'a> {
             let position = rows.start - block.start..rows.end - block.start;
             let (values, inverse_norms) =
                 self.embeddings.table.rows.block(kernel, rows, dimensions, &mut worker.scratch);
-            for ((cue, inverse_norm), cosines) in self.cues.iter().zip(&mut worker.cosines) {
+            for (cue, cosines) in self.cues.iter().zip(&mut worker.cosines) {
                 let cosines = &mut cosines[position.clone()];
-                kernel.dots(cue, values, cosines);
+                kernel.dots(&cue.vector, values, cosines);
                 for (value, &other) in cosines.iter_mut().zip(inverse_norms) {
-                    *value = cosine(*value, [*inverse_norm, other]);
+                    *value = cosine(*value, [cue.inverse_norm, other]);
                 }
             }
         }
     }
 
+    /// Estimates the cosines of all cues with the rows of a block.
+    #[inline(always)]
+    fn fill_by_estimates(
+        &self,
+        estimates: &Estimates<'_>,
+        kernel: Kernel,
+        block: Range<usize>,
+        worker: &mut Worker,
+    ) {
+        for start in block.clone().step_by(ROWS_IN_L1) {
+            let rows = start..block.end.min(start + ROWS_IN_L1);
+            let position = rows.start - block.start..rows.end - block.start;
+            let bytes = ByteBlock::new(estimates.rows, rows, self.embeddings.dimensions());
+            for (estimator, cosines) in estimates.estimators.iter().zip(&mut worker.cosines) {
+                estimator.estimate(kernel, &bytes, &mut cosines[position.clone()]);
+            }
+        }
+    }
+
+    /// The score of one row.
+    fn score(&self, kernel: Kernel, query: &CuedQuery, row: usize, scratch: &mut Scratch) -> f32 {
+        let dimensions = self.embeddings.dimensions();
+        let (vector, inverse_norm) =
+            self.embeddings.table.rows.block(kernel, row..row + 1, dimensions, scratch);
+        query.score(|cue| {
+            let cue = &self.cues[cue];
+            cosine(kernel.dot(&cue.vector, vector), [cue.inverse_norm, inverse_norm[0]])
+        })
+    }
+
     /// Takes the rows of a block that are better than the worst of the best.
-    fn improve(&self, number: usize, block: Range<usize>, worker: &mut Worker) {
+    fn improve(&self, kernel: Kernel, number: usize, block: Range<usize>, worker: &mut Worker) {
         let (query, best) = (&self.queries[number], &mut worker.best[number]);
         for row in block.start.max(query.rows.start)..block.end.min(query.rows.end) {
-            let similarity = match self.checks[number] {
+            let mut similarity = match self.checks[number] {
                 Check::Cosine(cue) => worker.cosines[cue][row - block.start],
-                _ => query.score(&worker.cosines, row - block.start),
+                _ => query.score(|cue| worker.cosines[cue][row - block.start]),
             };
+            if let Some(estimates) = &self.estimates {
+                if similarity <= best.bar() - estimates.errors[number] {
+                    continue;
+                }
+                similarity = self.score(kernel, query, row, &mut worker.scratch);
+            }
             let candidate = Candidate { similarity, row };
             if best.wants(candidate) && !query.exclude.contains(&row) {
                 best.take(candidate);
@@ -242,11 +327,15 @@ impl Work for Scan<'_> {
     fn run(self) {
         let Scan { pass, kernel, rows, worker } = self;
         for block in blocks(rows) {
-            pass.fill(kernel, block.clone(), worker);
+            match &pass.estimates {
+                None => pass.fill(kernel, block.clone(), worker),
+                Some(estimates) => pass.fill_by_estimates(estimates, kernel, block.clone(), worker),
+            }
             for (number, check) in pass.checks.iter().enumerate() {
+                let error = pass.estimates.as_ref().map_or(0.0, |estimates| estimates.errors[number]);
                 // Hardly any block has a better row, once a few were read.
-                if check.may_exceed(worker.bars[number], &worker.cosines) {
-                    pass.improve(number, block.clone(), worker);
+                if check.may_exceed(worker.bars[number] - error, &worker.cosines) {
+                    pass.improve(kernel, number, block.clone(), worker);
                 }
             }
         }
@@ -258,10 +347,11 @@ fn blocks(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 }
 
 impl CuedQuery {
-    /// The score of the row at a position of the block.
-    fn score(&self, cosines: &Cosines, position: usize) -> f32 {
+    /// The score of a row, from its cosine with each cue.
+    #[inline(always)]
+    fn score(&self, cosine: impl Fn(usize) -> f32) -> f32 {
         let [positive, negative] =
-            [&self.positive, &self.negative].map(|cues| cues.iter().map(|&cue| cosines[cue][position]));
+            [&self.positive, &self.negative].map(|cues| cues.iter().map(|&cue| cosine(cue)));
         match self.combine {
             Combine::Add => {
                 negative.fold(positive.fold(0.0, |sum, cosine| sum + cosine), |sum, cosine| sum - cosine)
@@ -272,6 +362,13 @@ impl CuedQuery {
                 above / (negative.fold(1.0, |all, cosine| product(cosine, all)) + epsilon)
             }
         }
+    }
+
+    /// How far a sum of cosines can be from its estimate: by the errors of the cosines, and by the rounding of the sum.
+    fn error(&self, estimators: &[Estimator]) -> f32 {
+        let cues = || self.positive.iter().chain(&self.negative);
+        let n_cues = cues().count() as f32;
+        cues().map(|&cue| estimators[cue].error).sum::<f32>() + n_cues * n_cues * f32::EPSILON
     }
 
     fn check(&self) -> Check {
@@ -371,6 +468,11 @@ mod tests {
         all
     }
 
+    fn uniform_embeddings(n_words: usize, dimensions: usize, random: &mut Random) -> Embeddings {
+        let values = (0..n_words * dimensions).map(|_| random.uniform() as f32 - 0.5).collect();
+        Embeddings::uncounted(dimensions, (0..n_words).map(|row| row.to_string()), values).unwrap()
+    }
+
     /// Some query about random rows and vectors.
     fn some_query(random: &mut Random, n_words: usize, dimensions: usize) -> Query<'static> {
         let term = |random: &mut Random| match random.below(4) {
@@ -399,10 +501,18 @@ mod tests {
             dimensions in 1usize..40,
             n_queries in 0usize..20,
             threads in 1usize..5,
+            quantization in proptest::option::of(prop_oneof![Just(Quantization::F16), Just(Quantization::Int8)]),
+            has_ties in any::<bool>(),
             seed in any::<u64>(),
         ) {
-            let embeddings = random_embeddings(n_words, dimensions);
             let mut random = Random::new(seed);
+            let mut embeddings = match has_ties {
+                true => random_embeddings(n_words, dimensions),
+                false => uniform_embeddings(n_words, dimensions, &mut random),
+            };
+            if let Some(quantization) = quantization {
+                embeddings = embeddings.quantized(quantization).unwrap();
+            }
             let queries: Vec<Query<'_>> =
                 (0..n_queries).map(|_| some_query(&mut random, n_words, dimensions)).collect();
             let expected: Vec<Vec<Candidate>> =
@@ -411,6 +521,72 @@ mod tests {
             for (query, expected) in queries.into_iter().zip(expected) {
                 prop_assert_eq!(find_best(&embeddings, [query].into_iter(), 1, &to_the_end).unwrap(), [expected]);
             }
+        }
+    }
+
+    /// Rows that are almost alike, so that estimates do not tell them apart.
+    #[test]
+    fn estimates_lose_no_answer_among_rows_that_are_alike() {
+        for dimensions in [1, 3, 16, 100, 2_000] {
+            let mut random = Random::new(5);
+            let middle: Vec<f32> = (0..dimensions).map(|_| random.uniform() as f32 - 0.5).collect();
+            let mut near = |width: f32| {
+                middle
+                    .iter()
+                    .map(|&value| value + width * (random.uniform() as f32 - 0.5))
+                    .collect::<Vec<f32>>()
+            };
+            let n_words = 600;
+            let values = (0..n_words).flat_map(|row| near([1e-3, 1e-2, 1e-1][row % 3])).collect();
+            let words = (0..n_words).map(|row| row.to_string());
+            let embeddings = Embeddings::uncounted(dimensions, words, values).unwrap();
+            let embeddings = embeddings.quantized(Quantization::Int8).unwrap();
+            for _ in 0..20 {
+                let mut query = Query::nearest(near(1e-3), 20);
+                assert_eq!(
+                    find_best(&embeddings, [query.clone()].into_iter(), 2, &to_the_end).unwrap(),
+                    [naive(&embeddings, &query)]
+                );
+                query.positive.push(near(0.1).into());
+                query.negative.push(near(0.1).into());
+                let pass = Pass::new(&embeddings, &mut [query.clone()].into_iter().peekable());
+                assert!(pass.estimates.is_some());
+                assert_eq!(
+                    find_best(&embeddings, [query.clone()].into_iter(), 2, &to_the_end).unwrap(),
+                    [naive(&embeddings, &query)]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn rows_and_cues_without_direction_are_estimated_as_zero() {
+        let n_words = 400;
+        let values = (0..n_words).flat_map(|row| match row % 4 {
+            0 => [0.0, 0.0],
+            1 => [1e-20, 1e-20],
+            2 => [1e20, 1e20],
+            _ => [-1.0, -1e-3],
+        });
+        let words = (0..n_words).map(|row| row.to_string());
+        let embeddings = Embeddings::uncounted(2, words, values.collect()).unwrap();
+        let embeddings = embeddings.quantized(Quantization::Int8).unwrap();
+        for cue in [[1.0, 0.0], [0.0, 0.0], [1e-30, 0.0], [1e30, 1.0], [-1.0, 1e-3]] {
+            let query = Query::nearest(cue.to_vec(), 20);
+            let found = find_best(&embeddings, [query.clone()].into_iter(), 1, &to_the_end).unwrap();
+            assert_eq!(found, [naive(&embeddings, &query)]);
+        }
+    }
+
+    /// Few rows must be compared exactly, or estimates would not be faster.
+    #[test]
+    fn estimates_are_close() {
+        let mut random = Random::new(6);
+        for (dimensions, most) in [(100, 6e-5), (300, 6e-5), (1_000, 2e-4)] {
+            let cue: Vec<f32> = (0..dimensions).map(|_| random.uniform() as f32 - 0.5).collect();
+            let inverse_norm = inverse_norm(Kernel::best().dot(&cue, &cue));
+            let error = Estimator::new(&cue, inverse_norm).error;
+            assert!(error < most, "{error} with {dimensions} dimensions");
         }
     }
 
@@ -425,18 +601,29 @@ mod tests {
 
     #[test]
     fn every_instruction_set_gives_the_same_answers() {
-        let embeddings = random_embeddings(700, 37);
         let mut random = Random::new(2);
-        let queries: Vec<Query<'_>> = (0..50).map(|_| some_query(&mut random, 700, 37)).collect();
-        let answers = |kernel: Kernel| -> Vec<Vec<(usize, u32)>> {
-            let pass = Pass::new(&embeddings, &mut queries.iter().cloned().peekable());
+        let embeddings = uniform_embeddings(700, 37, &mut random);
+        same_answers(&embeddings, &mut random);
+        for quantization in Quantization::ALL {
+            same_answers(&embeddings.quantized(quantization).unwrap(), &mut random);
+        }
+    }
+
+    fn same_answers(embeddings: &Embeddings, random: &mut Random) {
+        let queries: Vec<Query<'_>> = (0..50).map(|_| some_query(random, 700, 37)).collect();
+        let sums: Vec<Query<'_>> =
+            queries.iter().filter(|query| query.combine == Combine::Add).cloned().collect();
+        let answers = |kernel: Kernel, queries: &[Query<'_>]| -> Vec<Vec<(usize, u32)>> {
+            let pass = Pass::new(embeddings, &mut queries.iter().cloned().peekable());
             let bits = |found: Candidate| (found.row, found.similarity.to_bits());
             let best = pass.run(kernel, 1, &to_the_end).unwrap();
             best.into_iter().map(|best| best.into_sorted().into_iter().map(bits).collect()).collect()
         };
         let kernels = Kernel::available();
         for &kernel in &kernels {
-            assert_eq!(answers(kernel), answers(kernels[0]), "{}", kernel.name());
+            for queries in [&queries, &sums] {
+                assert_eq!(answers(kernel, queries), answers(kernels[0], queries), "{}", kernel.name());
+            }
         }
     }
 

@@ -60,6 +60,9 @@ pub enum FormatError {
     /// The format cannot be written compressed, because it is memory-mapped.
     #[error("{format} cannot be written compressed")]
     NotCompressible { format: Format },
+    /// The format cannot be written quantized.
+    #[error("{format} cannot be written quantized; safetensors can")]
+    NotQuantizable { format: Format },
     /// The format is not one of word2vec's.
     #[error("{format} is not a word2vec format")]
     NotWord2vec { format: Format },

@@ -75,6 +75,11 @@ impl Format {
         matches!(self, Format::Word2vecText | Format::Word2vecBinary)
     }
 
+    /// Whether vectors can be written [quantized](crate::Embeddings::quantized).
+    pub fn is_quantizable(self) -> bool {
+        self == Format::Safetensors
+    }
+
     /// The files of vectors at a path, the one with the vectors first.
     pub fn files(self, path: impl AsRef<Path>) -> Vec<PathBuf> {
         let path = path.as_ref();

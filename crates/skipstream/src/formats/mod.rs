@@ -34,5 +34,5 @@ pub use format::Format;
 pub use load::{LoadOptions, load, load_with};
 pub use recognize::recognize;
 pub use rows::{MAX_DIMENSIONS, MAX_WORD_BYTES};
-pub use save::{save, save_word2vec, write, write_file};
+pub use save::{quantized, save, save_word2vec, write, write_file};
 pub use word2vec::{FirstLine, SaveOptions, read_counts, save_counts};

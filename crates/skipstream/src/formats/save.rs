@@ -7,7 +7,7 @@ use super::error::FormatError;
 use super::word2vec::{SaveOptions, write_binary, write_text};
 use super::{Format, finalfusion, npy, projector, tsv};
 use crate::bytes::{Compression, create_folder, replace};
-use crate::embeddings::Embeddings;
+use crate::embeddings::{Embeddings, Quantization};
 use crate::{Error, Result};
 
 /// Writes vectors to a path, compressed if its extension says so (`.gz`, `.zst`, `.bz2`, `.xz`).
@@ -45,6 +45,25 @@ pub fn save(embeddings: &Embeddings, format: Format, path: impl AsRef<Path>) -> 
             })
         }
         _ => replace(path, |file| compression.encode(file, |out| write(embeddings, format, out, path), path)),
+    }
+}
+
+/// Vectors that are to be written to a path, [quantized](Embeddings::quantized) if that is asked for. It is an error if the
+/// format [cannot be](Format::is_quantizable).
+///
+/// Quantized vectors that are written in another format are the rounded ones in full precision.
+pub fn quantized(
+    embeddings: Embeddings,
+    quantization: Option<Quantization>,
+    format: Format,
+    path: impl AsRef<Path>,
+) -> Result<Embeddings> {
+    match quantization {
+        Some(_) if !format.is_quantizable() => {
+            Err(Error::format(path.as_ref(), FormatError::NotQuantizable { format }))
+        }
+        Some(quantization) => embeddings.quantized(quantization),
+        None => Ok(embeddings),
     }
 }
 
@@ -137,6 +156,31 @@ mod tests {
         for format in [Format::Safetensors, Format::Npy, Format::Finalfusion, Format::Projector] {
             let message = refusal(format, "vectors.x.gz");
             assert!(message.contains(&format!("{format} cannot be written compressed")), "{message}");
+        }
+    }
+
+    #[test]
+    fn quantized_vectors_are_written_to_safetensors_and_refused_by_other_formats() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("v");
+        for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
+            assert!(quantized(small(), None, format, &path).unwrap().quantization().is_none());
+            match quantized(small(), Some(Quantization::F16), format, &path) {
+                Ok(embeddings) => {
+                    save(&embeddings, format, &path).unwrap();
+                    assert_eq!(format, Format::Safetensors);
+                    let loaded = super::super::load(&path, crate::Vectors::default()).unwrap();
+                    assert_eq!(loaded.quantization(), Some(Quantization::F16));
+                    // In another format, the same vectors have full precision.
+                    save(&loaded, Format::Word2vecBinary, &path).unwrap();
+                    let full = super::super::load(&path, crate::Vectors::default()).unwrap();
+                    assert_eq!((full.quantization(), full.matrix()), (None, embeddings.matrix()));
+                }
+                Err(error) => {
+                    let expected = format!("{format} cannot be written quantized; safetensors can");
+                    assert!(error.to_string().contains(&expected), "{error}");
+                }
+            }
         }
     }
 

@@ -23,7 +23,7 @@ impl Neon {
 macro_rules! proven {
     ($operation:expr) => {
         // SAFETY: the machine has the instructions, as the value `self` proves; memory is reached only through
-        // references to sixteen floats.
+        // references to sixteen numbers.
         unsafe { $operation }
     };
 }
@@ -37,6 +37,7 @@ fn quarters(f: impl Fn(usize) -> float32x4_t) -> Quarters {
 
 impl Instructions for Neon {
     type Vector = Quarters;
+    type Sums = int32x4_t;
     /// 16 of 32 registers.
     const TILE: usize = 4;
 
@@ -151,6 +152,34 @@ impl Instructions for Neon {
             lanes
         });
         Portable.transpose(rows).map(|row| self.load(&row))
+    }
+
+    #[inline(always)]
+    fn load_halves(self, from: &[u16; LANES]) -> Quarters {
+        self.load(&Portable.load_halves(from))
+    }
+
+    #[inline(always)]
+    fn no_sums(self) -> int32x4_t {
+        proven!(vdupq_n_s32(0))
+    }
+
+    #[inline(always)]
+    fn add_products(self, sums: int32x4_t, a: &[i16; LANES], b: &[i8; LANES]) -> int32x4_t {
+        let (low, high) = a.split_at(8);
+        let [low, high] = [proven!(vld1q_s16(low.as_ptr())), proven!(vld1q_s16(high.as_ptr()))];
+        let b = proven!(vld1q_s8(b.as_ptr()));
+        let b_low = proven!(vmovl_s8(vget_low_s8(b)));
+        let b_high = proven!(vmovl_high_s8(b));
+        let sums = proven!(vmlal_s16(sums, vget_low_s16(low), vget_low_s16(b_low)));
+        let sums = proven!(vmlal_high_s16(sums, low, b_low));
+        let sums = proven!(vmlal_s16(sums, vget_low_s16(high), vget_low_s16(b_high)));
+        proven!(vmlal_high_s16(sums, high, b_high))
+    }
+
+    #[inline(always)]
+    fn total(self, sums: int32x4_t) -> i32 {
+        proven!(vaddvq_s32(sums))
     }
 
     #[inline(always)]

@@ -9,6 +9,8 @@ use crate::parameters::{LANES, Lanes};
 pub(super) trait Instructions: Copy {
     /// Sixteen floats.
     type Vector: Copy;
+    /// Sums of integers: one, or several that are added in the end. They are exact, so their order does not matter.
+    type Sums: Copy;
 
     /// Sums that a matrix product keeps in registers, next to its operands: 4 or 8. It decides the speed and not the
     /// bits, because every sum has its own order.
@@ -48,6 +50,12 @@ pub(super) trait Instructions: Copy {
     }
     /// Rows become columns.
     fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
+    /// Sixteen numbers of half precision.
+    fn load_halves(self, from: &[u16; LANES]) -> Self::Vector;
+    fn no_sums(self) -> Self::Sums;
+    /// Adds the products of sixteen pairs of integers.
+    fn add_products(self, sums: Self::Sums, a: &[i16; LANES], b: &[i8; LANES]) -> Self::Sums;
+    fn total(self, sums: Self::Sums) -> i32;
     /// A hint that these lanes are needed soon.
     fn prefetch(self, lanes: &Lanes);
 }

@@ -1,6 +1,6 @@
 //! Pairs and negatives → changed rows; and rows → cosines.
 //!
-//! `tests/scalar.rs` derives the update. `pair.rs`, `group/` and `compare.rs` are written once, for sixteen lanes, and compiled
+//! `tests/scalar.rs` derives the update. `pair.rs`, `group/`, `compare.rs` and `quantized.rs` are written once, for sixteen lanes, and compiled
 //! for each instruction set; [`Kernel::best`] chooses at run time. All sets give the same bits. What a set decides is its
 //! instructions and how many sums fit in its registers ([`Instructions::TILE`](instructions::Instructions::TILE)).
 //!
@@ -15,6 +15,7 @@ mod group;
 mod instructions;
 mod pair;
 mod portable;
+mod quantized;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -25,6 +26,7 @@ use crate::parameters::{Block, Lanes, State};
 use portable::Portable;
 
 pub(crate) use group::{Group, GroupScratch, GroupSettings, NEGATIVES_MULTIPLE, RUN_LENGTH, RUNS};
+pub(crate) use quantized::Integers;
 
 /// The instructions that rows are trained with.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +120,7 @@ impl Kernel {
 impl Kernel {
     pub(crate) fn run<W: Work>(self, work: W) -> W::Result {
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,fma")]
+        #[target_feature(enable = "avx2,fma,f16c")]
         fn with_avx2<W: Work>(work: W) -> W::Result {
             work.run()
         }
@@ -154,7 +156,7 @@ macro_rules! for_every_set {
             #[inline]
             pub(crate) fn $name(self, $($argument: $type),*) $(-> $result)? {
                 #[cfg(target_arch = "x86_64")]
-                #[target_feature(enable = "avx2,fma")]
+                #[target_feature(enable = "avx2,fma,f16c")]
                 #[allow(clippy::too_many_arguments)]
                 fn with_avx2(set: x86::Avx2, $($argument: $type),*) $(-> $result)? {
                     $function(set, $($argument),*)
@@ -225,6 +227,12 @@ for_every_set! {
 
     /// The dot product of each row with itself.
     fn squares(dimensions: usize, rows: &[f32], squares: &mut [f32]) = compare::squares;
+
+    /// The dot product of each row of bytes with the integers.
+    fn integer_dots(integers: &Integers, rows: &[i8], dots: &mut [i32]) = quantized::dots;
+
+    /// Numbers of half precision as floats.
+    fn widen(halves: &[u16], floats: &mut [f32]) = quantized::widen;
 }
 
 /// σ(x) as the kernels compute it.

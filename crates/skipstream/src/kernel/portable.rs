@@ -14,6 +14,7 @@ fn zip(a: Lanes, b: Lanes, f: impl Fn(f32, f32) -> f32) -> Lanes {
 
 impl Instructions for Portable {
     type Vector = Lanes;
+    type Sums = i32;
     const TILE: usize = 4;
 
     #[inline(always)]
@@ -98,6 +99,35 @@ impl Instructions for Portable {
     #[inline(always)]
     fn transpose(self, rows: [Lanes; LANES]) -> [Lanes; LANES] {
         std::array::from_fn(|i| std::array::from_fn(|j| rows[j][i]))
+    }
+
+    /// Where exponents differ by 112, multiplication by a power of two is exact, also of subnormal numbers. A NaN becomes
+    /// a quiet one, as processors do it.
+    #[inline(always)]
+    fn load_halves(self, from: &[u16; LANES]) -> Lanes {
+        from.map(|half| {
+            let magnitude = u32::from(half & 0x7fff) << 13;
+            let finite = (f32::from_bits(magnitude) * f32::from_bits(0x7780_0000)).to_bits();
+            let special = if magnitude == 0x0f80_0000 { 0x7f80_0000 } else { magnitude | 0x7fc0_0000 };
+            let bits = if magnitude < 0x0f80_0000 { finite } else { special };
+            f32::from_bits(bits | u32::from(half & 0x8000) << 16)
+        })
+    }
+
+    #[inline(always)]
+    fn no_sums(self) -> i32 {
+        0
+    }
+
+    #[inline(always)]
+    fn add_products(self, sums: i32, a: &[i16; LANES], b: &[i8; LANES]) -> i32 {
+        let products = a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b));
+        sums + products.sum::<i32>()
+    }
+
+    #[inline(always)]
+    fn total(self, sums: i32) -> i32 {
+        sums
     }
 
     #[inline(always)]

@@ -364,3 +364,51 @@ fn all_instruction_sets_compare_rows_to_the_same_bits() {
         }
     }
 }
+
+#[test]
+fn all_instruction_sets_multiply_integers_exactly() {
+    let mut random = Random::new(4);
+    for &dimensions in some(&[17, 3, 1, 15, 16, 32, 50, 100, 300, 70_000]) {
+        let limit = Integers::limit(dimensions);
+        let most = 2 * limit as usize + 1;
+        let mut integers: Vec<i16> =
+            (0..dimensions).map(|_| (random.below(most) as i32 - i32::from(limit)) as i16).collect();
+        let mut rows: Vec<i8> = (0..5 * dimensions).map(|_| random.below(256) as u8 as i8).collect();
+        // The largest sum that is possible.
+        rows[..dimensions].fill(-128);
+        for extreme in [false, true] {
+            if extreme {
+                integers.fill(-limit);
+            }
+            let product = |(&a, &b): (&i16, &i8)| i64::from(a) * i64::from(b);
+            let expected: Vec<i64> =
+                rows.chunks(dimensions).map(|row| integers.iter().zip(row).map(product).sum()).collect();
+            for kernel in Kernel::available() {
+                let mut dots = [0; 5];
+                kernel.integer_dots(&Integers::new(&integers), &rows, &mut dots);
+                assert_eq!(dots.map(i64::from), *expected, "{dimensions} dimensions, {}", kernel.name());
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic = "integers within 5461"]
+fn integers_whose_products_could_overflow_are_our_mistake() {
+    Integers::new(&vec![5_462; 3_072]);
+}
+
+#[test]
+fn all_instruction_sets_widen_every_number_of_half_precision() {
+    let halves: Vec<u16> = (0..=u16::MAX).collect();
+    let expected: Vec<f32> = halves.iter().map(|&bits| half::f16::from_bits(bits).to_f32()).collect();
+    for kernel in Kernel::available() {
+        for length in some(&[17, 5, 0, 1 << 16]) {
+            let mut floats = vec![0.0; *length];
+            kernel.widen(&halves[..*length], &mut floats);
+            for (found, expected) in floats.iter().zip(&expected) {
+                assert_eq!(found.to_bits(), expected.to_bits(), "{expected} with {}", kernel.name());
+            }
+        }
+    }
+}

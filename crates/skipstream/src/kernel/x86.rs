@@ -1,4 +1,4 @@
-//! AVX-512: a vector is one register. AVX2 with FMA: a vector is two.
+//! AVX-512: a vector is one register. AVX2 with FMA and F16C: a vector is two.
 
 use std::arch::x86_64::*;
 
@@ -9,7 +9,7 @@ use crate::parameters::{LANES, Lanes};
 macro_rules! proven {
     ($operation:expr) => {
         // SAFETY: the machine has the instructions, as the value `self` proves; memory is reached only through
-        // references to sixteen floats.
+        // references to sixteen numbers.
         unsafe { $operation }
     };
 }
@@ -18,7 +18,7 @@ macro_rules! proven {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx512(());
 
-/// Proof that the machine has AVX2 and FMA.
+/// Proof that the machine has AVX2, FMA and F16C.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx2(());
 
@@ -40,7 +40,10 @@ impl Avx512 {
 
 impl Avx2 {
     pub fn detect() -> Option<Avx2> {
-        (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Avx2(()))
+        let is_there = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c");
+        is_there.then_some(Avx2(()))
     }
 
     /// At most eight floats, padded with zeros.
@@ -57,6 +60,7 @@ impl Avx2 {
 
 impl Instructions for Avx512 {
     type Vector = __m512;
+    type Sums = __m256i;
     /// 8 of 32 registers.
     const TILE: usize = 8;
 
@@ -195,6 +199,26 @@ impl Instructions for Avx512 {
     }
 
     #[inline(always)]
+    fn load_halves(self, from: &[u16; LANES]) -> __m512 {
+        proven!(_mm512_cvtph_ps(_mm256_loadu_si256(from.as_ptr().cast())))
+    }
+
+    #[inline(always)]
+    fn no_sums(self) -> __m256i {
+        proven!(_mm256_setzero_si256())
+    }
+
+    #[inline(always)]
+    fn add_products(self, sums: __m256i, a: &[i16; LANES], b: &[i8; LANES]) -> __m256i {
+        proven!(add_products(sums, a, b))
+    }
+
+    #[inline(always)]
+    fn total(self, sums: __m256i) -> i32 {
+        proven!(total_of_eight(sums))
+    }
+
+    #[inline(always)]
     fn prefetch(self, lanes: &Lanes) {
         proven!(_mm_prefetch(lanes.as_ptr().cast(), _MM_HINT_T1))
     }
@@ -202,6 +226,7 @@ impl Instructions for Avx512 {
 
 impl Instructions for Avx2 {
     type Vector = [__m256; 2];
+    type Sums = __m256i;
     /// 8 of 16 registers. With 8 sums, all of them would be taken, and the sums would be kept in memory.
     const TILE: usize = 4;
 
@@ -332,6 +357,30 @@ impl Instructions for Avx2 {
     }
 
     #[inline(always)]
+    fn load_halves(self, from: &[u16; LANES]) -> [__m256; 2] {
+        let (low, high) = from.split_at(8);
+        [
+            proven!(_mm256_cvtph_ps(_mm_loadu_si128(low.as_ptr().cast()))),
+            proven!(_mm256_cvtph_ps(_mm_loadu_si128(high.as_ptr().cast()))),
+        ]
+    }
+
+    #[inline(always)]
+    fn no_sums(self) -> __m256i {
+        proven!(_mm256_setzero_si256())
+    }
+
+    #[inline(always)]
+    fn add_products(self, sums: __m256i, a: &[i16; LANES], b: &[i8; LANES]) -> __m256i {
+        proven!(add_products(sums, a, b))
+    }
+
+    #[inline(always)]
+    fn total(self, sums: __m256i) -> i32 {
+        proven!(total_of_eight(sums))
+    }
+
+    #[inline(always)]
     fn prefetch(self, lanes: &Lanes) {
         proven!(_mm_prefetch(lanes.as_ptr().cast(), _MM_HINT_T1))
     }
@@ -348,6 +397,25 @@ fn sum_of_eight(a: __m256) -> f32 {
     let four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)))
+}
+
+/// Both sets multiply integers so: AVX-512 F has no wider multiplication of 16 bits, and reading rows takes longer.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_products(sums: __m256i, a: &[i16; LANES], b: &[i8; LANES]) -> __m256i {
+    // SAFETY: sixteen numbers of 16 bits.
+    let a = unsafe { _mm256_loadu_si256(a.as_ptr().cast()) };
+    // SAFETY: sixteen bytes.
+    let b = unsafe { _mm_loadu_si128(b.as_ptr().cast()) };
+    _mm256_add_epi32(sums, _mm256_madd_epi16(a, _mm256_cvtepi8_epi16(b)))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn total_of_eight(sums: __m256i) -> i32 {
+    let four = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+    let two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0b01_00_11_10));
+    _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0b10_11_00_01)))
 }
 
 /// [`sum_of_eight`] for four vectors at once.

@@ -55,7 +55,7 @@ pub enum ModelFileError {
     /// The words are not sorted by frequency.
     #[error("the model file is damaged: its words are not sorted by frequency")]
     Order,
-    /// A value is infinite, NaN, or a negative sum of squares.
+    /// A value is infinite, NaN, a negative sum of squares, or a scale that is negative or too large.
     #[error("the model file is damaged: value {position} of `{tensor}` is {value}")]
     Value { tensor: &'static str, position: usize, value: f32 },
     /// The tensors contradict each other.

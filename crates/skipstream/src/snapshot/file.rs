@@ -11,7 +11,7 @@ use super::metadata::{Checksums, Metadata};
 use super::table::{self, Sizes};
 use super::tensor::Value;
 use super::{HEADER_CHECKSUM, METADATA_KEY};
-use crate::bytes::MappedFloats;
+use crate::bytes::Mapped;
 use crate::error::{Error, Result};
 
 /// The maximum length of a header, by the definition of safetensors.
@@ -25,6 +25,15 @@ pub(super) struct VectorsNames {
     pub counts: &'static str,
     pub recent_counts: Option<&'static str>,
     pub vectors: &'static str,
+}
+
+/// The checksums that are verified when a file is opened in place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verify {
+    /// Of words, counts and scales, which are read in any case.
+    Words,
+    /// Those of the matrices, too.
+    All,
 }
 
 /// A model file whose header agrees with the table of tensors.
@@ -122,21 +131,18 @@ impl ModelFile {
         Ok(values)
     }
 
-    /// A matrix in place; nothing if it is not aligned. Its checksum is not verified.
-    pub fn map(&self, name: &str) -> Result<Option<MappedFloats>> {
-        let (start, end) = self.info(name).data_offsets;
-        let [start, end] = [start, end].map(|offset| self.start + offset as u64);
-        MappedFloats::new(&self.file, start..end).map_err(Error::io(&self.path))
-    }
-
-    /// A matrix in place, with its checksum verified; nothing if it is not aligned.
-    pub fn map_verified(&self, name: &str) -> Result<Option<MappedFloats>> {
-        let map = self.map(name)?;
-        let is_right = |map: &MappedFloats| {
+    /// A matrix in place; nothing if it is not aligned.
+    pub fn map<T: Value>(&self, name: &str, verify: Verify) -> Result<Option<Mapped<T>>> {
+        let info = self.info(name);
+        assert_eq!(info.dtype, T::DTYPE, "the table has the type of `{name}`");
+        let [start, end] =
+            [info.data_offsets.0, info.data_offsets.1].map(|offset| self.start + offset as u64);
+        let map = Mapped::new(&self.file, start..end).map_err(Error::io(&self.path))?;
+        let is_right = |map: &Mapped<T>| {
             let checksum = blake3::hash(bytemuck::cast_slice(map.values()));
             self.checksum(name) == Some(checksum.to_hex().as_str())
         };
-        match map.as_ref().is_none_or(is_right) {
+        match verify == Verify::Words || map.as_ref().is_none_or(is_right) {
             true => Ok(map),
             false => Err(self.defect(ModelFileError::Checksum { tensor: name.to_owned() })),
         }

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use safetensors::Dtype;
 use serde::Serialize;
 
 use super::HEADER_CHECKSUM;
 use super::file::{ModelFile, slices};
 use super::metadata::{Contents, Metadata, TrainingMetadata};
-use super::norms::{Norms, norm};
+use super::norms::{Norms, floats, norm};
 use super::vectors::VECTORS;
 use crate::config::{Config, Strategy};
 use crate::corpus::Ledger;
-use crate::embeddings::Origin;
+use crate::embeddings::{Origin, Quantization};
 use crate::error::{Error, Result};
 use crate::train::InitialSource;
 use crate::vocabulary::{Controls, VocabularyTotals};
@@ -39,6 +40,9 @@ pub struct Inspection {
     pub words: usize,
     /// The length of a vector.
     pub dimensions: usize,
+    /// How the vectors are stored in fewer bytes, if they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantization: Option<Quantization>,
     /// The training state; nothing in a vectors file.
     pub training: Option<TrainingState>,
     /// The lengths of the vectors, for each matrix.
@@ -184,9 +188,9 @@ pub fn inspect(path: impl AsRef<Path>) -> Result<Inspection> {
     let damaged = tensors.iter().filter(|tensor: &&TensorReport| tensor.checksum == Checksum::Wrong);
     let problems = damaged.map(|tensor| format!("the checksum of `{}` is wrong", tensor.name)).collect();
     let contents = metadata.kind();
-    let (training, origin) = match metadata.contents {
-        Contents::Training(metadata) => (Some(TrainingState::new(*metadata, &file)), None),
-        Contents::Vectors(metadata) => (None, metadata.origin),
+    let (training, origin, quantization) = match metadata.contents {
+        Contents::Training(metadata) => (Some(TrainingState::new(*metadata, &file)), None, None),
+        Contents::Vectors(metadata) => (None, metadata.origin, metadata.quantization),
     };
     Ok(Inspection {
         path: path.to_owned(),
@@ -197,6 +201,7 @@ pub fn inspect(path: impl AsRef<Path>) -> Result<Inspection> {
         origin,
         words: file.sizes.words,
         dimensions: file.sizes.dimensions,
+        quantization,
         training,
         norms,
         tensors,
@@ -272,13 +277,19 @@ impl ModelFile {
         let mut hasher = blake3::Hasher::new();
         let mut norms = Vec::new();
         let is_matrix = matches!(name, "target" | "context" | "vectors");
-        let row_bytes = if is_matrix { self.sizes.dimensions * size_of::<f32>() } else { 1 };
+        let row_bytes = if is_matrix { self.sizes.dimensions * info.dtype.bitsize() / 8 } else { 1 };
         self.pieces(name, (PIECE_BYTES / row_bytes).max(1) * row_bytes, |piece| {
             hasher.update(piece);
             if is_matrix {
-                norms.extend(piece.chunks_exact(row_bytes).map(norm));
+                norms.extend(piece.chunks_exact(row_bytes).map(|row| norm(row, info.dtype)));
             }
         })?;
+        if is_matrix && info.dtype == Dtype::I8 {
+            let mut norms = norms.iter_mut();
+            self.pieces("scales", PIECE_BYTES, |piece| {
+                floats(piece).zip(norms.by_ref()).for_each(|(scale, norm)| *norm *= scale);
+            })?;
+        }
         let report = TensorReport {
             name: name.to_owned(),
             dtype: format!("{:?}", info.dtype),

@@ -9,7 +9,7 @@ use super::error::ModelFileError;
 use super::{PROGRAM, VERSION};
 use crate::config::Config;
 use crate::corpus::{Ledger, TextOptions};
-use crate::embeddings::Origin;
+use crate::embeddings::{Origin, Quantization};
 use crate::random::Random;
 use crate::train::{InitialSource, Totals};
 use crate::vocabulary::{Controls, VocabularyTotals};
@@ -75,6 +75,9 @@ pub(super) struct VectorsMetadata {
     /// Whether the file has recent counts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recent_counts: bool,
+    /// How the vectors are stored in fewer bytes, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantization: Option<Quantization>,
     /// How the model splits text into tokens, if that changes words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<TextOptions>,
@@ -83,6 +86,11 @@ pub(super) struct VectorsMetadata {
 impl Metadata {
     pub fn new(contents: Contents, checksums: Checksums) -> Metadata {
         Metadata { version: VERSION, program: PROGRAM.to_owned(), contents, checksums }
+    }
+
+    /// Whether this is a vectors file with this quantization.
+    pub fn is_vectors(&self, quantization: Option<Quantization>) -> bool {
+        matches!(&self.contents, Contents::Vectors(vectors) if vectors.quantization == quantization)
     }
 
     /// The JSON of a file of this version.

@@ -13,6 +13,9 @@
 //! | `counts` | u64 | n | always | `vocabulary` | occurrences since the word was admitted |
 //! | `recent_counts` | u64 | n | with a half-life | `vocabulary` | the same, where older occurrences count less |
 //! | `vectors` | f32 | n × d | vectors file | `embeddings` | the vectors |
+//! | `vectors` | f16 | n × d | vectors file, `f16` | `embeddings` | the vectors, in half precision |
+//! | `vectors` | i8 | n × d | vectors file, `int8` | `embeddings` | the vectors, each divided by its scale |
+//! | `scales` | f32 | n | vectors file, `int8` | `embeddings` | the scale of each vector |
 //! | `target` | f32 | n × d | model file | `parameters` | target vectors |
 //! | `context` | f32 | n × d | model file | `parameters` | context vectors |
 //! | `target_squares` | f32 | n | model file, rates by row | `parameters` | AdaGrad's sums, one per row |
@@ -37,6 +40,9 @@
 //! | `initial_counts` | u64 | v | model file, started from vectors | `train` | their counts |
 //! | `initial` | f32 | v × d | model file, started from vectors | `train` | their vectors |
 //! | `header_checksum` | u8 | 32 | always | `snapshot` | BLAKE3 of everything before the tensors; the last bytes of the file |
+//!
+//! With `int8`, a vector is its row of bytes times its scale. Both are exact: in Python,
+//! `tensors["vectors"] * tensors["scales"][:, None]` has the bits of this library.
 //!
 //! The metadata has one key, `skipstream`, whose value is JSON: the format's version, the program, a BLAKE3 checksum of
 //! each tensor and, for a model file, the settings, the totals, and the sources that were read with their positions. (One

@@ -1,5 +1,7 @@
 //! Statistics of the lengths of vectors, which show how training is going.
 
+use half::f16;
+use safetensors::Dtype;
 use serde::Serialize;
 
 /// The lengths of the vectors of a matrix.
@@ -32,10 +34,21 @@ pub struct Band {
     pub mean: f64,
 }
 
-/// The length of a vector, given by its bytes.
-pub(super) fn norm(row: &[u8]) -> f64 {
-    let values = row.as_chunks::<4>().0.iter().map(|&bytes| f64::from(f32::from_le_bytes(bytes)));
-    values.map(|value| value * value).sum::<f64>().sqrt()
+/// The length of a vector, given by its bytes. That of one byte per value is without its scale.
+pub(super) fn norm(row: &[u8], dtype: Dtype) -> f64 {
+    fn length(values: impl Iterator<Item = f64>) -> f64 {
+        values.map(|value| value * value).sum::<f64>().sqrt()
+    }
+    match dtype {
+        Dtype::I8 => length(row.iter().map(|&byte| f64::from(byte.cast_signed()))),
+        Dtype::F16 => length(row.as_chunks().0.iter().map(|&bytes| f16::from_le_bytes(bytes).to_f64())),
+        _ => length(floats(row)),
+    }
+}
+
+/// The numbers that bytes are.
+pub(super) fn floats(bytes: &[u8]) -> impl Iterator<Item = f64> {
+    bytes.as_chunks().0.iter().map(|&bytes| f64::from(f32::from_le_bytes(bytes)))
 }
 
 impl Norms {

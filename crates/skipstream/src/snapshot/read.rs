@@ -150,7 +150,11 @@ impl ModelFile {
     }
 
     /// A tensor of numbers that are all valid.
-    fn numbers(&mut self, tensor: &'static str, is_valid: impl Fn(f32) -> bool) -> Result<Vec<f32>> {
+    pub(super) fn numbers(
+        &mut self,
+        tensor: &'static str,
+        is_valid: impl Fn(f32) -> bool,
+    ) -> Result<Vec<f32>> {
         let values: Vec<f32> = self.tensor(tensor)?;
         match values.iter().position(|&value| !is_valid(value)) {
             Some(position) => {

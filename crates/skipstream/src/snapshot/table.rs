@@ -9,6 +9,7 @@ use super::HEADER_CHECKSUM;
 use super::error::ModelFileError;
 use super::metadata::{Contents, Metadata, TrainingMetadata};
 use crate::config::{AdaGrad, Strategy};
+use crate::embeddings::Quantization;
 
 /// What a file can have under one name.
 pub(super) struct TensorSpec {
@@ -40,7 +41,9 @@ pub(super) enum Dim {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     Always,
+    /// Vectors in full precision.
     Vectors,
+    Quantized(Quantization),
     Training,
     /// With AdaGrad rates of this kind.
     Rates(AdaGrad),
@@ -73,12 +76,15 @@ const fn row(
 }
 
 #[rustfmt::skip]
-pub(super) const TENSORS: [TensorSpec; 29] = [
+pub(super) const TENSORS: [TensorSpec; 32] = [
     row("words", Dtype::U8, &[Any], When::Always, "vocabulary", "the words in UTF-8, without separators"),
     row("word_ends", Dtype::U64, &[Words], When::Always, "vocabulary", "where each word ends in `words`"),
     row("counts", Dtype::U64, &[Words], When::Always, "vocabulary", "occurrences since the word was admitted"),
     row("recent_counts", Dtype::U64, &[Words], When::RecentCounts, "vocabulary", "the same, where older occurrences count less"),
     row("vectors", Dtype::F32, &[Words, Dimensions], When::Vectors, "embeddings", "the vectors"),
+    row("vectors", Dtype::F16, &[Words, Dimensions], When::Quantized(Quantization::F16), "embeddings", "the vectors, in half precision"),
+    row("vectors", Dtype::I8, &[Words, Dimensions], When::Quantized(Quantization::Int8), "embeddings", "the vectors, each divided by its scale"),
+    row("scales", Dtype::F32, &[Words], When::Quantized(Quantization::Int8), "embeddings", "the scale of each vector"),
     row("target", Dtype::F32, &[Words, Dimensions], When::Training, "parameters", "target vectors"),
     row("context", Dtype::F32, &[Words, Dimensions], When::Training, "parameters", "context vectors"),
     row("target_squares", Dtype::F32, &[Words], When::Rates(AdaGrad::Row), "parameters", "AdaGrad's sums, one per row"),
@@ -189,7 +195,8 @@ impl When {
         let in_training = |holds: fn(&TrainingMetadata) -> bool| training.is_some_and(holds);
         match self {
             When::Always => true,
-            When::Vectors => training.is_none(),
+            When::Vectors => metadata.is_vectors(None),
+            When::Quantized(quantization) => metadata.is_vectors(Some(quantization)),
             When::Training => training.is_some(),
             When::Rates(kind) => {
                 training.is_some_and(|training| training.config.strategy.adagrad() == Some(kind))
@@ -221,6 +228,8 @@ mod tests {
         match when {
             When::Always => "always",
             When::Vectors => "vectors file",
+            When::Quantized(Quantization::F16) => "vectors file, `f16`",
+            When::Quantized(Quantization::Int8) => "vectors file, `int8`",
             When::Training => "model file",
             When::Rates(AdaGrad::Row) => "model file, rates by row",
             When::Rates(AdaGrad::Dimension) => "model file, rates by dimension",

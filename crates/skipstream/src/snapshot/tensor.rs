@@ -31,7 +31,7 @@ macro_rules! values {
     };
 }
 
-values!(u8: U8, u32: U32, u64: U64, f32: F32; [u32; 2]: 2 U32, [i64; 2]: 2 I64, [u64; 4]: 4 U64);
+values!(u8: U8, i8: I8, u16: F16, u32: U32, u64: U64, f32: F32; [u32; 2]: 2 U32, [i64; 2]: 2 I64, [u64; 4]: 4 U64);
 
 pub(super) type Named<'a> = (&'static str, Tensor<'a>);
 
@@ -94,6 +94,11 @@ impl<'a> Tensor<'a> {
 
     pub fn borrowed<T: Value>(values: &'a [T]) -> Tensor<'a> {
         Tensor::of::<T>(Cow::Borrowed(bytemuck::cast_slice(values)))
+    }
+
+    /// A matrix of these values.
+    pub fn matrix<T: Value>(shape: [usize; 2], values: &'a [T]) -> Tensor<'a> {
+        Tensor { shape: Vec::from(shape), ..Tensor::borrowed(values) }
     }
 
     /// A matrix that `write` writes row by row, so that it is never copied as a whole.

@@ -4,12 +4,14 @@ use std::io::Write;
 use std::path::Path;
 
 use super::error::ModelFileError;
-use super::file::{ModelFile, VectorsNames, slices};
+use super::file::{ModelFile, VectorsNames, Verify, slices};
 use super::metadata::{Contents, VectorsMetadata};
 use super::tensor::{self, Named, Tensor, word_tensors, write_file};
-use crate::bytes::MappedFloats;
 use crate::corpus::TextOptions;
-use crate::embeddings::{Composition, Counts, Embeddings, MappedPair, Origin, Rows, Vectors, WordList};
+use crate::embeddings::{
+    Composition, Counts, Embeddings, MappedPair, Origin, Quantization, QuantizedRows, QuantizedValues, Rows,
+    Values, Vectors, WordList,
+};
 use crate::error::{Error, Result};
 
 pub(super) const VECTORS: VectorsNames = VectorsNames {
@@ -29,25 +31,53 @@ pub(super) const INITIAL: VectorsNames = VectorsNames {
     vectors: "initial",
 };
 
-/// Embeddings as tensors of these names.
+/// The tensor with the scales of quantized vectors.
+const SCALES: &str = "scales";
+
+/// Embeddings as tensors of these names, with vectors in full precision.
 pub(super) fn vectors_tensors(embeddings: &Embeddings, names: VectorsNames) -> Vec<Named<'_>> {
+    let shape = [embeddings.len(), embeddings.dimensions()];
+    let vectors = Tensor::rows(shape, move |to| {
+        embeddings.vectors().try_for_each(|vector| to.write_all(bytemuck::cast_slice(&vector)))
+    });
+    let mut tensors = word_and_count_tensors(embeddings, names);
+    tensors.push((names.vectors, vectors));
+    tensors
+}
+
+/// The tensors of a vectors file.
+fn file_tensors(embeddings: &Embeddings) -> Vec<Named<'_>> {
+    let Some(rows) = embeddings.quantized_rows() else { return vectors_tensors(embeddings, VECTORS) };
+    let (len, shape) = (embeddings.len(), [embeddings.len(), embeddings.dimensions()]);
+    let n_values = shape[0] * shape[1];
+    let mut tensors = word_and_count_tensors(embeddings, VECTORS);
+    match rows.values() {
+        QuantizedValues::Halves(values) => {
+            tensors.push((VECTORS.vectors, Tensor::matrix(shape, &values[..n_values])));
+        }
+        QuantizedValues::Bytes { values, scales } => {
+            tensors.push((VECTORS.vectors, Tensor::matrix(shape, &values[..n_values])));
+            tensors.push((SCALES, Tensor::borrowed(&scales[..len])));
+        }
+    }
+    tensors
+}
+
+fn word_and_count_tensors(embeddings: &Embeddings, names: VectorsNames) -> Vec<Named<'static>> {
     let rows = 0..embeddings.len();
     let [words, ends] = word_tensors(rows.clone().map(|row| embeddings.word(row)));
     let counts = Tensor::list(rows.clone().map(|row| embeddings.count(row)));
     let recent_counts = names.recent_counts.filter(|_| embeddings.has_recent_counts());
     let recent_counts =
         recent_counts.map(|name| (name, Tensor::list(rows.clone().map(|row| embeddings.recent_count(row)))));
-    let vectors = Tensor::rows([embeddings.len(), embeddings.dimensions()], move |to| {
-        rows.clone().try_for_each(|row| to.write_all(bytemuck::cast_slice(&embeddings.vector_at(row))))
-    });
-    let mut tensors =
-        vec![(names.words, words), (names.ends, ends), (names.counts, counts), (names.vectors, vectors)];
+    let mut tensors = vec![(names.words, words), (names.ends, ends), (names.counts, counts)];
     tensors.extend(recent_counts);
     tensors
 }
 
 impl Embeddings {
-    /// Saves words, counts and vectors in one file, without the training state.
+    /// Saves words, counts and vectors in one file, without the training state. [Quantized](Embeddings::quantized) vectors
+    /// stay so.
     ///
     /// The same embeddings give the same bytes. The old file stays in place until the new one is complete and on disk.
     ///
@@ -62,20 +92,20 @@ impl Embeddings {
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        write_file(path.as_ref(), vectors_tensors(self, VECTORS), self.contents())
+        write_file(path.as_ref(), file_tensors(self), self.contents())
     }
 
     /// Writes the bytes of the file that [`Embeddings::save`] makes. `name` is for error messages.
     pub(crate) fn write(&self, mut writer: impl Write, name: &Path) -> Result<()> {
-        let written = tensor::write(&mut writer, vectors_tensors(self, VECTORS), self.contents());
+        let written = tensor::write(&mut writer, file_tensors(self), self.contents());
         written.and_then(|()| writer.flush()).map_err(Error::io(name))
     }
 
     fn contents(&self) -> Contents {
         let origin = self.origin().cloned();
         let (counts_are_places, text) = (!self.has_counts(), self.text().cloned());
-        let recent_counts = self.has_recent_counts();
-        Contents::Vectors(VectorsMetadata { origin, counts_are_places, recent_counts, text })
+        let (recent_counts, quantization) = (self.has_recent_counts(), self.quantization());
+        Contents::Vectors(VectorsMetadata { origin, counts_are_places, recent_counts, quantization, text })
     }
 
     /// Loads the vectors of a model file or a vectors file, and verifies their checksums.
@@ -86,6 +116,7 @@ impl Embeddings {
         let embeddings = match selection.matrices {
             Matrices::One(matrix) => file.embeddings(VectorsNames { vectors: matrix, ..VECTORS })?,
             Matrices::Pair(matrices) => file.composed(vectors, matrices)?,
+            Matrices::Quantized(quantization) => file.quantized(quantization)?,
         };
         Ok(selection.describe(embeddings))
     }
@@ -109,31 +140,39 @@ impl Embeddings {
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     pub fn open(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
-        Embeddings::open_by(path.as_ref(), vectors, ModelFile::map)
+        Embeddings::open_by(path.as_ref(), vectors, Verify::Words)
     }
 
     /// Opens a file as [`Embeddings::open`] does, and verifies the checksums of the vectors too. That reads the file once:
     /// about a third of a second per gigabyte if it is in the page cache.
     pub fn open_verified(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
-        Embeddings::open_by(path.as_ref(), vectors, ModelFile::map_verified)
+        Embeddings::open_by(path.as_ref(), vectors, Verify::All)
     }
 
-    fn open_by(
-        path: &Path,
-        vectors: Vectors,
-        map: fn(&ModelFile, &str) -> Result<Option<MappedFloats>>,
-    ) -> Result<Embeddings> {
+    fn open_by(path: &Path, vectors: Vectors, verify: Verify) -> Result<Embeddings> {
         let (mut file, selection) = Selection::open(path, vectors)?;
         let (words, ends) = file.words(VECTORS)?;
         let counts = file.counts(VECTORS)?;
         let (dimensions, rows) = match selection.matrices {
-            Matrices::One(matrix) => (file.sizes.dimensions, map(&file, matrix)?.map(Rows::Mapped)),
+            Matrices::One(matrix) => (file.sizes.dimensions, file.map(matrix, verify)?.map(Rows::Mapped)),
             Matrices::Pair([target, context]) => {
                 let dimensions = file.sizes.dimensions;
-                let pair = map(&file, target)?.zip(map(&file, context)?);
+                let pair = file.map(target, verify)?.zip(file.map(context, verify)?);
                 let pair =
                     pair.map(|(target, context)| MappedPair::new(vectors, dimensions, [target, context]));
                 (vectors.dimensions(dimensions), pair.map(Rows::MappedPair))
+            }
+            Matrices::Quantized(quantization) => {
+                let values = match quantization {
+                    Quantization::F16 => {
+                        file.map("vectors", verify)?.map(Values::Mapped).map(QuantizedValues::Halves)
+                    }
+                    Quantization::Int8 => {
+                        let (values, scales) = (file.map("vectors", verify)?, file.scales()?);
+                        values.map(|map| QuantizedValues::Bytes { values: Values::Mapped(map), scales })
+                    }
+                };
+                (file.sizes.dimensions, values.map(QuantizedRows::new).map(Rows::Quantized))
             }
         };
         // Another program may have written the tensors without alignment.
@@ -150,6 +189,8 @@ enum Matrices {
     One(&'static str),
     /// Target and context, from which the vectors are composed.
     Pair([&'static str; 2]),
+    /// The vectors of a quantized file.
+    Quantized(Quantization),
 }
 
 /// The vectors that were chosen of a file.
@@ -178,13 +219,14 @@ impl Selection {
                 let text = training.config.text;
                 Selection { matrices, origin: Some(origin), has_counts: true, text }
             }
-            Contents::Vectors(VectorsMetadata { origin, counts_are_places, text, .. }) => {
+            Contents::Vectors(VectorsMetadata { origin, counts_are_places, quantization, text, .. }) => {
                 let own = origin.as_ref().and_then(|origin| origin.vectors);
                 if ![Vectors::default(), own.unwrap_or_default()].contains(&vectors) {
                     return Err(Error::model_file(path, ModelFileError::OneKind { vectors }));
                 }
                 let (has_counts, text) = (!counts_are_places, text.unwrap_or_default());
-                Selection { matrices: Matrices::One("vectors"), origin, has_counts, text }
+                let matrices = quantization.map_or(Matrices::One(VECTORS.vectors), Matrices::Quantized);
+                Selection { matrices, origin, has_counts, text }
             }
         };
         Ok((file, selection))
@@ -214,6 +256,31 @@ impl ModelFile {
         composition.write_rows(matrices.each_ref().map(Vec::as_slice), &mut values);
         drop(matrices);
         self.embeddings_of(vectors.dimensions(dimensions), VECTORS, values)
+    }
+
+    /// Embeddings with quantized vectors, which must be finite.
+    fn quantized(&mut self, quantization: Quantization) -> Result<Embeddings> {
+        let values = match quantization {
+            Quantization::F16 => QuantizedValues::Halves(Values::Owned(self.tensor(VECTORS.vectors)?)),
+            Quantization::Int8 => {
+                let values = Values::Owned(self.tensor(VECTORS.vectors)?);
+                QuantizedValues::Bytes { values, scales: self.scales()? }
+            }
+        };
+        let (words, ends) = self.words(VECTORS)?;
+        let counts = self.counts(VECTORS)?;
+        let words = Embeddings::list(slices(&words, &ends)).map_err(|error| self.contradiction(error))?;
+        let rows = Rows::Quantized(QuantizedRows::new(values));
+        let embeddings = Embeddings::in_place(words, counts, self.sizes.dimensions, rows)
+            .ok_or_else(|| self.defect(ModelFileError::Order))?;
+        let check = |row| embeddings.checked_vector(row).map(drop);
+        (0..embeddings.len()).try_for_each(check).map_err(|error| self.contradiction(error))?;
+        Ok(embeddings)
+    }
+
+    /// The scales of quantized vectors. Their products with bytes are finite.
+    fn scales(&mut self) -> Result<Vec<f32>> {
+        self.numbers(SCALES, |scale| (0.0..=f32::MAX / 128.0).contains(&scale))
     }
 
     fn embeddings_of(

@@ -13,7 +13,9 @@ use serde_json::Value;
 use super::place;
 use crate::kernel::Kernel;
 use crate::vocabulary::WordTimes;
-use crate::{Config, Embeddings, IncrementalOptions, MiniBatchOptions, Strategy, Trainer, Vectors};
+use crate::{
+    Config, Embeddings, IncrementalOptions, MiniBatchOptions, Quantization, Strategy, Trainer, Vectors,
+};
 
 const BEFORE: &str = "to be or not to be that is the question\n\
     whether tis nobler in the mind to suffer\n\
@@ -47,6 +49,12 @@ fn models(kernel: Kernel) -> [(&'static str, Trainer); 2] {
         trainer.notes_mut().insert("serve_line".to_owned(), "4".to_owned());
         (name, trainer)
     })
+}
+
+/// The golden vectors in fewer bytes.
+fn quantized(quantization: Quantization) -> Embeddings {
+    let vectors = Embeddings::load(golden("vectors.safetensors"), Vectors::default()).unwrap();
+    vectors.quantized(quantization).unwrap()
 }
 
 /// Words, counts and neighbors with the bits of their similarities.
@@ -87,6 +95,9 @@ fn golden_files_load_continue_and_are_saved_again() {
         }
         let joined = Embeddings::load(golden("mini-batch.safetensors"), Vectors::Joined).unwrap();
         joined.save(golden("joined.safetensors")).unwrap();
+        for quantization in Quantization::ALL {
+            quantized(quantization).save(golden(&format!("{quantization}.safetensors"))).unwrap();
+        }
     }
     let (_folder, again) = place();
     let mut found = String::new();
@@ -105,7 +116,12 @@ fn golden_files_load_continue_and_are_saved_again() {
         content(&again) == content(&golden("joined.safetensors")),
         "the joined vectors of a model are others"
     );
-    for name in ["vectors.safetensors", "joined.safetensors"] {
+    for quantization in Quantization::ALL {
+        quantized(quantization).save(&again).unwrap();
+        let name = format!("{quantization}.safetensors");
+        assert!(content(&again) == content(&golden(&name)), "vectors are quantized to others than {name}");
+    }
+    for name in ["vectors.safetensors", "joined.safetensors", "f16.safetensors", "int8.safetensors"] {
         let vectors = Embeddings::load(golden(name), Vectors::default()).unwrap();
         vectors.save(&again).unwrap();
         assert!(content(&again) == content(&golden(name)), "{name} is saved with other content");

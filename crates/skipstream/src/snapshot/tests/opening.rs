@@ -9,7 +9,7 @@ use crate::vocabulary::WordId;
 use crate::{Embeddings, Error, Vectors};
 
 /// Everything that can be asked, as text with the bits of numbers.
-fn answers(embeddings: &Embeddings) -> Vec<String> {
+pub(super) fn answers(embeddings: &Embeddings) -> Vec<String> {
     let mut answers = vec![format!("{} {:?}", embeddings.dimensions(), embeddings.origin())];
     for (row, word) in embeddings.words().enumerate() {
         assert_eq!(embeddings.index_of(word), Some(row));

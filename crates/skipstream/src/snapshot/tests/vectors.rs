@@ -36,8 +36,13 @@ fn complaint(name: &'static str, tensor: Tensor<'static>) -> String {
 
 fn complaint_of(tensors: Vec<Named<'static>>) -> String {
     let (_folder, path) = place();
-    let contents =
-        VectorsMetadata { origin: None, counts_are_places: false, recent_counts: false, text: None };
+    let contents = VectorsMetadata {
+        origin: None,
+        counts_are_places: false,
+        recent_counts: false,
+        quantization: None,
+        text: None,
+    };
     write_file(&path, tensors, Contents::Vectors(contents)).unwrap();
     defect(&path)
 }
