@@ -34,7 +34,10 @@ fn facts(inspection: &Inspection) -> String {
         let vectors = origin.vectors.map_or(String::new(), |vectors| format!(", its {vectors} vectors"));
         lines.push(("taken from", format!("{} ({}){vectors}", origin.source, origin.format)));
     }
-    let words = format!("{} words of {} dimensions", count(inspection.words), inspection.dimensions);
+    let quantized =
+        inspection.quantization.map_or(String::new(), |quantization| format!(", in {quantization}"));
+    let words =
+        format!("{} words of {} dimensions{quantized}", count(inspection.words), inspection.dimensions);
     match &inspection.training {
         None => lines.push(("vocabulary", words)),
         Some(training) => lines.extend(training_facts(training, words)),

@@ -295,6 +295,34 @@ fn a_file_of_two_that_is_missing_or_does_not_fit_is_refused() {
 }
 
 #[test]
+fn quantized_vectors_answer_as_the_others_do() {
+    let desk = trained();
+    let neighbors = |model| desk.run(&["neighbors", "--model", model, "moon", "-n", "3", "--json"]);
+    let words = |model| -> Vec<String> {
+        let answer: serde_json::Value = serde_json::from_str(&neighbors(model).out).unwrap();
+        let found = answer["neighbors"].as_array().unwrap().iter();
+        found.map(|neighbor| neighbor["word"].to_string()).collect()
+    };
+    let mut sizes = vec![desk.bytes("m").len()];
+    for quantize in ["f16", "int8"] {
+        let export = ["export", "--model", "m", "--to", "safetensors", "--quantize", quantize, quantize];
+        assert_done(&desk.run(&export));
+        sizes.push(desk.bytes(quantize).len());
+        assert_eq!(words(quantize), words("m"));
+        let inspection = desk.run(&["inspect", "--model", quantize]);
+        assert!(inspection.out.contains(&format!(" dimensions, in {quantize}\n")), "{}", inspection.out);
+        // It is written as it is.
+        assert_done(&desk.run(&["export", "--model", quantize, "--to", "safetensors", "again"]));
+        assert!(desk.bytes("again") == desk.bytes(quantize));
+        let refused = ["export", "--model", "m", "--to", "npy", "--quantize", quantize, "v.npy"];
+        assert_refused(&desk.run(&refused), "v.npy: npy cannot be written quantized; safetensors can");
+    }
+    assert!(sizes.is_sorted_by(|larger, smaller| larger > smaller), "{sizes:?}");
+    let refused = ["export", "--model", "m", "--to", "safetensors", "--quantize", "int4", "v"];
+    assert_refused(&desk.run(&refused), "invalid value 'int4' for '--quantize <TYPE>'");
+}
+
+#[test]
 fn exports_that_make_no_sense_are_refused() {
     let desk = trained();
     for (format, out, message) in [
