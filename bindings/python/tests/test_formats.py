@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import json
+import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,6 +34,48 @@ def test_what_is_saved_is_loaded(wv: Embeddings, tmp_path: Path, format: str) ->
         np.testing.assert_array_equal(loaded.vectors, VECTORS)
         assert loaded.has_counts == (format not in ("word2vec-text", "word2vec-binary"))
     assert Embeddings.load(str(path)).index_to_key == WORDS
+
+
+@pytest.mark.parametrize(("quantize", "error"), [("f16", 2**-11), ("int8", 0.51 / 127)])
+def test_quantized_vectors_are_float32_when_they_are_read(
+    wv: Embeddings, tmp_path: Path, quantize: str, error: float
+) -> None:
+    path = tmp_path / "v.safetensors"
+    wv.save(path, quantize=quantize)
+    loaded = skipstream.load(path)
+    assert "mapped from v.safetensors" in repr(loaded)
+    assert loaded.vectors.dtype == loaded["tea"].dtype == np.float32
+    np.testing.assert_allclose(loaded.vectors, VECTORS, atol=error)
+    assert loaded.most_similar("tea", topn=2)[0][0] == "käse"
+    assert loaded.similarity("tea", "tea") == 1
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(loaded)).vectors, loaded.vectors)
+    loaded.save(tmp_path / "again.safetensors")
+    assert (tmp_path / "again.safetensors").read_bytes() == path.read_bytes()
+
+
+def test_any_reader_of_safetensors_restores_the_bits(wv: Embeddings, tmp_path: Path) -> None:
+    path = tmp_path / "v.safetensors"
+    wv.save(path, quantize="int8")
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+
+    def tensor(name: str, dtype: str) -> Any:
+        start, end = header[name]["data_offsets"]
+        return np.frombuffer(content[8 + length + start : 8 + length + end], dtype).reshape(
+            header[name]["shape"]
+        )
+
+    vectors = tensor("vectors", "int8") * tensor("scales", "float32")[:, None]
+    np.testing.assert_array_equal(vectors, skipstream.load(path).vectors)
+
+
+def test_a_quantization_that_cannot_be_is_refused(wv: Embeddings, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="npy cannot be written quantized; safetensors can"):
+        wv.save(tmp_path / "v.npy", "npy", quantize="int8")
+    with pytest.raises(ValueError, match="quantize is `int4`; it must be f16 or int8"):
+        wv.save(tmp_path / "v", quantize="int4")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_finalfusion_is_as_near_as_it_says(wv: Embeddings, tmp_path: Path) -> None:

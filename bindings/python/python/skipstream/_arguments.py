@@ -31,6 +31,9 @@ Weighting = Literal["mean", "idf", "sif"]
 
 TextFormat = Literal["text", "jsonl", "csv", "tsv", "parquet"]
 VectorsFormat = Literal["safetensors", "word2vec-text", "word2vec-binary", "npy", "finalfusion", "projector"]
+Quantization = Literal["f16", "int8"]
+"""Vectors in half precision, or in bytes with one scale per vector."""
+
 ReadableFormat = VectorsFormat | Literal["glove", "yskip"]
 
 Term = Key | Vector

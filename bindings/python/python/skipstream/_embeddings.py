@@ -18,6 +18,7 @@ from skipstream._arguments import (
     DEFAULT_VECTORS,
     FilePath,
     Key,
+    Quantization,
     ReadableFormat,
     VectorsFormat,
     WhichVectors,
@@ -143,10 +144,15 @@ class Embeddings(Queries, Evaluation):
         )
         return cls(engine, os.path.basename(os.fsdecode(fname)))
 
-    def save(self, path: FilePath, format: VectorsFormat | None = None) -> None:
+    def save(
+        self, path: FilePath, format: VectorsFormat | None = None, quantize: Quantization | None = None
+    ) -> None:
         """Writes words, counts and vectors to a file, atomically.
 
         `format` defaults to `"safetensors"`, the format that `skipstream.load` memory-maps. Other formats are `"word2vec-text"`, `"word2vec-binary"`, `"npy"`, `"finalfusion"` and `"projector"`.
+
+        `quantize` stores the vectors of a safetensors file in fewer bytes: `"f16"`, half the size, or `"int8"`, a quarter.
+        The file is opened like any other; `vectors` and `wv[word]` are float32.
 
         >>> import skipstream, tempfile
         >>> wv = skipstream.Embeddings.from_arrays(["tea", "milk"], [[1, 0], [0, 1]], counts=[7, 5])
@@ -155,7 +161,7 @@ class Embeddings(Queries, Evaluation):
         ...     skipstream.load(f"{folder}/drinks.safetensors")
         <skipstream.Embeddings: 2 words of 2 dimensions, mapped from drinks.safetensors>
         """
-        self._engine.save(path, "safetensors" if format is None else format)
+        self._engine.save(path, "safetensors" if format is None else format, quantize)
 
     def save_word2vec_format(
         self,

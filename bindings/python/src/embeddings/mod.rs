@@ -427,8 +427,13 @@ impl Embeddings {
     }
 
     /// Writes the vectors to a file.
-    fn save(&self, py: Python<'_>, path: PathBuf, format: &str) -> PyResult<()> {
-        call(py, || formats::save(&self.embeddings, format.parse()?, path))
+    #[pyo3(signature = (path, format, quantize = None))]
+    fn save(&self, py: Python<'_>, path: PathBuf, format: &str, quantize: Option<&str>) -> PyResult<()> {
+        call(py, || {
+            let (format, quantization) = (format.parse()?, quantize.map(str::parse).transpose()?);
+            let embeddings = formats::quantized(self.embeddings.clone(), quantization, format, &path)?;
+            formats::save(&embeddings, format, &path)
+        })
     }
 
     /// Writes a word2vec file.
