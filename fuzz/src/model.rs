@@ -10,11 +10,13 @@ use skipstream::{Embeddings, Trainer, Vectors};
 
 use crate::{file, vectors};
 
-const GOLDEN: [&[u8]; 4] = [
+const GOLDEN: [&[u8]; 6] = [
     include_bytes!("../../crates/skipstream/tests/golden/mini-batch.safetensors"),
     include_bytes!("../../crates/skipstream/tests/golden/incremental.safetensors"),
     include_bytes!("../../crates/skipstream/tests/golden/vectors.safetensors"),
     include_bytes!("../../crates/skipstream/tests/golden/joined.safetensors"),
+    include_bytes!("../../crates/skipstream/tests/golden/f16.safetensors"),
+    include_bytes!("../../crates/skipstream/tests/golden/int8.safetensors"),
 ];
 
 /// Bytes to write at a place of a file.
@@ -28,7 +30,7 @@ struct Change {
 pub fn run(bytes: &[u8]) {
     let mut input = Unstructured::new(bytes);
     let Ok(golden) = input.arbitrary::<u8>() else { return };
-    let bytes = match GOLDEN.get(usize::from(golden) % 5) {
+    let bytes = match GOLDEN.get(usize::from(golden) % (GOLDEN.len() + 1)) {
         Some(golden) => changed(golden, input),
         None => input.take_rest().to_vec(),
     };

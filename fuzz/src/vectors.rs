@@ -5,7 +5,7 @@ use std::fs;
 use arbitrary::{Arbitrary, Unstructured};
 use skipstream::corpus::InvalidUtf8;
 use skipstream::formats::{Format, LoadOptions, load_with, read_counts, save};
-use skipstream::{Embeddings, Vectors};
+use skipstream::{Embeddings, Quantization, Vectors};
 
 use crate::file;
 
@@ -49,6 +49,11 @@ pub fn run(bytes: &[u8]) {
     let _ = read_counts(&path);
     let Ok((_, embeddings)) = load_with(&path, &options) else { return };
     check(&embeddings);
+    for quantization in Quantization::ALL {
+        if let Ok(small) = embeddings.quantized(quantization) {
+            check(&small);
+        }
+    }
     // A vectors file keeps everything.
     let copy = file::path("copy.safetensors");
     if save(&embeddings, Format::Safetensors, &copy).is_ok() {
