@@ -3,6 +3,7 @@
 mod evaluation;
 mod opening;
 mod peers;
+mod quantize;
 mod reading;
 mod serve;
 
@@ -21,6 +22,8 @@ pub enum Bench {
     Evaluation(evaluation::Options),
     /// Open a large memory-mapped model and query it, next to gensim
     Opening(opening::Options),
+    /// Compare quantized vectors with full precision: size, quality and time per query
+    Quantize(quantize::Options),
     /// Read and count a text without training, next to `wc -w`
     Reading(reading::Options),
     /// Query a service while it learns at full speed: latency, and throughput relative to `train`
@@ -35,6 +38,7 @@ pub fn run(bench: &Bench) -> Result<()> {
         Bench::Peers(options) => peers::run(options),
         Bench::Evaluation(options) => evaluation::run_benchmark(options),
         Bench::Opening(options) => opening::run(options),
+        Bench::Quantize(options) => quantize::run(options),
         Bench::Reading(options) => reading::run(options),
         Bench::Serve(options) => serve::run(options),
         Bench::Questions(load) => serve::ask(load),

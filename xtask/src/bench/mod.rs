@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: speed, memory and quality. What needs the engine or other programs is in `experiments`.
 
+mod index;
 mod instructions;
 mod stages;
 
@@ -24,6 +25,11 @@ pub enum Bench {
     /// Open a large memory-mapped model and query it, next to gensim
     #[command(disable_help_flag = true)]
     Opening(Forwarded),
+    /// Compare quantized vectors with full precision: size, quality and time per query
+    #[command(disable_help_flag = true)]
+    Quantize(Forwarded),
+    /// Measure the approximate index of the service, next to exact search
+    Index(index::Options),
     /// Read and count a text without training, next to `wc -w`
     #[command(disable_help_flag = true)]
     Reading(Forwarded),
@@ -40,6 +46,8 @@ pub fn run(bench: &Bench) -> Result<()> {
         Bench::Instructions(options) => instructions::run(options),
         Bench::Evaluation(forwarded) => forwarded.run(&["bench", "evaluation"]),
         Bench::Opening(forwarded) => forwarded.run(&["bench", "opening"]),
+        Bench::Quantize(forwarded) => forwarded.run(&["bench", "quantize"]),
+        Bench::Index(options) => index::run(options),
         Bench::Reading(forwarded) => forwarded.run(&["bench", "reading"]),
         Bench::Serve(forwarded) => forwarded.run(&["bench", "serve"]),
     }
