@@ -278,44 +278,58 @@ mod tests {
         assert_eq!(graph.answer(&published, &long).unwrap(), None);
     }
 
-    /// By name: `cargo test --release -p skipstream-server --features usearch -- --ignored recall_of_fifty_thousand`
-    #[test]
-    #[ignore = "slow without optimisation; for measuring"]
-    fn recall_of_fifty_thousand_words() {
-        let old = clusters(50_000, 100, 0, 0.0);
-        let graph = Graph::new(&old, || true).unwrap().unwrap();
-        let new = clusters(50_000, 100, 1_000, 0.05);
-        let (same, moved) = (recall(&graph, &old, 500), recall(&graph, &new, 500));
-        println!(
-            "recall@10: {same:.4} of the same vectors, {moved:.4} after they moved; built in {:?}",
-            graph.took
-        );
-        assert!(same > 0.95 && moved > 0.9);
+    /// Vectors of a model, as far as it has so many words, and otherwise clusters.
+    fn words_of(model: Option<&Embeddings>, n_words: usize) -> (&'static str, Arc<Published>) {
+        match model.filter(|model| model.len() >= n_words) {
+            None => ("clusters", clusters(n_words, 100, 0, 0.0)),
+            Some(model) => {
+                // Without counts, all words are candidates.
+                let embeddings = model.top(n_words).without_counts();
+                let time = jiff::Timestamp::UNIX_EPOCH;
+                ("model", Arc::new(of_embeddings(time, 1, embeddings, time)))
+            }
+        }
     }
 
-    /// By name, with a model of real text in `SKIPSTREAM_MODEL`, an absolute path:
-    /// `cargo test --release -p skipstream-server --features usearch -- --ignored --nocapture recall_of_a_model`
+    /// The shortest time of many queries, in milliseconds: noise only adds.
+    fn fastest(n_words: usize, mut ask: impl FnMut(usize)) -> f64 {
+        let times = (0..200).map(|number| {
+            let started = Instant::now();
+            ask(number * 7_919 % n_words);
+            started.elapsed().as_secs_f64() * 1e3
+        });
+        times.fold(f64::INFINITY, f64::min)
+    }
+
+    /// `cargo xtask bench index` runs this.
     #[test]
-    #[ignore = "needs a model"]
-    fn recall_of_a_model() {
-        let model = std::env::var_os("SKIPSTREAM_MODEL").expect("SKIPSTREAM_MODEL is the path of a model");
-        let embeddings = Embeddings::load(model, skipstream::Vectors::Sum).unwrap();
-        let time = jiff::Timestamp::UNIX_EPOCH;
-        let published = Arc::new(of_embeddings(time, 1, embeddings, time));
-        let graph = Graph::new(&published, || true).unwrap().unwrap();
-        let started = Instant::now();
-        for number in 0..500 {
-            let row = number * 7_919 % published.embeddings.len();
-            graph.answer(&published, &neighbors(&published, row, 10)).unwrap();
-        }
-        let (elapsed, recall) = (started.elapsed() / 500, recall(&graph, &published, 500));
+    #[ignore = "takes minutes; for measuring"]
+    fn measurements() {
+        let sizes = std::env::var("SKIPSTREAM_WORDS").unwrap_or_else(|_| "10000".to_owned());
+        let model = std::env::var_os("SKIPSTREAM_MODEL")
+            .map(|path| Embeddings::load(path, skipstream::Vectors::default()).unwrap());
         println!(
-            "recall@10 of {} words: {:.4}; built in {:?}, {:?} per query",
-            published.embeddings.len(),
-            recall,
-            graph.took,
-            elapsed,
+            "| words | vectors | build, s | memory, MB | recall@10 | index, ms | exact, ms | exact, 8 queries at once, ms |"
         );
-        assert!(recall > 0.9, "{recall}");
+        println!("|--:|---|--:|--:|--:|--:|--:|--:|");
+        for n_words in sizes.split(',').map(|size| size.parse().unwrap()) {
+            let (vectors, published) = words_of(model.as_ref(), n_words);
+            let graph = Graph::new(&published, || true).unwrap().unwrap();
+            let query = |row| neighbors(&published, row, 10);
+            let index = fastest(n_words, |row| drop(graph.answer(&published, &query(row)).unwrap()));
+            let exact = fastest(n_words, |row| {
+                published.embeddings.search_many(&[query(row)], Some(1)).unwrap();
+            });
+            let several = fastest(n_words, |row| {
+                let queries: Vec<Query<'_>> = (0..8).map(|next| query((row + next) % n_words)).collect();
+                published.embeddings.search_many(&queries, Some(1)).unwrap();
+            });
+            println!(
+                "| {n_words} | {vectors} | {:.1} | {:.1} | {:.3} | {index:.2} | {exact:.2} | {several:.2} |",
+                graph.took.as_secs_f64(),
+                graph.index.memory_usage() as f64 / 1e6,
+                recall(&graph, &published, 200),
+            );
+        }
     }
 }
