@@ -8,6 +8,7 @@ mod composition;
 mod cosine;
 mod error;
 mod estimate;
+mod estimates;
 mod expression;
 mod mean;
 mod odd_one_out;
@@ -18,6 +19,7 @@ mod quantized;
 mod query;
 mod rows;
 mod search;
+mod subwords;
 mod suggestions;
 mod table;
 mod vectors;
@@ -30,6 +32,7 @@ use std::sync::Arc;
 pub(crate) use composition::Composition;
 pub use cosine::cosines;
 pub use error::VectorsError;
+pub use estimates::Source;
 pub use expression::Expression;
 pub use mean::Lengths;
 pub use projection::Projection;
@@ -41,9 +44,12 @@ pub use query::{AnalogyRule, Combine, Neighbor, Query, Term};
 pub(crate) use rows::{MappedPair, Rows};
 #[cfg(feature = "eval")]
 pub(crate) use search::find_best;
+pub(crate) use subwords::{BEGIN, END, HASH_SEED, HASHES};
+pub use subwords::{SubwordOptions, Subwords};
 pub use vectors::{Origin, Vectors};
 pub(crate) use words::WordList;
 
+use estimates::Estimates;
 pub(crate) use table::Counts;
 use table::Table;
 
@@ -75,6 +81,8 @@ pub struct Embeddings {
     has_counts: bool,
     /// How the model splits text into tokens, unless that leaves words as they are or is unknown.
     text: Option<Arc<TextOptions>>,
+    /// Words that can be looked up besides those of the table.
+    estimates: Option<Arc<Estimates>>,
 }
 
 impl Embeddings {
@@ -152,6 +160,7 @@ impl Embeddings {
             origin: None,
             has_counts: true,
             text: None,
+            estimates: None,
         }
     }
 
@@ -189,7 +198,10 @@ impl Embeddings {
     /// # Panics
     /// If the row does not exist.
     pub fn word(&self, row: usize) -> &str {
-        self.table.words.word(self.checked(row))
+        match self.estimate(row) {
+            Some((estimates, place)) => estimates.words.word(place),
+            None => self.table.words.word(self.checked(row)),
+        }
     }
 
     /// Whether counts are known. Most formats of other programs do not have them.
@@ -215,7 +227,7 @@ impl Embeddings {
     /// # Panics
     /// If the row does not exist.
     pub fn count(&self, row: usize) -> u64 {
-        self.table.counts.all[self.checked(row)]
+        self.vocabulary_row(row).map_or(0, |row| self.table.counts.all[self.checked(row)])
     }
 
     /// The count of the word of a row where older occurrences count less, if the model has a
@@ -225,7 +237,7 @@ impl Embeddings {
     /// # Panics
     /// If the row does not exist.
     pub fn recent_count(&self, row: usize) -> u64 {
-        self.table.counts.deciding()[self.checked(row)]
+        self.vocabulary_row(row).map_or(0, |row| self.table.counts.deciding()[self.checked(row)])
     }
 
     /// Whether older occurrences count less in [recent counts](Embeddings::recent_count).
@@ -239,7 +251,12 @@ impl Embeddings {
     /// # Panics
     /// If the row does not exist.
     pub fn vector_at(&self, row: usize) -> Cow<'_, [f32]> {
-        self.table.rows.row(self.checked(row), self.dimensions())
+        match self.estimate(row) {
+            Some((estimates, place)) => {
+                estimates.vectors[place * self.dimensions()..][..self.dimensions()].into()
+            }
+            None => self.table.rows.row(self.checked(row), self.dimensions()),
+        }
     }
 
     /// The vectors, by row.
@@ -279,7 +296,7 @@ impl Embeddings {
 
     /// The row of a word as it is written.
     pub(crate) fn exact_index_of(&self, word: &str) -> Option<usize> {
-        self.table.words.row(word).filter(|&row| row < self.len)
+        self.estimate_of(word).or_else(|| self.table.words.row(word).filter(|&row| row < self.len))
     }
 
     /// The row of a word, or an error if the word is unknown or its vector is not finite. (Only a file that was
@@ -349,11 +366,18 @@ impl Embeddings {
 
     /// One divided by the norm of a row, or 0 if the vector has no direction.
     pub(crate) fn inverse_norm(&self, row: usize) -> f32 {
-        self.table.rows.inverse_norm(self.checked(row), self.dimensions())
+        match self.estimate(row) {
+            Some((estimates, place)) => estimates.inverse_norms[place],
+            None => self.table.rows.inverse_norm(self.checked(row), self.dimensions()),
+        }
     }
 
     fn check_row(&self, row: usize) -> Result<()> {
-        table::check_finite(&self.table.words, row, &self.vector_at(row))
+        // Estimates are finite.
+        match self.estimate(row) {
+            Some(_) => Ok(()),
+            None => table::check_finite(&self.table.words, row, &self.vector_at(row)),
+        }
     }
 
     /// The row, if it is visible.

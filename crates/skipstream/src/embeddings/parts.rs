@@ -1,6 +1,6 @@
 //! Copies and parts of embeddings.
 
-use super::{Composition, Embeddings, Vectors, VectorsError};
+use super::{Composition, Counts, Embeddings, Vectors, VectorsError};
 use crate::Result;
 
 impl Embeddings {
@@ -77,7 +77,10 @@ impl Embeddings {
     /// The words of some rows with their counts, and other vectors.
     fn copy(&self, rows: &[usize], dimensions: usize, vectors: Vec<f32>) -> Result<Embeddings> {
         let words = Embeddings::list(rows.iter().map(|&row| self.word(row)))?;
-        let copy = Embeddings::from_list(dimensions, words, self.table.counts.of(rows), vectors)?;
+        let all = rows.iter().map(|&row| self.count(row)).collect();
+        let recent =
+            self.has_recent_counts().then(|| rows.iter().map(|&row| self.recent_count(row)).collect());
+        let copy = Embeddings::from_list(dimensions, words, Counts { all, recent }, vectors)?;
         let (origin, text) = (self.origin.clone(), self.text.clone());
         Ok(Embeddings { has_counts: self.has_counts, origin, text, ..copy })
     }

@@ -222,8 +222,13 @@ impl Embeddings {
     /// If a row does not exist.
     pub fn closer_than(&self, row: usize, other: usize) -> Result<Vec<usize>> {
         let similarities = self.scores(&Query::nearest(Term::Row(row), 0))?;
-        let bar = if row == other { 1.0 } else { similarities[other] };
-        let closer = |&candidate: &usize| candidate != row && similarities[candidate] > bar;
+        let bar = match similarities.get(other) {
+            _ if row == other => 1.0,
+            Some(&similarity) => similarity,
+            None => self.similarity_of_rows(row, other)?,
+        };
+        let itself = self.vocabulary_row(row);
+        let closer = |&candidate: &usize| Some(candidate) != itself && similarities[candidate] > bar;
         Ok((0..self.len()).filter(closer).collect())
     }
 

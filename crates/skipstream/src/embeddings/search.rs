@@ -171,6 +171,7 @@ impl<'a> Pass<'a> {
                 false => pass.rows.start.min(rows.start)..pass.rows.end.max(rows.end),
             };
             let Query { combine, n, exclude, .. } = query;
+            let exclude = exclude.into_iter().filter_map(|row| embeddings.vocabulary_row(row)).collect();
             let query = CuedQuery { positive, negative, combine, n: n.min(rows.len()), rows, exclude };
             pass.checks.push(query.check());
             pass.queries.push(query);

@@ -1,6 +1,8 @@
 //! Evaluates vectors on test sets.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -10,7 +12,7 @@ use super::lexicon::{Case, Lexicon};
 use super::pairs::{PairScore, ScoredPairs, WordPairs, cosine};
 use super::test_set::TestSet;
 use crate::config::available_threads;
-use crate::embeddings::{Combine, EPSILON, Embeddings, Query, Term, find_best};
+use crate::embeddings::{Combine, EPSILON, Embeddings, Query, Subwords, Term, find_best};
 use crate::{Error, Result};
 
 /// How vectors are evaluated.
@@ -28,7 +30,7 @@ pub struct EvalOptions {
 #[derive(Clone, Debug)]
 pub struct Evaluator {
     embeddings: Embeddings,
-    lexicon: Lexicon,
+    lexicon: Arc<Lexicon>,
     threads: usize,
 }
 
@@ -69,8 +71,30 @@ impl Evaluator {
             return Err(Error::setting("threads", 0, "at least 1"));
         }
         let embeddings = embeddings.top(options.restrict.unwrap_or(usize::MAX));
-        let lexicon = Lexicon::new(&embeddings, options.case);
+        let lexicon = Arc::new(Lexicon::new(&embeddings, options.case));
         Ok(Evaluator { embeddings, lexicon, threads: options.threads.unwrap_or_else(available_threads) })
+    }
+
+    /// The same vectors, with [estimates](Embeddings::with_estimates) of the unknown and rare words of a test set, so that
+    /// every pair is scored. An analogy needs an answer that is in the vocabulary.
+    ///
+    /// # Panics
+    /// If the vectors of the subwords have other dimensions.
+    #[must_use]
+    pub fn with_estimates(&self, subwords: &Subwords, set: &TestSet) -> Evaluator {
+        let words: Vec<&String> = match set {
+            TestSet::WordPairs(set) => {
+                set.pairs.iter().flat_map(|pair| [&pair.first, &pair.second]).collect()
+            }
+            TestSet::Analogies(set) => set.questions().flatten().collect(),
+        };
+        let plain = Evaluator { embeddings: self.embeddings.without_estimates(), ..self.clone() };
+        let spellings = words.into_iter().map(|word| match plain.lexicon.row(&plain.embeddings, word) {
+            Some(row) => Cow::Borrowed(plain.embeddings.word(row)),
+            None => plain.lexicon.spelling(word),
+        });
+        let embeddings = plain.embeddings.with_estimates(subwords, spellings);
+        Evaluator { embeddings, ..self.clone() }
     }
 
     /// Scores a test set of either kind. `progress` is called with the finished share, from 0 to 1, on any thread: analogies
@@ -128,7 +152,12 @@ impl Evaluator {
     }
 
     fn rows_of_questions(&self, set: &Analogies) -> Vec<Option<[usize; 4]>> {
-        set.questions().map(|question| self.rows(question.each_ref())).collect()
+        let rows = set.questions().map(|question| {
+            let [a, b, c, d] = self.rows(question.each_ref())?;
+            // A search finds words of the vocabulary.
+            Some([a, b, c, self.embeddings.vocabulary_row(d)?])
+        });
+        rows.collect()
     }
 
     fn rows<const N: usize>(&self, words: [&String; N]) -> Option<[usize; N]> {
@@ -150,6 +179,12 @@ impl Evaluator {
         scored
     }
 
+    /// The rows of the vocabulary that have these words, in any spelling.
+    fn spellings(&self, rows: &[usize]) -> Vec<usize> {
+        let rows: Vec<usize> = rows.iter().filter_map(|&row| self.embeddings.vocabulary_row(row)).collect();
+        self.lexicon.spellings(&rows)
+    }
+
     fn cosine(&self, rows: [usize; 2]) -> f64 {
         let [first, second] = rows.map(|row| self.embeddings.vector_at(row));
         cosine(&first, &second)
@@ -169,7 +204,7 @@ impl Evaluator {
                 positive: vec![Term::Row(b), Term::Row(c)],
                 negative: vec![Term::Row(a)],
                 combine: if add { Combine::Add } else { Combine::Multiply { epsilon: EPSILON } },
-                ..Query::nearest(Term::Row(a), 1).excluding(self.lexicon.spellings(&[a, b, c]))
+                ..Query::nearest(Term::Row(a), 1).excluding(self.spellings(&[a, b, c]))
             }
         });
         let observe = |share| {
@@ -405,5 +440,25 @@ good better bad worse
         assert_eq!((first.used, first.total), (4, 5));
         assert_eq!(first, second);
         assert_eq!((found.differences[0].measure, found.differences[0].value), ("spearman", 0.0));
+    }
+
+    #[test]
+    fn with_estimates_every_pair_is_scored_and_unknown_answers_are_not_asked_for() {
+        use crate::embeddings::SubwordOptions;
+
+        let subwords = Subwords::fit(&embeddings(), &SubwordOptions::default(), None).unwrap();
+        let plain = Evaluator::new(&embeddings(), EvalOptions::default()).unwrap();
+        let pairs = set("Paris Parisian 9\nworse worst 8\nrome odd 1\n");
+        assert_eq!(plain.score(&pairs, &|_| ()).used(), 1);
+        let evaluator = plain.with_estimates(&subwords, &pairs);
+        let TestSet::WordPairs(words) = &pairs else { unreachable!() };
+        assert!(evaluator.cosines(words).iter().all(|cosine| cosine.is_some_and(f64::is_finite)));
+        assert_eq!(evaluator.score(&pairs, &|_| ()).used(), 3);
+        let analogies = set(SET);
+        let score = plain.with_estimates(&subwords, &analogies).score(&analogies, &|_| ());
+        assert_eq!(score.used(), 3, "Germany is unknown");
+        let lower = EvalOptions { case: Case::Lower, ..EvalOptions::default() };
+        let lower = Evaluator::new(&embeddings(), lower).unwrap().with_estimates(&subwords, &pairs);
+        assert_eq!(lower.score(&pairs, &|_| ()).used(), 3);
     }
 }

@@ -1,5 +1,6 @@
 //! The rows of the words of a test set.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
@@ -53,11 +54,23 @@ impl Lexicon {
         Lexicon::Folded { first_rows, words, others }
     }
 
+    /// The row of a word, or that of its estimate if the embeddings have one.
     pub(super) fn row(&self, embeddings: &Embeddings, word: &str) -> Option<usize> {
+        let spelling = self.spelling(word);
         match self {
-            Lexicon::Exact(Case::Lower) => embeddings.exact_index_of(&word.to_lowercase()),
-            Lexicon::Exact(_) => embeddings.exact_index_of(word),
-            Lexicon::Folded { first_rows, .. } => first_rows.get(&word.to_uppercase()).copied(),
+            Lexicon::Exact(_) => embeddings.exact_index_of(&spelling),
+            Lexicon::Folded { first_rows, .. } => match first_rows.get(&word.to_uppercase()) {
+                Some(&row) => Some(embeddings.estimate_of_row(row)),
+                None => embeddings.estimate_of(&spelling),
+            },
+        }
+    }
+
+    /// The spelling of a word to look up or, if it is unknown, to estimate.
+    pub(super) fn spelling<'a>(&self, word: &'a str) -> Cow<'a, str> {
+        match self {
+            Lexicon::Exact(Case::Lower) => word.to_lowercase().into(),
+            _ => word.into(),
         }
     }
 

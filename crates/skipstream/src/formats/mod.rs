@@ -15,6 +15,7 @@ mod tsv;
 
 // One format each.
 mod finalfusion;
+mod floret;
 mod npy;
 mod projector;
 mod word2vec;
@@ -30,6 +31,7 @@ mod save;
 mod testing;
 
 pub use error::{Defect, FilePlace, FormatError};
+pub use floret::{save_floret, write_floret};
 pub use format::Format;
 pub use load::{LoadOptions, load, load_with};
 pub use recognize::recognize;
