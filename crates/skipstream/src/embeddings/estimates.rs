@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::cosine::inverse_norm;
 use super::words::WordList;
-use super::{Embeddings, Subwords};
+use super::{Embeddings, Query, Subwords, Term};
 use crate::kernel::Kernel;
 
 /// With n occurrences, the vector of a rare word counts n, and its estimate this much. On RW, anything from 100 to 1,000
@@ -141,6 +141,24 @@ impl Embeddings {
         }
     }
 
+    /// A query that can be put to the same embeddings without estimates: the rows of estimates are replaced by their vectors.
+    ///
+    /// # Panics
+    /// If a row does not exist.
+    #[must_use]
+    pub fn without_estimated_rows(&self, query: Query<'static>) -> Query<'static> {
+        let term = |term| match term {
+            Term::Row(row) if self.estimate(row).is_some() => self.vector_at(row).into_owned().into(),
+            term => term,
+        };
+        Query {
+            positive: query.positive.into_iter().map(term).collect(),
+            negative: query.negative.into_iter().map(term).collect(),
+            exclude: query.exclude.into_iter().filter_map(|row| self.vocabulary_row(row)).collect(),
+            ..query
+        }
+    }
+
     /// The mean of the word's own vector and its estimate, if it is rare.
     fn blend(&self, subwords: &Subwords, row: usize) -> Option<Vec<f32>> {
         let count = self.known_count(row).filter(|&count| count < FREQUENT)?;
@@ -180,7 +198,7 @@ impl Embeddings {
 mod tests {
     use super::*;
     use crate::corpus::TextOptions;
-    use crate::embeddings::{AnalogyRule, Query, SubwordOptions};
+    use crate::embeddings::{AnalogyRule, Expression, SubwordOptions};
 
     fn embeddings() -> Embeddings {
         let words = [("walking", 2_000), ("talking", 1_500), ("walked", 900), ("tea", 1)];
@@ -233,6 +251,19 @@ mod tests {
         assert_eq!((row, embeddings.source(row)), (0, Source::Vocabulary));
         let uncounted = embeddings.without_counts().with_estimates(&subwords(), ["tea"]);
         assert_eq!(uncounted.source(uncounted.row_of("tea").unwrap()), Source::Vocabulary);
+    }
+
+    #[test]
+    fn a_query_about_estimates_can_be_put_to_the_vocabulary() {
+        let embeddings = estimated(&["stalking", "tea"]);
+        for rule in [AnalogyRule::Add, AnalogyRule::Multiply] {
+            let query =
+                Expression::analogy("tea", "stalking", "walking").query(&embeddings, 9, rule).unwrap();
+            let plain = embeddings.without_estimated_rows(query.clone());
+            let found = embeddings.search(&query).unwrap();
+            assert_eq!(self::embeddings().search(&plain).unwrap(), found);
+            assert_eq!(found.len(), 2);
+        }
     }
 
     #[test]

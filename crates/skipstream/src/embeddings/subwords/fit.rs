@@ -4,6 +4,7 @@
 //! Every dimension is a system of its own with the same matrix, so threads take slices of [`LANES`] dimensions and share
 //! nothing that changes. All sums have a fixed order.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -12,7 +13,7 @@ use super::grams;
 use crate::config::available_threads;
 use crate::embeddings::Embeddings;
 use crate::kernel::{Kernel, Work};
-use crate::parameters::{LANES, Lanes};
+use crate::parameters::{LANES, Lanes, Matrix};
 use crate::{Error, Result};
 
 /// The words that are fitted, at most: the most frequent ones.
@@ -36,6 +37,7 @@ pub(super) fn fit(
     embeddings: &Embeddings,
     options: &SubwordOptions,
     threads: Option<usize>,
+    kernel: Kernel,
 ) -> Result<Vec<f32>> {
     if threads == Some(0) {
         return Err(Error::setting("threads", 0, "at least 1"));
@@ -46,38 +48,45 @@ pub(super) fn fit(
     let bytes = size.saturating_mul(size_of::<f32>());
     table.try_reserve_exact(size).map_err(|_| Error::out_of_memory("the table of subwords", bytes))?;
     table.resize(size, 0.0);
-    let system = System::new(embeddings, options);
     let n_slices = dimensions.div_ceil(LANES);
-    let next = AtomicUsize::new(0);
-    let table_lock = std::sync::Mutex::new(&mut table);
-    let work = || {
-        let mut scratch = Scratch::new(options.buckets);
+    let threads = threads.unwrap_or_else(available_threads).min(n_slices);
+    let scratches = (0..threads).map(|_| Scratch::new(options.buckets)).collect::<Result<Vec<Scratch>>>()?;
+    let system = System::new(embeddings, options);
+    let (next, shared) = (AtomicUsize::new(0), Mutex::new(&mut table));
+    let work = |mut scratch: Scratch| {
         loop {
             let slice = next.fetch_add(1, Ordering::Relaxed);
             if slice >= n_slices {
                 return;
             }
             let columns = slice * LANES..dimensions.min((slice + 1) * LANES);
-            Kernel::best().run(Solve {
-                system: &system,
-                embeddings,
-                first: columns.start,
-                scratch: &mut scratch,
-            });
-            let mut table = table_lock.lock().expect("no thread panics while it writes");
-            for (row, solution) in table.chunks_exact_mut(dimensions).zip(&scratch.solution) {
+            kernel.run(Solve { system: &system, embeddings, first: columns.start, scratch: &mut scratch });
+            let mut table = shared.lock().expect("no thread panics while it writes");
+            for (row, solution) in table.chunks_exact_mut(dimensions).zip(scratch.solution.lanes()) {
                 row[columns.clone()].copy_from_slice(&solution[..columns.len()]);
             }
         }
     };
     thread::scope(|scope| {
-        let threads = threads.unwrap_or_else(available_threads).min(n_slices);
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
+        let mut scratches = scratches.into_iter();
+        let own = scratches.next();
+        let work = &work;
+        scratches.for_each(|scratch| {
+            scope.spawn(move || work(scratch));
+        });
+        own.into_iter().for_each(work);
     });
     Ok(table)
+}
+
+/// The maximum number of bytes besides the table.
+pub(super) fn max_bytes(options: &SubwordOptions, words: usize, threads: usize) -> u64 {
+    // A word has fewer n-grams of each length than characters, and itself. A list that grows has up to twice its size, and its old copy.
+    let grams = (options.max - options.min + 1) * (MAX_CHARACTERS + 2) + 1;
+    let word = 3 * (size_of::<Word>() + grams * grams::HASHES * size_of::<u32>());
+    let scratch = 4 * size_of::<Lanes>() * options.buckets;
+    let diagonal = (size_of::<f64>() + size_of::<f32>()) * options.buckets;
+    (words.min(MAX_WORDS) * word + threads * scratch + diagonal) as u64
 }
 
 /// The words with their weights, and the rows of each.
@@ -140,18 +149,19 @@ impl System {
     }
 }
 
-/// What one thread needs to solve a slice: a row of each for every row of the table.
+/// What one thread needs to solve a slice: a row of each for every row of the table. They are aligned to cache lines, since
+/// words gather and scatter rows all over the table.
 struct Scratch {
-    solution: Vec<Lanes>,
-    residual: Vec<Lanes>,
-    direction: Vec<Lanes>,
-    image: Vec<Lanes>,
+    solution: Matrix,
+    residual: Matrix,
+    direction: Matrix,
+    image: Matrix,
 }
 
 impl Scratch {
-    fn new(buckets: usize) -> Scratch {
-        let zeros = || vec![[0.0; LANES]; buckets];
-        Scratch { solution: zeros(), residual: zeros(), direction: zeros(), image: zeros() }
+    fn new(buckets: usize) -> Result<Scratch> {
+        let zeros = || Matrix::new(buckets, 1);
+        Ok(Scratch { solution: zeros()?, residual: zeros()?, direction: zeros()?, image: zeros()? })
     }
 }
 
@@ -170,6 +180,8 @@ impl Work for Solve<'_> {
     fn run(self) {
         let Solve { system, embeddings, first, scratch } = self;
         let Scratch { solution, residual, direction, image } = scratch;
+        let (solution, residual) = (solution.lanes_mut(), residual.lanes_mut());
+        let (direction, image) = (direction.lanes_mut(), image.lanes_mut());
         solution.fill([0.0; LANES]);
         residual.fill([0.0; LANES]);
         for (word, rows) in system.words() {

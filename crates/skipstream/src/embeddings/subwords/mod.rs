@@ -14,6 +14,7 @@ mod murmur;
 use serde::{Deserialize, Serialize};
 
 use super::Embeddings;
+use crate::kernel::Kernel;
 use crate::{Error, Result};
 
 pub(crate) use grams::{BEGIN, END, HASH_SEED, HASHES};
@@ -87,9 +88,23 @@ impl Subwords {
         options: &SubwordOptions,
         threads: Option<usize>,
     ) -> Result<Subwords> {
+        Subwords::fit_with(Kernel::best(), embeddings, options, threads)
+    }
+
+    fn fit_with(
+        kernel: Kernel,
+        embeddings: &Embeddings,
+        options: &SubwordOptions,
+        threads: Option<usize>,
+    ) -> Result<Subwords> {
         options.check()?;
-        let table = fit::fit(embeddings, options, threads)?;
+        let table = fit::fit(embeddings, options, threads, kernel)?;
         Ok(Subwords { options: *options, dimensions: embeddings.dimensions(), table })
+    }
+
+    /// The maximum number of bytes that fitting a table to so many words takes, including the table.
+    pub fn max_bytes(options: &SubwordOptions, words: usize, dimensions: usize, threads: usize) -> u64 {
+        (options.buckets * dimensions * size_of::<f32>()) as u64 + fit::max_bytes(options, words, threads)
     }
 
     /// The options that the table was fitted with.
@@ -173,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_does_not_depend_on_threads() {
+    fn the_table_depends_neither_on_threads_nor_on_the_instruction_set() {
         let (embeddings, _) = planted();
         let options = SubwordOptions { buckets: 500, ..SubwordOptions::default() };
         let one = Subwords::fit(&embeddings, &options, Some(1)).unwrap();
@@ -183,6 +198,10 @@ mod tests {
                 one,
                 "{threads} threads"
             );
+        }
+        for kernel in Kernel::available() {
+            let fitted = Subwords::fit_with(kernel, &embeddings, &options, Some(2)).unwrap();
+            assert_eq!(fitted, one, "{}", kernel.name());
         }
         assert_eq!(one.rows().len(), 500);
     }
