@@ -1,4 +1,5 @@
-//! Exchanges vectors with the programs that people use: gensim, fastText, finalfusion, numpy, safetensors.
+//! Exchanges vectors with the programs that people use: gensim, fastText, finalfusion, numpy, safetensors,
+//! spaCy.
 
 use anyhow::Result;
 

@@ -45,7 +45,8 @@ use crate::words::WordsArgs;
         If you know word2vec, fastText or gensim: type the names you know, and the error message says what they are called \
         here. `distance`, `nn` and `most_similar` are `neighbors`, `compute-accuracy` is `eval`, and `export` writes .vec and \
         .bin files. A stream is read once, so there are no epochs, and the rarest words leave a full vocabulary, so training \
-        needs no minimum count. CBOW, hierarchical softmax and subwords are not supported.\n\n\
+        needs no minimum count. Subwords are fitted to the vectors by the commands that have --subwords. CBOW and \
+        hierarchical softmax are not supported.\n\n\
         Exit codes: 0 success, 1 word not found, 2 error, 130 stopped by Ctrl-C or SIGTERM."
 )]
 pub struct Cli {
@@ -114,7 +115,7 @@ pub enum Command {
     /// `a is to b as c is to d`, and `: name` lines between sections; it is scored by 3CosAdd and 3CosMul. Columns are
     /// separated by tabs, spaces, commas or semicolons. Lines that start with `#` are comments.
     ///
-    /// Questions with an out-of-vocabulary word are excluded and counted. If every question of a file is excluded, the
+    /// Questions with an out-of-vocabulary word are excluded and counted, unless --subwords estimates it. If every question of a file is excluded, the
     /// exit code is 1.
     Eval(EvalArgs),
     /// Show what a model file holds (settings, counts, sources, norms) and verify its checksums

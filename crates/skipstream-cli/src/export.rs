@@ -1,11 +1,13 @@
 //! `skipstream export`.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use serde::Deserialize;
+use skipstream::embeddings::{Source, Subwords};
 use skipstream::formats::{self, Format};
 use skipstream::snapshot::{self, FileKind};
 use skipstream::{Embeddings, Quantization};
@@ -15,6 +17,7 @@ use crate::args::one_of;
 use crate::lock;
 use crate::model::ModelArgs;
 use crate::output::{count, note};
+use crate::subwords::SubwordArgs;
 
 /// The arguments of `export`.
 #[derive(Debug, Args)]
@@ -23,10 +26,14 @@ use crate::output::{count, note};
     skipstream export --model m.safetensors --to word2vec-binary --top 30000 vectors.bin\n  \
     skipstream export --model m.safetensors --to safetensors --quantize int8 small.safetensors\n  \
     skipstream export --model m.safetensors --to npy --min-count 5 --normalize vectors.npy\n  \
-    skipstream export --model m.safetensors --to projector --top 10000 for-the-projector\n\n\
+    skipstream export --model m.safetensors --to projector --top 10000 for-the-projector\n  \
+    skipstream export --model m.safetensors --to word2vec-text --words words.txt --subwords vectors.txt\n  \
+    skipstream export --model m.safetensors --to floret table.floret.gz\n\n\
     In Python:\n  \
     gensim.models.KeyedVectors.load_word2vec_format(\"vectors.bin\", binary=True)\n  \
-    numpy.load(\"vectors.npy\"), finalfusion.load_finalfusion(\"vectors.fifu\")")]
+    numpy.load(\"vectors.npy\"), finalfusion.load_finalfusion(\"vectors.fifu\")\n\n\
+    For spaCy:\n  \
+    spacy init vectors en table.floret.gz FOLDER --mode floret")]
 pub struct ExportArgs {
     #[command(flatten)]
     pub model: ModelArgs,
@@ -36,10 +43,11 @@ pub struct ExportArgs {
     /// counts. npy is a matrix for numpy, with words and counts in a .words.tsv file next to it. finalfusion stores unit
     /// vectors and their norms, so the last bit of a value may change. projector is a folder with vectors.tsv and
     /// metadata.tsv for projector.tensorflow.org. safetensors is a vectors file, for queries only.
-    #[arg(long, value_name = "FORMAT", value_parser = one_of::<Format>(&[
-        "word2vec-text", "word2vec-binary", "safetensors", "npy", "finalfusion", "projector",
+    /// floret is a table of n-grams from which spaCy computes the vectors of all words, known or not.
+    #[arg(long, value_name = "FORMAT", value_parser = one_of::<To>(&[
+        "word2vec-text", "word2vec-binary", "safetensors", "npy", "finalfusion", "projector", "floret",
     ]))]
-    pub to: Format,
+    pub to: To,
     /// Number of words to export, the most frequent ones
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
@@ -55,6 +63,13 @@ pub struct ExportArgs {
     /// option, vectors are written as they are.
     #[arg(long, value_name = "TYPE", value_parser = one_of::<Quantization>(&Quantization::NAMES))]
     pub quantize: Option<Quantization>,
+    /// Export the words of this file, one per line, instead of all words
+    ///
+    /// Unknown words are left out and reported, unless --subwords estimates them.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["top", "min_count"])]
+    pub words: Option<PathBuf>,
+    #[command(flatten)]
+    pub subwords: SubwordArgs,
     /// File to write (for the projector, a folder); `-` is standard output
     ///
     /// word2vec files are compressed if the name ends in .gz, .zst, .bz2 or .xz.
@@ -62,37 +77,104 @@ pub struct ExportArgs {
     pub out: PathBuf,
 }
 
+/// What can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum To {
+    /// The vectors of words.
+    Vectors(Format),
+    /// The vectors of n-grams.
+    Subwords(SubwordFormat),
+}
+
+/// Formats of tables of n-grams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SubwordFormat {
+    Floret,
+}
+
+impl To {
+    fn files(self, path: &Path) -> Vec<PathBuf> {
+        match self {
+            To::Vectors(format) => format.files(path),
+            To::Subwords(SubwordFormat::Floret) => vec![path.to_owned()],
+        }
+    }
+}
+
+/// What is written.
+enum Content {
+    Vectors(Embeddings, Format),
+    Table(Subwords),
+}
+
+impl Content {
+    fn write(&self, out: impl Write, name: &Path) -> skipstream::Result<()> {
+        match self {
+            Content::Vectors(embeddings, format) => formats::write(embeddings, *format, out, name),
+            Content::Table(subwords) => formats::write_floret(subwords, out, name),
+        }
+    }
+
+    fn save(&self, path: &Path) -> skipstream::Result<()> {
+        match self {
+            Content::Vectors(embeddings, format) => formats::save(embeddings, *format, path),
+            Content::Table(subwords) => formats::save_floret(subwords, path),
+        }
+    }
+
+    fn size(&self) -> String {
+        match self {
+            Content::Vectors(vectors, _) => {
+                format!("{} words of {} dimensions", count(vectors.len()), vectors.dimensions())
+            }
+            Content::Table(table) => {
+                format!("{} rows of {} dimensions", count(table.rows().len()), table.dimensions())
+            }
+        }
+    }
+}
+
 /// Writes the vectors.
 pub fn run(args: ExportArgs) -> Result<Ending> {
+    if args.to != To::Subwords(SubwordFormat::Floret) {
+        args.subwords.check()?;
+        if args.subwords.subwords && args.words.is_none() {
+            bail!("--subwords estimates the unknown words of a list: name it with --words");
+        }
+    } else if args.words.is_some() {
+        bail!(
+            "floret has no words, so --words cannot select them; --top and --min-count select those that are fitted"
+        );
+    }
     let is_replaced = args.out != Path::new("-") && !is_special(&args.out);
     if is_replaced {
         check_replaced(&args)?;
     }
     // Taken before the vectors are read, so that no other process starts to train a model under this name meanwhile.
     let _lock = match args.to {
-        Format::Safetensors if is_replaced => Some(lock::take(&args.out)?),
+        To::Vectors(Format::Safetensors) if is_replaced => Some(lock::take(&args.out)?),
         _ => None,
     };
-    let embeddings = chosen(&args, args.model.load()?)?;
+    let (embeddings, ending) = chosen(&args, args.model.load()?)?;
+    let content = match args.to {
+        To::Vectors(format) => Content::Vectors(embeddings, format),
+        To::Subwords(SubwordFormat::Floret) => Content::Table(args.subwords.table(&embeddings)?),
+    };
     if args.out == Path::new("-") {
-        let out = io::BufWriter::new(io::stdout().lock());
-        formats::write(&embeddings, args.to, out, Path::new("<stdout>"))?;
-        return Ok(Ending::Done);
+        content.write(io::BufWriter::new(io::stdout().lock()), Path::new("<stdout>"))?;
+        return Ok(ending);
     }
     if is_special(&args.out) {
         let file = fs::OpenOptions::new().write(true).open(&args.out);
         let file = io::BufWriter::new(file.with_context(|| args.out.display().to_string())?);
-        formats::write(&embeddings, args.to, file, &args.out)?;
+        content.write(file, &args.out)?;
     } else {
-        formats::save(&embeddings, args.to, &args.out)?;
+        content.save(&args.out)?;
     }
-    note(format_args!(
-        "{}: {} words of {} dimensions",
-        files(args.to, &args.out),
-        count(embeddings.len()),
-        embeddings.dimensions()
-    ));
-    Ok(Ending::Done)
+    note(format_args!("{}: {}", names(&args.to.files(&args.out)), content.size()));
+    Ok(ending)
 }
 
 /// Refuses to overwrite the source of the vectors, and model files: an export has only the vectors of their state.
@@ -115,12 +197,16 @@ fn check_replaced(args: &ExportArgs) -> Result<()> {
 
 /// The names of the files of vectors at a path.
 pub fn files(format: Format, path: &Path) -> String {
-    let files: Vec<String> = format.files(path).iter().map(|file| file.display().to_string()).collect();
+    names(&format.files(path))
+}
+
+fn names(files: &[PathBuf]) -> String {
+    let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     files.join(" and ")
 }
 
-/// The requested words and vectors.
-fn chosen(args: &ExportArgs, mut embeddings: Embeddings) -> Result<Embeddings> {
+/// The requested words and vectors, and whether all words were found.
+fn chosen(args: &ExportArgs, mut embeddings: Embeddings) -> Result<(Embeddings, Ending)> {
     if let Some(top) = args.top {
         embeddings = embeddings.top(top);
     }
@@ -133,8 +219,46 @@ fn chosen(args: &ExportArgs, mut embeddings: Embeddings) -> Result<Embeddings> {
         }
         embeddings = embeddings.with_min_count(count);
     }
+    let mut ending = Ending::Done;
+    if let Some(path) = &args.words {
+        (embeddings, ending) = listed(args, &embeddings, path)?;
+    }
     let embeddings = if args.normalize { embeddings.normalized()? } else { embeddings };
-    Ok(formats::quantized(embeddings, args.quantize, args.to, &args.out)?)
+    Ok((formats::quantized(embeddings, args.quantize, args.to, &args.out)?, ending))
+}
+
+/// The words of a file. Reports how many are unknown or, with subwords, estimated.
+fn listed(args: &ExportArgs, embeddings: &Embeddings, path: &Path) -> Result<(Embeddings, Ending)> {
+    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let words = text.lines().map(str::trim).filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.collect();
+    let subwords = args.subwords.fit(embeddings)?;
+    let embeddings = match &subwords {
+        Some(subwords) => embeddings.with_estimates(subwords, &words),
+        None => embeddings.clone(),
+    };
+    let (mut rows, mut unknown) = (Vec::new(), 0);
+    for word in words {
+        match embeddings.index_of(word) {
+            Some(row) => rows.push(row),
+            None => unknown += 1,
+        }
+    }
+    rows.sort_unstable();
+    rows.dedup();
+    if subwords.is_some() {
+        let of = |source| rows.iter().filter(|&&row| embeddings.source(row) == source).count();
+        let (estimated, blended) = (count(of(Source::Subwords)), count(of(Source::Blend)));
+        note(format_args!(
+            "{estimated} words are estimated from their subwords, and {blended} blended with an estimate"
+        ));
+    }
+    if unknown > 0 {
+        let (path, unknown) = (path.display(), count(unknown));
+        note(format_args!("{path}: {unknown} words are not in the vocabulary; --subwords estimates them"));
+    }
+    let ending = if unknown > 0 { Ending::NotFound } else { Ending::Done };
+    Ok((embeddings.select(&rows)?, ending))
 }
 
 /// Whether a path is a device or a pipe, which is written to and not replaced.

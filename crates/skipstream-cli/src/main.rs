@@ -28,6 +28,7 @@ mod serve;
 mod serve;
 mod settings;
 mod similarity;
+mod subwords;
 mod table;
 mod train;
 mod vector;

@@ -1,9 +1,11 @@
 //! Answers questions one by one and remembers what failed.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Read as _};
 
 use anyhow::{Context, Result};
 use serde::Serialize;
+use skipstream::embeddings::{Source, Subwords};
 use skipstream::{Embeddings, Error};
 
 use super::{Answer, Shape};
@@ -19,6 +21,8 @@ const LONGEST_LINE: u64 = 1 << 16;
 /// Answers questions and prints the answers.
 pub struct Answers<'a> {
     pub embeddings: &'a Embeddings,
+    /// For words that are unknown or rare.
+    pub subwords: Option<&'a Subwords>,
     pub shape: Shape,
     pub answer: &'a dyn Fn(&Embeddings, &[&str]) -> Result<Answer>,
     pub json: bool,
@@ -84,7 +88,11 @@ impl Answers<'_> {
 
     /// Answers a question, or reports the out-of-vocabulary word.
     pub fn answer(&mut self, words: &[&str]) -> Result<()> {
-        match (self.answer)(self.embeddings, words) {
+        let answer = match self.subwords {
+            Some(subwords) => self.estimated_answer(subwords, words),
+            None => (self.answer)(self.embeddings, words),
+        };
+        match answer {
             Ok(answer) if self.json => print(&(answer.json + "\n")),
             Ok(answer) => self.print(&answer.text),
             Err(error) => match error.downcast_ref() {
@@ -92,6 +100,31 @@ impl Answers<'_> {
                 _ => Err(error),
             },
         }
+    }
+
+    /// Answers with estimates of unknown and rare words, and says which.
+    fn estimated_answer(&self, subwords: &Subwords, question: &[&str]) -> Result<Answer> {
+        let words = self.shape.words(question);
+        let embeddings = self.embeddings.with_estimates(subwords, &words);
+        let answer = (self.answer)(&embeddings, question)?;
+        let mut sources = BTreeMap::new();
+        for word in &words {
+            let row = embeddings.index_of(word);
+            let source = row.map_or(Source::Vocabulary, |row| embeddings.source(row));
+            if source != Source::Vocabulary {
+                sources.insert(word, source);
+            }
+        }
+        if !self.json {
+            for (word, source) in &sources {
+                let reason = match source {
+                    Source::Blend => "rare; its vector is blended with an estimate from its subwords",
+                    _ => "not in the vocabulary; its vector is estimated from its subwords",
+                };
+                note(format_args!("`{word}` is {reason}"));
+            }
+        }
+        Ok(answer.with_member("sources", &sources))
     }
 
     /// Reports why a line is not a valid question.
@@ -117,10 +150,14 @@ impl Answers<'_> {
         if self.json {
             return print_json(&Unknown { word, error: "unknown word", suggestions });
         }
+        // With subwords, only the empty word is unknown.
+        let estimate = if self.subwords.is_none() { "--subwords estimates it from its spelling" } else { "" };
         let hint = match suggestions[..] {
-            [] => String::new(),
-            _ => format!("; did you mean {}?", suggestions.join(", ")),
+            [] if estimate.is_empty() => String::new(),
+            [] => format!("; {estimate}"),
+            _ => format!("; did you mean {}? {estimate}", suggestions.join(", ")),
         };
+        let hint = hint.trim_end();
         note(format_args!("`{word}` is not in the vocabulary{hint}"));
         Ok(())
     }

@@ -3,6 +3,7 @@
 mod answers;
 mod conversation;
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
 use std::ops::Range;
 
@@ -15,6 +16,7 @@ use skipstream::embeddings::Expression;
 use crate::Ending;
 use crate::args::positive;
 use crate::model::ModelArgs;
+use crate::subwords::SubwordArgs;
 use answers::Answers;
 
 /// Arguments common to all of them.
@@ -22,6 +24,8 @@ use answers::Answers;
 pub struct AskArgs {
     #[command(flatten)]
     pub model: ModelArgs,
+    #[command(flatten)]
+    pub subwords: SubwordArgs,
     /// Print JSON, one object per line
     #[arg(long)]
     pub json: bool,
@@ -95,7 +99,27 @@ impl Shape {
     }
 }
 
+impl Shape {
+    /// The words of a question.
+    fn words<'a>(self, question: &[&'a str]) -> Vec<Cow<'a, str>> {
+        match question.join(" ").parse::<Expression>() {
+            Ok(expression) if self.expressions && Expression::is_meant_by(question) => {
+                expression.words().map(|word| word.to_owned().into()).collect()
+            }
+            _ => question.iter().map(|&word| word.into()).collect(),
+        }
+    }
+}
+
 impl Answer {
+    /// Adds a member to the JSON, which is an object.
+    fn with_member(mut self, name: &str, value: &impl Serialize) -> Answer {
+        let value = serde_json::to_string(value).expect("answers are plain data");
+        self.json.truncate(self.json.len() - 1);
+        self.json += &format!(",\"{name}\":{value}}}");
+        self
+    }
+
     pub fn new(text: String, json: &impl Serialize) -> Answer {
         Answer { text, json: serde_json::to_string(json).expect("answers are plain data") }
     }
@@ -118,14 +142,17 @@ pub fn run(
     let reads_lines = matches!(words[..], [] | ["-"]);
     let per_question = shape.most.filter(|&most| most == 1).unwrap_or(words.len().max(1));
     let questions = words.chunks(per_question).filter(|_| !reads_lines);
+    args.subwords.check()?;
     for question in questions.clone() {
         if let Err(reason) = shape.check(question) {
             bail!("{reason}");
         }
     }
     let embeddings = if reads_lines { args.model.load()? } else { args.model.load_for_questions()? };
+    let subwords = args.subwords.fit(&embeddings)?;
     let mut answers = Answers {
         embeddings: &embeddings,
+        subwords: subwords.as_ref(),
         shape,
         answer: &answer,
         json: args.json,

@@ -2,24 +2,28 @@
 
 mod text;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use skipstream::Vectors;
+use skipstream::embeddings::{SubwordOptions, Subwords};
 use skipstream::eval::{AnalogyScore, Case, Difference, EvalOptions, Evaluator, Score, TestSet};
+use skipstream::{Embeddings, Vectors};
 
 use crate::Ending;
 use crate::args::one_of;
 use crate::model::ModelArgs;
 use crate::output::{note, print, print_json};
+use crate::subwords::SubwordArgs;
 
 /// Arguments of `eval`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skipstream eval --model m.safetensors ws353.tsv google.txt\n  \
+    skipstream eval --model m.safetensors --subwords rw.tsv\n  \
     skipstream eval --model m.safetensors --restrict 30000 --json google.txt\n  \
     skipstream eval --model new.safetensors --common-vocabulary m.safetensors ws353.tsv\n\n\
     To reproduce gensim's evaluate_word_pairs and evaluate_word_analogies, add --restrict 300000, its default.")]
@@ -38,6 +42,8 @@ pub struct EvalArgs {
     /// Another model to compare with, on the questions both can answer
     #[arg(long, value_name = "PATH")]
     pub common_vocabulary: Option<PathBuf>,
+    #[command(flatten)]
+    pub subwords: SubwordArgs,
     /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
@@ -55,6 +61,9 @@ struct Report {
     common_vocabulary: Option<String>,
     vectors: Vectors,
     case: Case,
+    /// How unknown and rare words were estimated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subwords: Option<SubwordOptions>,
     words: usize,
     /// In command-line order.
     sets: Vec<Scored>,
@@ -92,12 +101,17 @@ pub fn run(args: EvalArgs) -> Result<Ending> {
     let sets = args.files.iter().map(|path| Ok((path.as_path(), TestSet::open(path)?)));
     let sets: Vec<(&Path, TestSet)> = sets.collect::<Result<_>>()?;
     let options = EvalOptions { case: args.case, restrict: args.restrict, threads: args.threads };
+    args.subwords.check()?;
     let embeddings = args.model.load()?;
-    let evaluator = Evaluator::new(&embeddings, options)?;
+    let scorer = |embeddings: &Embeddings| -> Result<Scorer> {
+        let subwords = args.subwords.fit(&embeddings.top(args.restrict.unwrap_or(usize::MAX)))?;
+        Ok(Scorer { evaluator: Evaluator::new(embeddings, options)?, subwords })
+    };
+    let own = scorer(&embeddings)?;
     let other = match &args.common_vocabulary {
         Some(path) => {
             let other = ModelArgs { model: path.clone(), vectors: args.model.vectors };
-            Some(Evaluator::new(&other.load()?, options)?)
+            Some(scorer(&other.load()?)?)
         }
         None => None,
     };
@@ -105,10 +119,11 @@ pub fn run(args: EvalArgs) -> Result<Ending> {
     let scored = sets.iter().map(|(path, set)| {
         let bar = progress_bar(path);
         let progress = |share: f64| bar.set_position((share * 1000.0) as u64);
+        let evaluator = own.evaluator_for(set);
         let (score, other, differences) = match &other {
             None => (evaluator.score(set, &progress), None, None),
             Some(other) => {
-                let comparison = evaluator.compare(other, set, &progress);
+                let comparison = evaluator.compare(&other.evaluator_for(set), set, &progress);
                 (comparison.first, Some(comparison.second), Some(comparison.differences))
             }
         };
@@ -121,6 +136,7 @@ pub fn run(args: EvalArgs) -> Result<Ending> {
         common_vocabulary: args.common_vocabulary.map(|path| path.display().to_string()),
         vectors: args.model.vectors,
         case: args.case,
+        subwords: own.subwords.as_ref().map(|subwords| *subwords.options()),
         words: embeddings.len().min(args.restrict.unwrap_or(usize::MAX)),
         totals: Totals::of(sets.iter().map(|scored| &scored.score)),
         other_totals: other.is_some().then(|| Totals::of(sets.iter().flat_map(|scored| &scored.other))),
@@ -138,6 +154,21 @@ pub fn run(args: EvalArgs) -> Result<Ending> {
         ending = Ending::NotFound;
     }
     Ok(ending)
+}
+
+/// The vectors of a model, with or without estimates.
+struct Scorer {
+    evaluator: Evaluator,
+    subwords: Option<Subwords>,
+}
+
+impl Scorer {
+    fn evaluator_for(&self, set: &TestSet) -> Cow<'_, Evaluator> {
+        match &self.subwords {
+            Some(subwords) => Cow::Owned(self.evaluator.with_estimates(subwords, set)),
+            None => Cow::Borrowed(&self.evaluator),
+        }
+    }
 }
 
 impl Totals {

@@ -14,6 +14,9 @@ pub fn text(report: &Report) -> String {
         Case::Lower => "questions in lower case",
     };
     let mut title = format!("{}: {} words, {case}\n", report.model, count(report.words));
+    if report.subwords.is_some() {
+        title += "unknown words are estimated from their subwords, rare ones blended with the estimate\n";
+    }
     let tables = match &report.common_vocabulary {
         None => vec![pairs(report), analogies(report)],
         Some(other) => {

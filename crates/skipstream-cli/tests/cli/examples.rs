@@ -26,6 +26,8 @@ fn desk() -> Desk {
     let answer = desk.run(&["train", "--model", "new.safetensors", "--quiet", "news/monday.txt.gz"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
     desk.write("ws353.tsv", "berlin\tgermany\t9\nparis\tfrance\t8.5\nmoon\tstar\t7\nmoon\tbread\t1\n");
+    desk.write("rw.tsv", "berlin\tberliners\t9\nparis\tparisian\t8\nmoon\tbread\t1\n");
+    desk.write("words.txt", "berlin\nberliners\n");
     desk.write("google.txt", ": capitals\nBerlin Germany Paris France\nParis France Berlin Germany\n");
     let answer = desk.run(&["export", "--model", "m.safetensors", "--to", "word2vec-text", "wiki.vec"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");

@@ -34,7 +34,7 @@ fn flags_of_other_programs_are_translated() {
         ("-train", "without a flag"),
         ("-input", "without a flag"),
         ("-pretrainedVectors", "`--init`"),
-        ("-minn", "subwords are not supported"),
+        ("-minn", "use `--subword-min` with the commands"),
     ] {
         let answer = desk.run(&["train", "--model", "m", flag, "5", "a.txt"]);
         assert_refused(&answer, &[flag, ours]);

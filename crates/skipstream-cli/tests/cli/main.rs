@@ -25,6 +25,7 @@ mod serve;
 mod settings;
 mod shell;
 mod stopping;
+mod subwords;
 mod text;
 mod training;
 mod words;

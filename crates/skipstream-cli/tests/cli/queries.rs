@@ -135,7 +135,10 @@ fn expressions_are_understood_as_they_are_typed() {
     assert!(answers[2]["error"].as_str().unwrap().contains("words joined by + and -"));
     assert_eq!(answers[3]["expression"], "moon + star");
     let answer = desk.run(&["analogy", "--model", "m", "moon + nonsense"]);
-    assert_eq!((answer.code, answer.err.as_str()), (Some(1), "`nonsense` is not in the vocabulary\n"));
+    assert_eq!(
+        (answer.code, answer.err.as_str()),
+        (Some(1), "`nonsense` is not in the vocabulary; --subwords estimates it from its spelling\n")
+    );
 }
 
 #[test]
@@ -143,8 +146,8 @@ fn an_unknown_word_is_exit_code_1_and_the_others_are_answered() {
     let desk = trained();
     let answer = desk.run(&["neighbors", "--model", "m", "nonsense", "mon", "moon"]);
     assert_eq!(answer.code, Some(1));
-    let expected =
-        "`nonsense` is not in the vocabulary\n`mon` is not in the vocabulary; did you mean moon?\n";
+    let expected = "`nonsense` is not in the vocabulary; --subwords estimates it from its spelling\n\
+        `mon` is not in the vocabulary; did you mean moon? --subwords estimates it from its spelling\n";
     assert_eq!(answer.err, expected);
     assert!(answer.out.starts_with("moon "), "{answer:?}");
 

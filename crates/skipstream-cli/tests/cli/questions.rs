@@ -46,7 +46,10 @@ fn an_unknown_word_is_reported_and_the_next_line_answered() {
     let desk = trained();
     let answer = desk.run_with("moon stra\nmoon star\n", &["similarity", "--model", "m"]);
     assert_eq!(answer.code, Some(1));
-    assert_eq!(answer.err, "`stra` is not in the vocabulary; did you mean star?\n");
+    assert_eq!(
+        answer.err,
+        "`stra` is not in the vocabulary; did you mean star? --subwords estimates it from its spelling\n"
+    );
     assert!(answer.out.starts_with("moon star "));
 }
 
@@ -59,7 +62,7 @@ fn a_line_that_is_not_a_question_is_named_and_the_next_one_answered() {
     let expected = "line 1: expected 2 words (A B), got 1\n\
         line 2: expected 2 words (A B), got 3\n\
         line 3: byte 1 of the line is not valid UTF-8\n\
-        `xyzzy` is not in the vocabulary\n";
+        `xyzzy` is not in the vocabulary; --subwords estimates it from its spelling\n";
     assert_eq!(answer.err, expected);
     assert!(answer.out.starts_with("moon star ") && answer.out.lines().count() == 1);
 
