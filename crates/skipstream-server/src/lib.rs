@@ -30,9 +30,11 @@ mod events;
 mod change;
 mod map;
 mod search;
+mod subwords;
 
 mod service;
 
+mod fitter;
 mod learn;
 mod monitor;
 mod sink;

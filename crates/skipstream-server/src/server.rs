@@ -22,6 +22,7 @@ use tokio::time::timeout;
 
 use crate::auth;
 use crate::error;
+use crate::fitter;
 use crate::http;
 use crate::learn::{self, Model, memory_bound};
 use crate::lifecycle::Lifecycle;
@@ -81,6 +82,7 @@ impl Server {
         // Before the learner, so that they see every published version.
         let mut threads = vec![monitor::start(service.clone())?];
         threads.extend(sink::start(&service)?);
+        threads.extend(fitter::start(&service)?);
         #[cfg(feature = "usearch")]
         threads.extend({
             let (index, publications) = (service.settings.index, service.publications());

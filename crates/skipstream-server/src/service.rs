@@ -22,6 +22,7 @@ use crate::settings::ServeSettings;
 use crate::sink_status::Sink;
 use crate::source_status::Sources;
 use crate::status::{Checkpoint, RolledBack, Status};
+use crate::subwords::Fitted;
 
 /// With less space than this on the disk, text may be refused at any moment.
 const LEAST_FREE_BYTES: u64 = 1 << 20;
@@ -35,6 +36,8 @@ pub struct Service {
     pub log: Log,
     /// The queue of neighbor queries.
     pub search: SearchQueue,
+    /// The table that estimates unknown words.
+    pub subwords: Fitted,
     /// Maps of words.
     pub maps: Maps,
     /// Snapshots.
@@ -87,6 +90,7 @@ impl Service {
             settings,
             log,
             search: SearchQueue::new(&lifecycle),
+            subwords: Fitted::default(),
             maps: Maps::default(),
             snapshots,
             movers: Movers::default(),
@@ -138,6 +142,7 @@ impl Service {
         self.events.forget(words);
         self.movers.clear();
         self.maps.clear();
+        self.subwords.forget();
     }
 
     /// Future versions. A slow receiver skips some.

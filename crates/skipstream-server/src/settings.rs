@@ -9,6 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
+use skipstream::embeddings::SubwordOptions;
 use skipstream::{Bytes, Vectors};
 
 /// Limit on concurrent uploads.
@@ -78,6 +79,9 @@ pub struct ServeSettings {
         "Vectors to publish: target, context, their sum, or both joined, twice as long [default: {}]", Vectors::DEFAULT
     ))]
     pub vectors: Vectors,
+    /// Rows of the table that estimates unknown words from their n-grams, for queries with subwords=true; 0 for none [default: 0]
+    #[arg(long, value_name = "N")]
+    pub subword_buckets: usize,
     /// Publish new vectors at this interval [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = period)]
     #[serde(with = "period_in_file")]
@@ -158,12 +162,21 @@ impl ServeSettings {
             ("max_connections_per_address", self.max_connections_per_address as u64),
             ("request_timeout", self.request_timeout.as_nanos().min(1) as u64),
         ];
+        if let Some(options) = self.subwords() {
+            options.check()?;
+        }
         match limits.iter().find(|(_, limit)| *limit == 0) {
             Some((name, _)) => {
                 Err(crate::error::Error::Setting(format!("{name} is 0; it must be more than 0")))
             }
             None => Ok(()),
         }
+    }
+
+    /// The table that estimates unknown words, if there is one.
+    pub(crate) fn subwords(&self) -> Option<SubwordOptions> {
+        let options = SubwordOptions { buckets: self.subword_buckets, ..SubwordOptions::default() };
+        (self.subword_buckets > 0).then_some(options)
     }
 
     /// The name and meaning of each setting.
@@ -209,6 +222,7 @@ impl Default for ServeSettings {
             source: Vec::new(),
             publish: None,
             vectors: Vectors::default(),
+            subword_buckets: 0,
             publish_every: Duration::from_secs(2),
             checkpoint_every: Duration::from_secs(60),
             snapshot_every: Duration::from_secs(3600),

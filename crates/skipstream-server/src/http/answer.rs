@@ -1,5 +1,6 @@
 //! What many responses have in common.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -7,6 +8,8 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
+use skipstream::Embeddings;
+use skipstream::embeddings::{Query, Source};
 use utoipa::ToSchema;
 
 use super::error::{ApiError, ErrorDetail};
@@ -78,13 +81,24 @@ impl Write for Counted {
 pub struct Answer<T> {
     /// The version that the answer is based on
     pub snapshot: PublishedInfo,
+    /// With `subwords=true`, words of the query whose vectors are not their own: `subwords` for an unknown word, which is
+    /// estimated from its spelling; `blend` for a rare one, whose vector is blended with its estimate
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(required = false)]
+    pub sources: BTreeMap<String, String>,
     #[serde(flatten)]
     answer: T,
 }
 
 impl<T> Answer<T> {
     pub fn new(published: &Published, answer: T) -> Json<Answer<T>> {
-        Json(Answer { snapshot: published.into(), answer })
+        Json(Answer { snapshot: published.into(), sources: BTreeMap::new(), answer })
+    }
+
+    /// An answer to a query about words that may be estimated.
+    pub fn about(asked: &AskedWords, answer: T) -> Json<Answer<T>> {
+        let sources = asked.sources.iter().map(|(word, source)| (word.clone(), source.to_string())).collect();
+        Json(Answer { snapshot: (&*asked.published).into(), sources, answer })
     }
 }
 
@@ -201,6 +215,65 @@ impl Serialize for Found<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let info = |&(row, similarity): &Hit| NeighborInfo::new(self.published, row, similarity);
         serializer.collect_seq(self.hits.iter().map(info))
+    }
+}
+
+/// The words of a query, in a version that has them all.
+pub struct AskedWords {
+    pub published: Arc<Published>,
+    /// The vectors of the version, and estimates of words.
+    pub embeddings: Embeddings,
+    sources: BTreeMap<String, Source>,
+}
+
+impl AskedWords {
+    /// Looks the words up in the current version, with estimates of those that are unknown or rare if they are asked for.
+    pub async fn find(
+        work: &Work,
+        service: &Service,
+        words: &[&str],
+        subwords: Option<bool>,
+    ) -> Result<AskedWords, ApiError> {
+        let published = service.published();
+        let embeddings = match subwords {
+            Some(true) if service.settings.subwords().is_none() => {
+                return Err(ApiError::bad_request(
+                    "subwords is true; it must be false, because the service was started without --subword-buckets",
+                ));
+            }
+            // Without a table yet, unknown words are unknown.
+            Some(true) => match service.subwords.table() {
+                Some(table) => published.embeddings.with_estimates(&table, words),
+                None => published.embeddings.clone(),
+            },
+            _ => published.embeddings.clone(),
+        };
+        let mut sources = BTreeMap::new();
+        for &word in words {
+            let Some(row) = embeddings.index_of(word) else {
+                return Err(find_row(work, &published, word).await.err().unwrap_or_else(|| {
+                    ApiError::from(skipstream::Error::UnknownWord { word: word.to_owned() })
+                }));
+            };
+            match embeddings.source(row) {
+                Source::Vocabulary => {}
+                source => {
+                    sources.insert(word.to_owned(), source);
+                }
+            }
+        }
+        Ok(AskedWords { published, embeddings, sources })
+    }
+
+    /// The rows that a query among candidates finds.
+    pub async fn search(
+        &self,
+        work: &Work,
+        service: &Service,
+        query: Query<'static>,
+    ) -> Result<Vec<Hit>, ApiError> {
+        let query = self.embeddings.without_estimated_rows(query);
+        Ok(service.search.search(work.client, &self.published, vec![query]).await?.concat())
     }
 }
 

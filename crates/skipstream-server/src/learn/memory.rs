@@ -1,5 +1,6 @@
 //! The memory limit of a service.
 
+use skipstream::embeddings::Subwords;
 use skipstream::train::MemoryBound;
 use skipstream::{Embeddings, Settings};
 
@@ -37,11 +38,25 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
     let log = 32 * chunk + (8 << 20) + chunk + 3 * (4 << 20);
     // What the sources have fetched, and what the sink sends.
     let sources = (settings.source.len() + usize::from(settings.publish.is_some())) as u64 * SOURCE_BYTES;
+    // The table of subwords, and the next one while it is fitted on one thread.
+    let subwords = settings.subwords().map_or(0, |options| {
+        let table = (options.buckets * dimensions * size_of::<f32>()) as u64;
+        table + Subwords::max_bytes(&options, config.max_vocabulary(), dimensions, 1)
+    });
     // The trainer, and the fork, which is never saved.
     let trainers = 2 * model.total() - model.saving - model.program;
     // The published version, an earlier one that is still read, and the next one; those of downloads and heavy requests.
     let versions = (3 + DOWNLOADED_VERSIONS + HEAVY_REQUESTS) as u64;
-    trainers + versions * published + queued + times + log + texts + questions + connections + sources
+    trainers
+        + versions * published
+        + queued
+        + times
+        + log
+        + texts
+        + questions
+        + connections
+        + sources
+        + subwords
 }
 
 #[cfg(test)]
@@ -58,5 +73,15 @@ mod tests {
         };
         let ((small, _), (large, parameters)) = (bound(1_000), bound(100_000));
         assert!(large > small && large > 2 * parameters);
+    }
+
+    #[test]
+    fn the_bound_holds_two_tables_of_subwords() {
+        let trainer = Trainer::new(Config::default()).unwrap();
+        let bound = |subword_buckets| {
+            let settings = ServeSettings { subword_buckets, ..ServeSettings::default() };
+            memory_bound(trainer.settings(), trainer.memory_bound(), &settings)
+        };
+        assert!(bound(200_000) - bound(0) > 2 * 200_000 * 400);
     }
 }

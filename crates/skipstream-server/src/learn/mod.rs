@@ -65,7 +65,7 @@ impl Drop for OpenRequests {
 
 /// Lowers the priority of this thread and of the training threads that it starts, so that queries come first. A failure does
 /// no harm.
-fn yield_to_others() {
+pub fn yield_to_others() {
     #[cfg(target_os = "linux")]
     {
         // Without a process id, this applies to the calling thread.

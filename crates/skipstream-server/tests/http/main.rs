@@ -13,4 +13,5 @@ mod map;
 mod operations;
 mod queries;
 mod real;
+mod subwords;
 mod text;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
+use skipstream::Embeddings;
 use skipstream::embeddings::{self, AnalogyRule, Expression};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, Candidates, MAX_QUERIES, MinCount, Top, answers, check_batch};
 use crate::http::ApiError;
-use crate::http::answer::{self, Answer, Found, NeighborInfo, Results, find_row};
+use crate::http::answer::{self, Answer, AskedWords, Found, NeighborInfo, Results};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::http::lanes::Work;
 use crate::published::Published;
@@ -59,6 +60,9 @@ pub struct Query {
     #[serde(default)]
     #[param(inline)]
     rule: Rule,
+    /// Whether to estimate unknown words from their spelling, and blend rare ones with their estimate; false by default. The
+    /// service must have been started with `--subword-buckets`
+    subwords: Option<bool>,
 }
 
 /// Answers and the rule they were found by
@@ -108,19 +112,21 @@ pub struct AnalogyAnswers<'a> {
 pub async fn one(
     State(service): State<Arc<Service>>,
     work: Work,
-    Parameters(Query { a, b, c, expression, n, min_count, top, rule }): Parameters<Query>,
+    Parameters(Query { a, b, c, expression, n, min_count, top, rule, subwords }): Parameters<Query>,
 ) -> Result<Response, ApiError> {
-    let published = service.published();
     let terms = Terms { a, b, c, expression };
-    for word in terms.expression()?.words() {
-        find_row(&work, &published, word).await?;
-    }
+    let expression = terms.expression()?;
+    let names: Vec<&str> = expression.words().collect();
+    let words = AskedWords::find(&work, &service, &names, subwords).await?;
     let candidates = Candidates { min_count, top };
-    let asked = Asked::new(&published, vec![terms], answers(n), rule, candidates);
-    let hits = service.search.search(work.client, &published, asked.queries()).await?;
-    let found = asked.answers(&published, hits).next().expect("one query has one answer")?;
-    let min_count = candidates.min_count(&published);
-    Ok(Answer::new(&published, WithRule { rule, min_count, found }).into_response())
+    let asked = Asked::new(&words.embeddings, vec![terms], answers(n), rule, candidates);
+    let mut hits = Vec::new();
+    for query in asked.queries() {
+        hits.push(words.search(&work, &service, query).await?);
+    }
+    let found = asked.answers(&words.published, hits).next().expect("one query has one answer")?;
+    let min_count = candidates.min_count(&words.published);
+    Ok(Answer::about(&words, WithRule { rule, min_count, found }).into_response())
 }
 
 /// A batch of analogies
@@ -199,7 +205,7 @@ pub async fn many(
     let turn = work.turn().await;
     let published = service.published();
     let candidates = Candidates { min_count, top };
-    let asked = Asked::new(&published, questions, n, rule, candidates);
+    let asked = Asked::new(&published.embeddings, questions, n, rule, candidates);
     let hits = service.search.search(work.client, &published, asked.queries()).await?;
     // Looking the words up and writing them takes a while, too.
     let write = move |_: &_| {
@@ -217,7 +223,7 @@ type Posed = (Expression, embeddings::Query<'static>);
 
 impl Asked {
     fn new(
-        published: &Published,
+        embeddings: &Embeddings,
         questions: Vec<Terms>,
         n: usize,
         rule: Rule,
@@ -227,10 +233,10 @@ impl Asked {
             Rule::Add => AnalogyRule::Add,
             Rule::Multiply => AnalogyRule::Multiply,
         };
-        let rows = candidates.rows(&published.embeddings);
+        let rows = candidates.rows(embeddings);
         let query = |terms: &Terms| {
             let expression = terms.expression()?;
-            let query = expression.query(&published.embeddings, n, rule)?;
+            let query = expression.query(embeddings, n, rule)?;
             Ok((expression, query.among(rows.clone())))
         };
         Asked(

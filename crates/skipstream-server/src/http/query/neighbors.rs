@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, Candidates, MAX_QUERIES, MinCount, Top, answers, check_batch};
 use crate::http::ApiError;
-use crate::http::answer::{self, Answer, Found, NeighborInfo, WordResult, find_row};
+use crate::http::answer::{self, Answer, AskedWords, Found, NeighborInfo, WordResult};
 use crate::http::extract::{Json as Body, List, Parameters, Path, Word};
 use crate::http::lanes::Work;
 use crate::published::Published;
@@ -30,6 +30,9 @@ pub struct Query {
     /// Only neighbors among this many most frequent words; all by default
     #[param(inline)]
     top: Option<Top>,
+    /// Whether to estimate unknown words from their spelling, and blend rare ones with their estimate; false by default. The
+    /// service must have been started with `--subword-buckets`
+    subwords: Option<bool>,
 }
 
 /// The neighbors of a word
@@ -57,17 +60,17 @@ pub async fn of_word(
     State(service): State<Arc<Service>>,
     work: Work,
     Path(word): Path<Word>,
-    Parameters(Query { n, min_count, top }): Parameters<Query>,
+    Parameters(Query { n, min_count, top, subwords }): Parameters<Query>,
 ) -> Result<Response, ApiError> {
-    let published = service.published();
-    let row = find_row(&work, &published, word.as_str()).await?;
+    let asked = AskedWords::find(&work, &service, &[word.as_str()], subwords).await?;
+    let row = asked.embeddings.row_of(word.as_str())?;
     let candidates = Candidates { min_count, top };
-    let rows = candidates.rows(&published.embeddings);
+    let rows = candidates.rows(&asked.embeddings);
     let query = embeddings::Query::neighbors(row, answers(n)).among(rows);
-    let hits = service.search.search(work.client, &published, vec![query]).await?.concat();
-    let neighbors = Found { published: &published, hits };
-    let (word, min_count) = (word.into_string(), candidates.min_count(&published));
-    Ok(Answer::new(&published, Neighbors { word, min_count, neighbors }).into_response())
+    let hits = asked.search(&work, &service, query).await?;
+    let neighbors = Found { published: &asked.published, hits };
+    let (word, min_count) = (word.into_string(), candidates.min_count(&asked.published));
+    Ok(Answer::about(&asked, Neighbors { word, min_count, neighbors }).into_response())
 }
 
 type Words = List<Word, 0, MAX_QUERIES>;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
+use skipstream::Embeddings;
 use utoipa::{IntoParams, ToSchema};
 
 use super::MAX_QUERIES;
 use crate::http::ApiError;
-use crate::http::answer::{Answer, Json, Results, compute, find_row};
+use crate::http::answer::{Answer, AskedWords, Json, Results, compute};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::http::lanes::{Cancel, Work};
 use crate::published::Published;
@@ -26,6 +27,9 @@ pub struct Query {
     /// A word; repeat the parameter for at least three words
     #[param(inline)]
     word: Words,
+    /// Whether to estimate unknown words from their spelling, and blend rare ones with their estimate; false by default. The
+    /// service must have been started with `--subword-buckets`
+    subwords: Option<bool>,
 }
 
 /// The word that does not fit
@@ -57,13 +61,11 @@ pub struct Fit {
 pub async fn one(
     State(service): State<Arc<Service>>,
     work: Work,
-    Parameters(Query { word: List(words) }): Parameters<Query>,
+    Parameters(Query { word: List(words), subwords }): Parameters<Query>,
 ) -> Result<Json<Answer<OddWord>>, ApiError> {
-    let published = service.published();
-    for word in &words {
-        find_row(&work, &published, word.as_str()).await?;
-    }
-    Ok(Answer::new(&published, find(&published, &words)?))
+    let names: Vec<&str> = words.iter().map(Word::as_str).collect();
+    let asked = AskedWords::find(&work, &service, &names, subwords).await?;
+    Ok(Answer::about(&asked, find(&asked.embeddings, &words)?))
 }
 
 type Batch = List<Words, 0, MAX_QUERIES>;
@@ -92,16 +94,16 @@ pub async fn many(
     let make = move |published: &Arc<Published>, cancel: &Cancel| {
         let find = |List(words): &Words| {
             cancel.check()?;
-            find(published, words)
+            find(&published.embeddings, words)
         };
         Ok(questions.iter().map(find).collect::<Results<_>>())
     };
     compute(&work, &service, make).await
 }
 
-fn find(published: &Published, words: &[Word]) -> Result<OddWord, ApiError> {
+fn find(embeddings: &Embeddings, words: &[Word]) -> Result<OddWord, ApiError> {
     let words: Vec<&str> = words.iter().map(Word::as_str).collect();
-    let fits = published.embeddings.odd_one_out(&words)?;
+    let fits = embeddings.odd_one_out(&words)?;
     let words: Vec<Fit> =
         fits.iter().map(|fit| Fit { word: fit.word.to_owned(), similarity: fit.similarity }).collect();
     Ok(OddWord { odd: words[0].word.clone(), words })

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
+use skipstream::Embeddings;
 use utoipa::{IntoParams, ToSchema};
 
 use super::MAX_QUERIES;
 use crate::http::ApiError;
-use crate::http::answer::{Answer, Json, Results, compute, find_row};
+use crate::http::answer::{Answer, AskedWords, Json, Results, compute};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::http::lanes::Work;
 use crate::published::Published;
@@ -26,6 +27,9 @@ pub struct Query {
     /// The second word
     #[param(inline)]
     b: Word,
+    /// Whether to estimate unknown words from their spelling, and blend rare ones with their estimate; false by default. The
+    /// service must have been started with `--subword-buckets`
+    subwords: Option<bool>,
 }
 
 /// The similarity of two words
@@ -50,13 +54,10 @@ pub struct PairSimilarity {
 pub async fn one(
     State(service): State<Arc<Service>>,
     work: Work,
-    Parameters(Query { a, b }): Parameters<Query>,
+    Parameters(Query { a, b, subwords }): Parameters<Query>,
 ) -> Result<Json<Answer<PairSimilarity>>, ApiError> {
-    let published = service.published();
-    for word in [&a, &b] {
-        find_row(&work, &published, word.as_str()).await?;
-    }
-    Ok(Answer::new(&published, compare(&published, a, b)?))
+    let asked = AskedWords::find(&work, &service, &[a.as_str(), b.as_str()], subwords).await?;
+    Ok(Answer::about(&asked, compare(&asked.embeddings, a, b)?))
 }
 
 type Batch = List<List<Word, 2, 2>, 0, MAX_QUERIES>;
@@ -85,14 +86,14 @@ pub async fn many(
     let make = move |published: &Arc<Published>, _: &_| {
         let compare = |List(words): List<Word, 2, 2>| {
             let [a, b] = <[Word; 2]>::try_from(words).expect("the list has exactly two words");
-            compare(published, a, b)
+            compare(&published.embeddings, a, b)
         };
         Ok(pairs.into_iter().map(compare).collect::<Results<_>>())
     };
     compute(&work, &service, make).await
 }
 
-fn compare(published: &Published, a: Word, b: Word) -> Result<PairSimilarity, ApiError> {
-    let similarity = published.embeddings.similarity(a.as_str(), b.as_str())?;
+fn compare(embeddings: &Embeddings, a: Word, b: Word) -> Result<PairSimilarity, ApiError> {
+    let similarity = embeddings.similarity(a.as_str(), b.as_str())?;
     Ok(PairSimilarity { a: a.into_string(), b: b.into_string(), similarity })
 }

@@ -6,12 +6,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::MAX_QUERIES;
 use crate::http::ApiError;
-use crate::http::answer::{self, Answer, WordResult, find_row};
-use crate::http::extract::{Json as Body, List, Path, Word};
+use crate::http::answer::{self, Answer, AskedWords, WordResult};
+use crate::http::extract::{Json as Body, List, Parameters, Path, Word};
 use crate::http::lanes::Work;
 use crate::published::Published;
 use crate::service::Service;
@@ -25,12 +25,22 @@ pub struct OneVector {
     pub vector: Vec<f32>,
 }
 
+/// Whose vector
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Query {
+    /// Whether to estimate unknown words from their spelling, and blend rare ones with their estimate; false by default. The
+    /// service must have been started with `--subword-buckets`
+    subwords: Option<bool>,
+}
+
 /// The vector of a word
 ///
 /// As JSON, or with `Accept: application/octet-stream` as little-endian 32-bit floats.
 #[utoipa::path(
     get, path = "/v1/words/{word}/vector", tag = "queries",
-    params(("word" = inline(Word), Path, description = "The word, percent-encoded")),
+    params(("word" = inline(Word), Path, description = "The word, percent-encoded"), Query),
     responses(
         (status = 200, content((Answer<OneVector> = "application/json"), (Vec<u8> = "application/octet-stream"))),
         (status = 404, description = "The word is not in the vocabulary")
@@ -40,15 +50,16 @@ pub async fn one(
     State(service): State<Arc<Service>>,
     work: Work,
     Path(word): Path<Word>,
+    Parameters(Query { subwords }): Parameters<Query>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let published = service.published();
-    let row = find_row(&work, &published, word.as_str()).await?;
-    let vector = published.embeddings.checked_vector(row)?.into_owned();
+    let asked = AskedWords::find(&work, &service, &[word.as_str()], subwords).await?;
+    let row = asked.embeddings.row_of(word.as_str())?;
+    let vector = asked.embeddings.vector_at(row).into_owned();
     if wants_bytes(&headers) {
-        return Ok(bytes(&published, &vector));
+        return Ok(bytes(&asked.published, &vector));
     }
-    Ok(Answer::new(&published, OneVector { word: word.into_string(), vector }).into_response())
+    Ok(Answer::about(&asked, OneVector { word: word.into_string(), vector }).into_response())
 }
 
 type Words = List<Word, 0, MAX_QUERIES>;
