@@ -48,7 +48,9 @@ pub fn word_pairs(
 ) -> PyResult<(Correlation, Correlation, usize, usize)> {
     call(py, || {
         let evaluator = Evaluator::new(embeddings.get(), options(restrict, ignore_case))?;
-        let TestSet::WordPairs(set) = TestSet::open(&path)? else {
+        let set = TestSet::open(&path)?;
+        let evaluator = estimating(evaluator, embeddings, &set);
+        let TestSet::WordPairs(set) = set else {
             return Err(wrong_kind(&path, "word pairs", "analogies"));
         };
         let found = evaluator.cosines(&set);
@@ -85,7 +87,9 @@ pub fn analogies(
 ) -> PyResult<Vec<Section>> {
     call(py, || {
         let evaluator = Evaluator::new(embeddings.get(), options(restrict, ignore_case))?;
-        let TestSet::Analogies(set) = TestSet::open(&path)? else {
+        let set = TestSet::open(&path)?;
+        let evaluator = estimating(evaluator, embeddings, &set);
+        let TestSet::Analogies(set) = set else {
             return Err(wrong_kind(&path, "analogies", "word pairs"));
         };
         let solved = evaluator.solve(&set, &|_| ());
@@ -120,6 +124,14 @@ pub fn drift(
 fn options(restrict: Option<usize>, ignore_case: bool) -> EvalOptions {
     let case = if ignore_case { Case::Ignore } else { Case::Keep };
     EvalOptions { case, restrict, ..EvalOptions::default() }
+}
+
+/// The evaluator with estimates of the words of a set, if the embeddings have subwords.
+fn estimating(evaluator: Evaluator, embeddings: &Embeddings, set: &TestSet) -> Evaluator {
+    match embeddings.subwords() {
+        Some(subwords) => evaluator.with_estimates(subwords, set),
+        None => evaluator,
+    }
 }
 
 fn wrong_kind(path: &Path, expected: &'static str, found: &'static str) -> Error {

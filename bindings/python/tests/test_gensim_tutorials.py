@@ -177,7 +177,7 @@ def test_what_needs_no_preparation_warns_and_passes() -> None:
         (lambda wv: wv.wv, AttributeError, "omit .wv"),
         (lambda wv: wv.add_vector("new", [1]), AttributeError, "from_arrays"),
         (lambda wv: skipstream.compat.downloader, ImportError, "import it from gensim"),
-        (lambda wv: skipstream.compat.models.FastText, ImportError, "subwords are not supported"),
+        (lambda wv: skipstream.compat.models.FastText, ImportError, "with_subwords"),
         (lambda wv: skipstream.compat.Word2Vec(MyCorpus(), sg=0), NotImplementedError, "pass sg=1"),
         (lambda wv: skipstream.compat.Word2Vec(MyCorpus(), sg=1, hs=1), NotImplementedError, "set negative"),
     ],

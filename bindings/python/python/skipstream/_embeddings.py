@@ -248,16 +248,60 @@ class Embeddings(Queries, Evaluation):
         """Returns a copy with unit vectors."""
         return Embeddings(self._engine.normalized())
 
+    def with_subwords(
+        self, *, buckets: int | None = None, min_n: int | None = None, max_n: int | None = None
+    ) -> Embeddings:
+        """Returns the same vectors, with estimates of unknown and rare words in every query and evaluation.
+
+        Character n-grams are fitted to the vectors once, which takes a second or two per 100,000 words. An unknown word
+        then gets a vector that is estimated from its spelling, and the vector of a word with fewer than 1,000 occurrences
+        is blended with its estimate; `source` says which. Answers are always words of the vocabulary, and `in` and `len`
+        are about the vocabulary only.
+
+        `buckets` is the number of rows of the table (default: 200,000; more are better and slower). N-grams have from
+        `min_n` to `max_n` characters (default: 3 to 6), including marks of the beginning and the end of the word.
+
+        >>> import skipstream
+        >>> wv = skipstream.Embeddings.from_arrays(
+        ...     ["walking", "walked", "stone"], [[1, 0.1], [1, -0.1], [-0.1, 1]]
+        ... ).with_subwords()
+        >>> "walks" in wv, wv.source("walks"), wv.source("stone")
+        (False, 'subwords', 'vocabulary')
+        >>> wv.most_similar("walks", topn=2)[-1][0] == "stone"
+        False
+        """
+        defaults = _engine.Embeddings.subword_defaults()
+        names = ("buckets", "min_n", "max_n")
+        given = (optional(name, value) for name, value in zip(names, (buckets, min_n, max_n)))
+        options = (default if value is None else value for value, default in zip(given, defaults))
+        return Embeddings(self._engine.with_subwords(*options), self._source, self._min_count)
+
+    def source(self, key: Key) -> Literal["vocabulary", "blend", "subwords"]:
+        """Returns where the vector of a word comes from.
+
+        `"vocabulary"` is the word's own vector, `"subwords"` an estimate from its spelling, and `"blend"` a mean of both
+        for a rare word. Without `with_subwords`, it is always `"vocabulary"`.
+        """
+        return self._engine.source(key)  # type: ignore[return-value]
+
+    def save_floret(self, path: FilePath) -> None:
+        """Writes the n-grams of `with_subwords` in floret's format, atomically.
+
+        spaCy reads it with `spacy init vectors LANG FILE FOLDER --mode floret`, and computes a vector for every word.
+        """
+        self._engine.save_floret(path)
+
     def vectors_for_all(
         self, keys: Iterable[Key], allow_inference: bool = True, copy_vecattrs: bool = False
     ) -> Embeddings:
-        """Returns a copy with only the given words that are in the vocabulary, in the given order.
+        """Returns a copy with only the given words that have a vector, in the given order.
 
-        With `copy_vecattrs`, counts are kept and words are sorted by frequency. `allow_inference` has no effect: vectors of
-        out-of-vocabulary words cannot be inferred.
+        With `copy_vecattrs`, counts are kept and words are sorted by frequency. With `allow_inference` and
+        `with_subwords`, out-of-vocabulary words are estimated; otherwise they are left out.
         """
-        known = [row for row in map(self._engine.find, keys) if row is not None]
-        return Embeddings(self._engine.select(list(dict.fromkeys(known)), bool(copy_vecattrs)))
+        inferred = allow_inference and self._engine.has_subwords
+        known = [key for key in keys if (self._engine.find(key) is not None if inferred else key in self._engine)]
+        return Embeddings(self._engine.select(known, bool(copy_vecattrs)))
 
     def plot(self, words: Iterable[Key] | None = None, ax: Any = None, **style: Any) -> Any:
         """Plots words on the first two principal components of their vectors at length 1, with matplotlib.

@@ -65,7 +65,7 @@ ABSENT = {
 ABSENT_NAMES = {
     "BrownCorpus": "pass token lists, or a text file to skipstream.Trainer.train_file",
     "Doc2Vec": "skipstream.sklearn.WordVectors maps a text to a weighted mean of its word vectors",
-    "FastText": "subwords are not supported; KeyedVectors.load_word2vec_format reads fastText's .vec files",
+    "FastText": "skipstream.Embeddings.with_subwords estimates unknown words; KeyedVectors.load_word2vec_format reads .vec files",
     "PathLineSentences": "pass the folder to skipstream.Trainer.train_file",
     "Phrases": "join phrases with gensim.models.Phrases before training",
     "Text8Corpus": "pass the file to skipstream.Trainer.train_file, which splits long lines",

@@ -9,7 +9,7 @@ _REPLAYS = "a stream is read once; use replays, which is the number of epochs - 
 _COUNT = "use max_vocabulary; queries take min_count"
 _RATE = "AdaGrad sets the rates; use learning_rate, which has another scale, or omit it"
 _SKIP_GRAM = "skip-gram with negative sampling is all there is: omit it"
-_SUBWORDS = "there are no subwords: omit it"
+_SUBWORDS = "n-grams are fitted afterwards: use embeddings().with_subwords"
 _TEXT = "pass the text to train, or its path to train_file"
 _SAVED = "use save, or embeddings().save"
 

@@ -2,22 +2,27 @@
 
 mod arrays;
 mod keys;
+mod subwords;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
-use skipstream::embeddings::{AnalogyRule, Combine, Expression, Lengths, Neighbor, Projection, Query, Term};
+use skipstream::embeddings::{
+    AnalogyRule, Combine, Expression, Lengths, Neighbor, Projection, Query, SubwordOptions, Subwords, Term,
+};
 use skipstream::formats::{self, FirstLine, Format, LoadOptions, SaveOptions};
 
 use crate::call::call;
 use crate::error::to_python;
 use arrays::{frozen, matrix_of};
 pub use arrays::{matrix, prepare_arrays, values};
+use subwords::estimating;
 
 /// Words with their counts and vectors; never changes.
 #[pyclass(frozen, weakref, module = "skipstream._engine")]
@@ -25,11 +30,13 @@ pub struct Embeddings {
     embeddings: skipstream::Embeddings,
     /// The matrix, if it had to be computed.
     computed: OnceLock<Vec<f32>>,
+    /// For words that are unknown or rare.
+    subwords: Option<Arc<Subwords>>,
 }
 
 impl Embeddings {
     pub fn new(embeddings: skipstream::Embeddings) -> Embeddings {
-        Embeddings { embeddings, computed: OnceLock::new() }
+        Embeddings { embeddings, computed: OnceLock::new(), subwords: None }
     }
 
     fn count_at(&self, row: usize) -> i64 {
@@ -38,6 +45,10 @@ impl Embeddings {
 
     pub fn get(&self) -> &skipstream::Embeddings {
         &self.embeddings
+    }
+
+    pub fn subwords(&self) -> Option<&Subwords> {
+        self.subwords.as_deref()
     }
 }
 
@@ -150,6 +161,7 @@ impl Embeddings {
 
     /// The count of a word.
     fn count(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<i64> {
+        let slf = &estimating(slf, [key.clone()])?;
         Ok(slf.get().count_at(keys::row(slf, key)?))
     }
 
@@ -177,8 +189,8 @@ impl Embeddings {
     }
 
     /// The row of a key, or `None`.
-    fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
-        keys::find(&self.embeddings, key)
+    fn find(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+        keys::find(&estimating(slf, [key.clone()])?.get().embeddings, key)
     }
 
     /// The vector of a word.
@@ -188,6 +200,7 @@ impl Embeddings {
         key: &Bound<'_, PyAny>,
         unit: bool,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let slf = &estimating(slf, [key.clone()])?;
         let row = keys::row(slf, key)?;
         let embeddings = &slf.get().embeddings;
         let vector = call(slf.py(), || {
@@ -202,6 +215,7 @@ impl Embeddings {
         slf: &Bound<'py, Self>,
         keys: &Bound<'_, PyList>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let slf = &estimating(slf, keys)?;
         let rows = keys::rows(slf, keys)?;
         let embeddings = &slf.get().embeddings;
         let vectors = call(slf.py(), || {
@@ -229,6 +243,7 @@ impl Embeddings {
         unit: bool,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let (terms, weights): (Vec<_>, Vec<_>) = terms.into_iter().unzip();
+        let slf = &estimating(slf, terms.iter().cloned())?;
         let terms = keys::terms(slf, &terms)?;
         let lengths = if unit { Lengths::One } else { Lengths::Own };
         let embeddings = &slf.get().embeddings;
@@ -247,6 +262,7 @@ impl Embeddings {
         epsilon: Option<f32>,
         rows: (usize, usize),
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let slf = &estimating(slf, positive.iter().chain(&negative).cloned())?;
         let query = query(slf, &positive, &negative, epsilon, rows)?;
         let embeddings = &slf.get().embeddings;
         Ok(call(slf.py(), || embeddings.scores(&query))?.into_pyarray(slf.py()))
@@ -262,6 +278,7 @@ impl Embeddings {
         n: usize,
         exclude: Vec<usize>,
     ) -> PyResult<Words> {
+        let slf = &estimating(slf, positive.iter().chain(&negative).cloned())?;
         let mut query = query(slf, &positive, &negative, epsilon, rows)?;
         let terms = query.positive.iter().chain(&query.negative);
         let used = terms.filter_map(|term| if let Term::Row(row) = term { Some(*row) } else { None });
@@ -278,6 +295,7 @@ impl Embeddings {
         n: usize,
         end: usize,
     ) -> PyResult<arrays::RowsAndSimilarities<'py>> {
+        let slf = &estimating(slf, keys)?;
         let embeddings = &slf.get().embeddings;
         // A word that is no candidate itself could have one answer more than others.
         let n = n.min(end.min(embeddings.len()).saturating_sub(1));
@@ -311,6 +329,7 @@ impl Embeddings {
         first: &Bound<'_, PyList>,
         second: &Bound<'_, PyList>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let slf = &estimating(slf, first.iter().chain(second.iter()))?;
         let (first, second) = (keys::rows(slf, first)?, keys::rows(slf, second)?);
         let embeddings = &slf.get().embeddings;
         let similarities: Vec<f32> = call(slf.py(), || {
@@ -336,22 +355,28 @@ impl Embeddings {
         multiply: bool,
         end: usize,
     ) -> PyResult<Words> {
-        let embeddings = &slf.get().embeddings;
         let rule = if multiply { AnalogyRule::Multiply } else { AnalogyRule::Add };
-        let mut query = match &question[..] {
-            [a, b, c] => {
-                let rows = [keys::row(slf, a)?, keys::row(slf, b)?, keys::row(slf, c)?];
-                embeddings.analogy_query(rows, n, rule)
-            }
+        let expression = match &question[..] {
+            [_, _, _] => None,
             question => {
                 let text: String =
                     question.first().ok_or_else(|| PyValueError::new_err("no words"))?.extract()?;
-                let expression: Expression = text.parse().map_err(to_python)?;
-                for word in expression.words() {
-                    keys::row(slf, &PyString::new(slf.py(), word).into_any())?;
-                }
-                expression.query(embeddings, n, rule).map_err(to_python)?
+                Some(text.parse::<Expression>().map_err(to_python)?)
             }
+        };
+        let words = match &expression {
+            None => question,
+            Some(expression) => {
+                expression.words().map(|word| PyString::new(slf.py(), word).into_any()).collect()
+            }
+        };
+        let slf = &estimating(slf, words.iter().cloned())?;
+        let rows = words.iter().map(|word| keys::row(slf, word)).collect::<PyResult<Vec<usize>>>()?;
+        let embeddings = &slf.get().embeddings;
+        let mut query = match (&expression, &rows[..]) {
+            (None, &[a, b, c]) => embeddings.analogy_query([a, b, c], n, rule),
+            (Some(expression), _) => expression.query(embeddings, n, rule).map_err(to_python)?,
+            (None, _) => unreachable!("a question without an expression has three words"),
         };
         query.rows = 0..end;
         call(slf.py(), || Ok(owned(embeddings.search(&query)?)))
@@ -363,6 +388,7 @@ impl Embeddings {
         first: &Bound<'_, PyAny>,
         second: &Bound<'_, PyAny>,
     ) -> PyResult<Vec<usize>> {
+        let slf = &estimating(slf, [first.clone(), second.clone()])?;
         let (first, second) = (keys::row(slf, first)?, keys::row(slf, second)?);
         let embeddings = &slf.get().embeddings;
         call(slf.py(), || embeddings.closer_than(first, second))
@@ -370,6 +396,7 @@ impl Embeddings {
 
     /// Words sorted by how well they match the others, the odd one first.
     fn odd_one_out(slf: &Bound<'_, Self>, keys: &Bound<'_, PyList>) -> PyResult<Words> {
+        let slf = &estimating(slf, keys)?;
         let rows = keys::rows(slf, keys)?;
         let embeddings = &slf.get().embeddings;
         call(slf.py(), || {
@@ -411,9 +438,12 @@ impl Embeddings {
         Ok(Embeddings::new(call(py, || self.embeddings.normalized())?))
     }
 
-    /// A copy of some words, with their counts or in the given order.
+    /// A copy of some words, each once, with their counts or in the given order.
     fn select(slf: &Bound<'_, Self>, keys: &Bound<'_, PyList>, counted: bool) -> PyResult<Embeddings> {
-        let rows = keys::rows(slf, keys)?;
+        let slf = &estimating(slf, keys)?;
+        let mut rows = keys::rows(slf, keys)?;
+        let mut seen = HashSet::new();
+        rows.retain(|&row| seen.insert(row));
         let embeddings = &slf.get().embeddings;
         let selected = call(slf.py(), || {
             if counted {
@@ -449,6 +479,35 @@ impl Embeddings {
         let first_line = if header { FirstLine::Sizes } else { FirstLine::Word };
         let options = SaveOptions { first_line, prefix };
         call(py, || formats::save_word2vec(&self.embeddings, format, path, &options))
+    }
+
+    /// The same vectors, with a table of n-grams that is fitted to them.
+    fn with_subwords(&self, py: Python<'_>, buckets: usize, min: usize, max: usize) -> PyResult<Embeddings> {
+        subwords::with_subwords(py, self, SubwordOptions { buckets, min, max })
+    }
+
+    /// The defaults of `with_subwords`: rows of the table, and the lengths of the shortest and the longest n-grams.
+    #[staticmethod]
+    fn subword_defaults() -> (usize, usize, usize) {
+        let SubwordOptions { buckets, min, max } = SubwordOptions::default();
+        (buckets, min, max)
+    }
+
+    /// Whether words are estimated.
+    #[getter]
+    fn has_subwords(&self) -> bool {
+        self.subwords.is_some()
+    }
+
+    /// Where the vector of a word comes from.
+    fn source(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<String> {
+        let slf = &estimating(slf, [key.clone()])?;
+        Ok(slf.get().embeddings.source(keys::row(slf, key)?).to_string())
+    }
+
+    /// Writes the table of n-grams in floret's format.
+    fn save_floret(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        subwords::save_floret(py, self, path)
     }
 
     /// Writes the words' counts in word2vec's format.
