@@ -6,6 +6,7 @@ mod peers;
 mod quantize;
 mod reading;
 mod serve;
+mod subwords;
 
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,8 @@ pub enum Bench {
     Reading(reading::Options),
     /// Query a service while it learns at full speed: latency, and throughput relative to `train`
     Serve(serve::Options),
+    /// Estimate unknown words, next to fastText with subwords
+    Subwords(subwords::Options),
     /// Query a service at a steady rate until standard input ends: `serve` starts this in a session of its own
     #[command(hide = true)]
     Questions(serve::Load),
@@ -41,6 +44,7 @@ pub fn run(bench: &Bench) -> Result<()> {
         Bench::Quantize(options) => quantize::run(options),
         Bench::Reading(options) => reading::run(options),
         Bench::Serve(options) => serve::run(options),
+        Bench::Subwords(options) => subwords::run(options),
         Bench::Questions(load) => serve::ask(load),
     }
 }

@@ -36,6 +36,9 @@ pub enum Bench {
     /// Query a service while it learns at full speed: latency, and throughput relative to `train`
     #[command(disable_help_flag = true)]
     Serve(Forwarded),
+    /// Estimate unknown words, next to fastText with subwords
+    #[command(disable_help_flag = true)]
+    Subwords(Forwarded),
 }
 
 /// Runs a benchmark.
@@ -50,5 +53,6 @@ pub fn run(bench: &Bench) -> Result<()> {
         Bench::Index(options) => index::run(options),
         Bench::Reading(forwarded) => forwarded.run(&["bench", "reading"]),
         Bench::Serve(forwarded) => forwarded.run(&["bench", "serve"]),
+        Bench::Subwords(forwarded) => forwarded.run(&["bench", "subwords"]),
     }
 }
