@@ -10,7 +10,9 @@ import skipstream
 from skipstream import Embeddings
 
 WORDS = ["walking", "talking", "walked", "talked", "stone", "stones"]
-VECTORS = np.array([[1, 1, 0], [0.4, 1, 0], [1, -1, 0], [0.4, -1, 0], [0, 0.1, 1], [0, 0.2, 1]], dtype=np.float32)
+VECTORS = np.array(
+    [[1, 1, 0], [0.4, 1, 0], [1, -1, 0], [0.4, -1, 0], [0, 0.1, 1], [0, 0.2, 1]], dtype=np.float32
+)
 
 
 @pytest.fixture

@@ -300,7 +300,9 @@ class Embeddings(Queries, Evaluation):
         `with_subwords`, out-of-vocabulary words are estimated; otherwise they are left out.
         """
         inferred = allow_inference and self._engine.has_subwords
-        known = [key for key in keys if (self._engine.find(key) is not None if inferred else key in self._engine)]
+        known = [
+            key for key in keys if (self._engine.find(key) is not None if inferred else key in self._engine)
+        ]
         return Embeddings(self._engine.select(known, bool(copy_vecattrs)))
 
     def plot(self, words: Iterable[Key] | None = None, ax: Any = None, **style: Any) -> Any:
