@@ -36,6 +36,9 @@ async fn run(service: Arc<Service>, options: SubwordOptions) {
             _ = publications.changed() => {}
         }
         let start = Instant::now();
+        if service.published().embeddings.is_empty() {
+            continue;
+        }
         fit(&service, &options).await;
         let rest = SHORTEST_REST.max(start.elapsed() * REST);
         tokio::select! {
@@ -54,9 +57,6 @@ async fn fit(service: &Service, options: &SubwordOptions) {
     let reporting = service.reporting.lock().await;
     let (embeddings, forgotten) = (service.published().embeddings.clone(), service.subwords.forgotten());
     drop(reporting);
-    if embeddings.is_empty() {
-        return;
-    }
     match Subwords::fit(&embeddings, options, Some(1)) {
         Ok(table) => {
             let _reporting = service.reporting.lock().await;

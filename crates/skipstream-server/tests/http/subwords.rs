@@ -5,6 +5,7 @@ use skipstream::Embeddings;
 use skipstream::embeddings::{AnalogyRule, SubwordOptions, Subwords};
 
 use crate::client::{Client, embeddings};
+use crate::real::Real;
 
 const ROUTES: [&str; 5] = [
     "words/kings/neighbors?n=3",
@@ -91,4 +92,18 @@ async fn after_words_were_forgotten_there_is_no_table() {
     client.get(path).await.assert_refused(404, "unknown-word", "`kings`");
     let answer = client.get("/v1/words/%00/vector?subwords=maybe").await;
     answer.assert_refused(400, "bad-query", "subwords");
+}
+
+#[test]
+fn a_running_service_fits_what_it_publishes() {
+    let real = Real::with_words(200, |settings| settings.subword_buckets = 1_000);
+    let path = "/v1/words/w1x/neighbors?n=1&subwords=true";
+    // The fit takes milliseconds; a busy machine may take longer.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    while real.get(path).status != 200 {
+        assert!(std::time::Instant::now() < deadline, "there is no table");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(real.get(path).rest().contains(r#""sources":{"w1x":"subwords"}"#));
+    assert_eq!(real.get("/v1/words/w1x/neighbors").status, 404);
 }
