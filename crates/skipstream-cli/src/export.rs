@@ -143,6 +143,8 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
         if args.subwords.subwords && args.words.is_none() {
             bail!("--subwords estimates the unknown words of a list: name it with --words");
         }
+    } else if args.quantize.is_some() {
+        bail!("floret has only numbers of full precision, so --quantize does not apply");
     } else if args.words.is_some() {
         bail!(
             "floret has no words, so --words cannot select them; --top and --min-count select those that are fitted"
@@ -159,7 +161,9 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
     };
     let (embeddings, ending) = chosen(&args, args.model.load()?)?;
     let content = match args.to {
-        To::Vectors(format) => Content::Vectors(embeddings, format),
+        To::Vectors(format) => {
+            Content::Vectors(formats::quantized(embeddings, args.quantize, format, &args.out)?, format)
+        }
         To::Subwords(SubwordFormat::Floret) => Content::Table(args.subwords.table(&embeddings)?),
     };
     if args.out == Path::new("-") {
@@ -223,8 +227,7 @@ fn chosen(args: &ExportArgs, mut embeddings: Embeddings) -> Result<(Embeddings, 
     if let Some(path) = &args.words {
         (embeddings, ending) = listed(args, &embeddings, path)?;
     }
-    let embeddings = if args.normalize { embeddings.normalized()? } else { embeddings };
-    Ok((formats::quantized(embeddings, args.quantize, args.to, &args.out)?, ending))
+    Ok((if args.normalize { embeddings.normalized()? } else { embeddings }, ending))
 }
 
 /// The words of a file. Reports how many are unknown or, with subwords, estimated.

@@ -3,11 +3,11 @@
 //! Invariant: nothing here knows how the vectors were learned or what their file looks like.
 
 mod best;
+mod byte_cosines;
 mod candidates;
 mod composition;
 mod cosine;
 mod error;
-mod estimate;
 mod estimates;
 mod expression;
 mod mean;

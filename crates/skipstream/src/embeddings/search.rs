@@ -4,7 +4,7 @@
 //! cosines of all cues are computed once, while the rows are in the L1 cache; then each query combines the cosines of its
 //! cues into scores. Analogy sets gain most from this: Google's 19,544 questions have about 900 cues.
 //!
-//! Of rows of bytes, cosines are first estimated, and those near the best are computed. See `estimate.rs`.
+//! Of rows of bytes, cosines are first estimated, and those near the best are computed. See `byte_cosines.rs`.
 //!
 //! Invariant: the answers do not depend on the number of threads, on the instruction set, or on the other queries.
 
@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use super::best::{Best, Candidate};
+use super::byte_cosines::{ByteBlock, Estimator};
 use super::cosine::{cosine, inverse_norm};
-use super::estimate::{ByteBlock, Estimator};
 use super::quantized::QuantizedRows;
 use super::query::{Combine, Query, Term};
 use super::rows::{ROWS_IN_L1, Scratch};
