@@ -56,4 +56,6 @@ pub use published::{Published, Seen};
 pub use server::Server;
 pub use service::Service;
 pub use settings::{Index, LogFormat, ServeSettings};
+#[cfg(feature = "brokers")]
+pub use sources::Messages;
 pub use status::Status;

@@ -128,7 +128,11 @@ fn sources(training: &TrainingState) -> Option<String> {
     if ledger.piped_bytes > 0 {
         table.row(["pipes".to_owned(), count(ledger.piped_words), count(ledger.piped_bytes), String::new()]);
     }
-    (!ledger.sources.is_empty() || ledger.piped_bytes > 0).then(|| table.text())
+    for (name, stream) in &ledger.streams {
+        table.row([name.clone(), count(stream.words), String::new(), "up to here".to_owned()]);
+    }
+    let is_empty = ledger.sources.is_empty() && ledger.piped_bytes == 0 && ledger.streams.is_empty();
+    (!is_empty).then(|| table.text())
 }
 
 fn norms(norms: &[Norms]) -> Option<String> {

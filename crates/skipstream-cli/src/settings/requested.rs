@@ -62,9 +62,14 @@ impl RequestedSettings {
 
     /// The configuration of a new model: the requested settings and the defaults.
     ///
-    /// Initial vectors set the default dimensions. The memory limit covers them, and a copy of the vectors of
-    /// `scored_words` words.
-    pub fn config(&self, initial: Option<&Initial>, scored_words: usize) -> Result<Config> {
+    /// Initial vectors set the default dimensions. The memory limit covers them, a copy of the vectors of `scored_words`
+    /// words, and `source_bytes` for messages.
+    pub fn config(
+        &self,
+        initial: Option<&Initial>,
+        scored_words: usize,
+        source_bytes: u64,
+    ) -> Result<Config> {
         let mut config = self.config_without_memory()?;
         if let Some(initial) = initial.filter(|_| !self.fields.contains_key("dimensions")) {
             config.dimensions = initial.vectors.dimensions();
@@ -73,7 +78,7 @@ impl RequestedSettings {
         let dimensions = Vectors::default().dimensions(config.dimensions);
         let scored = Embeddings::max_bytes(scored_words, dimensions, config.text.max_token_bytes);
         let initial_bytes = initial.map_or(0, Initial::bytes);
-        let config = config.within_memory(memory.saturating_sub(initial_bytes + scored));
+        let config = config.within_memory(memory.saturating_sub(initial_bytes + scored + source_bytes));
         match initial {
             None => Ok(config?),
             Some(_) => config
@@ -202,14 +207,14 @@ mod tests {
             ..incremental()
         };
         expected.text.max_token_bytes = 9;
-        assert_eq!(typed(settings).config(None, 0).unwrap(), expected);
+        assert_eq!(typed(settings).config(None, 0, 0).unwrap(), expected);
     }
 
     #[test]
     fn a_setting_of_another_strategy_is_an_error() {
         let settings = typed(values(json!({ "strategy": "incremental", "replays": 2 })));
         assert_eq!(
-            settings.config(None, 0).unwrap_err().to_string(),
+            settings.config(None, 0, 0).unwrap_err().to_string(),
             "replays is 2; it must be left out with the strategy incremental: it is for mini-batch"
         );
     }
@@ -224,7 +229,7 @@ mod tests {
         let requested =
             RequestedSettings::new(values(json!({ "strategy": "incremental", "seed": 3 })), Some(file));
         assert_eq!(
-            requested.config(None, 0).unwrap_err().to_string(),
+            requested.config(None, 0, 0).unwrap_err().to_string(),
             "quality is best; it must be left out with the strategy incremental: it is for mini-batch"
         );
     }
@@ -272,7 +277,7 @@ mod tests {
     #[test]
     fn memory_must_be_enough_for_an_existing_model() {
         let requested = |bytes| typed(memory(bytes));
-        let model = Trainer::new(requested(1_000_000_000).config(None, 0).unwrap()).unwrap();
+        let model = Trainer::new(requested(1_000_000_000).config(None, 0, 0).unwrap()).unwrap();
         requested(1_000_000_000).agree_with(&model, model.memory_bound().total()).unwrap();
         requested(2_000_000_000).agree_with(&model, model.memory_bound().total()).unwrap();
         let message =
@@ -285,7 +290,7 @@ mod tests {
         let requested = typed(memory(1_000_000_000));
         let trainer_alone =
             |config: &Config| Ok(skipstream::train::MemoryBound::new(&config.clone().check()?).total());
-        assert_eq!(requested.config_bounded(&trainer_alone).unwrap(), requested.config(None, 0).unwrap());
+        assert_eq!(requested.config_bounded(&trainer_alone).unwrap(), requested.config(None, 0, 0).unwrap());
         let twice = |config: &Config| Ok(2 * trainer_alone(config)?);
         let config = requested.config_bounded(&twice).unwrap();
         assert!((990_000_000..=1_000_000_000).contains(&twice(&config).unwrap()));
@@ -302,7 +307,7 @@ mod tests {
             |settings| Some(SettingsFile { path: "s.toml".into(), settings, serve: Default::default() });
         let in_file = values(json!({ "window": 3, "seed": 3, "threads": 3 }));
         let requested = RequestedSettings::new(values(json!({ "window": 4 })), file(in_file));
-        let config = requested.config(None, 0).unwrap();
+        let config = requested.config(None, 0, 0).unwrap();
         assert_eq!((config.window, config.seed, config.threads), (4, 3, Some(3)));
         let model = Trainer::new(Config::default()).unwrap();
         let message = requested.agree_with(&model, model.memory_bound().total()).unwrap_err().to_string();
@@ -311,8 +316,8 @@ mod tests {
 
         let size = values(json!({ "max_vocabulary": 77 }));
         let requested = RequestedSettings::new(size.clone(), file(memory(1_000_000_000)));
-        assert_eq!(requested.config(None, 0).unwrap().max_vocabulary, 77);
+        assert_eq!(requested.config(None, 0, 0).unwrap().max_vocabulary, 77);
         let requested = RequestedSettings::new(memory(1_000_000_000), file(size));
-        assert!(requested.config(None, 0).unwrap().max_vocabulary > 100_000);
+        assert!(requested.config(None, 0, 0).unwrap().max_vocabulary > 100_000);
     }
 }

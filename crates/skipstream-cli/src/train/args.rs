@@ -23,6 +23,7 @@ use crate::settings::{MODEL, SettingArgs};
     skipstream train --model next.safetensors --init m.safetensors corpus.txt\n  \
     skipstream train --model scored.safetensors --eval ws353.tsv --eval-every 1M-words news/*.txt.gz\n  \
     skipstream train --model live.safetensors --follow --idle-exit 1s corpus.txt\n  \
+    skipstream train --model topic.safetensors --follow --idle-exit 1s --source 'kafka://localhost/posts?field=text'\n  \
     skipstream train --model posts.safetensors --format jsonl --field user.text posts.jsonl\n  \
     skipstream train --model log.safetensors --follow --format jsonl --field user.text - <posts.jsonl\n  \
     zcat news/*.gz | tr A-Z a-z | skipstream train --model m.safetensors -")]
@@ -74,6 +75,13 @@ pub struct TrainArgs {
     /// at the top, and a Parquet file can be read only once it is complete.
     #[arg(long, help_heading = "This run")]
     pub follow: bool,
+    /// With --follow, learn the messages of NATS JetStream or Kafka: nats://HOST/STREAM, kafka://HOST/TOPIC; can be repeated
+    ///
+    /// Each message is learned exactly once: the position is saved in the model, and the same command resumes there. The options
+    /// of the URL are those of `serve --source`, such as `?field=text` for JSON messages. Put a URL with a password into the
+    /// environment variable SKIPSTREAM_SOURCE, because other users of the machine can see arguments.
+    #[arg(long, value_name = "URL", requires = "follow", help_heading = "This run")]
+    pub source: Vec<String>,
     /// With --follow, exit after this long without new text
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, requires = "follow",
           help_heading = "This run")]

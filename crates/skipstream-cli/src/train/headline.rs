@@ -23,14 +23,14 @@ pub struct Headline<'a> {
     pub threads: usize,
     /// The instruction set in use.
     pub kernel: &'static str,
-    /// Memory bound in bytes, excluding decompression and records.
+    /// Memory bound in bytes, with the messages of brokers and without decompression and records.
     pub memory: u64,
     pub memory_bound: MemoryBound,
 }
 
 impl<'a> Headline<'a> {
     /// Describes the trainer before the first word.
-    pub fn new(model: &'a Path, is_new: bool, trainer: &Trainer) -> Headline<'a> {
+    pub fn new(model: &'a Path, is_new: bool, trainer: &Trainer, source_bytes: u64) -> Headline<'a> {
         let memory_bound = trainer.memory_bound();
         Headline {
             model,
@@ -40,7 +40,7 @@ impl<'a> Headline<'a> {
             initial: trainer.initial().map(|initial| initial.source.clone()),
             threads: trainer.settings().threads(),
             kernel: trainer.instruction_set(),
-            memory: memory_bound.total(),
+            memory: memory_bound.total() + source_bytes,
             memory_bound,
         }
     }

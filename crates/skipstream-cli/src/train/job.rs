@@ -1,5 +1,6 @@
 //! The training job, checked and built from the arguments.
 
+use std::env;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -11,9 +12,13 @@ use skipstream::vocabulary::Control;
 
 use super::args::TrainArgs;
 use super::evaluation;
+use super::followed::Messages;
 use crate::previous;
 use crate::settings::{RequestedSettings, SettingsFile};
 use crate::words;
+
+/// A URL for `--source`: other users of the machine can see arguments, and the URL may hold a password.
+const SOURCE: &str = "SKIPSTREAM_SOURCE";
 
 #[derive(Debug)]
 pub struct Job {
@@ -49,7 +54,13 @@ impl Job {
                 texts.push(Text::Stdin);
             }
         }
-        if texts.is_empty() {
+        if args.follow
+            && args.source.is_empty()
+            && let Ok(url) = env::var(SOURCE)
+        {
+            args.source.push(url);
+        }
+        if texts.is_empty() && args.source.is_empty() {
             match (io::stdin().is_terminal(), args.finish) {
                 (true, true) => {}
                 (true, false) => bail!("no text: name files, or pipe text in"),
@@ -76,6 +87,11 @@ impl Job {
         self.texts.contains(&Text::Stdin)
     }
 
+    /// Memory for the messages of brokers.
+    pub fn source_bytes(&self) -> u64 {
+        self.args.source.len() as u64 * Messages::MAX_BYTES
+    }
+
     /// The words of the stop lists, to be blocked.
     pub fn blocked(&self) -> Result<Vec<Control>> {
         let lists = self.args.block.iter().map(|file| words::read(file)).collect::<Result<Vec<_>>>()?;
@@ -86,7 +102,7 @@ impl Job {
     pub fn create_model(&self) -> Result<AnyTrainer> {
         let scored_words = if self.args.eval.is_empty() { 0 } else { evaluation::WORDS };
         let initial = self.args.init.as_ref().map(Initial::load).transpose()?;
-        let config = self.settings.config(initial.as_ref(), scored_words)?;
+        let config = self.settings.config(initial.as_ref(), scored_words, self.source_bytes())?;
         Ok(match initial {
             Some(initial) => AnyTrainer::starting_from(config, initial)?,
             None => AnyTrainer::new(config)?,
@@ -104,7 +120,8 @@ impl Job {
         }
         let trainer = AnyTrainer::load(&self.args.model, self.settings.threads)?;
         let model = trainer.model();
-        self.settings.agree_with(model, model.memory_bound().total()).with_context(name)?;
+        let bound = model.memory_bound().total() + self.source_bytes();
+        self.settings.agree_with(model, bound).with_context(name)?;
         Ok(trainer)
     }
 }

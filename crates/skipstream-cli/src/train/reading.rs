@@ -1,6 +1,7 @@
 //! The text of a training session, read to its end or followed.
 
 use std::cell::{RefCell, RefMut};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -10,6 +11,7 @@ use skipstream::corpus::{
 };
 use skipstream::{Result, Trainer};
 
+use super::followed::Followed;
 use super::job::{Job, Text};
 use super::pipe::{Pipe, STDIN};
 use super::stop::Stop;
@@ -17,7 +19,7 @@ use super::stop::Stop;
 /// The text of a training session.
 pub enum Reading {
     ToTheEnd(Shared),
-    Followed(Box<Follow>),
+    Followed(Box<Followed>),
 }
 
 /// Files that are read from the start in each pass over the corpus.
@@ -70,15 +72,37 @@ impl Reading {
                 "--follow: the strategy {strategy} reads all its text several times, and text that is followed has no end"
             );
         }
-        let follow = Follow::plan(inputs, ledger, args.again, options, &job.layout)?;
-        Ok(Reading::Followed(Box::new(follow)))
+        let files = Follow::plan(inputs, ledger, args.again, options, &job.layout)?;
+        Ok(Reading::Followed(Box::new(Followed::start(files, args, trainer)?)))
     }
 
     /// What happened to followed files since the last call.
     pub fn take_notes(&mut self) -> Vec<Note> {
         match self {
             Reading::ToTheEnd(_) => Vec::new(),
-            Reading::Followed(follow) => follow.take_notes(),
+            Reading::Followed(followed) => followed.files.take_notes(),
+        }
+    }
+
+    /// Problems of brokers that are new since the last call.
+    pub fn take_problems(&mut self) -> Vec<String> {
+        match self {
+            Reading::ToTheEnd(_) => Vec::new(),
+            Reading::Followed(followed) => {
+                followed.messages.iter_mut().filter_map(|messages| messages.take_problem()).collect()
+            }
+        }
+    }
+
+    /// The number of invalid messages that were skipped, by broker.
+    pub fn invalid_messages(&self) -> BTreeMap<String, u64> {
+        match self {
+            Reading::ToTheEnd(_) => BTreeMap::new(),
+            Reading::Followed(followed) => {
+                let counts = followed.messages.iter().map(|messages| messages.invalid());
+                let counts = counts.filter(|(_, invalid)| *invalid > 0);
+                counts.map(|(url, invalid)| (url.to_owned(), invalid)).collect()
+            }
         }
     }
 
@@ -86,14 +110,14 @@ impl Reading {
     pub fn record_positions(&mut self, ledger: &mut Ledger) -> Result<()> {
         match self {
             Reading::ToTheEnd(files) => files.files().record_positions(ledger),
-            Reading::Followed(follow) => follow.record_positions(ledger),
+            Reading::Followed(followed) => followed.record_positions(ledger),
         }
     }
 
     pub fn report(&self) -> TextReport {
         match self {
             Reading::ToTheEnd(files) => files.files().report(),
-            Reading::Followed(follow) => follow.report(),
+            Reading::Followed(followed) => followed.report(),
         }
     }
 
@@ -132,7 +156,7 @@ impl Reading {
     pub fn progress(&self) -> FilesProgress {
         match self {
             Reading::ToTheEnd(files) => files.files().progress().clone(),
-            Reading::Followed(follow) => follow.progress().clone(),
+            Reading::Followed(followed) => followed.files.progress().clone(),
         }
     }
 }
@@ -141,21 +165,21 @@ impl Source for Reading {
     fn read(&mut self, sentence: &mut Sentence) -> Result<Read> {
         match self {
             Reading::ToTheEnd(files) => files.read(sentence),
-            Reading::Followed(follow) => follow.read(sentence),
+            Reading::Followed(followed) => followed.read(sentence),
         }
     }
 
     fn cut(&mut self, max_bytes: usize) -> Option<Passage> {
         match self {
             Reading::ToTheEnd(files) => files.cut(max_bytes),
-            Reading::Followed(follow) => follow.cut(max_bytes),
+            Reading::Followed(followed) => followed.cut(max_bytes),
         }
     }
 
     fn put_back(&mut self, passage: Passage) {
         match self {
             Reading::ToTheEnd(files) => files.put_back(passage),
-            Reading::Followed(follow) => follow.put_back(passage),
+            Reading::Followed(followed) => followed.put_back(passage),
         }
     }
 }

@@ -91,7 +91,7 @@ impl Session {
         };
         let text = Reading::plan(&job, model, &stop)?;
         let before = Before { is_new, progress: model.progress(), ledger: model.ledger().clone(), controls };
-        log.tell(&Event::Start(&Headline::new(&args.model, is_new, model)));
+        log.tell(&Event::Start(&Headline::new(&args.model, is_new, model, job.source_bytes())));
         for file in text.left_out() {
             log.tell(&Event::Warning { message: &format!("left out {file}") });
         }
@@ -304,6 +304,9 @@ impl Session {
             for note in self.text.take_notes() {
                 self.log.tell(&Event::Rotation(&note));
             }
+            for message in self.text.take_problems() {
+                self.log.tell(&Event::Warning { message: &message });
+            }
             if reason != StopReason::Pending {
                 return Ok(reason);
             }
@@ -406,6 +409,7 @@ impl Session {
             text: self.text.report(),
             skipped_files: self.text.skipped(),
             files_without_words: self.text.without_words(),
+            invalid_messages: self.text.invalid_messages(),
             previous: Some(previous::path(&self.job.args.model))
                 .filter(|path| self.previous == Previous::Kept && path.exists()),
             resume: self.how_to_resume(),

@@ -1,5 +1,6 @@
 //! The final report of a training.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -51,6 +52,9 @@ pub struct Summary {
     /// Files skipped because they were learned before.
     pub skipped_files: Vec<PathBuf>,
     pub files_without_words: Vec<PathBuf>,
+    /// Messages skipped because they are invalid, by broker.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub invalid_messages: BTreeMap<String, u64>,
     /// The kept model as it was before this command.
     pub previous: Option<PathBuf>,
     /// How to resume after an interruption.
@@ -136,6 +140,9 @@ impl Summary {
                 warnings.push(format!("no words in {} and {others}", first.display()));
             }
         }
+        let skipped = self.invalid_messages.iter();
+        warnings
+            .extend(skipped.map(|(url, n)| format!("{} of {url} skipped", counted(*n, "invalid message"))));
         if self.outcome == Outcome::Complete && self.loss == 0.0 {
             warnings.push(
                 "no pair of words was trained; for a small text, --subsample 0 keeps all words".to_owned(),

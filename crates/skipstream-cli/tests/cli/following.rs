@@ -265,6 +265,31 @@ fn text_that_never_comes_is_no_error() {
     assert!(desk.names().is_empty(), "no model without a word");
 }
 
+#[cfg(feature = "brokers")]
+#[test]
+fn a_broker_that_is_away_is_awaited_while_files_are_learned() {
+    let desk = Desk::new();
+    desk.write("a.txt", "one two three\n");
+    let url = "nats://me:secret@127.0.0.1:1/POSTS";
+    let (code, _, err) = end(follow(&desk, &["--idle-exit", "3s", "--source", url, "a.txt"]));
+    assert_eq!((code, learned(&desk)), (Some(0), 3), "{err}");
+    assert!(err.contains("nats://127.0.0.1:1/POSTS: "), "{err}");
+    assert!(!err.contains("secret"), "{err}");
+}
+
+#[cfg(feature = "brokers")]
+#[test]
+fn brokers_that_cannot_be_followed_are_refused() {
+    let desk = Desk::new();
+    let refused = |args: &[&str], parts: &[&str]| assert_refused(&desk.run(&train("m", args)), parts);
+    refused(&["--source", "nats://h/S"], &["the following required arguments were not provided", "--follow"]);
+    let twice = ["--follow", "--source", "kafka://a/t", "--source", "kafka://b/t?field=x"];
+    refused(&twice, &["two --source read kafka://b:9092/t", "give one of them a `name=`"]);
+    refused(&["--follow", "--source", "http://h/S"], &["invalid URL in --source: the scheme must be nats"]);
+    let memory = ["--follow", "--memory", "32M", "--source", "nats://h/S"];
+    refused(&memory, &["memory"]);
+}
+
 #[test]
 fn what_cannot_be_followed_is_refused() {
     let desk = Desk::new();

@@ -13,6 +13,9 @@ mod exec;
 mod follow;
 mod lines;
 
+#[cfg(feature = "brokers")]
+pub use broker::Messages;
+
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;

@@ -1,5 +1,6 @@
 //! The ledger: which sources were learned, and how far.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -29,6 +30,18 @@ pub struct Ledger {
     /// How far the last pipe was learned: what to skip if it is fed again.
     #[serde(default)]
     pub last_pipe: Position,
+    /// Streams of messages, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub streams: BTreeMap<String, LearnedStream>,
+}
+
+/// A stream of messages that was learned up to a position.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LearnedStream {
+    /// How far it was read. Only the reader of the stream knows what it means.
+    pub position: String,
+    /// The total number of words learned from it.
+    pub words: u64,
 }
 
 /// A file that was learned, completely or in part.
@@ -149,6 +162,13 @@ impl Ledger {
         self.piped_words += words;
         self.piped_bytes += bytes;
         self.last_pipe = position;
+    }
+
+    /// Records how far a stream was read, and counts the words that were learned from it since the last call.
+    pub fn record_stream(&mut self, name: &str, position: String, words: u64) {
+        let stream = self.streams.entry(name.to_owned()).or_default();
+        stream.position = position;
+        stream.words += words;
     }
 }
 
@@ -350,6 +370,19 @@ mod tests {
         ledger.record_piped(3, 20, Position::at(20));
         assert_eq!((ledger.piped_words, ledger.piped_bytes), (5, 28));
         assert_eq!(ledger.last_pipe, Position::at(20));
+    }
+
+    #[test]
+    fn a_stream_has_one_position_and_counts_its_words() {
+        let mut ledger = Ledger::default();
+        assert!(!serde_json::to_string(&ledger).unwrap().contains("streams"), "as before if there are none");
+        ledger.record_stream("nats:A", "1".to_owned(), 2);
+        ledger.record_stream("kafka:B", "{}".to_owned(), 7);
+        ledger.record_stream("nats:A", "5".to_owned(), 3);
+        let json = serde_json::to_string(&ledger).unwrap();
+        let loaded: Ledger = serde_json::from_str(&json).unwrap();
+        assert_eq!(loaded.streams["nats:A"], LearnedStream { position: "5".to_owned(), words: 5 });
+        assert_eq!(loaded.streams["kafka:B"].words, 7);
     }
 
     #[cfg(unix)]

@@ -38,7 +38,7 @@ pub use files::{Files, Input};
 pub use find::find;
 pub use follow::{FilePosition, Follow, FollowEvent, Note, Tail, TailEnd};
 pub use layout::{BadRecords, FileFormat, Layout, LayoutError, LayoutRequest, RecordField, RecordFormat};
-pub use ledger::{LearnedSource, Ledger, Reading};
+pub use ledger::{LearnedSource, LearnedStream, Ledger, Reading};
 pub use lines::Lines;
 pub use open::{TextStream, from_reader, from_reader_at, open, open_at};
 pub use options::{InvalidUtf8, TextKind, TextOptions, Tokenizer};

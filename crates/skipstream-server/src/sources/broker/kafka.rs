@@ -1,7 +1,7 @@
 //! A topic of Kafka.
 //!
-//! Each partition is fetched by a task of its own. Their messages are logged in the order in which they arrive here, and
-//! that is the order in which they are learned, now and in every replay.
+//! Each partition is fetched by a task of its own. Their messages are stored in the order in which they arrive here, and
+//! that is the order in which they are learned.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::messages::Message;
+use super::messages::{Message, MessageId};
 use super::{BATCH_BYTES, Batch, Failure, Feed};
 use crate::broker::kafka;
 use crate::broker::url::{SourceUrl, Start};
@@ -144,8 +144,8 @@ impl Feed for Kafka {
                 let Some(value) = record.value else { continue };
                 bytes += value.len();
                 let time = Timestamp::from_millisecond(record.timestamp.timestamp_millis()).ok();
-                let (partition, offset) = (Some(partition), offset as u64);
-                batch.messages.push(Message { partition, offset, time, payload: value.into() });
+                let id = MessageId { partition: Some(partition), offset: offset as u64, time };
+                batch.messages.push(Message { id, payload: value.into() });
             }
             self.position.partitions.insert(partition, place);
             self.lags.insert(partition, end.saturating_sub(place.next).max(0) as u64);
@@ -157,6 +157,12 @@ impl Feed for Kafka {
 
     fn position(&self) -> &Position {
         &self.position
+    }
+
+    fn advance(position: &mut Position, message: &MessageId) {
+        let Some(partition) = message.partition else { return };
+        let last_time = message.time.map(Timestamp::as_millisecond);
+        position.partitions.insert(partition, Place { next: message.offset as i64 + 1, last_time });
     }
 }
 

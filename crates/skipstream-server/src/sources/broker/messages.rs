@@ -1,4 +1,6 @@
-//! Messages of a broker → lines of the log.
+//! Messages of a broker → lines.
+
+use std::fmt;
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -12,24 +14,31 @@ use crate::settings::ServeSettings;
 /// A message as the broker has it.
 #[derive(Clone, Debug)]
 pub struct Message {
+    pub id: MessageId,
+    pub payload: Bytes,
+}
+
+/// Which message of a stream it is.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageId {
     /// The partition; NATS has none.
     pub partition: Option<i32>,
     /// Its number in the stream or partition.
     pub offset: u64,
     /// When it was published.
     pub time: Option<Timestamp>,
-    pub payload: Bytes,
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.partition {
+            Some(partition) => write!(out, "partition {partition}, offset {}", self.offset),
+            None => write!(out, "message {}", self.offset),
+        }
+    }
 }
 
 impl Message {
-    /// Where it is, for a person.
-    pub fn place(&self) -> String {
-        match self.partition {
-            Some(partition) => format!("partition {partition}, offset {}", self.offset),
-            None => format!("message {}", self.offset),
-        }
-    }
-
     /// Adds its lines to a chunk: all or, if the message is invalid, none. A message of plain text may have several lines; a
     /// JSON message is one line. A line without a time of its own has the time of the message.
     pub fn add_to(
@@ -45,14 +54,14 @@ impl Message {
             if text.len() > most {
                 return Err(Problem::LongLine { line: 1, most });
             }
-            chunk.push_weighted(&text, time.or(self.time), weight);
+            chunk.push_weighted(&text, time.or(self.id.time), weight);
             return Ok(());
         }
         let mut decoder = Decoder::new(Kind::Plain, false, invalid_utf8, settings);
         decoder.take(&self.payload)?;
         decoder.finish()?;
         for (line, ..) in decoder.chunks.iter().flat_map(Chunk::iter) {
-            chunk.push(line, self.time);
+            chunk.push(line, self.id.time);
         }
         Ok(())
     }
@@ -69,13 +78,12 @@ mod tests {
             time: Some("at".to_owned()),
             weight: Some("meta.weight".to_owned()),
         });
+        let time = Some(Timestamp::from_second(9).unwrap());
         let message = Message {
-            partition: Some(3),
-            offset: 17,
-            time: Some(Timestamp::from_second(9).unwrap()),
+            id: MessageId { partition: Some(3), offset: 17, time },
             payload: Bytes::copy_from_slice(payload.as_bytes()),
         };
-        assert_eq!(message.place(), "partition 3, offset 17");
+        assert_eq!(message.id.to_string(), "partition 3, offset 17");
         let settings = ServeSettings { max_line_size: 40, ..ServeSettings::default() };
         let mut chunk = Chunk::default();
         let added = message.add_to(&mut chunk, fields.as_ref(), InvalidUtf8::Error, &settings);

@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
-use super::messages::Message;
+use super::messages::{Message, MessageId};
 use super::{BATCH_BYTES, Batch, Failure, Feed};
 use crate::broker::nats;
 use crate::broker::url::{SourceUrl, Start};
 
-/// A message is logged after this delay, even if the batch is not full by then.
-const LOG_AFTER: Duration = Duration::from_millis(100);
+/// A message is passed on after this delay, even if the batch is not full by then.
+const PASS_AFTER: Duration = Duration::from_millis(100);
 
 /// With no message for this long, the position of a subject moves on to the end of the stream.
 const IDLE: Duration = Duration::from_secs(5);
@@ -156,7 +156,7 @@ impl Feed for Nats {
         // How many messages are before the first gap, and the numbers that are missing there.
         let mut gap: Option<(usize, Range<u64>)> = None;
         while bytes < BATCH_BYTES {
-            let wait = first.map_or(IDLE, |first| LOG_AFTER.saturating_sub(first.elapsed()));
+            let wait = first.map_or(IDLE, |first| PASS_AFTER.saturating_sub(first.elapsed()));
             let received = tokio::select! {
                 biased;
                 received = timeout(wait, self.messages.next()) => received,
@@ -181,14 +181,13 @@ impl Feed for Nats {
             if sequence > expected && (!self.has_subject || was_behind) {
                 gap.get_or_insert((batch.messages.len(), expected..sequence));
             }
-            self.position.next = Some(sequence + 1);
             self.pending = Some(info.pending);
-            let published = info.published.unix_timestamp_nanos();
-            let time = Timestamp::from_nanosecond(published).ok();
-            self.position.last = Some(Last { sequence, published: published.to_string() });
+            let time = Timestamp::from_nanosecond(info.published.unix_timestamp_nanos()).ok();
+            let id = MessageId { partition: None, offset: sequence, time };
+            Nats::advance(&mut self.position, &id);
             let payload = message.message.payload;
             bytes += payload.len();
-            batch.messages.push(Message { partition: None, offset: sequence, time, payload });
+            batch.messages.push(Message { id, payload });
             first.get_or_insert_with(Instant::now);
         }
         self.awaited = Instant::now();
@@ -197,7 +196,7 @@ impl Feed for Nats {
             let info = self.stream.get_info().await.map_err(Failure::away)?;
             if info.state.first_sequence > missing.start {
                 self.position.next = Some(missing.start);
-                // Of a message that was not logged.
+                // Of a message that was not passed on.
                 self.position.last = None;
                 self.loss = Some(lost(missing, self.has_subject, &self.position));
                 batch.messages.truncate(before);
@@ -217,6 +216,13 @@ impl Feed for Nats {
 
     fn position(&self) -> &Position {
         &self.position
+    }
+
+    fn advance(position: &mut Position, message: &MessageId) {
+        let sequence = message.offset;
+        position.next = Some(sequence + 1);
+        position.last =
+            message.time.map(|time| Last { sequence, published: time.as_nanosecond().to_string() });
     }
 }
 

@@ -1,17 +1,23 @@
 //! The loop that reads a broker, with a broker that follows a script. `cargo xtask torture brokers` kills real ones.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
+use skipstream::corpus::{Ledger, Read, Sentence, Source, TextOptions};
 use tempfile::TempDir;
 
 use super::*;
+use crate::service::Service;
 use crate::settings::ServeSettings;
+use crate::source_status::{SourceState, SourceStatus};
 use crate::sources::tests::service;
 
 /// A broker with the messages 1 to 9, of which it may have deleted some. Its name says what happens.
 struct Scripted {
     next: u64,
+    /// How many messages it gives at a time.
+    together: u64,
 }
 
 static ATTEMPTS: AtomicU64 = AtomicU64::new(0);
@@ -27,7 +33,8 @@ impl Feed for Scripted {
                 Err(Failure::Lost { n: 5 - next, what: "four are lost".to_owned(), next: 5 })
             }
             "changed" if position.is_some() => Err(Failure::Changed("it is another".to_owned())),
-            _ => Ok(Scripted { next }),
+            "several" => Ok(Scripted { next, together: 2 }),
+            _ => Ok(Scripted { next, together: 1 }),
         }
     }
 
@@ -35,19 +42,26 @@ impl Feed for Scripted {
         if self.next > 9 {
             std::future::pending::<()>().await;
         }
-        let offset = self.next;
-        self.next += 1;
-        // One is invalid.
-        let payload = if offset == 7 { "7".to_owned() } else { format!(r#"{{"text": "m{offset}"}}"#) };
-        let payload = Bytes::from(payload);
-        Ok(Batch {
-            messages: vec![Message { partition: None, offset, time: None, payload }],
-            lag: Some(9 - offset),
-        })
+        let offsets = self.next..(self.next + self.together).min(10);
+        self.next = offsets.end;
+        let message = |offset| {
+            // One is invalid, and others have several lines if they are not JSON.
+            let payload = match (offset, self.together) {
+                (7, _) => "7".to_owned(),
+                (_, 1) => format!(r#"{{"text": "m{offset}"}}"#),
+                _ => format!("m{offset}\n\nand\nmore {offset}\n"),
+            };
+            Message { id: MessageId { partition: None, offset, time: None }, payload: Bytes::from(payload) }
+        };
+        Ok(Batch { lag: Some(10 - self.next), messages: offsets.map(message).collect() })
     }
 
     fn position(&self) -> &u64 {
         &self.next
+    }
+
+    fn advance(position: &mut u64, message: &MessageId) {
+        *position = message.offset + 1;
     }
 }
 
@@ -58,7 +72,7 @@ async fn read(
     until: impl Fn(&Service, &SourceStatus) -> bool,
 ) -> (String, SourceStatus) {
     let service = service(ServeSettings { data: data.path().to_owned(), ..ServeSettings::default() });
-    let reader = Reader::new(service.clone(), SourceUrl::parse(url).unwrap());
+    let reader = logged::reader(&service, SourceUrl::parse(url).unwrap());
     let reached = async {
         while !until(&service, &service.sources.list()[0]) {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -121,6 +135,65 @@ async fn another_stream_of_the_same_name_stops_the_source_and_another_name_reads
     assert!(status.problem.unwrap().starts_with("it is another; to read it from its start"));
     let (lines, _) = read(&data, &format!("{url}&name=new"), |service, _| service.log.last() >= 16).await;
     assert_eq!(lines.split(' ').count(), 16);
+}
+
+/// Reads at most this many sentences, or until the source stops, and records the position.
+fn learn(url: &str, ledger: &mut Ledger, most: usize) -> (Vec<String>, Option<String>) {
+    let source = SourceUrl::parse(url).unwrap();
+    let mut messages = Messages::start_as::<Scripted>(source, ledger, &TextOptions::default()).unwrap();
+    let (mut learned, mut sentence, mut error) = (Vec::new(), Sentence::default(), None);
+    while learned.len() < most && error.is_none() {
+        match messages.read(&mut sentence) {
+            Ok(Read::Sentence) => learned.push(sentence.tokens().collect::<Vec<_>>().join(" ")),
+            Ok(_) => std::thread::sleep(Duration::from_millis(1)),
+            Err(stopped) => error = Some(stopped.to_string()),
+        }
+    }
+    messages.record_position(ledger);
+    (learned, error)
+}
+
+#[test]
+fn a_trainer_resumes_in_the_middle_of_messages_that_were_read_together() {
+    let url = "nats://h/several";
+    let (all, _) = learn(url, &mut Ledger::default(), 25);
+    assert_eq!(all[..4], ["m1", "and", "more 1", "m2"]);
+    assert_eq!(all[18..20], ["7", "m8"]);
+    for cut in 0..25 {
+        let mut ledger = Ledger::default();
+        let (mut learned, _) = learn(url, &mut ledger, cut);
+        // Saved again before there is anything new.
+        learn(url, &mut ledger, 0);
+        learned.extend(learn(url, &mut ledger, 1).0);
+        learned.extend(learn(url, &mut ledger, 25 - learned.len()).0);
+        assert_eq!(learned, all, "{cut}");
+        let words = all.iter().map(|sentence| sentence.split(' ').count() as u64).sum::<u64>();
+        assert_eq!(ledger.streams["nats:several"].words, words);
+    }
+}
+
+#[test]
+fn lost_messages_are_an_error_for_a_trainer_until_the_url_says_to_go_on() {
+    let mut ledger = Ledger::default();
+    let (learned, error) = learn("nats://h/lossy?field=text", &mut ledger, 9);
+    assert_eq!((learned.len(), ledger.streams.len()), (0, 0));
+    let error = error.unwrap();
+    assert!(error.starts_with("nats://h:4222/lossy: four are lost; restart with `lost=continue`"), "{error}");
+    let (learned, _) = learn("nats://h/lossy?field=text&lost=continue", &mut ledger, 4);
+    assert_eq!(learned, ["m5", "m6", "m8", "m9"]);
+}
+
+#[test]
+fn a_corrupt_position_in_a_model_is_refused() {
+    let mut ledger = Ledger::default();
+    let source = || SourceUrl::parse("nats://h/plain").unwrap();
+    ledger.record_stream("nats:plain", "{".to_owned(), 0);
+    let started = Messages::start_as::<Scripted>(source(), &ledger, &TextOptions::default());
+    let error = started.err().unwrap().to_string();
+    assert!(error.starts_with("nats://h:4222/plain: the position in the model is corrupt"), "{error}");
+    ledger.record_stream("nats:plain", r#"{"position": "x"}"#.to_owned(), 0);
+    let error = learn("nats://h/plain", &mut ledger, 1).1.unwrap();
+    assert!(error.contains("the saved read position is corrupt"), "{error}");
 }
 
 #[test]
