@@ -1,11 +1,13 @@
 //! `serve --source` reads a broker, and both are killed at random moments while messages are published. Afterwards every
 //! message that the broker has is learned exactly once and in order, the model is byte for byte that of a service that was
 //! never killed and got the same lines, and the vectors are those of `train` on these lines. The broker also gets the events of
-//! the service (`--publish`), and has each that was stored at least once.
+//! the service (`--publish`), and has each that was stored at least once. `train --follow --source` is attacked in the same way
+//! (`train.rs`).
 
 mod kafka;
 mod nats;
 mod retention;
+mod train;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -26,6 +28,7 @@ use crate::learned::learned_lines;
 use crate::random::Random;
 use crate::serving::{Address, Serving};
 use crate::{Report, Torture};
+use kafka::{Durable, Kafka, Mock};
 
 #[derive(Args)]
 pub struct Options {
@@ -35,7 +38,10 @@ pub struct Options {
     /// The NATS server
     #[arg(long, env = "NATS_SERVER", default_value = "nats-server")]
     nats_server: PathBuf,
-    /// A Python with confluent-kafka, which contains a mock cluster of Kafka
+    /// The Kafka broker of torture/kafka; without it, the mock cluster of librdkafka is used, which cannot be killed
+    #[arg(long, env = "KAFKA_BROKER")]
+    kafka_broker: Option<PathBuf>,
+    /// A Python with confluent-kafka, which contains the mock cluster
     #[arg(long, env = "KAFKA_PYTHON", default_value = "python3")]
     kafka_python: PathBuf,
 }
@@ -46,10 +52,18 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// A frequent word, whose vectors are sent to the broker.
 const WATCHED: &str = COMMON[0];
 
+/// The login at brokers that need one, and as it is in a URL.
+const USER: &str = "skipstream";
+const PASSWORD: &str = "pass/w@rd";
+const LOGIN: &str = "skipstream:pass%2Fw%40rd";
+
 pub fn run(torture: &Torture, options: &Options, report: &mut Report) -> Result<()> {
     let kills = options.kills.unwrap_or(if torture.short { 6 } else { 100 });
-    tell(report, "NATS", attack::<nats::Nats>(torture, &options.nats_server, kills));
-    tell(report, "Kafka", attack::<kafka::Kafka>(torture, &options.kafka_python, kills));
+    attack_both::<nats::Nats>(torture, "NATS", &options.nats_server, kills, report);
+    match &options.kafka_broker {
+        Some(program) => attack_both::<Kafka<Durable>>(torture, "Kafka", program, kills, report),
+        None => attack_both::<Kafka<Mock>>(torture, "Kafka", &options.kafka_python, kills, report),
+    }
     let retained = retention::attack(torture, &options.nats_server);
     report.outcome("serve and NATS, with messages that were deleted unread", retained, |()| {
         "it stopped and said how many, went on when asked to, and did not take a new stream for the old one".to_owned()
@@ -57,13 +71,19 @@ pub fn run(torture: &Torture, options: &Options, report: &mut Report) -> Result<
     Ok(())
 }
 
-fn tell(report: &mut Report, broker: &str, outcome: Result<Outcome>) {
-    report.outcome(&format!("serve and {broker}, killed at random moments"), outcome, |outcome| {
+/// Attacks `serve` and `train` with a broker.
+fn attack_both<B: Broker>(torture: &Torture, name: &str, program: &Path, kills: u64, report: &mut Report) {
+    let served = attack::<B>(torture, program, kills);
+    report.outcome(&format!("serve and {name}, killed at random moments"), served, |outcome| {
         let Outcome { kills, messages, unknown, events } = outcome;
         format!(
             "{kills} kills, and each of {messages} messages was learned exactly once; of {unknown} that were published the \
              broker did not say whether it has them; no event of {events} is missing"
         )
+    });
+    let trained = train::attack::<B>(torture, program, kills);
+    report.outcome(&format!("train and {name}, killed at random moments"), trained, |messages| {
+        format!("{kills} kills, and each of {messages} messages was learned exactly once")
     });
 }
 
@@ -78,20 +98,20 @@ struct Outcome {
 trait Broker: Sized + Send + Sync {
     /// Whether messages survive when the server is killed.
     const IS_DURABLE: bool;
-    /// Prepares a command that starts the server, with its data below a folder.
-    fn command(program: &Path, folder: &Path, port: u16) -> Result<Command>;
+    /// Prepares a command that starts the server, with its data in the folder.
+    fn command(program: &Path, endpoint: &Endpoint) -> Result<Command>;
     /// The port, if the server has chosen it and prints it.
     fn port(_: ChildStdout) -> Result<Option<u16>> {
         Ok(None)
     }
     /// Creates the stream.
-    async fn create(port: u16) -> Result<()>;
+    async fn create(endpoint: &Endpoint) -> Result<()>;
     /// The source for the service.
-    fn url(port: u16) -> String;
+    fn url(endpoint: &Endpoint) -> String;
     /// Where the service sends its events.
-    fn sink(port: u16) -> String;
+    fn sink(endpoint: &Endpoint) -> String;
     /// Connects as a producer, which does not try again.
-    async fn connect(port: u16) -> Result<Self>;
+    async fn connect(endpoint: &Endpoint) -> Result<Self>;
     /// Publishes messages; fails if the broker does not say that it has them all. Nothing is sent twice.
     async fn publish(&self, messages: Vec<String>, random: u64) -> Result<()>;
     /// All messages in the order in which the broker has them, by partition.
@@ -103,62 +123,45 @@ trait Broker: Sized + Send + Sync {
 fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Result<Outcome> {
     let folder = TempDir::new()?;
     let killed = folder.path().join("killed");
-    let broker = Server::start::<B>(program, folder.path(), free_port()?)?;
-    let port = broker.port;
-    wait_for(B::create(port)).context("cannot create the stream")?;
-    let is_over = AtomicBool::new(false);
-    let (unknown, mut serving, mut broker) = thread::scope(|scope| -> Result<_> {
-        let producer = scope.spawn(|| produce::<B>(port, torture.seed, &is_over));
-        let attacked = (|| -> Result<_> {
-            let mut random = Random::new(torture.seed, 0);
-            let mut broker = broker;
-            let mut serving = start_with_sink::<B>(torture, &killed, port)?;
-            for _ in 0..kills {
-                serving.wait_until_it_listens()?;
-                thread::sleep(Duration::from_micros(random.below(700_000)));
-                let victim = if B::IS_DURABLE { random.below(3) } else { 0 };
-                if victim != 0 {
-                    broker.kill()?;
-                }
-                if victim != 1 {
-                    serving.kill()?;
-                    serving = start_with_sink::<B>(torture, &killed, port)?;
-                }
-                if victim != 0 {
-                    thread::sleep(Duration::from_micros(random.below(300_000)));
-                    broker = Server::start::<B>(program, folder.path(), port)?;
-                }
+    let (broker, endpoint) = Server::start::<B>(program, &Endpoint::new(folder.path())?)?;
+    wait_for(B::create(&endpoint)).context("cannot create the stream")?;
+    let (unknown, (mut serving, mut broker)) = while_producing::<B, _>(torture, &endpoint, || {
+        let mut random = Random::new(torture.seed, 0);
+        let mut broker = broker;
+        let mut serving = start_with_sink::<B>(torture, &killed, &endpoint)?;
+        for _ in 0..kills {
+            serving.wait_until_it_listens()?;
+            thread::sleep(Duration::from_micros(random.below(700_000)));
+            let victim = Victim::choose::<B>(&mut random);
+            if victim.is_broker() {
+                broker.kill()?;
             }
-            Ok((serving, broker))
-        })();
-        is_over.store(true, Ordering::Release);
-        let unknown = producer.join().map_err(|_| anyhow!("the producer panicked"))??;
-        let (serving, broker) = attacked?;
-        Ok((unknown, serving, broker))
+            if victim.is_program() {
+                serving.kill()?;
+                serving = start_with_sink::<B>(torture, &killed, &endpoint)?;
+            }
+            if victim.is_broker() {
+                thread::sleep(Duration::from_micros(random.below(300_000)));
+                (broker, _) = Server::start::<B>(program, &endpoint)?;
+            }
+        }
+        Ok((serving, broker))
     })?;
     serving.wait_until_it_listens()?;
-    let partitions = wait_for(async { B::connect(port).await?.read().await });
+    let partitions = wait_for(async { B::connect(&endpoint).await?.read().await });
     let partitions = partitions.context("cannot read the messages back")?;
     let messages: usize = partitions.iter().map(Vec::len).sum();
     ensure!(messages as u64 > 10 * kills, "only {messages} messages were published");
     wait_until(&serving, "logged", messages as u64)?;
     wait_until_sent(&serving)?;
-    let events = check_events(&wait_for(async { B::connect(port).await?.read_events().await })?)?;
+    let events = check_events(&wait_for(async { B::connect(&endpoint).await?.read_events().await })?)?;
     // The broker is not needed any more, and must not be missed.
     broker.kill()?;
     let (exported, last) = finish(torture, serving, messages)?;
     ensure!(last == (messages + crate::client::FILLING_LINES) as u64, "{last} lines were logged");
 
     let lines = learned_lines(&killed)?;
-    ensure!(lines.len() == messages, "{} of {messages} messages were learned", lines.len());
-    let learned: HashSet<&String> = lines.iter().collect();
-    for partition in &partitions {
-        let lost = partition.iter().find(|message| !learned.contains(message));
-        ensure!(lost.is_none(), "{lost:?} was lost");
-        let of_partition: HashSet<&String> = partition.iter().collect();
-        let order = lines.iter().filter(|line| of_partition.contains(line));
-        ensure!(order.eq(partition), "the messages of a partition changed places");
-    }
+    check_learned(&lines, &partitions)?;
 
     // The same lines in the same order, without a broker, and nothing happens.
     let undisturbed = folder.path().join("undisturbed");
@@ -170,13 +173,68 @@ fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Result<Ou
     ensure!(finish(torture, serving, lines.len())?.0 == exported, "the published vectors differ");
     let [one, other] = [&undisturbed, &killed].map(|data| fs::read(data.join("model.safetensors")));
     ensure!(one? == other?, "the models differ");
-    ensure!(train(torture, folder.path(), &lines)? == exported, "the vectors of `train` differ");
+    ensure!(vectors_of_train(torture, folder.path(), &lines)? == exported, "the vectors of `train` differ");
     Ok(Outcome { kills, messages, unknown, events })
+}
+
+/// What is killed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Victim {
+    Program,
+    Broker,
+    Both,
+}
+
+impl Victim {
+    /// A broker that would lose its messages is left alone.
+    fn choose<B: Broker>(random: &mut Random) -> Victim {
+        let victims = [Victim::Program, Victim::Broker, Victim::Both];
+        victims[if B::IS_DURABLE { random.below(3) as usize } else { 0 }]
+    }
+
+    fn is_program(self) -> bool {
+        self != Victim::Broker
+    }
+
+    fn is_broker(self) -> bool {
+        self != Victim::Program
+    }
+}
+
+/// Does something while messages are published. Returns for how many the broker did not say whether it has them.
+fn while_producing<B: Broker, T>(
+    torture: &Torture,
+    endpoint: &Endpoint,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<(usize, T)> {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let producer = scope.spawn(|| produce::<B>(endpoint, torture.seed, &is_over));
+        let done = work();
+        is_over.store(true, Ordering::Release);
+        let unknown = producer.join().map_err(|_| anyhow!("the producer panicked"))??;
+        Ok((unknown, done?))
+    })
+}
+
+/// Checks that the lines are the messages of the broker, each once, and those of each partition in order.
+fn check_learned(lines: &[String], partitions: &[Vec<String>]) -> Result<()> {
+    let messages: usize = partitions.iter().map(Vec::len).sum();
+    let learned: HashSet<&String> = lines.iter().collect();
+    for partition in partitions {
+        let lost = partition.iter().find(|message| !learned.contains(message));
+        ensure!(lost.is_none(), "{lost:?} was lost");
+        let of_partition: HashSet<&String> = partition.iter().collect();
+        let order = lines.iter().filter(|line| of_partition.contains(line));
+        ensure!(order.eq(partition), "the messages of a partition changed places");
+    }
+    ensure!(lines.len() == messages, "{} of {messages} messages were learned", lines.len());
+    Ok(())
 }
 
 /// Publishes messages until it is over, whatever happens to the broker. Returns for how many it did not say whether it has them. A
 /// message is never sent again, so that the broker has each once.
-fn produce<B: Broker>(port: u16, seed: u64, is_over: &AtomicBool) -> Result<usize> {
+fn produce<B: Broker>(endpoint: &Endpoint, seed: u64, is_over: &AtomicBool) -> Result<usize> {
     let mut random = Random::new(seed, 1);
     let mut unknown = 0;
     let runtime = runtime()?;
@@ -188,7 +246,7 @@ fn produce<B: Broker>(port: u16, seed: u64, is_over: &AtomicBool) -> Result<usiz
             }
             let producer = match broker.take() {
                 Some(producer) => producer,
-                None => match timeout(B::connect(port)).await {
+                None => match timeout(B::connect(endpoint)).await {
                     Ok(producer) => producer,
                     Err(_) => {
                         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -238,9 +296,9 @@ fn start(torture: &Torture, data: &Path, source: Option<&str>) -> Result<Serving
     Serving::start(command, &Address::default())
 }
 
-fn start_with_sink<B: Broker>(torture: &Torture, data: &Path, port: u16) -> Result<Serving> {
+fn start_with_sink<B: Broker>(torture: &Torture, data: &Path, endpoint: &Endpoint) -> Result<Serving> {
     let mut command = Serving::command(torture, data);
-    command.env("SKIPSTREAM_SOURCE", B::url(port)).env("SKIPSTREAM_PUBLISH", B::sink(port));
+    command.env("SKIPSTREAM_SOURCE", B::url(endpoint)).env("SKIPSTREAM_PUBLISH", B::sink(endpoint));
     command.args(["--watch", WATCHED]);
     Serving::start(command, &Address::default())
 }
@@ -296,7 +354,7 @@ fn wait_until(serving: &Serving, what: &str, lines: u64) -> Result<()> {
     let (mut progress, mut before) = (Instant::now(), 0);
     loop {
         let (_, stats) = serving.get("/v1/stats")?;
-        ensure!(!stats.to_string().contains(nats::PASSWORD), "the password is shown: {stats}");
+        ensure!(!stats.to_string().contains(PASSWORD), "the password is shown: {stats}");
         let done = stats[what].as_u64().context("no number of lines")?;
         if done >= lines {
             return Ok(());
@@ -323,7 +381,7 @@ fn finish(torture: &Torture, serving: Serving, lines: usize) -> Result<(Vec<u8>,
 }
 
 /// The vectors of `train` on the lines and the filling of the last batch.
-fn train(torture: &Torture, folder: &Path, lines: &[String]) -> Result<Vec<u8>> {
+fn vectors_of_train(torture: &Torture, folder: &Path, lines: &[String]) -> Result<Vec<u8>> {
     let (text, model, vectors) = (folder.join("lines.txt"), folder.join("trained"), folder.join("vectors"));
     let filling = (0..crate::client::FILLING_LINES).map(crate::client::filler);
     let mut all = String::new();
@@ -351,40 +409,48 @@ fn train(torture: &Torture, folder: &Path, lines: &[String]) -> Result<Vec<u8>> 
     Ok(fs::read(vectors)?)
 }
 
-fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
-}
-
-/// A broker's process.
-struct Server {
-    child: Child,
+/// Where a broker listens, and the folder of its data.
+#[derive(Clone)]
+struct Endpoint {
+    folder: PathBuf,
     port: u16,
 }
 
+impl Endpoint {
+    /// A folder for a new broker, and a port that is free.
+    fn new(folder: &Path) -> Result<Endpoint> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        Ok(Endpoint { folder: folder.to_owned(), port })
+    }
+}
+
+/// A broker's process.
+struct Server(Child);
+
 impl Server {
-    /// Starts it, and returns when it listens.
-    fn start<B: Broker>(program: &Path, folder: &Path, port: u16) -> Result<Server> {
-        let mut command = B::command(program, folder, port)?;
+    /// Starts it, and returns when it listens. It may have chosen another port.
+    fn start<B: Broker>(program: &Path, endpoint: &Endpoint) -> Result<(Server, Endpoint)> {
+        let mut command = B::command(program, endpoint)?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().with_context(|| {
+        let child = command.spawn().with_context(|| {
             format!("cannot start {}; `cargo xtask torture brokers` installs it", program.display())
         })?;
-        let output = child.stdout.take().context("its output is not piped")?;
-        let mut server = Server { child, port };
-        server.port = B::port(output)?.unwrap_or(port);
+        let mut server = Server(child);
+        let output = server.0.stdout.take().context("its output is not piped")?;
+        let port = B::port(output)?.unwrap_or(endpoint.port);
         let begin = Instant::now();
-        while TcpStream::connect(("127.0.0.1", server.port)).is_err() {
-            ensure!(server.child.try_wait()?.is_none(), "{} ended by itself", program.display());
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            ensure!(server.0.try_wait()?.is_none(), "{} ended by itself", program.display());
             ensure!(begin.elapsed() < PATIENCE, "{} does not listen", program.display());
             thread::sleep(Duration::from_millis(10));
         }
-        Ok(server)
+        Ok((server, Endpoint { port, ..endpoint.clone() }))
     }
 
     /// `kill -9`.
     fn kill(&mut self) -> Result<()> {
-        self.child.kill()?;
-        self.child.wait()?;
+        self.0.kill()?;
+        self.0.wait()?;
         Ok(())
     }
 }

@@ -8,19 +8,17 @@ use anyhow::Result;
 use async_nats::ConnectOptions;
 use async_nats::jetstream::{self, Context, stream};
 
-use super::Broker;
+use super::{Broker, Endpoint, LOGIN, PASSWORD, USER};
 
 const STREAM: &str = "LINES";
 const EVENTS: &str = "EVENTS";
-const USER: &str = "skipstream";
-pub const PASSWORD: &str = "pass/w@rd";
 
 pub struct Nats(Context);
 
 impl Broker for Nats {
     const IS_DURABLE: bool = true;
 
-    fn command(program: &Path, folder: &Path, port: u16) -> Result<Command> {
+    fn command(program: &Path, Endpoint { folder, port }: &Endpoint) -> Result<Command> {
         // By default the server syncs every two minutes, and a message that it has acknowledged is lost if it is killed.
         let store = folder.join("jetstream");
         let config = format!(
@@ -34,23 +32,23 @@ impl Broker for Nats {
         Ok(command)
     }
 
-    async fn create(port: u16) -> Result<()> {
-        let nats = Nats::connect(port).await?;
+    async fn create(endpoint: &Endpoint) -> Result<()> {
+        let nats = Nats::connect(endpoint).await?;
         nats.create_stream().await?;
         nats.create(EVENTS, "events.>").await
     }
 
-    fn url(port: u16) -> String {
-        format!("nats://{USER}:pass%2Fw%40rd@127.0.0.1:{port}/{STREAM}?field=text&time=time")
+    fn url(endpoint: &Endpoint) -> String {
+        format!("nats://{LOGIN}@127.0.0.1:{}/{STREAM}?field=text&time=time", endpoint.port)
     }
 
-    fn sink(port: u16) -> String {
-        format!("nats://{USER}:pass%2Fw%40rd@127.0.0.1:{port}/events")
+    fn sink(endpoint: &Endpoint) -> String {
+        format!("nats://{LOGIN}@127.0.0.1:{}/events", endpoint.port)
     }
 
-    async fn connect(port: u16) -> Result<Nats> {
+    async fn connect(endpoint: &Endpoint) -> Result<Nats> {
         let options = ConnectOptions::with_user_and_password(USER.to_owned(), PASSWORD.to_owned());
-        Ok(Nats(jetstream::new(options.connect(format!("127.0.0.1:{port}")).await?)))
+        Ok(Nats(jetstream::new(options.connect(format!("127.0.0.1:{}", endpoint.port)).await?)))
     }
 
     async fn publish(&self, messages: Vec<String>, random: u64) -> Result<()> {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::nats::Nats;
-use super::{Broker, PATIENCE, Server, free_port, runtime, start, wait_until};
+use super::{Broker, Endpoint, PATIENCE, Server, runtime, start, wait_until};
 use crate::Torture;
 use crate::client::line;
 use crate::serving::Serving;
@@ -17,8 +17,9 @@ use crate::serving::Serving;
 pub fn attack(torture: &Torture, program: &Path) -> Result<()> {
     let folder = TempDir::new()?;
     let data = folder.path().join("data");
-    let broker = Server::start::<Nats>(program, folder.path(), free_port()?)?;
-    let url = Nats::url(broker.port);
+    let endpoint = Endpoint::new(folder.path())?;
+    let (_broker, endpoint) = Server::start::<Nats>(program, &endpoint)?;
+    let url = Nats::url(&endpoint);
     let runtime = runtime()?;
     let publish = async |nats: &Nats, numbers: std::ops::Range<u64>| {
         nats.publish(numbers.map(|number| line(&format!("c0r0l{number}"))).collect(), 0).await
@@ -26,7 +27,7 @@ pub fn attack(torture: &Torture, program: &Path) -> Result<()> {
 
     // Ten messages are read. Of the next ten, the first five are deleted while the service is down.
     let nats = runtime.block_on(async {
-        let nats = Nats::connect(broker.port).await?;
+        let nats = Nats::connect(&endpoint).await?;
         nats.create_stream().await?;
         publish(&nats, 0..10).await?;
         anyhow::Ok(nats)
