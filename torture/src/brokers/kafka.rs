@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use async_nats::rustls::pki_types::CertificateDer;
@@ -19,12 +19,15 @@ use rskafka::client::partition::{Compression, PartitionClient, UnknownTopicHandl
 use rskafka::client::{Client, ClientBuilder, Credentials, SaslConfig};
 use rskafka::record::Record;
 
+use super::retention::Deletes;
 use super::{Broker, Endpoint, LOGIN, PASSWORD, USER};
 
 const TOPIC: &str = "lines";
 const EVENTS: &str = "events";
 /// As many as the mock cluster creates.
 const PARTITIONS: i32 = 4;
+/// How long the broker may take for a change.
+const MILLISECONDS: i32 = 10_000;
 
 pub struct Kafka<C> {
     partitions: Vec<PartitionClient>,
@@ -68,8 +71,8 @@ impl Cluster for Durable {
 
     async fn create(endpoint: &Endpoint) -> Result<()> {
         let controller = client::<Durable>(endpoint).await?.controller_client()?;
-        controller.create_topic(TOPIC, PARTITIONS, 1, 10_000).await?;
-        controller.create_topic(EVENTS, 1, 1, 10_000).await?;
+        controller.create_topic(TOPIC, PARTITIONS, 1, MILLISECONDS).await?;
+        controller.create_topic(EVENTS, 1, 1, MILLISECONDS).await?;
         Ok(())
     }
 
@@ -156,11 +159,13 @@ impl<C: Cluster> Broker for Kafka<C> {
     }
 
     async fn publish(&self, messages: Vec<String>, random: u64) -> Result<()> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() as i64;
+        let timestamp = DateTime::from_timestamp_millis(now).context("the clock is wrong")?;
         let record = |message: String| Record {
             key: None,
             value: Some(message.into_bytes()),
             headers: BTreeMap::new(),
-            timestamp: DateTime::UNIX_EPOCH,
+            timestamp,
         };
         let compression = [
             Compression::NoCompression,
@@ -186,6 +191,21 @@ impl<C: Cluster> Broker for Kafka<C> {
 
     async fn read_events(&self) -> Result<Vec<Vec<u8>>> {
         read(&self.events).await
+    }
+}
+
+impl Deletes for Kafka<Durable> {
+    const LOST: &str = "the broker deleted 5 messages before they were read, offsets 10 to 14 of partition 0";
+    const CHANGED: &str = "the message at offset 19 of partition 0 of lines is not the one that was read";
+
+    async fn delete_first(&self, messages: u64) -> Result<()> {
+        Ok(self.partitions[0].delete_records(messages as i64, MILLISECONDS).await?)
+    }
+
+    async fn create_again(endpoint: &Endpoint) -> Result<()> {
+        let controller = client::<Durable>(endpoint).await?.controller_client()?;
+        controller.delete_topic(TOPIC, MILLISECONDS).await?;
+        Ok(controller.create_topic(TOPIC, PARTITIONS, 1, MILLISECONDS).await?)
     }
 }
 

@@ -7,14 +7,14 @@
 mod kafka;
 mod nats;
 mod retention;
+mod server;
 mod train;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::future::Future;
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -29,6 +29,8 @@ use crate::random::Random;
 use crate::serving::{Address, Serving};
 use crate::{Report, Torture};
 use kafka::{Durable, Kafka, Mock};
+use retention::Deletes;
+use server::{Broker, Endpoint, Server};
 
 #[derive(Args)]
 pub struct Options {
@@ -64,10 +66,10 @@ pub fn run(torture: &Torture, options: &Options, report: &mut Report) -> Result<
         Some(program) => attack_both::<Kafka<Durable>>(torture, "Kafka", program, kills, report),
         None => attack_both::<Kafka<Mock>>(torture, "Kafka", &options.kafka_python, kills, report),
     }
-    let retained = retention::attack(torture, &options.nats_server);
-    report.outcome("serve and NATS, with messages that were deleted unread", retained, |()| {
-        "it stopped and said how many, went on when asked to, and did not take a new stream for the old one".to_owned()
-    });
+    delete::<nats::Nats>(torture, "NATS", &options.nats_server, report);
+    if let Some(program) = &options.kafka_broker {
+        delete::<Kafka<Durable>>(torture, "Kafka", program, report);
+    }
     Ok(())
 }
 
@@ -87,37 +89,18 @@ fn attack_both<B: Broker>(torture: &Torture, name: &str, program: &Path, kills: 
     });
 }
 
+fn delete<B: Deletes>(torture: &Torture, name: &str, program: &Path, report: &mut Report) {
+    let deleted = retention::attack::<B>(torture, program);
+    report.outcome(&format!("serve and {name}, with messages that were deleted unread"), deleted, |()| {
+        "it stopped and said how many, went on when asked to, and did not take a new stream for the old one".to_owned()
+    });
+}
+
 struct Outcome {
     kills: u64,
     messages: usize,
     unknown: usize,
     events: usize,
-}
-
-/// A kind of broker.
-trait Broker: Sized + Send + Sync {
-    /// Whether messages survive when the server is killed.
-    const IS_DURABLE: bool;
-    /// Prepares a command that starts the server, with its data in the folder.
-    fn command(program: &Path, endpoint: &Endpoint) -> Result<Command>;
-    /// The port, if the server has chosen it and prints it.
-    fn port(_: ChildStdout) -> Result<Option<u16>> {
-        Ok(None)
-    }
-    /// Creates the stream.
-    async fn create(endpoint: &Endpoint) -> Result<()>;
-    /// The source for the service.
-    fn url(endpoint: &Endpoint) -> String;
-    /// Where the service sends its events.
-    fn sink(endpoint: &Endpoint) -> String;
-    /// Connects as a producer, which does not try again.
-    async fn connect(endpoint: &Endpoint) -> Result<Self>;
-    /// Publishes messages; fails if the broker does not say that it has them all. Nothing is sent twice.
-    async fn publish(&self, messages: Vec<String>, random: u64) -> Result<()>;
-    /// All messages in the order in which the broker has them, by partition.
-    async fn read(&self) -> Result<Vec<Vec<String>>>;
-    /// All events, as the broker has them.
-    async fn read_events(&self) -> Result<Vec<Vec<u8>>>;
 }
 
 fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Result<Outcome> {
@@ -407,56 +390,4 @@ fn vectors_of_train(torture: &Torture, folder: &Path, lines: &[String]) -> Resul
         export
     })?;
     Ok(fs::read(vectors)?)
-}
-
-/// Where a broker listens, and the folder of its data.
-#[derive(Clone)]
-struct Endpoint {
-    folder: PathBuf,
-    port: u16,
-}
-
-impl Endpoint {
-    /// A folder for a new broker, and a port that is free.
-    fn new(folder: &Path) -> Result<Endpoint> {
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        Ok(Endpoint { folder: folder.to_owned(), port })
-    }
-}
-
-/// A broker's process.
-struct Server(Child);
-
-impl Server {
-    /// Starts it, and returns when it listens. It may have chosen another port.
-    fn start<B: Broker>(program: &Path, endpoint: &Endpoint) -> Result<(Server, Endpoint)> {
-        let mut command = B::command(program, endpoint)?;
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let child = command.spawn().with_context(|| {
-            format!("cannot start {}; `cargo xtask torture brokers` installs it", program.display())
-        })?;
-        let mut server = Server(child);
-        let output = server.0.stdout.take().context("its output is not piped")?;
-        let port = B::port(output)?.unwrap_or(endpoint.port);
-        let begin = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            ensure!(server.0.try_wait()?.is_none(), "{} ended by itself", program.display());
-            ensure!(begin.elapsed() < PATIENCE, "{} does not listen", program.display());
-            thread::sleep(Duration::from_millis(10));
-        }
-        Ok((server, Endpoint { port, ..endpoint.clone() }))
-    }
-
-    /// `kill -9`.
-    fn kill(&mut self) -> Result<()> {
-        self.0.kill()?;
-        self.0.wait()?;
-        Ok(())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.kill();
-    }
 }

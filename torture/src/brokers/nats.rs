@@ -8,9 +8,11 @@ use anyhow::Result;
 use async_nats::ConnectOptions;
 use async_nats::jetstream::{self, Context, stream};
 
+use super::retention::Deletes;
 use super::{Broker, Endpoint, LOGIN, PASSWORD, USER};
 
 const STREAM: &str = "LINES";
+const SUBJECTS: &str = "lines.>";
 const EVENTS: &str = "EVENTS";
 
 pub struct Nats(Context);
@@ -34,7 +36,7 @@ impl Broker for Nats {
 
     async fn create(endpoint: &Endpoint) -> Result<()> {
         let nats = Nats::connect(endpoint).await?;
-        nats.create_stream().await?;
+        nats.create(STREAM, SUBJECTS).await?;
         nats.create(EVENTS, "events.>").await
     }
 
@@ -74,10 +76,6 @@ impl Broker for Nats {
 }
 
 impl Nats {
-    pub async fn create_stream(&self) -> Result<()> {
-        self.create(STREAM, "lines.>").await
-    }
-
     async fn create(&self, name: &str, subject: &str) -> Result<()> {
         let subjects = vec![subject.to_owned()];
         let config = stream::Config { name: name.to_owned(), subjects, ..stream::Config::default() };
@@ -93,15 +91,20 @@ impl Nats {
         }
         Ok(messages)
     }
+}
 
-    /// Deletes the messages before a sequence number, as retention does.
-    pub async fn delete_before(&self, sequence: u64) -> Result<()> {
-        self.0.get_stream(STREAM).await?.purge().sequence(sequence).await?;
+impl Deletes for Nats {
+    const LOST: &str = "the broker deleted 5 messages before they were read, 11 to 15";
+    const CHANGED: &str = "the stream LINES was deleted and created again";
+
+    async fn delete_first(&self, messages: u64) -> Result<()> {
+        self.0.get_stream(STREAM).await?.purge().sequence(messages + 1).await?;
         Ok(())
     }
 
-    pub async fn delete_stream(&self) -> Result<()> {
-        self.0.delete_stream(STREAM).await?;
-        Ok(())
+    async fn create_again(endpoint: &Endpoint) -> Result<()> {
+        let nats = Nats::connect(endpoint).await?;
+        nats.0.delete_stream(STREAM).await?;
+        nats.create(STREAM, SUBJECTS).await
     }
 }

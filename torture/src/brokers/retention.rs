@@ -1,4 +1,4 @@
-//! NATS deletes messages before the service has read them, and then the whole stream.
+//! A broker deletes messages before the service has read them, and then the whole stream.
 
 use std::path::Path;
 use std::thread;
@@ -8,43 +8,48 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::nats::Nats;
-use super::{Broker, Endpoint, PATIENCE, Server, runtime, start, wait_until};
+use super::{Broker, Endpoint, PATIENCE, Server, start, wait_for, wait_until};
 use crate::Torture;
 use crate::client::line;
 use crate::serving::Serving;
 
-pub fn attack(torture: &Torture, program: &Path) -> Result<()> {
+/// A broker that can delete messages.
+pub trait Deletes: Broker {
+    /// What the service says if the messages after the first ten are deleted, up to the fifteenth.
+    const LOST: &str;
+    /// What it says about another stream of the same name.
+    const CHANGED: &str;
+    /// Deletes the first messages, as retention does.
+    async fn delete_first(&self, messages: u64) -> Result<()>;
+    /// Deletes the stream and creates another one of the same name.
+    async fn create_again(endpoint: &Endpoint) -> Result<()>;
+}
+
+pub fn attack<B: Deletes>(torture: &Torture, program: &Path) -> Result<()> {
     let folder = TempDir::new()?;
     let data = folder.path().join("data");
-    let endpoint = Endpoint::new(folder.path())?;
-    let (_broker, endpoint) = Server::start::<Nats>(program, &endpoint)?;
-    let url = Nats::url(&endpoint);
-    let runtime = runtime()?;
-    let publish = async |nats: &Nats, numbers: std::ops::Range<u64>| {
-        nats.publish(numbers.map(|number| line(&format!("c0r0l{number}"))).collect(), 0).await
+    let (_broker, endpoint) = Server::start::<B>(program, &Endpoint::new(folder.path())?)?;
+    let url = B::url(&endpoint);
+    let publish = async |numbers: std::ops::Range<u64>| -> Result<B> {
+        let broker = B::connect(&endpoint).await?;
+        broker.publish(numbers.map(|number| line(&format!("c0r0l{number}"))).collect(), 0).await?;
+        Ok(broker)
     };
 
     // Ten messages are read. Of the next ten, the first five are deleted while the service is down.
-    let nats = runtime.block_on(async {
-        let nats = Nats::connect(&endpoint).await?;
-        nats.create_stream().await?;
-        publish(&nats, 0..10).await?;
-        anyhow::Ok(nats)
+    wait_for(async {
+        B::create(&endpoint).await?;
+        publish(0..10).await
     })?;
     let serving = start(torture, &data, Some(&url))?;
     wait_until(&serving, "logged", 10)?;
     serving.end()?;
-    runtime.block_on(async {
-        publish(&nats, 10..20).await?;
-        nats.delete_before(16).await
-    })?;
+    wait_for(async { publish(10..20).await?.delete_first(15).await })?;
     let serving = start(torture, &data, Some(&url))?;
     let source = wait_until_stopped(&serving)?;
     let problem = source["problem"].as_str().unwrap_or_default();
-    let expected =
-        "the broker deleted 5 messages before they were read, 11 to 15; restart with `lost=continue`";
-    ensure!(source["lost"] == 5 && problem.starts_with(expected), "{source}");
+    let expected = format!("{}; restart with `lost=continue`", B::LOST);
+    ensure!(source["lost"] == 5 && problem.starts_with(&expected), "{source}");
     ensure!(serving.get("/v1/stats")?.1["logged"] == 10, "messages after a loss were logged");
     serving.end()?;
     let serving = start(torture, &data, Some(&format!("{url}&lost=continue")))?;
@@ -52,15 +57,14 @@ pub fn attack(torture: &Torture, program: &Path) -> Result<()> {
     serving.end()?;
 
     // Another stream of the same name is not read, although it has messages of the numbers that come next.
-    runtime.block_on(async {
-        nats.delete_stream().await?;
-        nats.create_stream().await?;
-        publish(&nats, 100..130).await
+    wait_for(async {
+        B::create_again(&endpoint).await?;
+        publish(100..130).await
     })?;
     let serving = start(torture, &data, Some(&url))?;
     let source = wait_until_stopped(&serving)?;
     let problem = source["problem"].as_str().unwrap_or_default();
-    ensure!(problem.starts_with("the stream LINES was deleted and created again"), "{source}");
+    ensure!(problem.starts_with(B::CHANGED), "{source}");
     serving.end()?;
     let serving = start(torture, &data, Some(&format!("{url}&name=new")))?;
     wait_until(&serving, "logged", 45)?;
