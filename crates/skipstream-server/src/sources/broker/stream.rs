@@ -5,6 +5,7 @@ use std::io::{self, Cursor};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skipstream::corpus::{
@@ -41,8 +42,8 @@ pub struct Messages {
     problem: Option<String>,
     /// Where messages are read from that were not delivered yet.
     next: Option<Value>,
-    /// A message that was learned in part before.
-    partial: Option<Partial>,
+    /// Messages that were learned in part before, at most one in each partition: others may arrive before them.
+    partial: Vec<Partial>,
     current: Option<Unpacked>,
     /// Words since the last entry in the ledger.
     words: u64,
@@ -54,9 +55,9 @@ pub struct Messages {
 struct Saved {
     /// That of the protocol.
     position: Value,
-    /// The next message, if it was learned in part.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    partial: Option<Partial>,
+    /// The next messages of partitions that were learned in part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    partial: Vec<Partial>,
 }
 
 /// How much of a message was learned.
@@ -90,6 +91,7 @@ struct Unpacked {
 struct OpenMessage {
     lines: Lines<Cursor<Vec<u8>>>,
     weight: f32,
+    time: Option<Timestamp>,
     /// Sentences so far, and those of them that were learned before.
     sentences: u64,
     learned: u64,
@@ -126,7 +128,7 @@ impl Messages {
         let saved = saved.transpose().map_err(|error| {
             Error::Setting(format!("{url}: the position in the model is corrupt: {error}"))
         })?;
-        let (next, partial) = saved.map_or((None, None), |saved| (Some(saved.position), saved.partial));
+        let (next, partial) = saved.map(|saved| (Some(saved.position), saved.partial)).unwrap_or_default();
         let (sender, deliveries) = mpsc::channel(READ_AHEAD);
         let status = Arc::<Sources>::default();
         status.add(url.clone());
@@ -164,12 +166,12 @@ impl Messages {
 
     /// Records in the ledger how far the messages were read. Call it only when everything that was read is learned.
     pub fn record_position(&mut self, ledger: &mut Ledger) {
-        let (mut position, mut partial) = (self.next.clone(), self.partial);
+        let (mut position, mut partial) = (self.next.clone(), self.partial.clone());
         if let Some(Unpacked { delivery, message, open, .. }) = &self.current {
             position = Some((delivery.position_after)(*message));
             if let (Some(open), Some((id, _))) = (open, delivery.messages.get(*message)) {
                 let MessageId { partition, offset, .. } = *id;
-                partial = Some(Partial { partition, offset, sentences: open.sentences });
+                partial.push(Partial { partition, offset, sentences: open.sentences });
             }
         }
         let Some(position) = position else { return };
@@ -231,15 +233,16 @@ impl Messages {
         let ends = memchr::memchr_iter(b'\n', &delivery.chunk.text[*start..]);
         let length = ends.take(end_line - *line).last().map_or(0, |newline| newline + 1);
         let text = delivery.chunk.text[*start..*start + length].to_vec();
-        let is_partial =
-            |partial: &mut Partial| (partial.partition, partial.offset) == (id.partition, id.offset);
+        let is_this = |partial: &Partial| (partial.partition, partial.offset) == (id.partition, id.offset);
+        let learned = self.partial.iter().position(is_this).map(|found| self.partial.swap_remove(found));
         // A byte order mark counts only at the start of a stream.
         let within = Position::at(1);
         *open = Some(OpenMessage {
             lines: Lines::starting_at(Cursor::new(text), within, &self.url, &self.options)?,
             weight: delivery.chunk.line_weights.get(*line).copied().unwrap_or(1.0),
+            time: delivery.chunk.times.get(*line).copied().flatten(),
             sentences: 0,
-            learned: self.partial.take_if(is_partial).map_or(0, |partial| partial.sentences),
+            learned: learned.map_or(0, |partial| partial.sentences),
             end: *start + length,
             end_line,
         });
@@ -270,6 +273,7 @@ impl Source for Messages {
             opened.sentences += 1;
             if opened.sentences > opened.learned {
                 sentence.set_weight(opened.weight);
+                opened.time.into_iter().for_each(|time| sentence.set_time(time.as_microsecond()));
                 self.words += sentence.len() as u64;
                 return Ok(Read::Sentence);
             }

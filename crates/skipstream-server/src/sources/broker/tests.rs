@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use jiff::Timestamp;
 use skipstream::corpus::{Ledger, Read, Sentence, Source, TextOptions};
 use tempfile::TempDir;
 
@@ -51,7 +52,8 @@ impl Feed for Scripted {
                 (_, 1) => format!(r#"{{"text": "m{offset}"}}"#),
                 _ => format!("m{offset}\n\nand\nmore {offset}\n"),
             };
-            Message { id: MessageId { partition: None, offset, time: None }, payload: Bytes::from(payload) }
+            let time = Timestamp::from_second(offset as i64).ok();
+            Message { id: MessageId { partition: None, offset, time }, payload: Bytes::from(payload) }
         };
         Ok(Batch { lag: Some(10 - self.next), messages: offsets.map(message).collect() })
     }
@@ -138,14 +140,80 @@ async fn another_stream_of_the_same_name_stops_the_source_and_another_name_reads
     assert_eq!(lines.split(' ').count(), 16);
 }
 
+/// Two partitions of four messages with three lines. After each start, another partition comes first.
+struct Paired {
+    next: [u64; 2],
+    first: usize,
+}
+
+static STARTS: AtomicU64 = AtomicU64::new(0);
+
+impl Feed for Paired {
+    type Position = [u64; 2];
+
+    async fn open(_: &SourceUrl, position: Option<[u64; 2]>) -> Result<Paired, Failure<[u64; 2]>> {
+        let first = STARTS.fetch_add(1, Ordering::Relaxed) as usize % 2;
+        Ok(Paired { next: position.unwrap_or_default(), first })
+    }
+
+    async fn next(&mut self) -> Result<Batch, Failure<[u64; 2]>> {
+        let partitions = [self.first, 1 - self.first];
+        let Some(partition) = partitions.into_iter().find(|&partition| self.next[partition] < 4) else {
+            return std::future::pending().await;
+        };
+        let offset = self.next[partition];
+        self.next[partition] += 1;
+        let id = MessageId { partition: Some(partition as i32), offset, time: None };
+        let payload = ["a", "b", "c"].map(|line| format!("p{partition}o{offset}{line}\n")).concat();
+        Ok(Batch { messages: vec![Message { id, payload: Bytes::from(payload) }], lag: None })
+    }
+
+    fn position(&self) -> &[u64; 2] {
+        &self.next
+    }
+
+    fn advance(position: &mut [u64; 2], message: &MessageId) {
+        position[message.partition.unwrap() as usize] = message.offset + 1;
+    }
+}
+
+#[test]
+fn a_trainer_resumes_in_the_middle_of_messages_of_several_partitions() {
+    let learn = |ledger: &mut Ledger, most| learn_from::<Paired>("kafka://h/pair", ledger, most).0;
+    let mut all = learn(&mut Ledger::default(), 24);
+    all.sort_unstable();
+    for cut in 0..12 {
+        for part in 1..6 {
+            let mut ledger = Ledger::default();
+            let mut learned = learn(&mut ledger, cut);
+            while learned.len() < 24 {
+                let most = part.min(24 - learned.len());
+                learned.extend(learn(&mut ledger, most));
+            }
+            learned.sort_unstable();
+            assert_eq!(learned, all, "{cut}, {part}");
+        }
+    }
+}
+
 /// Reads at most this many sentences, or until the source stops, and records the position.
 fn learn(url: &str, ledger: &mut Ledger, most: usize) -> (Vec<String>, Option<String>) {
+    learn_from::<Scripted>(url, ledger, most)
+}
+
+fn learn_from<F: Feed>(url: &str, ledger: &mut Ledger, most: usize) -> (Vec<String>, Option<String>) {
     let source = SourceUrl::parse(url).unwrap();
-    let mut messages = Messages::start_as::<Scripted>(source, ledger, &TextOptions::default()).unwrap();
+    let mut messages = Messages::start_as::<F>(source, ledger, &TextOptions::default()).unwrap();
     let (mut learned, mut sentence, mut error) = (Vec::new(), Sentence::default(), None);
     while learned.len() < most && error.is_none() {
         match messages.read(&mut sentence) {
-            Ok(Read::Sentence) => learned.push(sentence.tokens().collect::<Vec<_>>().join(" ")),
+            Ok(Read::Sentence) => {
+                let words = sentence.tokens().collect::<Vec<_>>().join(" ");
+                if let Some(Ok(offset)) = words.strip_prefix('m').map(str::parse::<i64>) {
+                    assert_eq!(sentence.time(), Some(1_000_000 * offset), "the time of the message");
+                }
+                learned.push(words);
+            }
             Ok(_) => std::thread::sleep(Duration::from_millis(1)),
             Err(stopped) => error = Some(stopped.to_string()),
         }
