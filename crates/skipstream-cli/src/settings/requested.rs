@@ -79,11 +79,14 @@ impl RequestedSettings {
         let scored = Embeddings::max_bytes(scored_words, dimensions, config.text.max_token_bytes);
         let initial_bytes = initial.map_or(0, Initial::bytes);
         let config = config.within_memory(memory.saturating_sub(initial_bytes + scored + source_bytes));
-        match initial {
-            None => Ok(config?),
-            Some(_) => config
-                .with_context(|| format!("with {} for the vectors of --init", DecimalBytes(initial_bytes))),
+        let others = [(initial_bytes, "the vectors of --init"), (source_bytes, "the messages of --source")];
+        let others = others.into_iter().filter(|(bytes, _)| *bytes > 0);
+        let others: Vec<String> =
+            others.map(|(bytes, what)| format!("{} for {what}", DecimalBytes(bytes))).collect();
+        if others.is_empty() {
+            return Ok(config?);
         }
+        config.with_context(|| format!("with {}", others.join(" and ")))
     }
 
     fn config_without_memory(&self) -> Result<Config> {

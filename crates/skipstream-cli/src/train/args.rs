@@ -23,7 +23,7 @@ use crate::settings::{MODEL, SettingArgs};
     skipstream train --model next.safetensors --init m.safetensors corpus.txt\n  \
     skipstream train --model scored.safetensors --eval ws353.tsv --eval-every 1M-words news/*.txt.gz\n  \
     skipstream train --model live.safetensors --follow --idle-exit 1s corpus.txt\n  \
-    skipstream train --model topic.safetensors --follow --idle-exit 1s --source 'kafka://localhost/posts?field=text'\n  \
+    skipstream train --model topic.safetensors --follow --idle-exit 1s --source kafka://host/posts\n  \
     skipstream train --model posts.safetensors --format jsonl --field user.text posts.jsonl\n  \
     skipstream train --model log.safetensors --follow --format jsonl --field user.text - <posts.jsonl\n  \
     zcat news/*.gz | tr A-Z a-z | skipstream train --model m.safetensors -")]

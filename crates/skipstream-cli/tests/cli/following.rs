@@ -282,12 +282,13 @@ fn a_broker_that_is_away_is_awaited_while_files_are_learned() {
 fn brokers_that_cannot_be_followed_are_refused() {
     let desk = Desk::new();
     let refused = |args: &[&str], parts: &[&str]| assert_refused(&desk.run(&train("m", args)), parts);
-    refused(&["--source", "nats://h/S"], &["the following required arguments were not provided", "--follow"]);
+    refused(&["--source", "nats://h/S"], &["the following required arguments were not provided"]);
     let twice = ["--follow", "--source", "kafka://a/t", "--source", "kafka://b/t?field=x"];
     refused(&twice, &["two --source read kafka://b:9092/t", "give one of them a `name=`"]);
     refused(&["--follow", "--source", "http://h/S"], &["invalid URL in --source: the scheme must be nats"]);
-    let memory = ["--follow", "--memory", "32M", "--source", "nats://h/S"];
-    refused(&memory, &["memory"]);
+    let answer =
+        desk.run(&["train", "--model", "m", "--memory", "60M", "--follow", "--source", "nats://h/S"]);
+    assert_refused(&answer, &["with 33.55 MB for the messages of --source: memory is 26445568 bytes"]);
 }
 
 #[test]
