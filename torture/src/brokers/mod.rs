@@ -4,10 +4,10 @@
 //! the service (`--publish`), and has each that was stored at least once. `train --follow --source` is attacked in the same way
 //! (`train.rs`).
 
+mod broker;
 mod kafka;
 mod nats;
 mod retention;
-mod server;
 mod train;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -28,9 +28,9 @@ use crate::learned::learned_lines;
 use crate::random::Random;
 use crate::serving::{Address, Serving};
 use crate::{Report, Torture};
+use broker::{Broker, Endpoint, Process};
 use kafka::{Durable, Kafka, Mock};
 use retention::Deletes;
-use server::{Broker, Endpoint, Server};
 
 #[derive(Args)]
 pub struct Options {
@@ -106,7 +106,7 @@ struct Outcome {
 fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Result<Outcome> {
     let folder = TempDir::new()?;
     let killed = folder.path().join("killed");
-    let (broker, endpoint) = Server::start::<B>(program, &Endpoint::new(folder.path())?)?;
+    let (broker, endpoint) = Process::start::<B>(program, &Endpoint::new(folder.path())?)?;
     wait_for(B::create(&endpoint)).context("cannot create the stream")?;
     let (unknown, (mut serving, mut broker)) = while_producing::<B, _>(torture, &endpoint, || {
         let mut random = Random::new(torture.seed, 0);
@@ -125,7 +125,7 @@ fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Result<Ou
             }
             if victim.is_broker() {
                 thread::sleep(Duration::from_micros(random.below(300_000)));
-                (broker, _) = Server::start::<B>(program, &endpoint)?;
+                (broker, _) = Process::start::<B>(program, &endpoint)?;
             }
         }
         Ok((serving, broker))

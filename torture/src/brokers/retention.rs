@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Broker, Endpoint, PATIENCE, Server, start, wait_for, wait_until};
+use super::{Broker, Endpoint, PATIENCE, Process, start, wait_for, wait_until};
 use crate::Torture;
 use crate::client::line;
 use crate::serving::Serving;
@@ -28,7 +28,7 @@ pub trait Deletes: Broker {
 pub fn attack<B: Deletes>(torture: &Torture, program: &Path) -> Result<()> {
     let folder = TempDir::new()?;
     let data = folder.path().join("data");
-    let (_broker, endpoint) = Server::start::<B>(program, &Endpoint::new(folder.path())?)?;
+    let (_broker, endpoint) = Process::start::<B>(program, &Endpoint::new(folder.path())?)?;
     let url = B::url(&endpoint);
     let publish = async |numbers: std::ops::Range<u64>| -> Result<B> {
         let broker = B::connect(&endpoint).await?;

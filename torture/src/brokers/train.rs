@@ -3,14 +3,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
-use super::{Broker, Endpoint, PASSWORD, Server, Victim, check_learned, wait_for, while_producing};
+use super::{Broker, Endpoint, PASSWORD, Process, Victim, check_learned, wait_for, while_producing};
 use crate::Torture;
 use crate::learned::learned_lines;
 use crate::random::Random;
@@ -20,12 +20,12 @@ use crate::serving::Serving;
 pub fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Result<usize> {
     let folder = TempDir::new()?;
     let model = folder.path().join("model.safetensors");
-    let (broker, endpoint) = Server::start::<B>(program, &Endpoint::new(folder.path())?)?;
+    let (broker, endpoint) = Process::start::<B>(program, &Endpoint::new(folder.path())?)?;
     wait_for(B::create(&endpoint)).context("cannot create the stream")?;
     let (_, _broker) = while_producing::<B, _>(torture, &endpoint, || {
         let mut random = Random::new(torture.seed, 0);
         let mut broker = broker;
-        let mut training = Training(command::<B>(torture, &model, &endpoint).spawn()?);
+        let mut training = Process(command::<B>(torture, &model, &endpoint).spawn()?);
         for _ in 0..kills {
             thread::sleep(Duration::from_micros(random.below(900_000)));
             let victim = Victim::choose::<B>(&mut random);
@@ -35,11 +35,11 @@ pub fn attack<B: Broker>(torture: &Torture, program: &Path, kills: u64) -> Resul
             }
             if victim.is_program() {
                 training.kill()?;
-                training = Training(command::<B>(torture, &model, &endpoint).spawn()?);
+                training = Process(command::<B>(torture, &model, &endpoint).spawn()?);
             }
             if victim.is_broker() {
                 thread::sleep(Duration::from_micros(random.below(300_000)));
-                (broker, _) = Server::start::<B>(program, &endpoint)?;
+                (broker, _) = Process::start::<B>(program, &endpoint)?;
             }
         }
         training.kill()?;
@@ -68,22 +68,4 @@ fn command<B: Broker>(torture: &Torture, model: &Path, endpoint: &Endpoint) -> C
     command.arg(model).args(Serving::MODEL.split(' ')).env("SKIPSTREAM_SOURCE", B::url(endpoint));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
-}
-
-/// A training that does not outlive the attack.
-struct Training(Child);
-
-impl Training {
-    /// `kill -9`.
-    fn kill(&mut self) -> Result<()> {
-        self.0.kill()?;
-        self.0.wait()?;
-        Ok(())
-    }
-}
-
-impl Drop for Training {
-    fn drop(&mut self) {
-        let _ = self.kill();
-    }
 }

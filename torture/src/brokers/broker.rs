@@ -51,27 +51,27 @@ impl Endpoint {
     }
 }
 
-/// A broker's process.
-pub struct Server(Child);
+/// A broker, or a program that reads it. It does not outlive the attack.
+pub struct Process(pub Child);
 
-impl Server {
-    /// Starts it, and returns when it listens. It may have chosen another port.
-    pub fn start<B: Broker>(program: &Path, endpoint: &Endpoint) -> Result<(Server, Endpoint)> {
+impl Process {
+    /// Starts a broker, and returns when it listens. It may have chosen another port.
+    pub fn start<B: Broker>(program: &Path, endpoint: &Endpoint) -> Result<(Process, Endpoint)> {
         let mut command = B::command(program, endpoint)?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let child = command.spawn().with_context(|| {
             format!("cannot start {}; `cargo xtask torture brokers` installs it", program.display())
         })?;
-        let mut server = Server(child);
-        let output = server.0.stdout.take().context("its output is not piped")?;
+        let mut process = Process(child);
+        let output = process.0.stdout.take().context("its output is not piped")?;
         let port = B::port(output)?.unwrap_or(endpoint.port);
         let begin = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            ensure!(server.0.try_wait()?.is_none(), "{} ended by itself", program.display());
+            ensure!(process.0.try_wait()?.is_none(), "{} ended by itself", program.display());
             ensure!(begin.elapsed() < PATIENCE, "{} does not listen", program.display());
             thread::sleep(Duration::from_millis(10));
         }
-        Ok((server, Endpoint { port, ..endpoint.clone() }))
+        Ok((process, Endpoint { port, ..endpoint.clone() }))
     }
 
     /// `kill -9`.
@@ -82,7 +82,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.kill();
     }
