@@ -150,7 +150,7 @@ impl Setting {
             .notes(
                 "Counts, noise, subsampling and the vocabulary follow the recent text, AdaGrad's steps do not keep \
                  shrinking, and old text is replayed less. A number of words, such as `20M`, or the time of the text, such \
-                 as `30d` or `36h` (up to `3650d`), for text that has times: in `serve`. Leave it out unless the text changes.",
+                 as `30d` or `36h` (up to `3650d`), for text that has times: in `serve`, and messages of `train --source`. Leave it out unless the text changes.",
             )
             .only(&[MiniBatch]),
         Setting::new("passes", "1", Whole(1..=10_000))
