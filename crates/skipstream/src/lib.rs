@@ -26,6 +26,7 @@
 //! | [`corpus`] | reads text: lines, files, records, files that grow |
 //! | [`train`] | training: observers, the memory bound, initial vectors |
 //! | [`vocabulary`] | words with their counts |
+//! | [`phrases`] | words that are learned as one |
 //! | [`embeddings`] | answers questions: neighbours, analogies, similarity, the odd one out |
 //! | [`snapshot`] | inspects model files |
 //! | [`formats`] | reads and writes the files of other programs |
@@ -63,6 +64,8 @@ pub mod corpus;
 
 pub mod vocabulary;
 
+pub mod phrases;
+
 mod noise;
 mod pairs;
 
@@ -85,8 +88,9 @@ pub mod formats;
 pub mod eval;
 
 pub use config::{
-    AdaGrad, BatchOptions, Config, IncrementalOptions, MiniBatchOptions, Quality, ReplayStart, Setting,
-    SettingKind, SettingValues, Settings, Strategy, StrategyName, WindowShape, Word2vecOptions,
+    AdaGrad, BatchOptions, Config, Connectors, IncrementalOptions, MiniBatchOptions, PhraseOptions,
+    PhraseScore, Quality, ReplayStart, Setting, SettingKind, SettingValues, Settings, Strategy, StrategyName,
+    WindowShape, Word2vecOptions,
 };
 pub use embeddings::{Embeddings, Quantization, Vectors};
 pub use error::{Error, Result};

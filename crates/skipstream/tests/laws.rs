@@ -11,9 +11,9 @@ use proptest::prelude::*;
 use skipstream::corpus::{Input, Lines, Passage, Read, Sentence, Source, find};
 use skipstream::train::{Initial, MultiPass};
 use skipstream::{
-    BatchOptions, Config, Embeddings, HalfLife, IncrementalOptions, MiniBatchOptions, Observer, Progress,
-    ReplayStart, Result, SettingValues, StopReason, Strategy as Method, Trainer, Vectors, WindowShape,
-    Word2vecOptions,
+    BatchOptions, Config, Connectors, Embeddings, HalfLife, IncrementalOptions, MiniBatchOptions, Observer,
+    PhraseOptions, PhraseScore, Progress, ReplayStart, Result, SettingValues, StopReason, Strategy as Method,
+    Trainer, Vectors, WindowShape, Word2vecOptions,
 };
 
 /// A text of random sentences whose words are as unevenly frequent as real ones.
@@ -60,6 +60,28 @@ fn half_life() -> impl Strategy<Value = Option<HalfLife>> {
     let words = (20u64..5_000).prop_map(HalfLife::Words);
     let times = (1u64..200_000).prop_map(HalfLife::Seconds);
     prop::option::of(prop_oneof![2 => words, 1 => times])
+}
+
+/// Phrases in a table that is too small for all pairs.
+fn phrases(score: PhraseScore) -> PhraseOptions {
+    PhraseOptions {
+        score,
+        threshold: Some(if score == PhraseScore::Npmi { 0.3 } else { 3.0 }),
+        min_count: Some(3),
+        pairs: Some(150),
+        connectors: Some(Connectors::English),
+    }
+}
+
+/// A text in which many words are followed by the same ones.
+fn text_with_phrases(seed: u64, lines: usize, words: usize) -> String {
+    let follow = |word: &str| match word.len() {
+        2 => format!("{word} {word}x "),
+        3 => format!("{word} of {word}y {word}z "),
+        _ => format!("{word} "),
+    };
+    let lines = text(seed, lines, words);
+    lines.lines().map(|line| line.split_whitespace().map(follow).collect::<String>() + "\n").collect()
 }
 
 fn mini_batch() -> Method {
@@ -170,6 +192,47 @@ proptest! {
         let (resumed, pauses) = train_with_interruptions(config.clone(), &text, &path);
         prop_assert!(pauses > 3);
         prop_assert!(bytes(&resumed) == bytes(&train(config, &text)));
+    }
+
+    /// Laws 1 and 2 where phrases are found: reading on several threads, pauses and loading change nothing.
+    #[test]
+    fn phrases_do_not_depend_on_threads_and_interruptions(
+        seed in 0u64..1000, score in prop::sample::select(vec![PhraseScore::Npmi, PhraseScore::Original]),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let text = text_with_phrases(seed, 200, 150);
+        let config = |threads| Config { threads: Some(threads), seed, phrases: phrases(score), ..small(mini_batch()) };
+        let trainer = train(config(1), &text);
+        prop_assert!(trainer.phrases().len() > 3, "{:?}", trainer.phrases());
+        let one = bytes(&trainer);
+        for threads in [2, 5, 16] {
+            prop_assert!(bytes(&train(config(threads), &text)) == one, "{threads} threads");
+        }
+        let (resumed, pauses) = train_with_interruptions(config(1), &text, &path);
+        prop_assert!(pauses > 3);
+        prop_assert!(resumed.phrases() == trainer.phrases());
+        prop_assert!(bytes(&resumed) == one);
+        let mut fork = trainer.fork().unwrap();
+        let mut trainer = trainer;
+        for trainer in [&mut fork, &mut trainer] {
+            trainer.train_source(&mut source(&text, &config(1))).unwrap();
+        }
+        prop_assert!(bytes(&fork) == bytes(&trainer));
+    }
+
+    /// Law 2 at the end of a whole batch: batches are a function of the lines, whatever is joined.
+    #[test]
+    fn batches_with_phrases_end_where_batches_without_end(seed in 0u64..1000) {
+        let lines: Vec<String> = text_with_phrases(seed, 4000, 100).split_whitespace().map(str::to_owned).collect();
+        let lines: Vec<String> = lines.chunks_exact(10).map(|words| words.join(" ") + "\n").collect();
+        let strategy = Method::MiniBatch(MiniBatchOptions { replays: 0, ..SMALL });
+        let config = Config { seed, phrases: phrases(PhraseScore::Npmi), ..small(strategy) };
+        let (first, second) = (lines[..60].concat(), lines[60..130].concat());
+        let mut trainer = train(config.clone(), &first);
+        prop_assert!(!trainer.phrases().is_empty());
+        trainer.train_source(&mut source(&second, &config)).unwrap();
+        prop_assert!(bytes(&trainer) == bytes(&train(config, &(first + &second))));
     }
 
     /// Law 2 for a model whose words start with given vectors.
@@ -579,4 +642,34 @@ fn a_folder_of_prose_gives_words_without_punctuation() {
     for word in ["it's", "smith", "müller", "1990", "Grüße", "IT’S"] {
         assert!(embeddings.index_of(word).is_some(), "{word}");
     }
+}
+
+/// Given phrases alone, with several readers, and in a file.
+#[test]
+fn given_phrases_are_a_part_of_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let text = text_with_phrases(9, 200, 150);
+    let train = |threads| {
+        let config = Config { threads: Some(threads), ..small(mini_batch()) };
+        let mut trainer = Trainer::new(config.clone()).unwrap();
+        assert_eq!(trainer.add_phrases(["w1 w1x", "w12 of w12y"]).unwrap(), 2);
+        trainer.train_source(&mut source(&text, &config)).unwrap();
+        trainer
+    };
+    let one = train(1);
+    assert!(bytes(&train(16)) == bytes(&one));
+    assert!(one.vocabulary().id("w1_w1x").is_some() && one.vocabulary().id("w1").is_none());
+    one.save(&path).unwrap();
+    let mut loaded = Trainer::load(&path, Some(1)).unwrap();
+    assert_eq!(loaded.phrases(), one.phrases());
+    assert_eq!(loaded.add_phrases(["w1 w1x"]).unwrap(), 0);
+    assert!(bytes(&loaded) == bytes(&one));
+    let mut incremental = Trainer::new(small(incremental())).unwrap();
+    assert_eq!(incremental.add_phrases([""; 0]).unwrap(), 0);
+    let message = incremental.add_phrases(["w1 w1x"]).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "phrases is given; it must be left out with the strategy incremental: it is for mini-batch"
+    );
 }

@@ -5,10 +5,11 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use skipstream::corpus::{Read, Sentence, Source};
+use skipstream::corpus::{Read, Sentence, Source, TextOptions};
 use skipstream::train::MemoryBound;
 use skipstream::{
-    Config, Embeddings, IncrementalOptions, MiniBatchOptions, Result, Strategy, Trainer, Vectors,
+    Config, Embeddings, IncrementalOptions, MiniBatchOptions, PhraseOptions, PhraseScore, Result, Strategy,
+    Trainer, Vectors,
 };
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -57,15 +58,33 @@ impl Source for Endless {
 #[test]
 fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
     let folder = tempfile::tempdir().unwrap();
-    let memory = 27_000_000;
     let mini_batch =
         MiniBatchOptions { batch_words: 10_000, replay_words: 30_000, ..MiniBatchOptions::default() };
     let warmed_up = IncrementalOptions { warm_up_words: 20_000, ..IncrementalOptions::default() };
-    for strategy in
-        [Strategy::MiniBatch(mini_batch), Strategy::incremental(), Strategy::Incremental(warmed_up)]
-    {
-        let config =
-            Config { dimensions: 16, subsample: 0.0, threads: Some(8), strategy, ..Config::default() };
+    let phrases = PhraseOptions {
+        score: PhraseScore::Npmi,
+        threshold: Some(0.1),
+        min_count: Some(2),
+        pairs: Some(5_000),
+        ..PhraseOptions::default()
+    };
+    let none = PhraseOptions::default();
+    for (strategy, phrases, memory) in [
+        (Strategy::MiniBatch(mini_batch), none, 28_000_000),
+        (Strategy::MiniBatch(mini_batch), phrases, 32_000_000),
+        (Strategy::incremental(), none, 28_000_000),
+        (Strategy::Incremental(warmed_up), none, 28_000_000),
+    ] {
+        let config = Config {
+            dimensions: 16,
+            subsample: 0.0,
+            threads: Some(8),
+            strategy,
+            phrases,
+            // Room for a phrase of two words.
+            text: TextOptions { max_token_bytes: 201, ..TextOptions::default() },
+            ..Config::default()
+        };
         let config = config.within_memory(memory).unwrap();
         let bound = MemoryBound::new(&config.clone().check().unwrap());
         assert!(bound.total() <= memory);
@@ -91,6 +110,7 @@ fn the_heap_stays_below_the_bound_and_does_not_grow_with_the_stream() {
             assert!((peak as u64) < allowed, "{strategy:?}: {peak} bytes where {allowed} are allowed");
         }
         assert!(trainer.progress().evictions > 5_000);
+        assert_eq!(trainer.phrases().is_empty(), phrases == none);
 
         // Threads that read have buffers, the largest for lines of one letter.
         PEAK.store(NOW.load(Ordering::Relaxed), Ordering::Relaxed);

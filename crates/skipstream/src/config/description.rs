@@ -153,6 +153,37 @@ impl Setting {
                  as `30d` or `36h` (up to `3650d`), for text that has times: in `serve`, and messages of `train --source`. Leave it out unless the text changes.",
             )
             .only(&[MiniBatch]),
+        Setting::new("phrases", "off", Choice(&["off", "npmi", "original"]))
+            .help("Whether two words that belong together become one, as *new york* becomes `new_york`, and how they are scored")
+            .notes(
+                "Phrases are found while the text is read, and longer ones grow out of shorter ones. `npmi` is normalized \
+                 pointwise mutual information, `original` the score of word2phrase. Changes take effect at the end of a \
+                 batch. Not with `half_life`.",
+            )
+            .only(&[MiniBatch])
+            .peers(["`word2phrase`", "–", "`Phrases`"]),
+        Setting::new("phrase_threshold", "0.5 or 100", Number(1e-6..=1e9))
+            .help("Score above which two words become a phrase")
+            .notes(
+                "The default is 0.5 for `npmi`, which is below 1, and 100 for `original`. A phrase is dissolved when its score \
+                 falls below 0.8 of this.",
+            )
+            .only(&[MiniBatch])
+            .peers(["`-threshold` 100", "–", "`threshold` 10"]),
+        Setting::new("phrase_min_count", "10", Whole(1..=1_000_000_000))
+            .help("Minimum number of times that the words of a phrase occur next to each other")
+            .only(&[MiniBatch])
+            .peers(["`-min-count` 5", "–", "`min_count` 5"]),
+        Setting::new("phrase_pairs", "400000", Whole(100..=1_000_000_000))
+            .help("Maximum number of word pairs that are counted at a time; the rarest leave for new ones")
+            .notes("A pair takes about 50 bytes.")
+            .only(&[MiniBatch])
+            .peers(["500 million, fixed", "–", "`max_vocab_size` 40000000"]),
+        Setting::new("phrase_connectors", "none", Choice(&["none", "english"]))
+            .help("Words that a phrase may have inside, but not at its ends: *secretary of state*")
+            .notes("`english` is gensim's list of articles, prepositions and conjunctions. A phrase has at most two in a row.")
+            .only(&[MiniBatch])
+            .peers(["–", "–", "`connector_words` none"]),
         Setting::new("passes", "1", Whole(1..=10_000))
             .help("Passes over the files")
             .notes("A stream is read once; `replays` trains its words again.")

@@ -3,6 +3,7 @@
 //! `description.rs` describes every setting once; `values.rs` has the flat form that flags, files and Python share.
 
 mod description;
+mod phrases;
 mod strategy;
 mod values;
 
@@ -11,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use description::check_number;
 pub use description::{Setting, SettingKind};
 pub(crate) use description::{check_whole, in_range};
+pub(crate) use phrases::PhraseSettings;
+pub use phrases::{Connectors, PhraseOptions, PhraseScore};
 pub use strategy::{
     AdaGrad, BatchOptions, IncrementalOptions, MiniBatchOptions, Quality, ReplayStart, Strategy,
     StrategyName, Word2vecOptions,
@@ -65,6 +68,8 @@ pub struct Config {
     pub max_vocabulary: usize,
     /// How the text is split into sentences and tokens.
     pub text: TextOptions,
+    /// How phrases are found in the text. Default not at all.
+    pub phrases: PhraseOptions,
     /// Seed of every random number. Default 1.
     pub seed: u64,
     /// Training strategy. Default `mini-batch`.
@@ -85,6 +90,7 @@ impl Default for Config {
             learning_rate: None,
             max_vocabulary: 100_000,
             text: TextOptions::default(),
+            phrases: PhraseOptions::default(),
             seed: 1,
             strategy: Strategy::default(),
             threads: None,
@@ -118,6 +124,7 @@ impl Config {
         check_whole("max_vocabulary", self.max_vocabulary)?;
         self.strategy.check(self.window)?;
         self.text.check()?;
+        self.phrases.check(self.strategy.name(), self.half_life())?;
         if let Some(threads) = self.threads {
             check_whole("threads", threads)?;
         }
@@ -184,6 +191,11 @@ impl Settings {
         &self.config.text
     }
 
+    /// How phrases are found, if they are.
+    pub(crate) fn phrases(&self) -> Option<PhraseSettings> {
+        self.config.phrases.settings()
+    }
+
     /// Seed of every random number.
     pub fn seed(&self) -> u64 {
         self.config.seed
@@ -222,7 +234,12 @@ impl Settings {
     ///
     /// A model file holds it, so that other defaults do not change a model.
     pub fn resolved(&self) -> Config {
-        Config { learning_rate: Some(self.learning_rate), threads: None, ..self.config.clone() }
+        Config {
+            learning_rate: Some(self.learning_rate),
+            phrases: self.config.phrases.resolved(),
+            threads: None,
+            ..self.config.clone()
+        }
     }
 
     /// The options of `mini-batch`, for code that only this strategy runs.

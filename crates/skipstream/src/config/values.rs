@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::description::Setting;
 use super::{
-    AdaGrad, Config, MiniBatchOptions, Quality, ReplayStart, Strategy, StrategyName, WindowShape,
-    check_number,
+    AdaGrad, Config, Connectors, MiniBatchOptions, PhraseOptions, PhraseScore, Quality, ReplayStart,
+    Strategy, StrategyName, WindowShape, check_number,
 };
 use crate::corpus::{InvalidUtf8, TextKind, TextOptions, Tokenizer};
 use crate::error::{Error, Result};
@@ -44,6 +44,11 @@ pub struct SettingValues {
     pub replay_words: Option<usize>,
     pub replay_start: Option<ReplayStart>,
     pub half_life: Option<HalfLife>,
+    pub phrases: Option<PhraseScore>,
+    pub phrase_threshold: Option<f64>,
+    pub phrase_min_count: Option<u64>,
+    pub phrase_pairs: Option<usize>,
+    pub phrase_connectors: Option<Connectors>,
     pub passes: Option<u32>,
     pub strategy: Option<StrategyName>,
     pub seed: Option<u64>,
@@ -97,6 +102,7 @@ impl SettingValues {
             ("noise_exponent", self.noise_exponent),
             ("subsample", self.subsample),
             ("learning_rate", self.learning_rate.map(f64::from)),
+            ("phrase_threshold", self.phrase_threshold),
         ];
         for (field, number) in numbers {
             if let Some(number) = number.filter(|number| !number.is_finite()) {
@@ -164,6 +170,8 @@ struct Flat {
     max_vocabulary: usize,
     #[serde(flatten)]
     text: TextOptions,
+    #[serde(flatten)]
+    phrases: PhraseOptions,
     seed: u64,
     #[serde(flatten)]
     strategy: Strategy,
@@ -184,14 +192,19 @@ impl From<Config> for SettingValues {
         let fields = Value::Object(flat(&config));
         let values: SettingValues =
             serde_json::from_value(fields).expect("fields and values have the same types");
-        SettingValues { adagrad: config.strategy.adagrad(), threads: None, ..values }
+        // A setting that can be given as `off`.
+        let phrases =
+            Some(config.phrases.score).filter(|_| config.strategy.name() == StrategyName::MiniBatch);
+        SettingValues { adagrad: config.strategy.adagrad(), phrases, threads: None, ..values }
     }
 }
 
-/// Flat, without `threads` and without what the strategy has no use for.
+/// Flat, without `threads` and without what has no use: for the strategy, or without phrases.
 impl Serialize for Config {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        SettingValues::from(self.clone()).given().serialize(serializer)
+        let values = SettingValues::from(self.clone());
+        let phrases = values.phrases.filter(|&score| score != PhraseScore::Off);
+        SettingValues { phrases, ..values }.given().serialize(serializer)
     }
 }
 

@@ -95,7 +95,7 @@ impl Sentence {
         self.spans.iter().map(|&(start, end)| &self.text[start as usize..end as usize])
     }
 
-    pub(super) fn token(&self, number: usize) -> &str {
+    pub(crate) fn token(&self, number: usize) -> &str {
         let (start, end) = self.spans[number];
         &self.text[start as usize..end as usize]
     }

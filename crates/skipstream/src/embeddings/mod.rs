@@ -55,6 +55,7 @@ use table::Table;
 
 use crate::corpus::TextOptions;
 use crate::kernel::Kernel;
+use crate::phrases::word_of;
 use crate::{Error, Result};
 
 /// Words with their counts and vectors, the most frequent word in row 0.
@@ -289,9 +290,12 @@ impl Embeddings {
     }
 
     /// The row of a word, as it is written or else as the model's text settings write it: a model of text in lower case
-    /// finds `Berlin` as `berlin`.
+    /// finds `Berlin` as `berlin`. A phrase is found as one word: `new york` as `new_york`.
     pub fn index_of(&self, word: &str) -> Option<usize> {
-        self.exact_index_of(word).or_else(|| self.exact_index_of(&self.text()?.only_token(word)?))
+        let phrase = || word_of(word, &self.text().cloned().unwrap_or_default());
+        self.exact_index_of(word)
+            .or_else(|| self.exact_index_of(&self.text()?.only_token(word)?))
+            .or_else(|| self.exact_index_of(&phrase()?))
     }
 
     /// The row of a word as it is written.

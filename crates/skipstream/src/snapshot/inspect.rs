@@ -87,6 +87,9 @@ pub struct TrainingState {
     pub noise: Noise,
     /// The sources that were learned.
     pub ledger: Ledger,
+    /// Number of phrases, found and given, if the model has any or looks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phrases: Option<usize>,
     /// Words that are pinned, blocked or merged.
     #[serde(skip_serializing_if = "Controls::is_empty")]
     pub controls: Controls,
@@ -243,6 +246,8 @@ impl Metadata {
 
 impl TrainingState {
     fn new(metadata: TrainingMetadata, file: &ModelFile) -> TrainingState {
+        let found = metadata.config.phrases.settings().map_or(0, |_| file.info("phrases").shape[0]);
+        let phrases = Some(found + metadata.phrases.given.len());
         let (waiting, noise) = match metadata.config.strategy {
             Strategy::MiniBatch(_) => (file.info("replay_words").shape[0], Noise::Counts),
             Strategy::Batch(_) | Strategy::Word2vec(_) => (0, Noise::Counts),
@@ -263,6 +268,7 @@ impl TrainingState {
             waiting,
             noise,
             ledger: metadata.ledger,
+            phrases: phrases.filter(|_| !metadata.phrases.is_empty()),
             controls: metadata.controls,
             notes: metadata.notes,
             settings: metadata.config,

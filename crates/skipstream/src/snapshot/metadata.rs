@@ -10,6 +10,7 @@ use super::{PROGRAM, VERSION};
 use crate::config::Config;
 use crate::corpus::{Ledger, TextOptions};
 use crate::embeddings::{Origin, Quantization};
+use crate::phrases::PhraseMetadata;
 use crate::random::Random;
 use crate::train::{InitialSource, Totals};
 use crate::vocabulary::{Controls, VocabularyTotals};
@@ -18,7 +19,7 @@ use crate::vocabulary::{Controls, VocabularyTotals};
 const MAX_COUNT: u64 = 1 << 60;
 
 /// The counts in the metadata of a training state.
-const COUNTS: [&str; 4] = ["batches", "ledger", "totals", "vocabulary"];
+const COUNTS: [&str; 5] = ["batches", "ledger", "phrases", "totals", "vocabulary"];
 
 /// BLAKE3 of each tensor, in hexadecimal.
 pub(super) type Checksums = BTreeMap<String, String>;
@@ -49,6 +50,9 @@ pub(super) struct TrainingMetadata {
     /// Words that are pinned, blocked or merged.
     #[serde(default, skip_serializing_if = "Controls::is_empty")]
     pub controls: Controls,
+    /// Phrases that were given, and how much text was searched for others.
+    #[serde(default, skip_serializing_if = "PhraseMetadata::is_empty")]
+    pub phrases: PhraseMetadata,
     /// What other programs keep in the file.
     pub notes: BTreeMap<String, String>,
     /// The file whose vectors words started with.

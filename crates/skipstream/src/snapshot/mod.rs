@@ -33,6 +33,12 @@
 //! | `replay_segments` | u64 | … × 4 | model file, `mini-batch` | `train` | first token, tokens, sentences, replays that remain |
 //! | `replay_clocks` | u64 | … | model file, with a half-life | `train` | the clock at the start of each segment's batch: words, or a time plus 2⁵⁹ microseconds |
 //! | `replay_weights` | f32 | … | model file, sentences with weights | `train` | the weights of these sentences |
+//! | `phrase_parts` | u8 | … | model file, with `phrases` | `phrases` | words and phrases that are counted before they are joined, in UTF-8 |
+//! | `phrase_part_ends` | u64 | … | model file, with `phrases` | `phrases` | where each of them ends |
+//! | `phrase_part_counts` | u64 | … × 4 | model file, with `phrases` | `phrases` | their counters, counts, first and last tokens |
+//! | `phrase_pairs` | u32 | … × 3 | model file, with `phrases` | `phrases` | pairs: left part, right part, what is between them |
+//! | `phrase_pair_counts` | u64 | … × 3 | model file, with `phrases` | `phrases` | their counters and counts, and the parts counted before them |
+//! | `phrases` | u64 | … × 2 | model file, with `phrases` | `phrases` | the pairs that are phrases, and the words before they were found |
 //! | `noise_slots` | u32 | … × 2 | model file, `incremental` | `noise` | the adaptive table: id, generation |
 //! | `noise_generations` | u32 | … | model file, `incremental` | `noise` | the generation of each id |
 //! | `initial_words` | u8 | … | model file, started from vectors | `train` | the words that start with a given vector |

@@ -5,15 +5,16 @@ use std::path::Path;
 use super::error::ModelFileError;
 use super::file::{ModelFile, slices};
 use super::metadata::{Contents, TrainingMetadata};
-use super::vectors::{INITIAL, VECTORS};
+use super::vectors::{INITIAL, PHRASE_PARTS, VECTORS};
 use crate::config::{Config, MiniBatchOptions, Settings};
 use crate::corpus::Sentence;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::noise::SavedTable;
 use crate::parameters::{Accumulators, LANES, Layout, Matrix, Side};
+use crate::phrases::{PhraseMetadata, Phrases, SavedDiscovery};
 use crate::train::{Initial, Method, ReplayBuffer, Segment, Trainer};
-use crate::vocabulary::{SavedWord, Vocabulary, WordId, WordTimes};
+use crate::vocabulary::{Controls, SavedWord, Vocabulary, WordId, WordTimes};
 
 impl Trainer {
     /// Loads a saved state, to continue from there. `threads` is not a part of it.
@@ -54,6 +55,8 @@ impl Trainer {
                 let slots = trainer.stream.vocabulary.len();
                 let replay = file.replay(options, slots, metadata.replay_weights)?;
                 method.restore(metadata.batches, replay);
+                let controls = trainer.stream.vocabulary.controls();
+                file.phrases(metadata.phrases, &trainer.settings, controls, method.phrases_mut())?;
             }
             Method::Sentences(method) => {
                 let saved = SavedTable {
@@ -109,6 +112,43 @@ impl ModelFile {
             Ok(vocabulary)
         });
         Ok((restored.map_err(|reason| self.contradiction(reason))?, ids))
+    }
+
+    fn phrases(
+        &mut self,
+        metadata: PhraseMetadata,
+        settings: &Settings,
+        controls: &Controls,
+        phrases: &mut Phrases,
+    ) -> Result<()> {
+        let max_bytes = settings.text().max_token_bytes;
+        let restored = if settings.phrases().is_some() {
+            let (words, ends) = self.words(PHRASE_PARTS)?;
+            let counts: Vec<[u64; 4]> = self.tensor("phrase_part_counts")?;
+            if counts.len() != ends.len() {
+                let reason = "`phrase_part_counts` and `phrase_part_ends` have different lengths";
+                return Err(self.contradiction(reason));
+            }
+            let keys: Vec<[u32; 3]> = self.tensor("phrase_pairs")?;
+            let numbers: Vec<[u64; 3]> = self.tensor("phrase_pair_counts")?;
+            let found: Vec<[u64; 2]> = self.tensor("phrases")?;
+            let parts = (0..).map(WordId::from_saved).zip(slices(&words, &ends)).zip(&counts);
+            let parts = parts.map(|((id, word), &[counter, count, birth, latest])| SavedWord {
+                id,
+                word,
+                counter,
+                frequency: count,
+                count,
+                birth,
+                latest,
+            });
+            let parts: Vec<SavedWord<'_>> = parts.collect();
+            let saved = SavedDiscovery { parts: &parts, keys: &keys, numbers: &numbers, phrases: &found };
+            phrases.restore(metadata, Some(saved), max_bytes, controls)
+        } else {
+            phrases.restore(metadata, None, max_bytes, controls)
+        };
+        restored.map_err(|reason| self.contradiction(reason))
     }
 
     fn side(

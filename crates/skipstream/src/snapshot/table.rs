@@ -60,6 +60,8 @@ pub(super) enum When {
     HalfLife,
     /// Of a model with a half-life, vectors included.
     RecentCounts,
+    /// With phrases that are found in the text.
+    Phrases,
 }
 
 use Dim::{Any, Dimensions, Exactly, Initial, Words};
@@ -76,7 +78,7 @@ const fn row(
 }
 
 #[rustfmt::skip]
-pub(super) const TENSORS: [TensorSpec; 32] = [
+pub(super) const TENSORS: [TensorSpec; 38] = [
     row("words", Dtype::U8, &[Any], When::Always, "vocabulary", "the words in UTF-8, without separators"),
     row("word_ends", Dtype::U64, &[Words], When::Always, "vocabulary", "where each word ends in `words`"),
     row("counts", Dtype::U64, &[Words], When::Always, "vocabulary", "occurrences since the word was admitted"),
@@ -102,6 +104,12 @@ pub(super) const TENSORS: [TensorSpec; 32] = [
     row("replay_segments", Dtype::U64, &[Any, Exactly(4)], When::MiniBatch, "train", "first token, tokens, sentences, replays that remain"),
     row("replay_clocks", Dtype::U64, &[Any], When::HalfLife, "train", "the clock at the start of each segment's batch: words, or a time plus 2⁵⁹ microseconds"),
     row("replay_weights", Dtype::F32, &[Any], When::ReplayWeights, "train", "the weights of these sentences"),
+    row("phrase_parts", Dtype::U8, &[Any], When::Phrases, "phrases", "words and phrases that are counted before they are joined, in UTF-8"),
+    row("phrase_part_ends", Dtype::U64, &[Any], When::Phrases, "phrases", "where each of them ends"),
+    row("phrase_part_counts", Dtype::U64, &[Any, Exactly(4)], When::Phrases, "phrases", "their counters, counts, first and last tokens"),
+    row("phrase_pairs", Dtype::U32, &[Any, Exactly(3)], When::Phrases, "phrases", "pairs: left part, right part, what is between them"),
+    row("phrase_pair_counts", Dtype::U64, &[Any, Exactly(3)], When::Phrases, "phrases", "their counters and counts, and the parts counted before them"),
+    row("phrases", Dtype::U64, &[Any, Exactly(2)], When::Phrases, "phrases", "the pairs that are phrases, and the words before they were found"),
     row("noise_slots", Dtype::U32, &[Any, Exactly(2)], When::NoiseTable, "noise", "the adaptive table: id, generation"),
     row("noise_generations", Dtype::U32, &[Any], When::NoiseTable, "noise", "the generation of each id"),
     row("initial_words", Dtype::U8, &[Any], When::Initial, "train", "the words that start with a given vector"),
@@ -215,6 +223,7 @@ impl When {
                 Contents::Training(training) => training.config.half_life().is_some(),
                 Contents::Vectors(vectors) => vectors.recent_counts,
             },
+            When::Phrases => in_training(|training| training.config.phrases.settings().is_some()),
         }
     }
 }
@@ -240,6 +249,7 @@ mod tests {
             When::WordTimes => "model file, text with times",
             When::HalfLife => "model file, with a half-life",
             When::RecentCounts => "with a half-life",
+            When::Phrases => "model file, with `phrases`",
         }
     }
 

@@ -31,7 +31,10 @@ macro_rules! values {
     };
 }
 
-values!(u8: U8, i8: I8, u16: F16, u32: U32, u64: U64, f32: F32; [u32; 2]: 2 U32, [i64; 2]: 2 I64, [u64; 4]: 4 U64);
+values!(
+    u8: U8, i8: I8, u16: F16, u32: U32, u64: U64, f32: F32;
+    [u32; 2]: 2 U32, [u32; 3]: 3 U32, [i64; 2]: 2 I64, [u64; 2]: 2 U64, [u64; 3]: 3 U64, [u64; 4]: 4 U64
+);
 
 pub(super) type Named<'a> = (&'static str, Tensor<'a>);
 
@@ -104,6 +107,14 @@ impl<'a> Tensor<'a> {
     /// A matrix that `write` writes row by row, so that it is never copied as a whole.
     pub fn rows(shape: [usize; 2], write: impl Fn(&mut dyn Write) -> io::Result<()> + 'a) -> Tensor<'a> {
         Tensor { dtype: Dtype::F32, shape: Vec::from(shape), data: Data::Rows(Box::new(write)) }
+    }
+
+    /// A list that is written value by value, so that it is never copied as a whole.
+    pub fn values<T: Value, I: Iterator<Item = T>>(length: usize, values: impl Fn() -> I + 'a) -> Tensor<'a> {
+        let write =
+            move |to: &mut dyn Write| values().try_for_each(|value| to.write_all(bytemuck::bytes_of(&value)));
+        let shape = [length].into_iter().chain(T::ROW).collect();
+        Tensor { dtype: T::DTYPE, shape, data: Data::Rows(Box::new(write)) }
     }
 
     fn of<T: Value>(bytes: Cow<'a, [u8]>) -> Tensor<'a> {

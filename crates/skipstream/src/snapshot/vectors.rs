@@ -34,6 +34,10 @@ pub(super) const INITIAL: VectorsNames = VectorsNames {
 /// The tensor with the scales of quantized vectors.
 const SCALES: &str = "scales";
 
+/// The tensors of the parts of phrases, whose counts are apart.
+pub(super) const PHRASE_PARTS: VectorsNames =
+    VectorsNames { words: "phrase_parts", ends: "phrase_part_ends", ..VECTORS };
+
 /// Embeddings as tensors of these names, with vectors in full precision.
 pub(super) fn vectors_tensors(embeddings: &Embeddings, names: VectorsNames) -> Vec<Named<'_>> {
     let shape = [embeddings.len(), embeddings.dimensions()];

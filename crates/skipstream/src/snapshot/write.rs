@@ -7,6 +7,7 @@ use super::tensor::{Named, Tensor, word_tensors, write_file};
 use super::vectors::{INITIAL, vectors_tensors};
 use crate::error::{Error, Result};
 use crate::parameters::{Accumulators, Layout, Matrix, Side};
+use crate::phrases::Phrases;
 use crate::train::{Method, ReplayBuffer, Stream, Trainer};
 use crate::vocabulary::{WordId, WordTimes};
 
@@ -50,6 +51,7 @@ impl Trainer {
             totals: stream.totals,
             ledger: ledger.clone(),
             controls: stream.vocabulary.controls().clone(),
+            phrases: self.phrases_of_stream().map(Phrases::metadata).unwrap_or_default(),
             notes: notes.clone(),
             initial: stream.initial.as_ref().map(|initial| initial.source.clone()),
             word_times: self.current_word_times().is_some(),
@@ -112,6 +114,7 @@ impl Trainer {
         match &self.method {
             Method::MiniBatch(method) => {
                 tensors.extend(replay_tensors(method.replay(), self.settings.half_life().is_some()));
+                tensors.extend(phrase_tensors(method.phrases()));
             }
             Method::Sentences(method) => {
                 let slots: &[[u32; 2]] = bytemuck::cast_slice(method.noise.saved_slots());
@@ -150,6 +153,26 @@ fn replay_tensors(replay: &ReplayBuffer, has_clocks: bool) -> Vec<Named<'static>
         tensors.push(("replay_weights", Tensor::list(weights)));
     }
     tensors
+}
+
+/// What is counted to find phrases, if they are found.
+fn phrase_tensors(phrases: &Phrases) -> Vec<Named<'_>> {
+    let Some(discovery) = phrases.discovery() else { return Vec::new() };
+    let parts = discovery.parts();
+    let [words, ends] = word_tensors(parts.ids().map(|id| parts.word(id)).collect::<Vec<_>>().into_iter());
+    let counts = || {
+        let saved = parts.ids().map(|id| parts.saved(id));
+        saved.map(|saved| [saved.counter, saved.count, saved.birth, saved.latest])
+    };
+    let n_pairs = discovery.saved_keys().len();
+    vec![
+        ("phrase_parts", words),
+        ("phrase_part_ends", ends),
+        ("phrase_part_counts", Tensor::values(parts.len(), counts)),
+        ("phrase_pairs", Tensor::values(n_pairs, || discovery.saved_keys())),
+        ("phrase_pair_counts", Tensor::values(n_pairs, || discovery.saved_numbers())),
+        ("phrases", Tensor::list(discovery.saved_phrases())),
+    ]
 }
 
 fn matrix_tensor<'a>(layout: Layout, matrix: &'a Matrix, ids: &'a [WordId]) -> Tensor<'a> {

@@ -3,6 +3,7 @@
 use super::fresh::FreshRows;
 use super::{Initial, Method, Stream, Trainer};
 use crate::error::Result;
+use crate::phrases::word_of;
 use crate::vocabulary::{Control, ControlError, Controlled, Controls, Moves, WordId};
 
 /// Words under control: see [`Control`].
@@ -27,12 +28,18 @@ impl Trainer {
     /// ```
     pub fn control(&mut self, controls: impl IntoIterator<Item = Control>) -> Result<Vec<Controlled>> {
         let controls = controls.into_iter().map(|control| control.try_map(|word| self.token(word)));
-        let controls = controls.collect::<Result<Vec<Control>, _>>()?;
+        let mut controls = controls.collect::<Result<Vec<Control>, _>>()?;
+        let n_asked = controls.len();
+        controls.extend(self.forgotten_phrases(&controls));
         // The times of slots are followed only if they are those of the vocabulary.
         let vocabulary = &self.stream.vocabulary;
         self.word_times = self.word_times.take().filter(|times| times.is_current(vocabulary));
-        let (report, moves) = self.stream.vocabulary.control(&controls)?;
+        let (mut report, moves) = self.stream.vocabulary.control(&controls)?;
+        report.truncate(n_asked);
         self.forget_initial(&controls)?;
+        if let Method::MiniBatch(method) = &mut self.method {
+            method.phrases_mut().control(&controls, self.stream.vocabulary.controls());
+        }
         if !moves.is_empty() {
             self.move_words(&moves);
         }
@@ -55,7 +62,19 @@ impl Trainer {
         if self.stream.vocabulary.mentions(&word) {
             return Ok(word);
         }
-        self.settings.text().only_token(&word).ok_or(ControlError::NotAToken { text: word })
+        let text = self.settings.text();
+        let phrase = || word_of(&word, text).filter(|word| self.stream.vocabulary.mentions(word));
+        text.only_token(&word).or_else(phrase).ok_or(ControlError::NotAToken { text: word })
+    }
+
+    /// A forgotten word is forgotten in phrases too: they contain it.
+    fn forgotten_phrases(&self, controls: &[Control]) -> Vec<Control> {
+        let Some(phrases) = self.phrases_of_stream() else { return Vec::new() };
+        let forgotten = controls.iter().filter(|control| matches!(control, Control::Forget { .. }));
+        let words = forgotten.map(Control::word).collect();
+        let containing = phrases.containing(&words, &self.stream.vocabulary).into_iter();
+        let others = containing.filter(|word| !words.contains(word.as_str()));
+        others.map(|word| Control::Forget { word, keep_out: false }).collect()
     }
 
     /// Moves everything that belongs to a word to the word's new slot.

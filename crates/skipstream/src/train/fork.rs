@@ -47,6 +47,7 @@ impl Trainer {
         match (&mut self.method, &other.method) {
             (Method::MiniBatch(method), Method::MiniBatch(other)) => {
                 method.restore(other.batches(), other.replay().clone());
+                *method.phrases_mut() = other.phrases().clone();
             }
             (Method::Sentences(method), Method::Sentences(other)) => method.clone_from(other),
             (Method::Passes(method), Method::Passes(other)) => method.clone_from(other),

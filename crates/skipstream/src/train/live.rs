@@ -6,6 +6,7 @@ use super::Trainer;
 use crate::corpus::{Sentence, Source};
 use crate::embeddings::{Composition, Vectors};
 use crate::error::Result;
+use crate::phrases::word_of;
 use crate::vocabulary::WordId;
 
 /// How much each word of a text counts in the text's mean vector.
@@ -61,8 +62,9 @@ impl Trainer {
     }
 
     fn id_of(&self, word: &str) -> Option<WordId> {
-        let id = self.vocabulary().id(word);
-        id.or_else(|| self.vocabulary().id(&self.settings().text().only_token(word)?))
+        let (vocabulary, text) = (self.vocabulary(), self.settings().text());
+        let id = vocabulary.id(word).or_else(|| vocabulary.id(&text.only_token(word)?));
+        id.or_else(|| vocabulary.id(&word_of(word, text)?))
     }
 }
 

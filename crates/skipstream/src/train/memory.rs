@@ -10,6 +10,7 @@ use crate::config::{
 use crate::corpus::Sentence;
 use crate::error::{Error, Result};
 use crate::parameters::Parameters;
+use crate::phrases::Phrases;
 use crate::vocabulary::Vocabulary;
 
 /// Maximum memory of a trainer in bytes, for any stream.
@@ -23,6 +24,8 @@ pub struct MemoryBound {
     pub parameters: u64,
     /// Words and counts.
     pub vocabulary: u64,
+    /// Parts and pairs of words that may be phrases.
+    pub phrases: u64,
     /// Noise tables.
     pub noise: u64,
     /// Text that waits for its replay.
@@ -67,10 +70,11 @@ impl MemoryBound {
                 settings.half_life(),
                 settings.text().max_token_bytes,
             ),
+            phrases: Phrases::max_bytes(settings),
             noise,
             replay,
             batches,
-            saving: words * row.max(squares).max(64) + saved,
+            saving: words * row.max(squares).max(64) + saved + Phrases::max_saved_bytes(settings),
             initial: 0,
             program: 16 << 20,
         }
@@ -78,8 +82,9 @@ impl MemoryBound {
 
     /// The sum.
     pub fn total(&self) -> u64 {
-        let MemoryBound { parameters, vocabulary, noise, replay, batches, saving, initial, program } = self;
-        parameters + vocabulary + noise + replay + batches + saving + initial + program
+        let MemoryBound { parameters, vocabulary, phrases, noise, replay, batches, saving, initial, program } =
+            self;
+        parameters + vocabulary + phrases + noise + replay + batches + saving + initial + program
     }
 }
 

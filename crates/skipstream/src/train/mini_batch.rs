@@ -24,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::half_life::HalfLife;
 use crate::kernel::Kernel;
 use crate::pairs::{PairSampler, Reach};
+use crate::phrases::Phrases;
 use crate::random::{Purpose, Random};
 use crate::vocabulary::{Observed, Vocabulary, WordId};
 
@@ -79,6 +80,7 @@ pub(super) struct Intake {
     /// Batches made.
     pub batches: u64,
     pub replay: ReplayBuffer,
+    pub phrases: Phrases,
     sentence: Sentence,
     /// Threads that read, if the source has passages.
     readers: usize,
@@ -88,8 +90,8 @@ pub(super) struct Intake {
 
 impl Intake {
     /// Without replays, from the batch that begins after `tokens` tokens of the stream.
-    pub fn new(settings: &Settings, tokens: u64) -> Intake {
-        Intake {
+    pub fn new(settings: &Settings, tokens: u64) -> Result<Intake> {
+        Ok(Intake {
             seed: settings.seed(),
             new_words: settings.new_words_per_batch(tokens),
             replays: 0,
@@ -100,10 +102,11 @@ impl Intake {
             sampler: PairSampler::new(settings),
             batches: 0,
             replay: ReplayBuffer::default(),
+            phrases: Phrases::new(settings)?,
             sentence: Sentence::default(),
             readers: readers(settings),
             has_passages: false,
-        }
+        })
     }
 
     fn set_replays(&mut self, settings: &Settings) {
@@ -136,6 +139,7 @@ impl Intake {
         if !is_empty {
             batch.learning_rate = self.learning_rate;
             self.sample(segments, self.max_waiting(vocabulary.tokens()), vocabulary, batch);
+            self.phrases.end_batch();
         }
         !is_empty
     }
@@ -180,7 +184,8 @@ impl Intake {
         let mut counted = Counted { segments, replays, wanted, segment_load: 0, fresh, fading, initial };
         self.has_passages = false;
         while counted.wanted > 0 {
-            if self.readers > 1 {
+            // Which tokens are joined depends on all that come before.
+            if self.readers > 1 && !self.phrases.is_on() {
                 self.has_passages |= text.read_passages(vocabulary, self.readers, &mut counted);
             }
             if counted.wanted == 0 || !text.read(&mut self.sentence) {
@@ -195,7 +200,14 @@ impl Intake {
                 break;
             }
             counted.begin_sentence(vocabulary, time);
-            self.sentence.tokens().for_each(|token| counted.count(token, vocabulary));
+            if self.phrases.is_on() {
+                for (token, words) in self.phrases.join(&self.sentence) {
+                    counted.count(token, vocabulary);
+                    counted.pass(words - 1, vocabulary);
+                }
+            } else {
+                self.sentence.tokens().for_each(|token| counted.count(token, vocabulary));
+            }
             counted.end_sentence(self.sentence.len(), self.sentence.weight());
         }
         counted.segments
@@ -247,7 +259,7 @@ pub fn count_words(
     vocabulary: &mut Vocabulary,
     settings: &Settings,
 ) -> Result<()> {
-    let intake = Intake::new(settings, 0);
+    let intake = Intake::new(settings, 0)?;
     let (mut intake, mut text) = (Intake { readers: settings.threads(), ..intake }, Text::new(source));
     while !intake.count(&mut text, vocabulary, None, &mut Batch::default()).is_empty() {}
     text.stop().map(drop)
@@ -310,6 +322,13 @@ impl Counted<'_> {
         self.segment().words.push(word);
     }
 
+    /// The next words belong to the phrase that was counted. They are tokens without a word, so that tokens have the numbers
+    /// of their words in the text, and a batch as many tokens as words.
+    fn pass(&mut self, words: u32, vocabulary: &mut Vocabulary) {
+        vocabulary.pass(words);
+        self.segment().words.extend((0..words).map(|_| WordId::NONE));
+    }
+
     /// Counts the sentences of a passage until there are enough words or, as the result says, an error comes.
     pub fn count_passage(&mut self, looked_up: &mut LookedUp, vocabulary: &mut Vocabulary) -> Result<()> {
         let LookedUp { passage, found, since, first, .. } = looked_up;
@@ -361,10 +380,10 @@ impl Batch {
 }
 
 impl MiniBatch {
-    pub fn new(settings: &Settings, kernel: Kernel) -> MiniBatch {
-        let (mut intake, grid) = (Intake::new(settings, 0), Grid::new(settings, kernel));
+    pub fn new(settings: &Settings, kernel: Kernel) -> Result<MiniBatch> {
+        let (mut intake, grid) = (Intake::new(settings, 0)?, Grid::new(settings, kernel));
         intake.set_replays(settings);
-        MiniBatch { intake, grid, current: Batch::default(), next: Batch::default() }
+        Ok(MiniBatch { intake, grid, current: Batch::default(), next: Batch::default() })
     }
 
     /// How often new text is trained again from now on.
@@ -387,6 +406,14 @@ impl MiniBatch {
 
     pub fn replay_mut(&mut self) -> &mut ReplayBuffer {
         &mut self.intake.replay
+    }
+
+    pub fn phrases(&self) -> &Phrases {
+        &self.intake.phrases
+    }
+
+    pub fn phrases_mut(&mut self) -> &mut Phrases {
+        &mut self.intake.phrases
     }
 
     pub fn restore(&mut self, batches: u64, replay: ReplayBuffer) {

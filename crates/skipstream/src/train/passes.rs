@@ -155,6 +155,11 @@ impl AnyTrainer {
         self.model_mut().control(controls)
     }
 
+    /// Adds phrases that are always joined, as [`Trainer::add_phrases`] does.
+    pub fn add_phrases(&mut self, phrases: impl IntoIterator<Item = impl AsRef<str>>) -> Result<usize> {
+        self.model_mut().add_phrases(phrases)
+    }
+
     /// Number of threads from now on; by default all cores. The model does not depend on it.
     pub fn set_threads(&mut self, threads: Option<usize>) -> Result<()> {
         self.model_mut().set_threads(threads)

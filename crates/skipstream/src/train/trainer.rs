@@ -13,6 +13,7 @@ use crate::embeddings::{Composition, Counts, Embeddings, Vectors};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::parameters::Parameters;
+use crate::phrases::{Phrase, Phrases, refuse_strategy};
 use crate::vocabulary::{Vocabulary, WordId, WordTimes};
 
 /// Learns word vectors from a stream of text.
@@ -114,7 +115,7 @@ impl Trainer {
                 initial: None,
             },
             method: match settings.strategy() {
-                Strategy::MiniBatch(_) => Method::MiniBatch(Box::new(MiniBatch::new(&settings, kernel))),
+                Strategy::MiniBatch(_) => Method::MiniBatch(Box::new(MiniBatch::new(&settings, kernel)?)),
                 Strategy::Incremental(options) => {
                     Method::Sentences(Box::new(Sentences::new(&settings, options, kernel)))
                 }
@@ -281,6 +282,47 @@ impl Trainer {
         [parameters.target(id), parameters.context(id)]
     }
 
+    /// The phrases that are joined now, the most frequent first.
+    pub fn phrases(&self) -> Vec<Phrase> {
+        self.phrases_of_stream().map_or_else(Vec::new, |phrases| phrases.list(&self.stream.vocabulary))
+    }
+
+    /// Whether phrases are joined: some were given, or they are found in the text.
+    pub fn joins_phrases(&self) -> bool {
+        self.phrases_of_stream().is_some_and(Phrases::is_on)
+    }
+
+    /// The state of phrases, if the strategy has it.
+    pub(crate) fn phrases_of_stream(&self) -> Option<&Phrases> {
+        match &self.method {
+            Method::MiniBatch(method) => Some(method.phrases()),
+            Method::Sentences(_) | Method::Passes(_) => None,
+        }
+    }
+
+    /// Adds phrases that are always joined from now on, whether phrases are found in the text or not; all or none. Returns
+    /// how many are new. The strategy must be `mini-batch`.
+    ///
+    /// ```
+    /// use skipstream::{Config, Trainer};
+    ///
+    /// let mut trainer = Trainer::new(Config { dimensions: 16, ..Config::default() })?;
+    /// trainer.add_phrases(["new york"])?;
+    /// trainer.train([["new", "york", "is", "new"]])?;
+    /// let embeddings = trainer.embeddings()?;
+    /// assert_eq!((embeddings.len(), embeddings.index_of("new york")), (3, embeddings.index_of("new_york")));
+    /// # Ok::<(), skipstream::Error>(())
+    /// ```
+    pub fn add_phrases(&mut self, phrases: impl IntoIterator<Item = impl AsRef<str>>) -> Result<usize> {
+        let phrases: Vec<_> = phrases.into_iter().collect();
+        let Method::MiniBatch(method) = &mut self.method else {
+            let name = self.settings.strategy().name();
+            return if phrases.is_empty() { Ok(0) } else { Err(refuse_strategy(name)) };
+        };
+        let (text, controls) = (self.settings.text(), self.stream.vocabulary.controls());
+        method.phrases_mut().give(phrases.iter().map(AsRef::as_ref), text, controls)
+    }
+
     /// Sets the number of threads; by default all cores. The model does not depend on it.
     pub fn set_threads(&mut self, threads: Option<usize>) -> Result<()> {
         self.settings = Config { threads, ..self.settings.config().clone() }.check()?;
@@ -356,7 +398,9 @@ impl Trainer {
         let bound = MemoryBound::new(&self.settings);
         // The lists, and the table that is made of them.
         let controls = 2 * self.controls().bytes() as u64;
-        MemoryBound { initial, vocabulary: bound.vocabulary + controls, ..bound }
+        let given = self.phrases_of_stream().map_or(0, Phrases::given_bytes) as u64;
+        let (vocabulary, phrases) = (bound.vocabulary + controls, bound.phrases + given);
+        MemoryBound { initial, vocabulary, phrases, ..bound }
     }
 
     /// The vectors that words start with, if any.

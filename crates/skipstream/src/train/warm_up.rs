@@ -29,7 +29,8 @@ impl Sentences {
         let Stream { vocabulary, parameters, initial, .. } = &mut *stream;
         let initial = initial.as_ref();
         let first = vocabulary.tokens();
-        let (mut intake, mut batch) = (Intake::new(settings, first), Batch::default());
+        let intake = Intake::new(settings, first).expect("only phrases can fail, and there are none");
+        let (mut intake, mut batch) = (intake, Batch::default());
         // The number of a batch decides on its random numbers. The token that it begins with is as good.
         intake.batches = first;
         if !intake.take_in(text, vocabulary, initial, &mut batch) {

@@ -225,6 +225,11 @@ impl Vocabulary {
         self.observe_as(word, number)
     }
 
+    /// Gives numbers to tokens without a word.
+    pub(crate) fn pass(&mut self, tokens: u32) {
+        self.totals.tokens += u64::from(tokens);
+    }
+
     /// Counts the token with this number as a token of `word`.
     #[inline]
     fn observe_as(&mut self, word: &str, number: u64) -> Observed {

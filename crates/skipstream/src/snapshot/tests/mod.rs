@@ -2,6 +2,7 @@
 
 mod golden;
 mod opening;
+mod phrases;
 mod quantized;
 mod training;
 mod vectors;

@@ -5,7 +5,9 @@ use crate::train::testing::{bytes, learn};
 use crate::train::{AnyTrainer, Initial, InitialSource};
 use crate::vocabulary::Control;
 use crate::vocabulary::testing::{block, forget, merge, pin};
-use crate::{BatchOptions, Config, Embeddings, MiniBatchOptions, Strategy, Trainer};
+use crate::{
+    BatchOptions, Config, Embeddings, MiniBatchOptions, PhraseOptions, PhraseScore, Strategy, Trainer,
+};
 
 fn config(strategy: Strategy) -> Config {
     Config { dimensions: 5, max_vocabulary: 12, subsample: 0.0, strategy, ..Config::default() }
@@ -193,4 +195,77 @@ fn controls_hold_in_every_pass() {
         passes.reset().unwrap();
         assert_eq!(passes.model().controls().blocked.len(), 1);
     }
+}
+
+/// A model that finds phrases, and its text.
+fn trainer_with_phrases() -> Trainer {
+    let phrases = PhraseOptions { score: PhraseScore::Npmi, min_count: Some(3), ..PhraseOptions::default() };
+    let strategy = Strategy::MiniBatch(MiniBatchOptions { batch_words: 600, ..Default::default() });
+    let config = Config { max_vocabulary: 200, phrases, ..config(strategy) };
+    let mut trainer = Trainer::new(config).unwrap();
+    trainer.add_phrases(["secretname hall"]).unwrap();
+    let others = (0..200).map(|n| format!("{} {} {}\n", n % 7, n % 11, n % 13));
+    let text = "mister secretname junior sees secretname hall\nnew york city\n".repeat(10);
+    learn(&mut trainer, &(others.collect::<String>() + &text.repeat(3)));
+    learn(&mut trainer, &text.repeat(3));
+    trainer
+}
+
+#[test]
+fn a_forgotten_word_is_nowhere_in_the_file_even_in_phrases() {
+    let occurs = |trainer: &Trainer, word: &str| {
+        bytes(trainer).windows(word.len()).any(|window| window == word.as_bytes())
+    };
+    for keep_out in [false, true] {
+        let mut trainer = trainer_with_phrases();
+        for phrase in ["mister_secretname", "mister_secretname_junior", "secretname_hall", "new_york_city"] {
+            assert!(trainer.vocabulary().id(phrase).is_some(), "{phrase}: {:?}", trainer.phrases());
+        }
+        assert!(occurs(&trainer, "secretname"));
+        let report = trainer.control([forget("secretname", keep_out)]).unwrap();
+        assert_eq!(report.len(), 1, "a control has one report");
+        assert!(!occurs(&trainer, "secretname") && occurs(&trainer, "new_york_city"));
+        assert!(trainer.phrases().iter().all(|phrase| !phrase.word.contains("secret")));
+        // The model goes on, also from a file.
+        let mut resumed = reload(&trainer);
+        for trainer in [&mut trainer, &mut resumed] {
+            learn(trainer, &"mister secretname junior\nnew york city\n".repeat(10));
+        }
+        assert!(bytes(&trainer) == bytes(&resumed));
+        assert_eq!(occurs(&trainer, "secretname"), !keep_out);
+    }
+    // A phrase as it is asked for.
+    let mut trainer = trainer_with_phrases();
+    let report = trainer.control([forget("new york", false)]).unwrap();
+    assert_eq!(report[0].word, "new_york");
+    assert!(!occurs(&trainer, "new_york"));
+}
+
+#[test]
+fn controls_of_a_model_with_phrases_give_the_same_bytes_together_and_one_by_one() {
+    let controls = [
+        pin("cocoa"),
+        block("city"),
+        forget("junior", false),
+        merge("york", "jork"),
+        forget("hall", true),
+        Control::Unpin { word: "cocoa".to_owned() },
+    ];
+    let (mut together, mut one_by_one) = (trainer_with_phrases(), trainer_with_phrases());
+    together.control(controls.clone()).unwrap();
+    for control in controls {
+        one_by_one.control([control.clone()]).unwrap();
+        one_by_one = reload(&one_by_one);
+        let before = bytes(&one_by_one);
+        one_by_one.control([control]).unwrap();
+        assert!(bytes(&one_by_one) == before, "repeating a control changes nothing");
+    }
+    assert!(bytes(&together) == bytes(&one_by_one));
+    let text = "mister secretname junior\nnew york city\nnew jork\n".repeat(20);
+    learn(&mut together, &text);
+    learn(&mut one_by_one, &text);
+    assert!(bytes(&together) == bytes(&one_by_one));
+    let words: Vec<String> = together.phrases().into_iter().map(|phrase| phrase.word).collect();
+    assert!(words.contains(&"new_jork".to_owned()), "{words:?}");
+    assert!(words.iter().all(|word| !word.contains("city") && !word.contains("hall")), "{words:?}");
 }

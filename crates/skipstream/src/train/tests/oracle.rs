@@ -18,6 +18,7 @@ use crate::config::{MiniBatchOptions, ReplayStart, Settings, WindowShape};
 use crate::half_life::HalfLife;
 use crate::kernel::sigmoid;
 use crate::noise::AliasTable;
+use crate::phrases::naive::Naive;
 use crate::random::{Purpose, Random};
 
 /// A word of the vocabulary, with its rows.
@@ -80,6 +81,8 @@ struct Run {
 
 struct Oracle {
     settings: Settings,
+    /// With phrases: see `phrases/tests/naive.rs`.
+    phrases: Option<Naive>,
     /// The vocabulary: a word keeps its slot, whose number is its id, until another word needs it.
     slots: Vec<Word>,
     tokens: u64,
@@ -114,6 +117,9 @@ impl Oracle {
         let before = self.clock;
         self.forget(time);
         let batch = self.read(&mut text);
+        if let Some(phrases) = &mut self.phrases {
+            phrases.end_batch();
+        }
         let windows = self.sample(batch, self.room());
         self.fade(before);
         self.rate = self.settings.learning_rate();
@@ -188,12 +194,29 @@ impl Oracle {
                 let remaining = self.options().replays as usize;
                 segments.push(Segment { remaining, clock: self.clock, ..Segment::default() });
             }
-            let tokens = sentence.split(' ').map(|word| self.observe(word)).collect();
+            let tokens = self.observe_sentence(&sentence.split(' ').collect::<Vec<_>>());
             let sentence = WeightedSentence { tokens, weight };
             words += sentence.load();
             segments.last_mut().unwrap().sentences.push(sentence);
         }
         segments
+    }
+
+    /// Counts the words of a sentence. With phrases, a phrase is a word, and all its words but the first are tokens without one.
+    fn observe_sentence(&mut self, sentence: &[&str]) -> Vec<Token> {
+        let Some(phrases) = &mut self.phrases else {
+            return sentence.iter().map(|word| self.observe(word)).collect();
+        };
+        let mut tokens = Vec::new();
+        for (token, words) in phrases.join(sentence) {
+            tokens.push(self.observe(&token));
+            for _ in 1..words {
+                tokens.push(Token { slot: None, number: self.tokens });
+                self.tokens += 1;
+                self.total += self.weight;
+            }
+        }
+        tokens
     }
 
     /// Counts a token by the algorithm of Misra and Gries (section 3.2.1).
@@ -476,6 +499,7 @@ impl Oracle {
     fn new(settings: Settings) -> Oracle {
         Oracle {
             weight: settings.half_life().map_or(1, |half_life| half_life.weight(0)),
+            phrases: Naive::new(&settings),
             settings,
             slots: Vec::new(),
             tokens: 0,

@@ -3,11 +3,14 @@
 use std::ops::ControlFlow;
 
 use super::{Oracle, Word};
-use crate::config::{Config, MiniBatchOptions, ReplayStart, Strategy, WindowShape};
+use crate::config::{
+    Config, Connectors, MiniBatchOptions, PhraseOptions, PhraseScore, ReplayStart, Strategy, WindowShape,
+};
 use crate::corpus::{Lines, Read, Sentence, Source};
 use crate::half_life::HalfLife;
 use crate::kernel::Kernel;
 use crate::parameters::Accumulators;
+use crate::phrases::naive::NaivePhrase;
 use crate::random::Random;
 use crate::train::{Progress, StopReason, Trainer};
 
@@ -101,6 +104,9 @@ fn assert_equal(trainer: &Trainer, oracle: &Oracle) {
             );
         }
     }
+    if let Some(naive) = &oracle.phrases {
+        assert_equal_phrases(trainer, &naive.phrases);
+    }
     let totals = trainer.progress().totals;
     assert_eq!(totals.pairs, oracle.pairs);
     // The engine takes one logarithm of a product of many factors, in single precision.
@@ -110,6 +116,19 @@ fn assert_equal(trainer: &Trainer, oracle: &Oracle) {
         totals.loss,
         oracle.loss
     );
+}
+
+fn assert_equal_phrases(trainer: &Trainer, expected: &[NaivePhrase]) {
+    let mut found = trainer.phrases();
+    let mut expected: Vec<&NaivePhrase> = expected.iter().collect();
+    found.sort_by(|one, other| one.word.cmp(&other.word));
+    expected.sort_by(|one, other| one.text.cmp(&other.text));
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        let numbers = (found.word.as_str(), found.count, found.found_at);
+        assert_eq!(numbers, (expected.text.as_str(), expected.count, Some(expected.found_at)));
+        assert!((found.score.unwrap() - expected.score).abs() < 1e-9 * expected.score.abs().max(1.0));
+    }
 }
 
 fn config(blocks: usize, replays: u32, seed: u64) -> Config {
@@ -209,4 +228,45 @@ fn the_trainer_is_the_oracle_where_old_text_is_forgotten() {
             assert_equal_after_every_batch(Config { strategy, ..config }, &sentences(seed, 250, 200));
         }
     }
+}
+
+/// Some words are mostly followed by another, some with a connector between them.
+fn with_phrases(sentences: Vec<String>) -> Vec<String> {
+    let follow = |(place, word): (usize, &str)| match word[1..].parse::<usize>().unwrap() {
+        number if place.is_multiple_of(7) || !number.is_multiple_of(3) => word.to_owned(),
+        number if number.is_multiple_of(2) => format!("{word} x{number} y{number}"),
+        number if number.is_multiple_of(5) => format!("{word} of the x{number}"),
+        number => format!("{word} x{number}"),
+    };
+    let lines = sentences.iter();
+    lines.map(|line| line.split(' ').enumerate().map(follow).collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn the_trainer_is_the_oracle_where_phrases_are_found() {
+    let mut most = 0;
+    for (seed, score, connectors) in [
+        (1, PhraseScore::Npmi, Connectors::None),
+        (2, PhraseScore::Npmi, Connectors::English),
+        (3, PhraseScore::Original, Connectors::English),
+    ] {
+        // Words and pairs leave, and their slots are used again; phrases are dissolved.
+        for (max_vocabulary, pairs, words) in [(60, 100, 200), (200, 1_000, 100), (30, 150, 400)] {
+            let threshold = if score == PhraseScore::Npmi { 0.4 } else { 5.0 };
+            let phrases = PhraseOptions {
+                score,
+                threshold: Some(threshold),
+                min_count: Some(3),
+                pairs: Some(pairs),
+                connectors: Some(connectors),
+            };
+            let config = Config { phrases, max_vocabulary, ..config(2, 1, seed) };
+            let text = with_phrases(sentences(seed, 250, words));
+            assert_equal_after_every_batch(config.clone(), &text);
+            let mut trainer = Trainer::new(config).unwrap();
+            trainer.train_lines(text.join("\n").as_bytes()).unwrap();
+            most = most.max(trainer.phrases().len());
+        }
+    }
+    assert!(most > 10, "{most} phrases");
 }
