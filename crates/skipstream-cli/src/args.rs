@@ -20,6 +20,7 @@ use crate::inspect::InspectArgs;
 use crate::man::ManArgs;
 use crate::neighbors::NeighborsArgs;
 use crate::odd_one_out::OddOneOutArgs;
+use crate::phrases::PhrasesArgs;
 use crate::rollback::RollbackArgs;
 use crate::serve::ServeArgs;
 use crate::similarity::SimilarityArgs;
@@ -80,6 +81,11 @@ pub enum Command {
     /// The model is saved in one step: after a crash, it has all changes of a command or none. The changes stay with the
     /// model, and hold for all text that it learns later. Repeating a command changes nothing.
     Words(WordsArgs),
+    /// List the phrases of a model, the most frequent first
+    ///
+    /// A phrase is two words or more that are learned as one: *new york* is the word `new_york`. `train --phrases npmi`
+    /// finds them, and `train --phrases-file` takes a list. Queries find a phrase in both forms.
+    Phrases(PhrasesArgs),
     /// List the words nearest to a word, by the cosine of their vectors
     ///
     /// Give words as arguments, or one per line on standard input; at a terminal without arguments, a prompt asks for

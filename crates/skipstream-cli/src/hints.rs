@@ -49,7 +49,7 @@ fn foreign_command(name: &str) -> Option<&'static str> {
         "print-sentence-vectors" | "print-ngrams" => {
             "`vector` prints the vectors of words; there are no others"
         }
-        "word2phrase" => "phrases are not supported",
+        "word2phrase" => "use `train --phrases original`; `skipstream phrases` lists what was found",
         _ => return None,
     })
 }

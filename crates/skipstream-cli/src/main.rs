@@ -18,6 +18,7 @@ mod model;
 mod neighbors;
 mod odd_one_out;
 mod output;
+mod phrases;
 mod previous;
 mod remedy;
 mod rollback;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         Command::Train(args) => train::run(*args),
         Command::Rollback(args) => rollback::run(args),
         Command::Words(args) => words::run(args),
+        Command::Phrases(args) => phrases::run(args),
         Command::Neighbors(args) => neighbors::run(args),
         Command::Analogy(args) => analogy::run(args),
         Command::Similarity(args) => similarity::run(args),

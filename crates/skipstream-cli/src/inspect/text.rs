@@ -74,6 +74,10 @@ fn training_facts(training: &TrainingState, words: String) -> Vec<(&'static str,
         let room = count(replay_words);
         lines.push(("replay", format!("{replayed} words trained again, {waiting} wait (at most {room})")));
     }
+    if let Some(phrases) = training.phrases {
+        let score = training.settings.phrases.score.as_str();
+        lines.push(("phrases", format!("{}; new ones are found: {score}", count(phrases))));
+    }
     let controls = &training.controls;
     if !controls.is_empty() {
         let (pinned, blocked, merged) = (&controls.pinned, &controls.blocked, &controls.merged);

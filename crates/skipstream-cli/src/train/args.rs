@@ -26,6 +26,7 @@ use crate::settings::{MODEL, SettingArgs};
     skipstream train --model topic.safetensors --follow --idle-exit 1s --source kafka://host/posts\n  \
     skipstream train --model posts.safetensors --format jsonl --field user.text posts.jsonl\n  \
     skipstream train --model log.safetensors --follow --format jsonl --field user.text - <posts.jsonl\n  \
+    skipstream train --model towns.safetensors --phrases npmi --phrase-connectors english corpus.txt\n  \
     zcat news/*.gz | tr A-Z a-z | skipstream train --model m.safetensors -")]
 pub struct TrainArgs {
     /// Model file; created if it does not exist
@@ -58,6 +59,12 @@ pub struct TrainArgs {
     /// The words are blocked before the text is learned, and stay blocked, as with `skipstream words block`.
     #[arg(long, value_name = "FILE", help_heading = MODEL)]
     pub block: Vec<PathBuf>,
+
+    /// File with phrases that are always learned as one word, one per line, such as `new york`; can be repeated
+    ///
+    /// They are joined whether `--phrases` finds others or not, and stay with the model. Only mini-batch.
+    #[arg(long, value_name = "FILE", help_heading = MODEL)]
+    pub phrases_file: Vec<PathBuf>,
 
     #[command(flatten)]
     pub settings: SettingArgs,

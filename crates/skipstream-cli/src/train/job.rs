@@ -98,6 +98,13 @@ impl Job {
         Ok(lists.into_iter().flatten().map(|word| Control::Block { word }).collect())
     }
 
+    /// The phrases of the files.
+    pub fn phrases(&self) -> Result<Vec<String>> {
+        let lists =
+            self.args.phrases_file.iter().map(|file| words::read(file)).collect::<Result<Vec<_>>>()?;
+        Ok(lists.into_iter().flatten().collect())
+    }
+
     /// Creates the requested model.
     pub fn create_model(&self) -> Result<AnyTrainer> {
         let scored_words = if self.args.eval.is_empty() { 0 } else { evaluation::WORDS };

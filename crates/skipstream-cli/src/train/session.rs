@@ -72,6 +72,8 @@ struct Before {
     progress: Progress,
     ledger: Ledger,
     controls: Controls,
+    /// Phrases that were given to it then.
+    new_phrases: usize,
 }
 
 impl Session {
@@ -83,6 +85,7 @@ impl Session {
         let mut trainer = if is_new { job.create_model()? } else { job.load_model()? };
         let controls = trainer.model().controls().clone();
         trainer.control(job.blocked()?)?;
+        let new_phrases = trainer.add_phrases(job.phrases()?)?;
         let model = trainer.model();
         let previous = match args.keep_previous || previous::path(&args.model).exists() {
             false => Previous::Unwanted,
@@ -90,7 +93,8 @@ impl Session {
             true => Previous::Due,
         };
         let text = Reading::plan(&job, model, &stop)?;
-        let before = Before { is_new, progress: model.progress(), ledger: model.ledger().clone(), controls };
+        let (progress, ledger) = (model.progress(), model.ledger().clone());
+        let before = Before { is_new, progress, ledger, controls, new_phrases };
         log.tell(&Event::Start(&Headline::new(&args.model, is_new, model, job.source_bytes())));
         for file in text.left_out() {
             log.tell(&Event::Warning { message: &format!("left out {file}") });
@@ -383,6 +387,7 @@ impl Session {
             || now.totals != before.progress.totals
             || *self.trainer.model().ledger() != before.ledger
             || *self.trainer.model().controls() != before.controls
+            || before.new_phrases > 0
     }
 
     fn summary(&self, outcome: Outcome, saved: bool) -> Summary {
