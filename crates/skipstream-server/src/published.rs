@@ -1,9 +1,11 @@
 //! A published version of the model, which queries read.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use skipstream::phrases::Phrase;
 use skipstream::{Embeddings, Progress};
 use utoipa::ToSchema;
 
@@ -23,6 +25,8 @@ pub struct Published {
     pub seen: Vec<Seen>,
     /// The training progress.
     pub progress: Progress,
+    /// The phrases that are joined, the most frequent first.
+    pub phrases: Arc<[Phrase]>,
 }
 
 /// A published version of the vectors
@@ -69,7 +73,7 @@ pub struct Seen {
 }
 
 impl Published {
-    /// The version after a line.
+    /// The version after a line, of a model without phrases.
     pub fn new(
         seq: Seq,
         time: Timestamp,
@@ -78,7 +82,7 @@ impl Published {
         progress: Progress,
     ) -> Published {
         assert_eq!(embeddings.len(), seen.len(), "every word has times");
-        Published { seq, time, embeddings, seen, progress }
+        Published { seq, time, embeddings, seen, progress, phrases: Arc::default() }
     }
 
     /// The rows among these whose words start with a prefix, the most frequent first, at most `n`.

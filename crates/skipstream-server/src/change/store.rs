@@ -219,10 +219,9 @@ impl SnapshotStore {
     }
 
     /// Takes words out of every snapshot. One that cannot be read is deleted, because it may have them.
-    pub fn forget(&self, words: &[String]) -> Result<()> {
+    pub fn forget(&self, is_forgotten: impl Fn(&str) -> bool) -> Result<()> {
         let mut forgotten_at = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         *forgotten_at = Some(Timestamp::now());
-        let words: BTreeSet<&str> = words.iter().map(String::as_str).collect();
         // An unreadable snapshot is not listed.
         for name in self.saved_names()? {
             self.remove_state(&name)?;
@@ -239,7 +238,7 @@ impl SnapshotStore {
             };
             let listed = embeddings.words().enumerate();
             let rows: Vec<usize> =
-                listed.filter(|(_, word)| !words.contains(word)).map(|(row, _)| row).collect();
+                listed.filter(|(_, word)| !is_forgotten(word)).map(|(row, _)| row).collect();
             if rows.len() < embeddings.len() {
                 embeddings.select(&rows)?.save(&path)?;
             }

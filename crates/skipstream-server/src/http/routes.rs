@@ -109,6 +109,7 @@ pub fn table() -> Vec<Route> {
         read(Stream, routes!(text::wait::wait)).without_timeout(),
         read(Scan, routes!(query::words::complete)),
         read(Inline, routes!(query::words::word)),
+        read(Inline, routes!(query::phrases::list)),
         read(Search, routes!(query::neighbors::of_word)),
         read(Cpu, routes!(query::neighbors::of_many)).body(batch),
         read(Search, routes!(query::analogy::one)),

@@ -17,6 +17,7 @@ use std::io;
 use std::time::Instant;
 
 use skipstream::corpus::TextOptions;
+use skipstream::phrases::contains;
 use skipstream::vocabulary::{Control, Controlled};
 
 use super::model::Model;
@@ -59,13 +60,13 @@ impl Session {
         }
         let service = self.service.clone();
         let _reporting = logged.forgets().then(|| service.reporting.blocking_lock());
-        let words = forgotten(logged, self.model.trainer.settings().text());
+        let words = self.forgotten_with_phrases(logged);
         service.forget_in_memory(&words);
         if logged.forgets() {
             self.fork = None;
             self.save()?;
             if report.is_ok() {
-                self.clear_files(logged)?;
+                self.clear_files(&words)?;
             }
             service.log.purge(logged.after, logged.id, words)?;
         }
@@ -86,11 +87,28 @@ impl Session {
         self.service.controls.store(self.model.trainer.controls().clone().into());
     }
 
+    /// The words to forget, and the published phrases that contain them.
+    fn forgotten_with_phrases(&self, logged: &LoggedControls) -> Vec<String> {
+        let mut words = forgotten(logged, self.model.trainer.settings().text());
+        if self.model.trainer.joins_phrases() && !words.is_empty() {
+            let (published, watched) = (self.service.published(), self.service.watch.words());
+            let all = published.embeddings.words().chain(watched.iter().map(String::as_str));
+            let phrases = all.filter(|word| words.iter().any(|part| contains(word, part)));
+            let phrases: Vec<String> = phrases.map(str::to_owned).collect();
+            words.extend(phrases);
+        }
+        words
+    }
+
     /// Clears every file but the log of forgotten words.
-    fn clear_files(&self, logged: &LoggedControls) -> Result<()> {
-        let words = forgotten(logged, self.model.trainer.settings().text());
-        self.service.snapshots.forget(&words)?;
-        for word in &words {
+    fn clear_files(&self, words: &[String]) -> Result<()> {
+        // A snapshot may have phrases that the model no longer has.
+        let joins_phrases = self.model.trainer.joins_phrases();
+        self.service.snapshots.forget(|word| {
+            let is_forgotten = |part: &String| word == part || joins_phrases && contains(word, part);
+            words.iter().any(is_forgotten)
+        })?;
+        for word in words {
             self.service.watch.remove(word)?;
         }
         let mut previous = Model::path(&self.service.settings.data).into_os_string();

@@ -18,9 +18,13 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
     let dimensions = settings.vectors.dimensions(config.dimensions());
     // With a half-life, recent counts, which are copied once while rows are sorted.
     let recent = config.half_life().map_or(0, |_| 16 * words);
+    // With phrases, a list of them in two forms.
+    let phrases =
+        if model.phrases > 0 { words / 2 * (2 * config.text().max_token_bytes as u64 + 128) } else { 0 };
     let published = Embeddings::max_bytes(config.max_vocabulary(), dimensions, config.text().max_token_bytes)
         + 32 * words
-        + recent;
+        + recent
+        + phrases;
     let chunk = Chunk::BYTES as u64 + settings.max_line_size;
     let queued_words = (config.new_words_per_batch(0) + config.text().max_sentence_words) as u64;
     // At worst every other byte of a chunk is a word, with eight bytes for its position.

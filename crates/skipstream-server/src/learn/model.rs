@@ -159,7 +159,8 @@ pub(super) fn publication(
         Seen { first: one.min(other), last: one.max(other) }
     };
     let seen: Vec<Seen> = embeddings.words().map(seen).collect();
-    Ok(Published::new(seq, Timestamp::now(), embeddings, seen, trainer.progress()))
+    let published = Published::new(seq, Timestamp::now(), embeddings, seen, trainer.progress());
+    Ok(Published { phrases: trainer.phrases().into(), ..published })
 }
 
 /// A position between two sentences of the log. It is saved in the model file, so that no sentence is learned twice or

@@ -242,7 +242,8 @@ impl Session {
             // Lines without words: only the number has changed.
             let Published { embeddings, seen, progress, .. } = published;
             let (embeddings, seen) = (embeddings.clone(), seen.clone());
-            return Ok(Published::new(seq, Timestamp::now(), embeddings, seen, *progress));
+            let next = Published::new(seq, Timestamp::now(), embeddings, seen, *progress);
+            return Ok(Published { phrases: published.phrases.clone(), ..next });
         }
         times.resolve(trainer.vocabulary());
         publication(trainer, times, seq, self.service.settings.vectors)

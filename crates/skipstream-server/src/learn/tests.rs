@@ -13,8 +13,8 @@ use skipstream::corpus::{
 };
 use skipstream::vocabulary::WordTimes;
 use skipstream::{
-    Config, Embeddings, HalfLife, IncrementalOptions, MiniBatchOptions, Strategy, StrategyName as Method,
-    Trainer, Vectors,
+    Config, Embeddings, HalfLife, IncrementalOptions, MiniBatchOptions, PhraseOptions, PhraseScore, Strategy,
+    StrategyName as Method, Trainer, Vectors,
 };
 use tempfile::TempDir;
 

@@ -284,3 +284,26 @@ async fn vectors_are_json_or_bytes() {
     question.headers_mut().insert(header::ACCEPT, "application/octet-stream".parse().unwrap());
     client.send(question).await.assert_refused(404, "unknown-word", "nobody");
 }
+
+#[tokio::test]
+async fn phrases_are_those_of_the_published_version() {
+    let client = Client::new();
+    assert_eq!(
+        client.get("/v1/phrases").await.good(),
+        json!({"snapshot": snapshot(), "total": 0, "phrases": []})
+    );
+    let mut trainer = Trainer::new(Config { dimensions: 2, ..Config::default() }).unwrap();
+    trainer.add_phrases(["new york", "york city"]).unwrap();
+    trainer.train([["new", "york"], ["york", "city"], ["new", "york"]]).unwrap();
+    let (embeddings, progress) = (trainer.embeddings().unwrap(), trainer.progress());
+    let times = Seen { first: Timestamp::UNIX_EPOCH, last: Timestamp::UNIX_EPOCH };
+    let published = Published::new(8, TIME.parse().unwrap(), embeddings, vec![times; 2], progress);
+    client.service.publish(Published { phrases: trainer.phrases().into(), ..published });
+    let answer = client.get("/v1/phrases?n=1").await.good();
+    let expected = json!({
+        "phrase": "new york", "word": "new_york", "count": 2, "score": null, "found_at": null,
+    });
+    assert_eq!((&answer["total"], &answer["phrases"]), (&json!(2), &json!([expected])));
+    assert_eq!(client.get("/v1/words/new%20york").await.good()["word"], "new_york");
+    client.get("/v1/phrases?n=0").await.assert_refused(400, "bad-query", "n: 0 is out of range");
+}

@@ -6,6 +6,7 @@
 pub mod analogy;
 pub mod neighbors;
 pub mod odd_one_out;
+pub mod phrases;
 pub mod similarity;
 pub mod vectors;
 pub mod words;

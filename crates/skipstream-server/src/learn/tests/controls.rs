@@ -214,3 +214,37 @@ fn a_log_that_was_not_rewritten_is_rewritten_by_the_next_start() {
     let log = Log::open(folder.path(), 1 << 20).unwrap();
     assert!(log.take_controls(Seq::MAX).is_none());
 }
+
+/// A word is forgotten with the phrases that contain it, in the model, in snapshots and in the list of watched words.
+#[test]
+fn phrases_are_learned_as_train_learns_them_and_forgotten_with_their_words() {
+    const NAME: &[u8] = b"secretname";
+    let folder = TempDir::new().unwrap();
+    let phrases = PhraseOptions { score: PhraseScore::Npmi, min_count: Some(3), ..Default::default() };
+    let config = Config { phrases, max_vocabulary: 300, ..small(Method::MiniBatch, 200) };
+    let running = start(folder.path(), &config);
+    let mut lines = lines(3, 200);
+    for (number, line) in lines.iter_mut().enumerate() {
+        if number % 3 == 0 {
+            *line = format!("mister secretname {line}");
+        }
+    }
+    for chunk in chunks(&lines, 20) {
+        running.append(chunk);
+    }
+    let published = running.learned(200);
+    assert_same(&published.embeddings, &trained(&lines, &config));
+    assert!(published.phrases.iter().any(|phrase| phrase.word == "mister_secretname"));
+    // Tokens have the numbers of their words in the text, and so the times of their lines.
+    let row = published.embeddings.index_of("mister secretname").unwrap();
+    let last = Timestamp::from_second(1_000_000 + 198 / 3).unwrap();
+    assert_eq!(published.seen[row].last, last);
+    let service = &running.service;
+    service.watch.add("mister_secretname").unwrap();
+    service.snapshots.save(&published, Some(SnapshotName::new("kept").unwrap()), 1_000).unwrap();
+    running.control(vec![forget("secretname", true)]).unwrap();
+    assert_eq!(files_with(folder.path(), NAME), Vec::<PathBuf>::new());
+    assert!(service.published().phrases.iter().all(|phrase| !phrase.word.contains("secret")));
+    assert!(service.watch.words().is_empty());
+    running.stop();
+}
