@@ -253,3 +253,33 @@ def test_replays_change_once_nothing_waits() -> None:
     trainer.set_replays(3)
     assert trainer.train([["one", "two"]]).waiting == 6
     assert trainer.replays == 3
+
+
+def test_phrases_are_found_and_given() -> None:
+    trainer = Trainer(dimensions=5, phrases="npmi", phrase_min_count=3, phrase_connectors="english")
+    assert trainer.add_phrases("city hall", "city hall") == 1
+    text = [f"{n % 7} {n % 11} {n % 13}" for n in range(200)] + ["new york", "state of mind", "city hall"] * 5
+    trainer.train(text)
+    found = {phrase["word"]: phrase for phrase in trainer.phrase_list()}
+    assert {"new_york", "state_of_mind", "city_hall"} <= found.keys()
+    assert found["new_york"]["phrase"] == "new york"
+    assert found["new_york"]["count"] == 5
+    assert 0.5 < found["new_york"]["score"] <= 1
+    assert found["new_york"]["found_at"] == 600 + 5 * 7
+    assert found["city_hall"]["score"] is None or found["city_hall"]["score"] > 0.5
+    trainer.train(["new york"] * 5)
+    assert trainer.count("New York") is None
+    assert trainer.count("new york") == trainer.count("new_york") == 5
+    assert trainer.embeddings()["new york"].shape == (10,)
+    assert Trainer(dimensions=5).phrase_list() == []
+
+
+def test_phrases_that_cannot_be_are_refused() -> None:
+    with pytest.raises(ValueError, match="phrases is npmi; it must be left out with the strategy incremental"):
+        Trainer(phrases="npmi", strategy="incremental")
+    with pytest.raises(ValueError, match="phrase_pairs is 1000; it must be left out where phrases is off"):
+        Trainer(phrase_pairs=1000)
+    with pytest.raises(ValueError, match="phrase is `york`; it must be two words or more"):
+        Trainer().add_phrases("york")
+    with pytest.raises(TypeError, match=r"add_phrases\(\) takes phrases, not list; unpack a list with \*"):
+        Trainer().add_phrases(["new york"])  # type: ignore[arg-type]

@@ -67,11 +67,11 @@ ABSENT_NAMES = {
     "Doc2Vec": "skipstream.sklearn.WordVectors maps a text to a weighted mean of its word vectors",
     "FastText": "skipstream.Embeddings.with_subwords estimates unknown words; KeyedVectors.load_word2vec_format reads .vec files",
     "PathLineSentences": "pass the folder to skipstream.Trainer.train_file",
-    "Phrases": "join phrases with gensim.models.Phrases before training",
+    "Phrases": "join phrases with gensim.models.Phrases before training, or use Trainer(phrases=...)",
     "Text8Corpus": "pass the file to skipstream.Trainer.train_file, which splits long lines",
     "corpora": "import it from gensim",
     "downloader": "import it from gensim, and save what it loads with save_word2vec_format for KeyedVectors",
-    "phrases": "join phrases with gensim.models.Phrases before training",
+    "phrases": "join phrases with gensim.models.Phrases before training, or use Trainer(phrases=...)",
     "test": "import it from gensim",
     "utils": "import it from gensim; skipstream.Trainer tokenizes text itself",
 }

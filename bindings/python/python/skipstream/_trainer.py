@@ -87,6 +87,12 @@ class Trainer:
         half_life: Number of words, such as `20_000_000` or `"20M"`, after which a token counts half in everything that a
             `mini-batch` model remembers. None means that nothing is forgotten. A time such as `"30d"` is for models of the
             service, whose text has times.
+        phrases: Whether words that belong together become one, as *new york* becomes `new_york`, and how they are scored:
+            `"npmi"` or `"original"`, the score of word2phrase. Only `mini-batch`. None means off.
+        phrase_threshold: Score above which two words become a phrase. None means 0.5 for `npmi` and 100 for `original`.
+        phrase_min_count: Minimum number of times that they occur next to each other. None means 10.
+        phrase_pairs: Maximum number of word pairs that are counted at a time. None means 400,000.
+        phrase_connectors: Words that a phrase may have inside, `"english"` or `"none"`. None means none.
         passes: Passes over the text for `batch` and `word2vec`. None means 1.
         strategy: `"mini-batch"` counts a batch of words and then trains it, on all threads; `"incremental"` does both
             word by word. `"batch"` and `"word2vec"` count all text first, then make passes over it, and cannot continue.
@@ -125,6 +131,11 @@ class Trainer:
     replay_words: int | None = None
     replay_start: Literal["early", "late"] | None = None
     half_life: str | int | None = None
+    phrases: Literal["off", "npmi", "original"] | None = None
+    phrase_threshold: float | None = None
+    phrase_min_count: int | None = None
+    phrase_pairs: int | None = None
+    phrase_connectors: Literal["none", "english"] | None = None
     passes: int | None = None
     strategy: Literal["mini-batch", "incremental", "batch", "word2vec"] = "mini-batch"
     text: Literal["tokens", "prose"] = "tokens"
@@ -349,6 +360,37 @@ class Trainer:
         """
         empty: dict[str, Any] = {"pinned": [], "blocked": [], "merged": {}, "kept_out": []}
         return {**empty, **json.loads(self._live().controls())}
+
+    def add_phrases(self, *phrases: str) -> int:
+        """Adds phrases that are always learned as one word from now on, and returns how many are new.
+
+        They are joined whether the setting `phrases` finds others or not. Only `mini-batch`.
+
+        >>> trainer = Trainer(dimensions=20)
+        >>> trainer.add_phrases("new york")
+        1
+        >>> _ = trainer.train(["new york is new"])
+        >>> trainer.count("new york"), trainer.count("new_york"), trainer.count("new")
+        (1, 1, 1)
+        """
+        for phrase in phrases:
+            if not isinstance(phrase, str):
+                raise TypeError(f"add_phrases() takes phrases, not {type(phrase).__name__}; unpack a list with *")
+        return self._ready().add_phrases(list(phrases))
+
+    def phrase_list(self) -> list[dict[str, Any]]:
+        """Returns the phrases that are joined now, the most frequent first: each with its `phrase` and `word`, its `count`,
+        its `score` and the number of words of the text before it was found (`found_at`). The last two are None for phrases
+        that were given.
+
+        >>> trainer = Trainer(dimensions=20, phrases="npmi", phrase_min_count=3)
+        >>> others = [f"{n % 7} {n % 11} {n % 13}" for n in range(200)]
+        >>> _ = trainer.train(others + ["new york"] * 5)
+        >>> trainer.phrase_list()[0]["word"]
+        'new_york'
+        """
+        phrases: list[dict[str, Any]] = json.loads(self._live().phrases())
+        return phrases
 
     def _control(self, name: str, words: tuple[str, ...], **options: object) -> None:
         for word in words:

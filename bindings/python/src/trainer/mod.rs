@@ -157,6 +157,16 @@ impl Trainer {
         self.with(py, |trainer| Ok(json!(trainer.model().controls()).to_string()))
     }
 
+    /// The phrases that are joined now, as JSON.
+    fn phrases(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |trainer| Ok(json!(trainer.model().phrases()).to_string()))
+    }
+
+    /// Adds phrases that are always joined.
+    fn add_phrases(&self, py: Python<'_>, phrases: Vec<String>) -> PyResult<usize> {
+        self.with(py, |trainer| trainer.add_phrases(phrases))
+    }
+
     /// The current vectors, optionally of the most frequent words only.
     #[pyo3(signature = (vectors, top = None))]
     fn embeddings(&self, py: Python<'_>, vectors: &str, top: Option<usize>) -> PyResult<Embeddings> {
