@@ -3,15 +3,19 @@
 mod evaluation;
 mod opening;
 mod peers;
+mod phrases;
 mod quantize;
 mod reading;
 mod serve;
 mod subwords;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Subcommand;
+use serde_json::Value;
+use xtask::command::line;
 use xtask::wikipedia;
 
 /// Benchmarks. Their names are those of `cargo xtask bench`.
@@ -27,6 +31,8 @@ pub enum Bench {
     Quantize(quantize::Options),
     /// Read and count a text without training, next to `wc -w`
     Reading(reading::Options),
+    /// Find phrases while training, next to gensim, and compare the scores of single words with and without
+    Phrases(phrases::Options),
     /// Query a service while it learns at full speed: latency, and throughput relative to `train`
     Serve(serve::Options),
     /// Estimate unknown words, next to fastText with subwords
@@ -43,6 +49,7 @@ pub fn run(bench: &Bench) -> Result<()> {
         Bench::Opening(options) => opening::run(options),
         Bench::Quantize(options) => quantize::run(options),
         Bench::Reading(options) => reading::run(options),
+        Bench::Phrases(options) => phrases::run(options),
         Bench::Serve(options) => serve::run(options),
         Bench::Subwords(options) => subwords::run(options),
         Bench::Questions(load) => serve::ask(load),
@@ -57,4 +64,12 @@ fn text_or_demo(corpus: Option<&PathBuf>) -> Result<PathBuf> {
             wikipedia::prepare(Path::new("demo")).context("could not get a text; pass one with --corpus FILE")
         }
     }
+}
+
+/// Runs a command and parses its output as JSON.
+fn json(command: &mut Command) -> Result<Value> {
+    let output = command.output().with_context(|| format!("could not start {:?}", command.get_program()))?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "`{}` failed: {}\n{message}", line(command), output.status);
+    serde_json::from_slice(&output.stdout).with_context(|| format!("the output of `{}`", line(command)))
 }

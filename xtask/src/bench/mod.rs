@@ -33,6 +33,9 @@ pub enum Bench {
     /// Read and count a text without training, next to `wc -w`
     #[command(disable_help_flag = true)]
     Reading(Forwarded),
+    /// Find phrases while training, next to gensim, and compare the scores of single words with and without
+    #[command(disable_help_flag = true)]
+    Phrases(Forwarded),
     /// Query a service while it learns at full speed: latency, and throughput relative to `train`
     #[command(disable_help_flag = true)]
     Serve(Forwarded),
@@ -52,6 +55,7 @@ pub fn run(bench: &Bench) -> Result<()> {
         Bench::Quantize(forwarded) => forwarded.run(&["bench", "quantize"]),
         Bench::Index(options) => index::run(options),
         Bench::Reading(forwarded) => forwarded.run(&["bench", "reading"]),
+        Bench::Phrases(forwarded) => forwarded.run(&["bench", "phrases"]),
         Bench::Serve(forwarded) => forwarded.run(&["bench", "serve"]),
         Bench::Subwords(forwarded) => forwarded.run(&["bench", "subwords"]),
     }

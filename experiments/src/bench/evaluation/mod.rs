@@ -17,9 +17,10 @@ use serde_json::Value;
 use skipstream::formats::{self, Format};
 use skipstream::{Embeddings, Vectors};
 
+use super::json;
 use crate::circumstances;
 use crate::peers::python;
-use xtask::command::{build_skipstream, line, run};
+use xtask::command::{build_skipstream, run};
 
 /// Required speed-up over gensim on Google's questions.
 const WANTED_RATIO: f64 = 10.0;
@@ -109,12 +110,4 @@ fn trained(data: &Path, program: &Path, dir: &Path) -> Result<Material> {
         pairs: ["ws353.tsv", "men.tsv", "simlex999.tsv"].map(set).into(),
         analogies: vec![set("google.txt")],
     })
-}
-
-/// Runs a command and parses its output as JSON.
-fn json(command: &mut Command) -> Result<Value> {
-    let output = command.output().with_context(|| format!("could not start {:?}", command.get_program()))?;
-    let message = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "`{}` failed: {}\n{message}", line(command), output.status);
-    serde_json::from_slice(&output.stdout).with_context(|| format!("the output of `{}`", line(command)))
 }
