@@ -203,6 +203,14 @@ impl Phrases {
         all.filter(contain).map(str::to_owned).collect()
     }
 
+    /// Whether the word or a phrase that contains it is kept, apart from words of the vocabulary.
+    pub fn mentions(&self, word: &str) -> bool {
+        let parts = self.discovery.iter().map(Discovery::parts);
+        let mut parts = parts.flat_map(|parts| parts.ids().map(|id| parts.word(id)));
+        self.given.phrases().iter().any(|phrase| contains(phrase, word))
+            || parts.any(|part| contains(part, word))
+    }
+
     /// Carries out controls that the vocabulary has carried out.
     pub fn control(&mut self, controls: &[Control], all: &Controls) {
         let forgotten: BTreeSet<&str> = controls

@@ -3,7 +3,7 @@
 use super::fresh::FreshRows;
 use super::{Initial, Method, Stream, Trainer};
 use crate::error::Result;
-use crate::phrases::word_of;
+use crate::phrases::{contains, word_of};
 use crate::vocabulary::{Control, ControlError, Controlled, Controls, Moves, WordId};
 
 /// Words under control: see [`Control`].
@@ -29,13 +29,16 @@ impl Trainer {
     pub fn control(&mut self, controls: impl IntoIterator<Item = Control>) -> Result<Vec<Controlled>> {
         let controls = controls.into_iter().map(|control| control.try_map(|word| self.token(word)));
         let mut controls = controls.collect::<Result<Vec<Control>, _>>()?;
-        let n_asked = controls.len();
-        controls.extend(self.forgotten_phrases(&controls));
+        let phrases = self.forgotten_phrases(&controls);
+        let in_phrases: Vec<bool> =
+            controls.iter().map(|control| self.is_forgotten_in(control, &phrases)).collect();
+        controls.extend(phrases);
         // The times of slots are followed only if they are those of the vocabulary.
         let vocabulary = &self.stream.vocabulary;
         self.word_times = self.word_times.take().filter(|times| times.is_current(vocabulary));
         let (mut report, moves) = self.stream.vocabulary.control(&controls)?;
-        report.truncate(n_asked);
+        report.truncate(in_phrases.len());
+        report.iter_mut().zip(in_phrases).for_each(|(one, in_phrases)| one.changed |= in_phrases);
         self.forget_initial(&controls)?;
         if let Method::MiniBatch(method) = &mut self.method {
             method.phrases_mut().control(&controls, self.stream.vocabulary.controls());
@@ -65,6 +68,14 @@ impl Trainer {
         let text = self.settings.text();
         let phrase = || word_of(&word, text).filter(|word| self.stream.vocabulary.mentions(word));
         text.only_token(&word).or_else(phrase).ok_or(ControlError::NotAToken { text: word })
+    }
+
+    /// Whether it forgets a word in phrases.
+    fn is_forgotten_in(&self, control: &Control, phrases: &[Control]) -> bool {
+        let word = control.word();
+        matches!(control, Control::Forget { .. })
+            && (phrases.iter().any(|phrase| contains(phrase.word(), word))
+                || self.phrases_of_stream().is_some_and(|phrases| phrases.mentions(word)))
     }
 
     /// A forgotten word is forgotten in phrases too: they contain it.

@@ -223,7 +223,8 @@ fn a_forgotten_word_is_nowhere_in_the_file_even_in_phrases() {
         }
         assert!(occurs(&trainer, "secretname"));
         let report = trainer.control([forget("secretname", keep_out)]).unwrap();
-        assert_eq!(report.len(), 1, "a control has one report");
+        assert!(report.len() == 1 && report[0].changed, "a control has one report: {report:?}");
+        assert!(!trainer.control([forget("secretname", keep_out)]).unwrap()[0].changed);
         assert!(!occurs(&trainer, "secretname") && occurs(&trainer, "new_york_city"));
         assert!(trainer.phrases().iter().all(|phrase| !phrase.word.contains("secret")));
         // The model goes on, also from a file.
@@ -234,6 +235,13 @@ fn a_forgotten_word_is_nowhere_in_the_file_even_in_phrases() {
         assert!(bytes(&trainer) == bytes(&resumed));
         assert_eq!(occurs(&trainer, "secretname"), !keep_out);
     }
+    // A word that occurs in a given phrase alone.
+    let mut trainer = Trainer::new(config(Strategy::mini_batch())).unwrap();
+    trainer.add_phrases(["secretname hall"]).unwrap();
+    learn(&mut trainer, "the secretname hall\n");
+    assert!(trainer.vocabulary().id("secretname").is_none() && occurs(&trainer, "secretname"));
+    assert!(trainer.control([forget("secretname", false)]).unwrap()[0].changed);
+    assert!(!occurs(&trainer, "secretname"));
     // A phrase as it is asked for.
     let mut trainer = trainer_with_phrases();
     let report = trainer.control([forget("new york", false)]).unwrap();
