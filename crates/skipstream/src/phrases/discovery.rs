@@ -13,27 +13,17 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use hashbrown::HashTable;
-
+use super::found::{FoundPhrase, FoundPhrases};
+use super::link::{JOINED, MAX_CONNECTORS, append, connectors, link};
 use super::pairs::{Pair, PairKey, PairTable};
 use super::score::{PairCounts, score};
-use super::{JOINER_TEXT, Joined, contains_any, join};
+use super::{Joined, contains_any, join};
 use crate::config::{PhraseSettings, Settings};
 use crate::error::Result;
-use crate::hash::WordHasher;
 use crate::vocabulary::{Control, Controls, Observed, SavedWord, Vocabulary, VocabularyTotals, WordId};
 
 /// A phrase is dissolved when its score falls below this share of the threshold, and not as soon as it is below it.
 const STAYS: f64 = 0.8;
-
-/// Connectors in a row, at most.
-const MAX_CONNECTORS: usize = 2;
-
-/// In the key of a pair: the left part is a phrase. (A token may have the same text.)
-const JOINED: u32 = 1 << 31;
-
-/// In the key of a pair: the number of a connector and one, for each of them.
-const CONNECTOR_BITS: u32 = 8;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Discovery {
@@ -48,25 +38,6 @@ pub(crate) struct Discovery {
     pairs: PairTable,
     found: FoundPhrases,
     sentence: OpenSentence,
-}
-
-/// A phrase that was found.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FoundPhrase {
-    pub text: String,
-    /// Its pair, at the end of the last batch.
-    pub key: PairKey,
-    pub count: u64,
-    pub score: f64,
-    /// Words of the text before it was found.
-    pub found_at: u64,
-}
-
-/// The phrases by their text.
-#[derive(Clone, Debug, Default)]
-struct FoundPhrases {
-    phrases: Vec<FoundPhrase>,
-    index: HashTable<u32>,
 }
 
 /// What was read of a sentence and not passed on yet.
@@ -135,8 +106,7 @@ impl Discovery {
 
     /// Takes the next token of a sentence, and passes on what can no longer grow.
     pub fn take(&mut self, token: &str, joined: &mut Joined) {
-        let connector = self.connector(token);
-        if let Some(connector) = connector {
+        if let Some(connector) = self.connector(token) {
             self.words += 1;
             if self.sentence.last.is_some() {
                 self.sentence.connectors.push(connector);
@@ -393,7 +363,7 @@ impl Discovery {
             let known = |number: &u8| usize::from(*number) < self.settings.connectors.words().len();
             [left, right].iter().all(|&id| (id as usize) < n_parts)
                 && connectors(link).iter().all(known)
-                && self::link(&connectors(link)) == Some(link & !JOINED)
+                && super::link::link(&connectors(link)) == Some(link & !JOINED)
                 && counter <= count.min(u32::MAX.into())
                 && (1..=words).contains(&count)
                 && birth <= totals.tokens
@@ -449,25 +419,6 @@ struct Candidate {
     score: f64,
 }
 
-impl FoundPhrases {
-    fn get(&self, text: &str) -> Option<&FoundPhrase> {
-        let phrase = |&place: &u32| &self.phrases[place as usize];
-        self.index.find(hash(text), |place| phrase(place).text == text).map(phrase)
-    }
-
-    fn add(&mut self, phrase: FoundPhrase) {
-        let FoundPhrases { phrases, index } = self;
-        phrases.push(phrase);
-        let place = (phrases.len() - 1) as u32;
-        let hash_of = |&place: &u32| hash(&phrases[place as usize].text);
-        index.insert_unique(hash_of(&place), place, hash_of);
-    }
-}
-
-fn hash(text: &str) -> u64 {
-    WordHasher::new().hash(text.as_bytes())
-}
-
 fn max_phrases(settings: &Settings) -> usize {
     settings.max_vocabulary() / 2
 }
@@ -490,26 +441,4 @@ fn observe(parts: &mut Vocabulary, text: &str) -> Option<Part> {
         Observed::Rejected => return None,
     };
     Some(Part { id, number })
-}
-
-/// Connectors as a part of a key; nothing if there are too many.
-fn link(connectors: &[u8]) -> Option<u32> {
-    let digits = connectors.iter().rev();
-    let link = || digits.fold(0, |link, &connector| link << CONNECTOR_BITS | (u32::from(connector) + 1));
-    (connectors.len() <= MAX_CONNECTORS).then(link)
-}
-
-/// The connectors of a key.
-fn connectors(link: u32) -> Vec<u8> {
-    let digits = (0..MAX_CONNECTORS as u32).map(|place| link >> (CONNECTOR_BITS * place) & 0xff);
-    digits.take_while(|&digit| digit > 0).map(|digit| (digit - 1) as u8).collect()
-}
-
-/// Adds connectors and a word to a phrase.
-fn append(text: &mut String, connectors: &[u8], word: &str, settings: PhraseSettings) {
-    let words = settings.connectors.words();
-    for part in connectors.iter().map(|&connector| words[usize::from(connector)]).chain([word]) {
-        text.push_str(JOINER_TEXT);
-        text.push_str(part);
-    }
 }

@@ -2,8 +2,9 @@
 //!
 //! This stage is between the text and the vocabulary, for which a phrase is a word like any other. `discovery.rs` finds
 //! phrases in the stream: it counts words and pairs in bounded summaries before anything is joined, as gensim does, and
-//! decides at the end of each batch which pairs are phrases in the next. `pairs.rs` is the summary of pairs, `score.rs` says
-//! how strongly two words belong together, and `given.rs` has phrases that were given.
+//! decides at the end of each batch which pairs are phrases in the next. `pairs.rs` is the summary of pairs, `link.rs` says what
+//! is between their parts, `score.rs` how strongly these belong together, and `found.rs` has the phrases. `given.rs` has those
+//! that were given.
 //!
 //! Tokens are joined greedily from left to right. A phrase is a left part for longer ones: `new_york` and *city*.
 //!
@@ -11,7 +12,9 @@
 //! Invariant: the phrases of a batch are those that the batches before it decided on.
 
 mod discovery;
+mod found;
 mod given;
+mod link;
 mod pairs;
 mod score;
 

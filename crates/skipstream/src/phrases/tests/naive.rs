@@ -88,8 +88,9 @@ impl Naive {
                 self.observe_pair(Some(*last), &between, token, false);
                 self.observe_pair(*phrase, &between, token, true);
             }
-            let longer =
-                open.as_ref().map(|(text, ..)| [&[text.clone()], &between[..], &[word.to_owned()]].concat());
+            let longer = open
+                .as_ref()
+                .map(|(text, ..)| [std::slice::from_ref(text), &between[..], &[word.to_owned()]].concat());
             let longer = longer.map(|parts| parts.join("_"));
             let is_phrase = |text: &String| self.phrases.iter().any(|phrase| phrase.text == *text);
             if let (Some(longer), Some(token), true) = (longer.filter(is_phrase), token, between.len() <= 2) {
