@@ -22,8 +22,9 @@ use xtask::text;
 /// Share of gensim's phrases that must be found.
 const WANTED_SHARE: f64 = 0.8;
 
-/// How many times the memory of ours gensim's counts must take.
-const WANTED_MEMORY: f64 = 20.0;
+/// How many times our memory gensim's counts must take. Ours is all that phrases add to the peak of the process, saving included;
+/// the table of pairs takes less than half of it.
+const WANTED_MEMORY: f64 = 10.0;
 
 /// Arguments of `cargo xtask bench phrases`.
 #[derive(Args)]
