@@ -27,7 +27,7 @@ use crate::subwords::SubwordArgs;
     skipstream export --model m.safetensors --to safetensors --quantize int8 small.safetensors\n  \
     skipstream export --model m.safetensors --to npy --min-count 5 --normalize vectors.npy\n  \
     skipstream export --model m.safetensors --to projector --top 10000 for-the-projector\n  \
-    skipstream export --model m.safetensors --to word2vec-text --words words.txt --subwords vectors.txt\n  \
+    skipstream export --model m.safetensors --to npy --words words.txt --subwords list.npy\n  \
     skipstream export --model m.safetensors --to floret table.floret.gz\n\n\
     In Python:\n  \
     gensim.models.KeyedVectors.load_word2vec_format(\"vectors.bin\", binary=True)\n  \
