@@ -31,7 +31,9 @@ def test_an_unknown_word_has_a_vector_in_every_query(wv: Embeddings) -> None:
     np.testing.assert_array_equal(wv.get_vector("stalking"), vector)
     np.testing.assert_array_equal(wv[["stalking", "walking"]], [vector, VECTORS[0]])
     assert wv.most_similar("stalking", topn=1)[0][0] == "talking"
-    assert wv.neighbors(["stalking", "stonework"], n=1).words.tolist() == [["talking"], ["stone"]]
+    [talking], [stone] = wv.neighbors(["stalking", "stonework"], n=1).words.tolist()
+    # The vectors of the two stones are nearly the same.
+    assert talking == "talking" and stone in ("stone", "stones")
     cosine = vector @ VECTORS[1] / np.linalg.norm(vector) / np.linalg.norm(VECTORS[1])
     assert wv.similarity("stalking", "talking") == pytest.approx(cosine, abs=1e-6)
     assert wv.doesnt_match(["stalking", "walking", "stone"]) == "stone"

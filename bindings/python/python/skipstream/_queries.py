@@ -150,7 +150,10 @@ class Queries(Table):
         mean = self._engine.mean(weighted, True)
         if topn is None:
             return self._engine.scores([mean], [], None, (start, end))
-        used = [self._engine.row(term) for term, _ in weighted if not isinstance(term, np.ndarray)]
+        # An estimated word has no row to exclude.
+        estimates = self._engine.has_subwords
+        words = [term for term, _ in weighted if not isinstance(term, np.ndarray)]
+        used = [self._engine.row(word) for word in words if not estimates or word in self._engine]
         return self._engine.search([mean], [], None, (start, end), topn, used)
 
     @overload
@@ -397,9 +400,10 @@ class Queries(Table):
         if not use_norm:
             raise ValueError("use_norm must be true: words are normalised, so that each has the same weight")
         given = keys("words", words)
-        known = [word for word in given if word in self]
+        estimates = self._engine.has_subwords
+        known = [word for word in given if word in self or (estimates and isinstance(word, str) and word)]
         if len(known) < len(given):
-            unknown = [word for word in given if word not in self]
+            unknown = [word for word in given if word not in known]
             warnings.warn(f"ignoring words that are not in the vocabulary: {unknown}", stacklevel=3)
         if not known:
             raise ValueError("words has no known word; it needs at least 3")
