@@ -152,7 +152,12 @@ fn a_half_life_is_a_number_of_words_and_a_part_of_the_model() {
     let answer = desk.run(&train("m", &["--half-life", "6k", "a.txt"]));
     assert_refused(&answer, &["half-life", "5000"]);
     let answer = desk.run(&train("n", &["--half-life", "30d", "a.txt"]));
-    assert_refused(&answer, &["`30d` is not a number of words such as 20M"]);
+    assert_refused(
+        &answer,
+        &["half_life is 30d; it must be a number of words, because the text has no times"],
+    );
+    let answer = desk.run(&train("n", &["--half-life", "soon", "a.txt"]));
+    assert_refused(&answer, &["`soon` is neither a number of words such as 20M nor a time such as 30d"]);
     let answer = desk.run(&train("n", &["--half-life", "5k", "--strategy", "incremental", "a.txt"]));
     assert_refused(&answer, &["half_life", "mini-batch"]);
 }
