@@ -28,7 +28,7 @@ use crate::units::{Typed, count};
 pub enum HalfLife {
     /// A number of words in the stream.
     Words(u64),
-    /// A time between [sentences that have one](crate::corpus::Sentence::set_time), whatever the clock on the wall says.
+    /// A time between [sentences that have one](crate::corpus::Sentence::set_time). The wall clock plays no part.
     Seconds(u64),
 }
 
