@@ -65,7 +65,8 @@ pub struct ExportArgs {
     pub quantize: Option<Quantization>,
     /// Export the words of this file, one per line, instead of all words
     ///
-    /// Unknown words are left out and reported, unless --subwords estimates them.
+    /// Unknown words are left out and reported, unless --subwords estimates them. The most frequent word comes first, as in
+    /// every export, and estimated words come last, with count 0.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["top", "min_count"])]
     pub words: Option<PathBuf>,
     #[command(flatten)]
@@ -252,13 +253,11 @@ fn listed(args: &ExportArgs, embeddings: &Embeddings, path: &Path) -> Result<(Em
     if subwords.is_some() {
         let of = |source| rows.iter().filter(|&&row| embeddings.source(row) == source).count();
         let (estimated, blended) = (count(of(Source::Subwords)), count(of(Source::Blend)));
-        note(format_args!(
-            "{estimated} words are estimated from their subwords, and {blended} blended with an estimate"
-        ));
+        note(format_args!("estimated from subwords: {estimated}; blended with an estimate: {blended}"));
     }
     if unknown > 0 {
         let (path, unknown) = (path.display(), count(unknown));
-        note(format_args!("{path}: {unknown} words are not in the vocabulary; --subwords estimates them"));
+        note(format_args!("{path}: not in the vocabulary: {unknown}; --subwords estimates them"));
     }
     let ending = if unknown > 0 { Ending::NotFound } else { Ending::Done };
     Ok((embeddings.select(&rows)?, ending))

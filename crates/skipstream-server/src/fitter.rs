@@ -1,6 +1,7 @@
 //! The thread that fits a table of n-grams to the published vectors, so that queries can be about unknown words.
 //!
-//! Queries use the last table, with the current version: between two fits, vectors move little.
+//! Queries use the last table, with the current version: between two fits, vectors move little. While a model is young they
+//! move a lot, so a table is fitted again as soon as the text has doubled.
 //!
 //! Invariant: nothing here delays training, publishing or queries.
 
@@ -36,9 +37,11 @@ async fn run(service: Arc<Service>, options: SubwordOptions) {
             _ = publications.changed() => {}
         }
         let start = Instant::now();
-        if service.published().embeddings.is_empty() {
+        let published = service.published();
+        if published.embeddings.is_empty() {
             continue;
         }
+        let doubled = 2 * published.progress.tokens;
         fit(&service, &options).await;
         let rest = SHORTEST_REST.max(start.elapsed() * REST);
         tokio::select! {
@@ -46,9 +49,16 @@ async fn run(service: Arc<Service>, options: SubwordOptions) {
             () = service.lifecycle.stopping() => return,
             // There is no table now.
             () = service.subwords.forgot() => {}
+            () = has_learned(&service, doubled) => {}
             () = tokio::time::sleep(rest) => {}
         }
     }
+}
+
+/// Waits until a version with this many tokens is published.
+async fn has_learned(service: &Service, tokens: u64) {
+    let mut publications = service.publications();
+    while service.published().progress.tokens < tokens && publications.changed().await.is_ok() {}
 }
 
 /// Fits a table to the current version.

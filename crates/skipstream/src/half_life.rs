@@ -104,12 +104,14 @@ impl FromStr for HalfLife {
     type Err = String;
 
     fn from_str(text: &str) -> Result<HalfLife, String> {
+        // Minutes elsewhere, and millions in lower case: neither is meant for sure.
+        let is_ambiguous = text.ends_with('m');
         let time = TIMES.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
         let half_life = match time {
             Some((number, seconds)) => {
                 number.parse().ok().and_then(|n: u64| n.checked_mul(*seconds)).map(HalfLife::Seconds)
             }
-            None => count(text).map(HalfLife::Words),
+            None => count(text).filter(|_| !is_ambiguous).map(HalfLife::Words),
         };
         half_life.ok_or_else(|| {
             format!("`{text}` is neither a number of words such as 20M nor a time such as 30d")
@@ -183,7 +185,7 @@ mod tests {
         assert_eq!("0.5G".parse(), Ok(HalfLife::Words(500_000_000)));
         assert_eq!("30d".parse(), Ok(HalfLife::Seconds(2_592_000)));
         assert_eq!("36h".parse(), Ok(HalfLife::Seconds(129_600)));
-        for text in ["", "0", "d", "-1d", "1.5d", "30 days", "-1M", "long", "99999999999999999d"] {
+        for text in ["", "0", "d", "10m", "-1d", "1.5d", "30 days", "-1M", "long", "99999999999999999d"] {
             let message = text.parse::<HalfLife>().unwrap_err();
             let expected =
                 format!("`{text}` is neither a number of words such as 20M nor a time such as 30d");

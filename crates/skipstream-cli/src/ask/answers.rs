@@ -118,7 +118,9 @@ impl Answers<'_> {
         if !self.json {
             for (word, source) in &sources {
                 let reason = match source {
-                    Source::Blend => "rare; its vector is blended with an estimate from its subwords",
+                    Source::Blend => {
+                        "blended with an estimate from its subwords, because it has few occurrences"
+                    }
                     _ => "not in the vocabulary; its vector is estimated from its subwords",
                 };
                 note(format_args!("`{word}` is {reason}"));

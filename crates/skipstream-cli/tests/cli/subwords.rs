@@ -65,7 +65,7 @@ fn text_is_marked_on_standard_error_and_rare_words_are_blended() {
         desk.run_with("moons\nmoon\nname7\n", &["neighbors", "--model", "m", "--subwords", "-n", "1"]);
     assert_eq!(answer.code, Some(0));
     let expected = "`moons` is not in the vocabulary; its vector is estimated from its subwords\n\
-        `name7` is rare; its vector is blended with an estimate from its subwords\n";
+        `name7` is blended with an estimate from its subwords, because it has few occurrences\n";
     assert_eq!(answer.err, expected);
     assert!(answer.out.starts_with("moons "), "{answer:?}");
 }
@@ -94,11 +94,11 @@ fn a_list_of_words_is_exported_with_or_without_estimates() {
     let export = ["export", "--model", "m", "--to", "word2vec-text", "--words", "words.txt", "-"];
     let answer = desk.run(&export);
     assert_eq!(answer.code, Some(1));
-    assert_eq!(answer.err, "words.txt: 1 words are not in the vocabulary; --subwords estimates them\n");
+    assert_eq!(answer.err, "words.txt: not in the vocabulary: 1; --subwords estimates them\n");
     assert!(answer.out.starts_with("2 16\n"), "{answer:?}");
     let answer = desk.run(&[&export[..], &["--subwords"]].concat());
     assert_eq!(answer.code, Some(0), "{answer:?}");
-    assert!(answer.err.starts_with("1 words are estimated from their subwords"), "{answer:?}");
+    assert!(answer.err.starts_with("estimated from subwords: 1; "), "{answer:?}");
     let line = answer.out.lines().find(|line| line.starts_with("moons ")).unwrap();
     assert_eq!(line, desk.run(&["vector", "--model", "m", "--subwords", "moons"]).out.trim_end());
 }

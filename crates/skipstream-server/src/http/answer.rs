@@ -238,7 +238,7 @@ impl AskedWords {
         let embeddings = match subwords {
             Some(true) if service.settings.subwords().is_none() => {
                 return Err(ApiError::bad_request(
-                    "subwords is true; it must be false, because the service was started without --subword-buckets",
+                    "subwords=true needs a service that was started with --subword-buckets",
                 ));
             }
             // Without a table yet, unknown words are unknown.
