@@ -34,8 +34,9 @@ struct Report<'a> {
 /// Prints the vector of each word, as a line of word2vec's text format.
 pub fn run(args: VectorArgs) -> Result<Ending> {
     ask::run(&args.ask, &args.words, Shape::WORD, |embeddings, words| {
-        let word = words[0];
-        let row = embeddings.row_of(word)?;
+        let row = embeddings.row_of(words[0])?;
+        // A word of the format has no spaces: a phrase has its joined form.
+        let word = if words[0].contains(' ') { embeddings.word(row) } else { words[0] };
         let vector = match args.normalize {
             true => embeddings.unit_vector(row).into(),
             false => embeddings.vector_at(row),

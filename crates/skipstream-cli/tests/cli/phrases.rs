@@ -48,6 +48,8 @@ fn phrases_are_found_listed_inspected_and_asked_about() {
         answer.out.replace(word, "")
     });
     assert_eq!(spaced, joined);
+    let answer = desk.run(&["vector", "--model", "m", "new york city"]);
+    assert!(answer.out.starts_with("new_york_city "), "a line of word2vec's format: {answer:?}");
     // The words of a model that finds phrases are settings of the model.
     assert_refused(
         &desk.run(&["train", "--model", "m", "a.txt", "--phrases", "original"]),
