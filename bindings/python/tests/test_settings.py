@@ -126,10 +126,13 @@ def test_a_half_life_is_a_number_of_words_or_a_time() -> None:
         Trainer(half_life="long")
     with pytest.raises(ValueError, match="half_life is 4000d; it must be from 1s to 3650d"):
         Trainer(half_life="4000d")
-    with pytest.raises(ValueError, match="half_life is 30d; it must be a number of words, because the text has no"):
+    with pytest.raises(
+        ValueError, match="half_life is 30d; it must be a number of words, because the text has no"
+    ):
         Trainer(half_life="30d").train([["one", "two"]])
     with pytest.raises(
-        TypeError, match=r'half_life is 1\.5, of type float; it must be an int or a str such as "20M" or "30d"'
+        TypeError,
+        match=r'half_life is 1\.5, of type float; it must be an int or a str such as "20M" or "30d"',
     ):
         Trainer(half_life=1.5)  # type: ignore[arg-type]
     with pytest.raises(
@@ -275,7 +278,9 @@ def test_phrases_are_found_and_given() -> None:
 
 
 def test_phrases_that_cannot_be_are_refused() -> None:
-    with pytest.raises(ValueError, match="phrases is npmi; it must be left out with the strategy incremental"):
+    with pytest.raises(
+        ValueError, match="phrases is npmi; it must be left out with the strategy incremental"
+    ):
         Trainer(phrases="npmi", strategy="incremental")
     with pytest.raises(ValueError, match="phrase_pairs is 1000; it must be left out where phrases is off"):
         Trainer(phrase_pairs=1000)

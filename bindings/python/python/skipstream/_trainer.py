@@ -375,7 +375,9 @@ class Trainer:
         """
         for phrase in phrases:
             if not isinstance(phrase, str):
-                raise TypeError(f"add_phrases() takes phrases, not {type(phrase).__name__}; unpack a list with *")
+                raise TypeError(
+                    f"add_phrases() takes phrases, not {type(phrase).__name__}; unpack a list with *"
+                )
         return self._ready().add_phrases(list(phrases))
 
     def phrase_list(self) -> list[dict[str, Any]]:
