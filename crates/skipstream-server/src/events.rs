@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::forgotten::Forgotten;
 use crate::lifecycle::Lifecycle;
 
 /// Length of the history. With fifty words per event that is about a megabyte.
@@ -98,11 +99,9 @@ impl Events {
     }
 
     /// Drops the events that name one of the words, and those before them.
-    pub fn forget(&self, words: &[String]) {
-        let names: Vec<String> = words.iter().filter_map(|word| serde_json::to_string(word).ok()).collect();
+    pub fn forget(&self, forgotten: &Forgotten) {
         self.history.send_modify(|history| {
-            let names_one = |event: &Event| names.iter().any(|name| event.data.contains(name.as_str()));
-            if let Some(last) = history.events.iter().rposition(names_one) {
+            if let Some(last) = history.events.iter().rposition(|event| forgotten.is_in(&event.data)) {
                 history.events.drain(..=last);
             }
         });

@@ -11,6 +11,7 @@ mod auth;
 #[cfg(feature = "brokers")]
 mod broker;
 mod error;
+mod forgotten;
 mod lifecycle;
 mod places;
 mod settings;

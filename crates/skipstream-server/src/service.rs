@@ -10,6 +10,7 @@ use tokio::sync::{oneshot, watch};
 use crate::change::{Movers, SnapshotInfo, SnapshotName, SnapshotStore, WatchList};
 use crate::error::{Error, Result};
 use crate::events::Events;
+use crate::forgotten::Forgotten;
 use crate::lifecycle::Lifecycle;
 use crate::log::Log;
 use crate::map::Maps;
@@ -134,12 +135,12 @@ impl Service {
     }
 
     /// Forgets words in everything that is kept in memory only.
-    pub(crate) fn forget_in_memory(&self, words: &[String]) {
-        if words.is_empty() {
+    pub(crate) fn forget_in_memory(&self, forgotten: &Forgotten) {
+        if forgotten.words.is_empty() {
             return;
         }
-        self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(words);
-        self.events.forget(words);
+        self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&forgotten.words);
+        self.events.forget(forgotten);
         self.movers.clear();
         self.maps.clear();
         self.subwords.forget();

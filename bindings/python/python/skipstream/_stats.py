@@ -14,6 +14,8 @@ class MemoryBound:
     """Vectors and AdaGrad accumulators."""
     vocabulary: int
     """Words and counts."""
+    phrases: int
+    """Parts and pairs of words that may be phrases."""
     noise: int
     """Noise tables."""
     replay: int

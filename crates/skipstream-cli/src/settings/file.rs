@@ -45,7 +45,7 @@ impl SettingsFile {
         let parsed = parse_tables(text).map_err(|error| {
             let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
             let place = line.map_or_else(String::new, |line| format!(", line {line}"));
-            format!("{place}: {}", error.message())
+            format!("{place}: {}", without_logins(error.message()))
         })?;
         let SettingArgs { values, memory, .. } = &parsed.0;
         if memory.is_some() && values.max_vocabulary.or(values.table_size).is_some() {
@@ -74,11 +74,37 @@ fn parse_tables(text: &str) -> Result<(SettingArgs, ServeSettings), toml::de::Er
     Ok((SettingArgs { values, memory, for_items: false }, serve))
 }
 
+/// A message without the logins of URLs: a parser repeats what it does not understand.
+fn without_logins(message: &str) -> String {
+    let mut parts = message.split("://");
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end =
+            part.find(|end: char| end.is_whitespace() || end == '"' || end == '\'').unwrap_or(part.len());
+        let login = part[..end].rfind('@').map_or(0, |at| at + 1);
+        shown += "://";
+        shown += if login > 0 { "…@" } else { "" };
+        shown += &part[login..];
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use skipstream::StrategyName;
 
     use super::*;
+
+    #[test]
+    fn no_message_repeats_a_password() {
+        for text in
+            ["[serve]\nsource = 'nats://me:secret@host/S'", "[serve]\nlisten = 'kafka://me:secret@host/S'"]
+        {
+            let message = SettingsFile::parse(text).unwrap_err();
+            assert!(!message.contains("secret") && message.contains("line 2"), "{message}");
+        }
+        assert_eq!(without_logins("a \"x://h/p\" b"), "a \"x://h/p\" b");
+    }
 
     #[test]
     fn names_are_those_of_the_flags() {

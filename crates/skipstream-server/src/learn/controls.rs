@@ -17,13 +17,14 @@ use std::io;
 use std::time::Instant;
 
 use skipstream::corpus::TextOptions;
-use skipstream::phrases::contains;
+use skipstream::phrases::word_of;
 use skipstream::vocabulary::{Control, Controlled};
 
 use super::model::Model;
 use super::session::Session;
 use super::source::Rest;
 use crate::error::{Error, Result};
+use crate::forgotten::Forgotten;
 use crate::log::LoggedControls;
 
 impl Session {
@@ -60,15 +61,15 @@ impl Session {
         }
         let service = self.service.clone();
         let _reporting = logged.forgets().then(|| service.reporting.blocking_lock());
-        let words = self.forgotten_with_phrases(logged);
-        service.forget_in_memory(&words);
+        let forgotten = self.forgotten(logged);
+        service.forget_in_memory(&forgotten);
         if logged.forgets() {
             self.fork = None;
             self.save()?;
             if report.is_ok() {
-                self.clear_files(&words)?;
+                self.clear_files(&forgotten)?;
             }
-            service.log.purge(logged.after, logged.id, words)?;
+            service.log.purge(logged.after, logged.id, forgotten)?;
         }
         self.publish_now()?;
         Ok(report)
@@ -87,28 +88,25 @@ impl Session {
         self.service.controls.store(self.model.trainer.controls().clone().into());
     }
 
-    /// The words to forget, and the published phrases that contain them.
-    fn forgotten_with_phrases(&self, logged: &LoggedControls) -> Vec<String> {
-        let mut words = forgotten(logged, self.model.trainer.settings().text());
-        if self.model.trainer.joins_phrases() && !words.is_empty() {
+    /// The words to forget, and the published and watched phrases that contain them.
+    fn forgotten(&self, logged: &LoggedControls) -> Forgotten {
+        let trainer = &self.model.trainer;
+        let words = words_to_forget(logged, trainer.settings().text());
+        let mut forgotten = Forgotten { words, in_phrases: trainer.joins_phrases() };
+        if forgotten.in_phrases && !forgotten.words.is_empty() {
             let (published, watched) = (self.service.published(), self.service.watch.words());
             let all = published.embeddings.words().chain(watched.iter().map(String::as_str));
-            let phrases = all.filter(|word| words.iter().any(|part| contains(word, part)));
-            let phrases: Vec<String> = phrases.map(str::to_owned).collect();
-            words.extend(phrases);
+            let phrases: Vec<String> = all.filter(|word| forgotten.has(word)).map(str::to_owned).collect();
+            forgotten.words.extend(phrases);
         }
-        words
+        forgotten
     }
 
     /// Clears every file but the log of forgotten words.
-    fn clear_files(&self, words: &[String]) -> Result<()> {
+    fn clear_files(&self, forgotten: &Forgotten) -> Result<()> {
         // A snapshot may have phrases that the model no longer has.
-        let joins_phrases = self.model.trainer.joins_phrases();
-        self.service.snapshots.forget(|word| {
-            let is_forgotten = |part: &String| word == part || joins_phrases && contains(word, part);
-            words.iter().any(is_forgotten)
-        })?;
-        for word in words {
+        self.service.snapshots.forget(|word| forgotten.has(word))?;
+        for word in &forgotten.words {
             self.service.watch.remove(word)?;
         }
         let mut previous = Model::path(&self.service.settings.data).into_os_string();
@@ -123,8 +121,8 @@ impl Session {
 }
 
 /// The words to forget, as they were sent and as the text settings write them.
-fn forgotten(logged: &LoggedControls, text: &TextOptions) -> Vec<String> {
+fn words_to_forget(logged: &LoggedControls, text: &TextOptions) -> Vec<String> {
     let forgets = logged.controls.iter().filter(|control| matches!(control, Control::Forget { .. }));
     let sent = forgets.map(|control| control.word().to_owned());
-    sent.flat_map(|word| [text.only_token(&word), Some(word)]).flatten().collect()
+    sent.flat_map(|word| [text.only_token(&word), word_of(&word, text), Some(word)]).flatten().collect()
 }

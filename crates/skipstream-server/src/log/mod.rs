@@ -53,6 +53,7 @@ pub use upload::{Accepted, Upload};
 pub use writer::SourcePosition;
 
 use crate::error::{Error, Result};
+use crate::forgotten::Forgotten;
 use crate::lifecycle::{LEARNER, LOG, Lifecycle};
 use crate::published::Seq;
 use files::LogFiles;
@@ -198,9 +199,9 @@ impl Log {
 
     /// Deletes lines and controls up to these, and messages for a broker that name one of the words. Returns when there is no
     /// trace of them in the files.
-    pub(crate) fn purge(&self, through: Seq, controls: ControlId, words: Vec<String>) -> Result<()> {
+    pub(crate) fn purge(&self, through: Seq, controls: ControlId, forgotten: Forgotten) -> Result<()> {
         let (answer, answered) = oneshot::channel();
-        let sent = self.requests()?.blocking_send(Request::Purge { through, controls, words, answer });
+        let sent = self.requests()?.blocking_send(Request::Purge { through, controls, forgotten, answer });
         sent.map_err(|_| self.lifecycle.gone(LOG))?;
         answered.blocking_recv().map_err(|_| self.lifecycle.gone(LOG))?
     }

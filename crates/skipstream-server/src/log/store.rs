@@ -15,6 +15,7 @@ use super::key::{Earlier, IdempotencyKey, KeyUpdate};
 #[cfg(feature = "brokers")]
 use super::outbox::{MAX_MESSAGES, Message};
 use crate::error::{Error, Result};
+use crate::forgotten::Forgotten;
 use crate::published::Seq;
 
 /// "skst" marks the file as ours.
@@ -228,12 +229,20 @@ impl Store {
         self.check()
     }
 
-    /// Deletes messages that name one of these words.
-    pub fn forget_messages(&self, words: &[String]) -> Result<()> {
-        let mut delete = self.connection.prepare("DELETE FROM outbox WHERE instr(body, ?1) > 0")?;
-        for word in words {
-            let name = serde_json::to_string(word).map_err(|error| Error::Failed(error.to_string()))?;
-            delete.execute([name])?;
+    /// Deletes messages whose data name a forgotten word.
+    pub fn forget_messages(&self, forgotten: &Forgotten) -> Result<()> {
+        let mut select = self.connection.prepare("SELECT number, body ->> '$.data' FROM outbox")?;
+        let mut rows = select.query([])?;
+        let mut numbers: Vec<u64> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let data: Option<String> = row.get(1)?;
+            if data.is_none_or(|data| forgotten.is_in(&data)) {
+                numbers.push(row.get(0)?);
+            }
+        }
+        let mut delete = self.connection.prepare("DELETE FROM outbox WHERE number = ?1")?;
+        for number in numbers {
+            delete.execute([number])?;
         }
         self.check()
     }

@@ -19,6 +19,7 @@ use super::outbox::OutboxChange;
 use super::shared::Shared;
 use super::store::Store;
 use crate::error::{Error, Result};
+use crate::forgotten::Forgotten;
 use crate::lifecycle::{Lifecycle, Task};
 use crate::published::Seq;
 
@@ -47,7 +48,7 @@ pub(super) enum Request {
     Purge {
         through: Seq,
         controls: ControlId,
-        words: Vec<String>,
+        forgotten: Forgotten,
         answer: oneshot::Sender<Result<()>>,
     },
     Key {
@@ -198,8 +199,8 @@ impl Writer<'_> {
                 });
                 let _ = logged.send(sent);
             }
-            Request::Purge { through, controls, words, answer } => {
-                let _ = answer.send(self.purge(through, controls, &words));
+            Request::Purge { through, controls, forgotten, answer } => {
+                let _ = answer.send(self.purge(through, controls, &forgotten));
             }
             #[cfg(feature = "brokers")]
             Request::Outbox { answer, .. } => {
@@ -211,8 +212,8 @@ impl Writer<'_> {
 
     /// The entry of the controls stays, without the words, until the file is written again: after a crash, it says that this
     /// is still to be done.
-    fn purge(&self, through: Seq, controls: ControlId, words: &[String]) -> Result<()> {
-        self.store.forget_messages(words)?;
+    fn purge(&self, through: Seq, controls: ControlId, forgotten: &Forgotten) -> Result<()> {
+        self.store.forget_messages(forgotten)?;
         let (_, bytes) = self.store.forget(through, usize::MAX >> 1)?;
         self.shared.kept_bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.store.empty_controls(controls)?;

@@ -10,6 +10,9 @@ use crate::vocabulary::Controls;
 /// Bytes that all given phrases may take, so that a model's header stays readable.
 const MAX_BYTES: usize = 8 << 20;
 
+/// Words that a phrase may have, because every beginning of it is stored.
+const MAX_WORDS: usize = 32;
+
 /// What a phrase takes besides its own bytes, and those of its beginnings.
 const BYTES_PER_PHRASE: usize = 64;
 
@@ -62,8 +65,9 @@ impl GivenPhrases {
         controls: &Controls,
     ) -> Result<(), String> {
         check(&phrases).map_err(|bytes| format!("the given phrases take {bytes} bytes"))?;
-        if let Some(phrase) =
-            phrases.iter().find(|phrase| phrase.len() > max_bytes || !phrase.contains(JOINER))
+        if let Some(phrase) = phrases
+            .iter()
+            .find(|phrase| phrase.len() > max_bytes || !(2..=MAX_WORDS).contains(&n_words(phrase)))
         {
             return Err(format!("`{phrase}` is not a phrase"));
         }
@@ -111,6 +115,11 @@ impl GivenPhrases {
     }
 }
 
+/// Words of a phrase, and of words with the joiner in them.
+fn n_words(phrase: &str) -> usize {
+    phrase.split(JOINER).count()
+}
+
 fn bytes(phrases: &BTreeSet<String>) -> usize {
     phrases.iter().map(|phrase| phrase.len() + BYTES_PER_PHRASE).sum()
 }
@@ -127,6 +136,9 @@ pub(super) fn word(phrase: &str, text: &TextOptions) -> Result<String> {
     let word = word.ok_or_else(|| {
         refuse("two words or more, each a single token by the text settings of the model".to_owned())
     })?;
+    if n_words(&word) > MAX_WORDS {
+        return Err(refuse(format!("at most {MAX_WORDS} words long")));
+    }
     if word.len() > text.max_token_bytes {
         return Err(refuse(format!("at most {} bytes long, which is max_token_bytes", text.max_token_bytes)));
     }

@@ -202,6 +202,7 @@ impl Phrases {
         let parts = self.discovery.as_ref().map(Discovery::parts);
         let all = [Some(vocabulary), parts].into_iter().flatten();
         let all = all.flat_map(|vocabulary| vocabulary.ids().map(|id| vocabulary.word(id)));
+        let all = all.chain(vocabulary.controls().words());
         let contain = |word: &&str| word.contains(JOINER) && contains_any(word, words);
         all.filter(contain).map(str::to_owned).collect()
     }
@@ -272,7 +273,18 @@ impl Phrases {
 /// assert!(!contains("new_york_city", "yo"));
 /// ```
 pub fn contains(word: &str, part: &str) -> bool {
-    format!("{JOINER}{word}{JOINER}").contains(&format!("{JOINER}{part}{JOINER}"))
+    let mut from = 0;
+    while let Some(found) = word[from..].find(part) {
+        let (start, end) = (from + found, from + found + part.len());
+        if (start == 0 || word[..start].ends_with(JOINER))
+            && (end == word.len() || word[end..].starts_with(JOINER))
+        {
+            return true;
+        }
+        let Some(first) = word[start..].chars().next() else { break };
+        from = start + first.len_utf8();
+    }
+    false
 }
 
 fn contains_any(word: &str, parts: &BTreeSet<&str>) -> bool {
@@ -289,7 +301,7 @@ fn spaced(word: &str) -> String {
 
 /// The word of a phrase of two words or more as the text settings write it: `New York` is `new_york` in a model of text in
 /// lower case.
-pub(crate) fn word_of(phrase: &str, text: &TextOptions) -> Option<String> {
+pub fn word_of(phrase: &str, text: &TextOptions) -> Option<String> {
     let parts = phrase.split_whitespace().map(|part| text.only_token(part));
     let parts = parts.collect::<Option<Vec<String>>>()?;
     (parts.len() > 1).then(|| parts.join(JOINER_TEXT))

@@ -30,8 +30,10 @@ impl Trainer {
         let controls = controls.into_iter().map(|control| control.try_map(|word| self.token(word)));
         let mut controls = controls.collect::<Result<Vec<Control>, _>>()?;
         let phrases = self.forgotten_phrases(&controls);
-        let in_phrases: Vec<bool> =
-            controls.iter().map(|control| self.is_forgotten_in(control, &phrases)).collect();
+        let in_phrases: Vec<bool> = controls
+            .iter()
+            .map(|control| self.is_forgotten_in(control, &phrases) || self.has_initial(control))
+            .collect();
         controls.extend(phrases);
         // The times of slots are followed only if they are those of the vocabulary.
         let vocabulary = &self.stream.vocabulary;
@@ -127,16 +129,35 @@ impl Trainer {
 
     /// A forgotten word has no initial vector either.
     fn forget_initial(&mut self, controls: &[Control]) -> Result<()> {
+        let joins = self.joins_phrases();
         let Some(Initial { vectors, .. }) = &mut self.stream.initial else { return Ok(()) };
         let forgotten = controls.iter().filter(|control| matches!(control, Control::Forget { .. }));
-        let forgotten: Vec<usize> =
-            forgotten.filter_map(|control| vectors.exact_index_of(control.word())).collect();
-        if !forgotten.is_empty() {
-            let rows: Vec<usize> = (0..vectors.len()).filter(|row| !forgotten.contains(row)).collect();
+        let forgotten: Vec<&str> = forgotten.map(Control::word).collect();
+        if forgotten.is_empty() {
+            return Ok(());
+        }
+        let stays =
+            |row: &usize| !forgotten.iter().any(|word| is_or_contains(vectors.word(*row), word, joins));
+        let rows: Vec<usize> = (0..vectors.len()).filter(stays).collect();
+        if rows.len() < vectors.len() {
             *vectors = vectors.select(&rows)?;
         }
         Ok(())
     }
+
+    /// Whether it forgets a word that has an initial vector, or is in a phrase that has one.
+    fn has_initial(&self, control: &Control) -> bool {
+        let joins = self.joins_phrases();
+        matches!(control, Control::Forget { .. })
+            && self.stream.initial.as_ref().is_some_and(|Initial { vectors, .. }| {
+                vectors.words().any(|word| is_or_contains(word, control.word(), joins))
+            })
+    }
+}
+
+/// Whether a word is another, or with phrases contains it.
+fn is_or_contains(word: &str, other: &str, joins_phrases: bool) -> bool {
+    word == other || joins_phrases && contains(word, other)
 }
 
 #[cfg(test)]

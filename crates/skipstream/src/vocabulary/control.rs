@@ -190,6 +190,13 @@ impl Controls {
         words.map(|word| word.len() + BYTES_PER_WORD).sum()
     }
 
+    /// The words of all lists; those that are kept out are not known.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        let Controls { pinned, blocked, merged, .. } = self;
+        let words = pinned.iter().chain(blocked).chain(merged.keys()).chain(merged.values());
+        words.map(String::as_str)
+    }
+
     /// Whether one of the lists has the word.
     fn mentions(&self, word: &str) -> bool {
         let Controls { pinned, blocked, merged, .. } = self;

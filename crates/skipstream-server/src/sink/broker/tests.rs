@@ -8,6 +8,7 @@ use skipstream::{Config, Trainer};
 use tempfile::TempDir;
 
 use super::*;
+use crate::forgotten::Forgotten;
 use crate::learn::Model;
 use crate::log::Log;
 use crate::settings::ServeSettings;
@@ -156,7 +157,8 @@ async fn a_forgotten_word_is_not_sent_and_not_on_disk() {
     };
     run(service.clone(), "never", happens, |status| status.waiting >= 3).await;
     let log = service.clone();
-    let purged = tokio::task::spawn_blocking(move || log.log.purge(0, 0, vec!["secretname".to_owned()]));
+    let forgotten = Forgotten { words: vec!["secretname".to_owned()], in_phrases: false };
+    let purged = tokio::task::spawn_blocking(move || log.log.purge(0, 0, forgotten));
     purged.await.unwrap().unwrap();
     let waiting = service.log.outbox().unwrap().read(100).unwrap();
     let bodies: Vec<&str> = waiting.iter().map(|(_, message)| message.body.as_str()).collect();
