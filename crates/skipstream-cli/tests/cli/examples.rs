@@ -51,9 +51,13 @@ fn examples(help: &str) -> Vec<String> {
 }
 
 fn run(desk: &Desk, line: &str) {
-    // A service runs until it is stopped. The port may be in use here, by a service that a person runs.
+    // A service runs until it is stopped, by one signal: without --foreground, `timeout` may send two, and the second ends it at
+    // once. The port may be in use here, by a service that a person runs.
     let line = &match line.strip_prefix("skipstream serve") {
-        Some(rest) => format!("timeout --preserve-status 1 skipstream serve{}", rest.replace(":8321", ":0")),
+        Some(rest) => format!(
+            "timeout --foreground --preserve-status 1 skipstream serve{}",
+            rest.replace(":8321", ":0")
+        ),
         None => line.to_owned(),
     };
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_skipstream"));
