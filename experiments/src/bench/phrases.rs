@@ -24,7 +24,7 @@ const WANTED_SHARE: f64 = 0.8;
 
 /// How many times our memory gensim's counts must take. Ours is all that phrases add to the peak of the process, saving included;
 /// the table of pairs takes less than half of it.
-const WANTED_MEMORY: f64 = 10.0;
+const WANTED_MEMORY: f64 = 20.0;
 
 /// Arguments of `cargo xtask bench phrases`.
 #[derive(Args)]
