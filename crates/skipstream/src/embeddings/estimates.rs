@@ -68,6 +68,17 @@ impl Estimates {
     }
 }
 
+impl Subwords {
+    /// The mean of the vector of a word with this count and its estimate, in which the vector counts the more the more often
+    /// the word occurred. `None` if the word is frequent.
+    pub(crate) fn blend(&self, word: &str, own: &[f32], count: u64) -> Option<Vec<f32>> {
+        let estimate = if count < FREQUENT { self.vector(word)? } else { return None };
+        let share = ESTIMATE_WEIGHT / (ESTIMATE_WEIGHT + count as f64);
+        let mix = |(&own, estimate)| ((1.0 - share) * f64::from(own) + share * f64::from(estimate)) as f32;
+        Some(own.iter().zip(estimate).map(mix).collect())
+    }
+}
+
 impl Embeddings {
     /// The embeddings with estimates of some words, for queries about them. The memory of all others is shared.
     ///
@@ -159,15 +170,11 @@ impl Embeddings {
         }
     }
 
-    /// The mean of the word's own vector and its estimate, if it is rare.
+    /// The blend of a word's own vector and its estimate, if it is rare.
     fn blend(&self, subwords: &Subwords, row: usize) -> Option<Vec<f32>> {
-        let count = self.known_count(row).filter(|&count| count < FREQUENT)?;
         // A vector that is not finite stays what it is: an error.
         let own = self.checked_vector(row).ok()?;
-        let estimate = subwords.vector(self.word(row))?;
-        let share = ESTIMATE_WEIGHT / (ESTIMATE_WEIGHT + count as f64);
-        let mix = |(&own, estimate)| ((1.0 - share) * f64::from(own) + share * f64::from(estimate)) as f32;
-        Some(own.iter().zip(estimate).map(mix).collect())
+        subwords.blend(self.word(row), &own, self.known_count(row)?)
     }
 
     /// The estimates, and the place of a row in them, if it is a row of theirs.
@@ -202,7 +209,8 @@ mod tests {
 
     fn embeddings() -> Embeddings {
         let words = [("walking", 2_000), ("talking", 1_500), ("walked", 900), ("tea", 1)];
-        let vectors = vec![1.0, 1.0, 0.3, 1.0, 1.0, -1.0, -1.0, 0.0];
+        // Their mean is zero.
+        let vectors = vec![1.0, 1.0, 0.3, 1.0, 1.0, -1.0, -2.3, -1.0];
         Embeddings::new(2, words, vectors).unwrap()
     }
 
@@ -241,7 +249,7 @@ mod tests {
         let embeddings = estimated(&["tea", "walking"]);
         let row = embeddings.row_of("tea").unwrap();
         assert_eq!((embeddings.source(row), embeddings.count(row)), (Source::Blend, 1));
-        let (own, estimate) = ([-1.0f32, 0.0], subwords().vector("tea").unwrap());
+        let (own, estimate) = ([-2.3f32, -1.0], subwords().vector("tea").unwrap());
         for (value, (own, estimate)) in embeddings.vector_at(row).iter().zip(own.iter().zip(estimate)) {
             assert!((value - (own + 200.0 * estimate) / 201.0).abs() < 1e-6);
         }
