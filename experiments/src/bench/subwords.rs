@@ -1,17 +1,22 @@
 //! `cargo xtask bench subwords`: estimates of unknown words, next to fastText with subwords.
 //!
-//! All pairs of Stanford's rare words (RW) are scored: skipstream estimates unknown words and blends rare ones, fastText
-//! sums n-grams. For skipstream, words are also held out of the fit, and their estimates compared with their own vectors.
+//! - All pairs of Stanford's rare words (RW) are scored. skipstream estimates unknown words and blends rare ones, fastText
+//!   sums n-grams.
+//! - Words are held out: every program also learns the text without them. The estimates are compared with the vectors that
+//!   training on the whole text gives the words, after one rotation, because two trainings share no space.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use skipstream::embeddings::{SubwordOptions, Subwords, cosines};
+use skipstream::embeddings::{SubwordOptions, Subwords};
 use skipstream::eval::{EvalOptions, Evaluator, Score, TestSet};
-use skipstream::formats;
+use skipstream::formats::{self, Format};
 use skipstream::{Embeddings, Vectors};
 
 use super::text_or_demo;
@@ -21,9 +26,12 @@ use crate::peers::python;
 use xtask::command::{build_skipstream, run as run_command};
 use xtask::python::Environment;
 
-/// One in so many words with at least [`HELD_OUT_COUNT`] occurrences is held out of the fit.
+/// One in so many words with at least [`HELD_OUT_COUNT`] occurrences is held out: the vectors of rarer ones are mostly noise.
 const HELD_OUT: usize = 33;
-const HELD_OUT_COUNT: u64 = 20;
+const HELD_OUT_COUNT: u64 = 100;
+
+/// The most frequent words, by which the vectors of two trainings are aligned.
+const ANCHORS: usize = 10_000;
 
 /// Arguments of `cargo xtask bench subwords`.
 #[derive(Args)]
@@ -49,23 +57,25 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<()> {
     fs::create_dir_all(&options.dir)
         .with_context(|| format!("could not create the folder {}", options.dir.display()))?;
-    let corpus = text_or_demo(options.corpus.as_ref())?;
     let python = Environment::prepare(options.dir.join("python"))?;
+    python.install("fasttext").or_else(|_| python.install("fasttext-wheel"))?;
+    let corpus = text_or_demo(options.corpus.as_ref())?;
     let pairs = match &options.pairs {
         Some(pairs) => pairs.clone(),
         None => rare_words(&python)?,
     };
     let set = TestSet::open(&pairs)?;
+    let bench = Bench::prepare(options, python, corpus, set)?;
     let mut rows = Vec::new();
     for quality in ["balanced", "best"] {
-        rows.extend(ours(options, quality, &corpus, &set)?);
+        rows.extend(bench.ours(quality)?);
     }
     for &passes in &options.passes {
-        python.install("fasttext").or_else(|_| python.install("fasttext-wheel"))?;
-        rows.push(fasttext(options, &python, passes, &corpus, &pairs, &set)?);
+        rows.push(bench.fasttext(passes)?);
     }
     println!("## Subwords\n\n{}", circumstances::list());
-    println!("- text: {}\n- pairs: {}\n", corpus.display(), pairs.display());
+    println!("- text: {}\n- pairs: {}", bench.whole.display(), pairs.display());
+    println!("- held out: {} words with at least {HELD_OUT_COUNT} occurrences\n", bench.held_out.len());
     println!(
         "| program | training, s | fit, s | held out, cosine | pairs | Spearman |\n|---|--:|--:|--:|--:|--:|"
     );
@@ -73,83 +83,160 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Trains skipstream, and scores two kinds of its vectors.
-fn ours(options: &Options, quality: &str, corpus: &Path, set: &TestSet) -> Result<Vec<String>> {
-    let model = options.dir.join(format!("subwords-{quality}.safetensors"));
-    let mut train = std::process::Command::new(build_skipstream()?);
-    train.args(["train", "--quiet", "--again", "--finish", "--quality", quality, "--dimensions"]);
-    train.arg(options.dimensions.to_string()).arg("--model").arg(&model).arg(corpus);
+/// What all programs are given.
+struct Bench<'a> {
+    options: &'a Options,
+    python: Environment,
+    set: TestSet,
+    /// The text, and the text without the words that are held out.
+    whole: PathBuf,
+    reduced: PathBuf,
+    held_out: BTreeSet<String>,
+    /// The words whose vectors are aligned.
+    anchors: Vec<String>,
+}
+
+impl<'a> Bench<'a> {
+    /// Chooses the words to hold out, and writes the text without them.
+    fn prepare(options: &'a Options, python: Environment, whole: PathBuf, set: TestSet) -> Result<Bench<'a>> {
+        let counted = train(options, "balanced", &whole)?;
+        let embeddings = Embeddings::load(counted.0, Vectors::DEFAULT)?;
+        let is_held = |row: &usize| row % HELD_OUT == 7 && embeddings.count(*row) >= HELD_OUT_COUNT;
+        let word = |row: usize| embeddings.word(row).to_owned();
+        let held_out: BTreeSet<String> = (0..embeddings.len()).filter(is_held).map(word).collect();
+        ensure!(!held_out.is_empty(), "the text is too short to hold words out");
+        let others = (0..embeddings.len()).filter(|row| !is_held(row));
+        let anchors = others.take(ANCHORS).map(word).collect();
+        let reduced = options.dir.join("subwords-reduced.txt");
+        let mut output = BufWriter::new(File::create(&reduced)?);
+        for line in BufReader::new(File::open(&whole)?).lines() {
+            let line = line?;
+            let words = line.split_whitespace().filter(|&word| !held_out.contains(word));
+            writeln!(output, "{}", words.collect::<Vec<_>>().join(" "))?;
+        }
+        output.flush()?;
+        Ok(Bench { options, python, set, whole, reduced, held_out, anchors })
+    }
+
+    /// Trains skipstream, and scores two kinds of its vectors.
+    fn ours(&self, quality: &str) -> Result<Vec<String>> {
+        let (model, training) = train(self.options, quality, &self.whole)?;
+        let (reduced, _) = train(self.options, quality, &self.reduced)?;
+        let mut rows = Vec::new();
+        for vectors in [Vectors::Sum, Vectors::Joined] {
+            let embeddings = Embeddings::load(&model, vectors)?;
+            let start = Instant::now();
+            let subwords = Subwords::fit(&embeddings, &SubwordOptions::default(), None)?;
+            let fit = start.elapsed().as_secs_f64();
+            let evaluator =
+                Evaluator::new(&embeddings, EvalOptions::default())?.with_estimates(&subwords, &self.set);
+            let (used, spearman) = self.score(&evaluator)?;
+            let reduced = Embeddings::load(&reduced, vectors)?;
+            let subwords = Subwords::fit(&reduced, &SubwordOptions::default(), None)?;
+            let files = [
+                self.save("whole", &embeddings)?,
+                self.save("reduced", &reduced.with_estimates(&subwords, &self.held_out))?,
+            ];
+            let cosine = self.held_out_cosine(&files)?;
+            let name = format!("skipstream, {quality}, {vectors}");
+            rows.push(format!(
+                "| {name} | {training:.0} | {fit:.1} | {cosine:.3} | {used} | {spearman:.1} |"
+            ));
+        }
+        Ok(rows)
+    }
+
+    /// Trains fastText, and scores its vectors.
+    fn fasttext(&self, passes: u32) -> Result<String> {
+        let TestSet::WordPairs(pairs) = &self.set else { anyhow::bail!("the file must have word pairs") };
+        let of_pairs = pairs.pairs.iter().flat_map(|pair| [&pair.first, &pair.second]);
+        let mut words: BTreeSet<String> = self.anchors.iter().chain(&self.held_out).cloned().collect();
+        let (reduced, _) = self.train_fasttext("reduced", passes, &self.reduced, &words)?;
+        words.extend(of_pairs.map(|word| word.to_lowercase()));
+        let (whole, seconds) = self.train_fasttext("whole", passes, &self.whole, &words)?;
+        let evaluator = Evaluator::new(&formats::load(&whole, Vectors::default())?, EvalOptions::default())?;
+        let (used, spearman) = self.score(&evaluator)?;
+        let cosine = self.held_out_cosine(&[whole, reduced])?;
+        let name = format!("fastText with subwords, passes: {passes}");
+        Ok(format!("| {name} | {seconds:.0} | – | {cosine:.3} | {used} | {spearman:.1} |"))
+    }
+
+    /// The vectors of words by fastText, and the seconds of its training.
+    fn train_fasttext(
+        &self,
+        name: &str,
+        passes: u32,
+        text: &Path,
+        words: &BTreeSet<String>,
+    ) -> Result<(PathBuf, f64)> {
+        let list = self.list(name, words)?;
+        let vectors = self.options.dir.join(format!("fasttext-{name}-{passes}.txt"));
+        let mut script = python::script(&self.python.program("python"), "with_fasttext_subwords.py");
+        script.arg(text).arg(list).arg(&vectors).arg(self.options.dimensions.to_string());
+        script.arg(passes.to_string()).arg(n_cores().to_string());
+        Ok((vectors, printed_number(&mut script)?))
+    }
+
+    /// Writes the vectors of the anchors and of the words that are held out.
+    fn save(&self, name: &str, embeddings: &Embeddings) -> Result<PathBuf> {
+        let words = self.anchors.iter().chain(&self.held_out);
+        let rows = words.map(|word| embeddings.row_of(word)).collect::<Result<Vec<_>, _>>()?;
+        let path = self.options.dir.join(format!("subwords-{name}.txt"));
+        formats::save(&embeddings.select(&rows)?, Format::Word2vecText, &path)?;
+        Ok(path)
+    }
+
+    /// The mean cosine of the words that are held out, between two files of vectors.
+    fn held_out_cosine(&self, files: &[PathBuf; 2]) -> Result<f64> {
+        let mut script = python::script(&self.python.program("python"), "aligned_cosine.py");
+        printed_number(script.args(files).arg(self.list("held-out", &self.held_out)?))
+    }
+
+    /// Writes words, one per line.
+    fn list(&self, name: &str, words: &BTreeSet<String>) -> Result<PathBuf> {
+        let path = self.options.dir.join(format!("words-{name}.txt"));
+        fs::write(&path, words.iter().map(|word| format!("{word}\n")).collect::<String>())?;
+        Ok(path)
+    }
+
+    /// The number of pairs that were scored, and Spearman's correlation in percent.
+    fn score(&self, evaluator: &Evaluator) -> Result<(usize, f64)> {
+        match evaluator.score(&self.set, &|_| ()) {
+            Score::WordPairs(score) => {
+                Ok((score.used, 100.0 * score.spearman.context("the correlation is not defined")?))
+            }
+            Score::Analogies(_) => anyhow::bail!("the file has analogies; it must have word pairs"),
+        }
+    }
+}
+
+/// A model of a text by skipstream, and the seconds that it took.
+fn train(options: &Options, quality: &str, text: &Path) -> Result<(PathBuf, f64)> {
+    let name = text.file_stem().context("the text has no name")?.to_string_lossy();
+    let model = options.dir.join(format!("subwords-{name}-{quality}.safetensors"));
+    let mut train = Command::new(build_skipstream()?);
+    train.args(["train", "--quiet", "--finish", "--quality", quality, "--dimensions"]);
+    train.arg(options.dimensions.to_string()).arg("--model").arg(&model).arg(text);
     if model.exists() {
         fs::remove_file(&model)?;
     }
     let start = Instant::now();
     run_command(&mut train)?;
-    let training = start.elapsed().as_secs_f64();
-    let mut rows = Vec::new();
-    for vectors in [Vectors::Sum, Vectors::Joined] {
-        let embeddings = Embeddings::load(&model, vectors)?;
-        let start = Instant::now();
-        let subwords = Subwords::fit(&embeddings, &SubwordOptions::default(), None)?;
-        let fit = start.elapsed().as_secs_f64();
-        let evaluator = Evaluator::new(&embeddings, EvalOptions::default())?.with_estimates(&subwords, set);
-        let (used, spearman) = score(&evaluator, set)?;
-        let cosine = held_out(&embeddings)?;
-        let name = format!("skipstream, {quality}, {vectors}");
-        rows.push(format!("| {name} | {training:.0} | {fit:.1} | {cosine:.3} | {used} | {spearman:.1} |"));
-    }
-    Ok(rows)
+    Ok((model, start.elapsed().as_secs_f64()))
 }
 
-/// The mean cosine between the vectors of words and their estimates by a fit without them.
-fn held_out(embeddings: &Embeddings) -> Result<f64> {
-    let is_held = |row: &usize| row % HELD_OUT == 7 && embeddings.count(*row) >= HELD_OUT_COUNT;
-    let (held, rest): (Vec<usize>, Vec<usize>) = (0..embeddings.len()).partition(is_held);
-    ensure!(!held.is_empty(), "the text is too short to hold words out");
-    let subwords = Subwords::fit(&embeddings.select(&rest)?, &SubwordOptions::default(), None)?;
-    let cosine = |&row: &usize| {
-        let estimate = subwords.vector(embeddings.word(row));
-        estimate.map_or(0.0, |estimate| f64::from(cosines(&estimate, &embeddings.vector_at(row))[0]))
-    };
-    Ok(held.iter().map(cosine).sum::<f64>() / held.len() as f64)
-}
-
-/// Trains fastText, and scores its vectors.
-fn fasttext(
-    options: &Options,
-    python: &Environment,
-    passes: u32,
-    corpus: &Path,
-    pairs: &Path,
-    set: &TestSet,
-) -> Result<String> {
-    let vectors = options.dir.join(format!("fasttext-subwords-{passes}.txt"));
-    let mut script = python::script(&python.program("python"), "with_fasttext_subwords.py");
-    script.arg(corpus).arg(pairs).arg(&vectors).arg(options.dimensions.to_string());
-    script.arg(passes.to_string()).arg(n_cores().to_string());
+/// The number that a script prints.
+fn printed_number(script: &mut Command) -> Result<f64> {
     let output = script.output().context("could not start Python")?;
-    ensure!(output.status.success(), "fastText: {}", String::from_utf8_lossy(&output.stderr));
-    let seconds: f64 = String::from_utf8(output.stdout)?.trim().parse()?;
-    let evaluator = Evaluator::new(&formats::load(&vectors, Vectors::default())?, EvalOptions::default())?;
-    let (used, spearman) = score(&evaluator, set)?;
-    let name = format!("fastText with subwords, passes: {passes}");
-    Ok(format!("| {name} | {seconds:.0} | – | – | {used} | {spearman:.1} |"))
-}
-
-/// The number of pairs that were scored, and Spearman's correlation in percent.
-fn score(evaluator: &Evaluator, set: &TestSet) -> Result<(usize, f64)> {
-    match evaluator.score(set, &|_| ()) {
-        Score::WordPairs(score) => {
-            Ok((score.used, 100.0 * score.spearman.context("the correlation is not defined")?))
-        }
-        Score::Analogies(_) => anyhow::bail!("the file has analogies; it must have word pairs"),
-    }
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
 }
 
 /// The rare words in the package svd2vec, without the packages that it needs to run.
 fn rare_words(python: &Environment) -> Result<PathBuf> {
     run_command(python.pip("install").args(["--quiet", "--no-deps", "svd2vec==0.3.3"]))?;
     let find = "import importlib.util as u; print(u.find_spec('svd2vec').submodule_search_locations[0])";
-    let output = std::process::Command::new(python.program("python")).args(["-c", find]).output()?;
+    let output = Command::new(python.program("python")).args(["-c", find]).output()?;
     ensure!(output.status.success(), "svd2vec: {}", String::from_utf8_lossy(&output.stderr));
     let folder = PathBuf::from(String::from_utf8(output.stdout)?.trim());
     Ok(folder.join("datasets/similarities/rarewords.txt"))
