@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use skipstream::Embeddings;
-use skipstream::embeddings::{Query, Source};
+use skipstream::embeddings::{Query, Source, Subwords};
 use utoipa::ToSchema;
 
 use super::error::{ApiError, ErrorDetail};
@@ -85,22 +85,24 @@ pub struct Answer<T> {
     /// estimated from its spelling; `blend` for a rare one, whose vector is blended with its estimate
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(required = false)]
-    pub sources: BTreeMap<String, String>,
+    pub sources: Sources,
     #[serde(flatten)]
     answer: T,
 }
 
 impl<T> Answer<T> {
     pub fn new(published: &Published, answer: T) -> Json<Answer<T>> {
-        Json(Answer { snapshot: published.into(), sources: BTreeMap::new(), answer })
+        Answer::about(published, Sources::new(), answer)
     }
 
     /// An answer to a query about words that may be estimated.
-    pub fn about(asked: &AskedWords, answer: T) -> Json<Answer<T>> {
-        let sources = asked.sources.iter().map(|(word, source)| (word.clone(), source.to_string())).collect();
-        Json(Answer { snapshot: (&*asked.published).into(), sources, answer })
+    pub fn about(published: &Published, sources: Sources, answer: T) -> Json<Answer<T>> {
+        Json(Answer { snapshot: published.into(), sources, answer })
     }
 }
+
+/// Where the vectors of estimated words come from.
+pub type Sources = BTreeMap<String, String>;
 
 /// Answers to the queries of a batch
 #[derive(Debug, Serialize, ToSchema)]
@@ -218,12 +220,47 @@ impl Serialize for Found<'_> {
     }
 }
 
+/// The version that a query is about, with the table that estimates words if the query asks for it.
+#[derive(Clone)]
+pub struct View {
+    pub published: Arc<Published>,
+    table: Option<Arc<Subwords>>,
+}
+
+impl View {
+    /// The current version. An error if the query asks for estimates and the service never makes any. Before there is a table,
+    /// unknown words are unknown.
+    pub fn current(service: &Service, subwords: Option<bool>) -> Result<View, ApiError> {
+        let wants_estimates = subwords.unwrap_or(false);
+        if wants_estimates && service.settings.subwords().is_none() {
+            let message = "subwords=true needs a service that was started with --subword-buckets";
+            return Err(ApiError::bad_request(message));
+        }
+        let table = if wants_estimates { service.subwords.table() } else { None };
+        Ok(View { published: service.published(), table })
+    }
+
+    /// The vectors of the version, and estimates of those words that are unknown or rare. These are added to `sources`.
+    pub fn embeddings(&self, words: &[&str], sources: &mut Sources) -> Embeddings {
+        let own = &self.published.embeddings;
+        let Some(table) = &self.table else { return own.clone() };
+        let embeddings = own.with_estimates(table, words);
+        for &word in words {
+            let source = embeddings.index_of(word).map(|row| embeddings.source(row));
+            if let Some(source @ (Source::Blend | Source::Subwords)) = source {
+                sources.insert(word.to_owned(), source.to_string());
+            }
+        }
+        embeddings
+    }
+}
+
 /// The words of a query, in a version that has them all.
 pub struct AskedWords {
     pub published: Arc<Published>,
     /// The vectors of the version, and estimates of words.
     pub embeddings: Embeddings,
-    sources: BTreeMap<String, Source>,
+    pub sources: Sources,
 }
 
 impl AskedWords {
@@ -234,33 +271,12 @@ impl AskedWords {
         words: &[&str],
         subwords: Option<bool>,
     ) -> Result<AskedWords, ApiError> {
-        let published = service.published();
-        let embeddings = match subwords {
-            Some(true) if service.settings.subwords().is_none() => {
-                return Err(ApiError::bad_request(
-                    "subwords=true needs a service that was started with --subword-buckets",
-                ));
-            }
-            // Without a table yet, unknown words are unknown.
-            Some(true) => match service.subwords.table() {
-                Some(table) => published.embeddings.with_estimates(&table, words),
-                None => published.embeddings.clone(),
-            },
-            _ => published.embeddings.clone(),
-        };
-        let mut sources = BTreeMap::new();
-        for &word in words {
-            let Some(row) = embeddings.index_of(word) else {
-                return Err(find_row(work, &published, word).await.err().unwrap_or_else(|| {
-                    ApiError::from(skipstream::Error::UnknownWord { word: word.to_owned() })
-                }));
-            };
-            match embeddings.source(row) {
-                Source::Vocabulary => {}
-                source => {
-                    sources.insert(word.to_owned(), source);
-                }
-            }
+        let view = View::current(service, subwords)?;
+        let mut sources = Sources::new();
+        let embeddings = view.embeddings(words, &mut sources);
+        let View { published, .. } = view;
+        if let Some(&word) = words.iter().find(|word| embeddings.index_of(word).is_none()) {
+            return Err(unknown_word(work, &published, word).await);
         }
         Ok(AskedWords { published, embeddings, sources })
     }
@@ -279,11 +295,15 @@ impl AskedWords {
 
 /// The row of a word, or an error with suggestions. Those take a look at the whole vocabulary, which is done elsewhere.
 pub async fn find_row(work: &Work, published: &Arc<Published>, word: &str) -> Result<usize, ApiError> {
-    if let Some(row) = published.embeddings.index_of(word) {
-        return Ok(row);
+    match published.embeddings.index_of(word) {
+        Some(row) => Ok(row),
+        None => Err(unknown_word(work, published, word).await),
     }
+}
+
+async fn unknown_word(work: &Work, published: &Arc<Published>, word: &str) -> ApiError {
     let (published, word) = (published.clone(), word.to_owned());
-    Err(work.scan(move || ApiError::unknown_word_in(&published, &word)).await)
+    work.scan(move || ApiError::unknown_word_in(&published, &word)).await
 }
 
 /// Computes an answer from the current version in the lane of the route. It is also written there, since it may be long.
@@ -292,10 +312,22 @@ pub async fn compute<T: Serialize>(
     service: &Arc<Service>,
     make: impl FnOnce(&Arc<Published>, &Cancel) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<Response, ApiError> {
+    compute_about(work, service, None, |view, _, cancel| make(&view.published, cancel)).await
+}
+
+/// The same for an answer about words that may be estimated.
+pub async fn compute_about<T: Serialize>(
+    work: &Work,
+    service: &Arc<Service>,
+    subwords: Option<bool>,
+    make: impl FnOnce(&View, &mut Sources, &Cancel) -> Result<T, ApiError> + Send + 'static,
+) -> Result<Response, ApiError> {
     let (service, own) = (service.clone(), work.clone());
     work.run(move |cancel| {
-        let published = service.published();
-        write(&own, &Answer::new(&published, make(&published, cancel)?))
+        let view = View::current(&service, subwords)?;
+        let mut sources = Sources::new();
+        let answer = make(&view, &mut sources, cancel)?;
+        write(&own, &Answer::about(&view.published, sources, answer))
     })
     .await
 }

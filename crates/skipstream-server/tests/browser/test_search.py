@@ -1,7 +1,10 @@
 """Search, completion, and the view of a word."""
 
-from planted import TOPICS
+from collections.abc import Callable
+
+from planted import TOPICS, sentences
 from playwright.sync_api import Page, expect
+from service import Service
 
 
 def search(page: Page):
@@ -86,6 +89,26 @@ def test_an_unknown_word_gets_suggestions(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("is not in the vocabulary")
     page.locator("main").get_by_role("link", name="berlin", exact=True).click()
     expect(page.get_by_role("heading", level=1, name="berlin")).to_be_visible()
+
+
+def test_an_unknown_word_has_neighbors_by_its_spelling(
+    fresh: Callable[..., Service], open_page: Callable[..., Page]
+) -> None:
+    service = fresh("--subword-buckets", "20000")
+    service.learn(sentences(2000, seed=1))
+    page = open_page(service.address)
+
+    def is_estimated() -> bool:
+        page.goto(service.address + "/#/word/berliner")
+        page.reload()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("is not in the vocabulary")
+        return page.get_by_role("table", name="Words nearest to the estimate of berliner").count() == 1
+
+    service.wait_until(is_estimated)
+    expect(page.get_by_text("estimated from its spelling")).to_be_visible()
+    expect(page.get_by_role("table").get_by_role("link")).to_have_count(10)
+    page.get_by_role("table").get_by_role("link").first.click()
+    expect(page.get_by_role("button", name="Watch")).to_be_visible()
 
 
 def test_a_neighbor_is_a_link_and_back_returns(page: Page) -> None:

@@ -69,6 +69,57 @@ async fn answers_about_unknown_words_are_the_librarys_and_say_so() {
 }
 
 #[tokio::test]
+async fn batches_about_unknown_words_have_the_answers_of_single_queries() {
+    let client = fitted();
+    let library = library(&["kings", "queens", "queen", "man", "woman", "bread"]);
+    let post =
+        async |route: &str, body: Value| client.post(&format!("/v1/{route}"), body.to_string()).await.good();
+    let get = async |route: &str| client.get(&format!("/v1/{route}&subwords=true")).await.good();
+    let vector_of = |word: &str| library.vector(word).unwrap().into_owned();
+
+    let answer = post("neighbors", json!({"words": ["kings", "queen"], "n": 3, "subwords": true})).await;
+    assert_eq!(answer["sources"], json!({"kings": "subwords", "queen": "blend"}));
+    for (place, word) in [(0, "kings"), (1, "queen")] {
+        let single = get(&format!("words/{word}/neighbors?n=3")).await;
+        assert_eq!(answer["results"][place]["neighbors"], single["neighbors"]);
+    }
+    let answer = post("vectors", json!({"words": ["bread", "kings"], "subwords": true})).await;
+    for (place, word) in [(0, "bread"), (1, "kings")] {
+        let values = answer["results"][place]["vector"].as_array().unwrap();
+        assert!(values.iter().zip(vector_of(word)).all(|(found, value)| is_near(found, value)), "{answer}");
+    }
+    let answer =
+        post("similarity", json!({"pairs": [["kings", "queens"], ["king", "kings"]], "subwords": true}))
+            .await;
+    let similarities = [["kings", "queens"], ["king", "kings"]];
+    for (place, [a, b]) in similarities.into_iter().enumerate() {
+        let single = get(&format!("similarity?a={a}&b={b}")).await;
+        assert_eq!(answer["results"][place]["similarity"], single["similarity"]);
+    }
+    let questions = json!([{"a": "man", "b": "kings", "c": "woman"}, {"expression": "queens - woman + man"}]);
+    let answer = post("analogy", json!({"questions": questions, "n": 2, "subwords": true})).await;
+    assert_eq!(answer["results"][0]["answers"], get(ROUTES[3]).await["answers"]);
+    let expected = library.analogy("woman", "queens", "man", 1, AnalogyRule::Add).unwrap();
+    assert_eq!(answer["results"][1]["answers"][0]["word"], expected[0].word);
+    let sources = json!({"kings": "subwords", "queens": "subwords", "man": "blend", "woman": "blend"});
+    assert_eq!(answer["sources"], sources);
+    let questions = json!([["kings", "queen", "bread"], ["man", "woman", "bread"]]);
+    let answer = post("odd-one-out", json!({"questions": questions, "subwords": true})).await;
+    assert_eq!(answer["results"][0]["odd"], get(ROUTES[4]).await["odd"]);
+    assert_eq!(answer["sources"]["kings"], "subwords");
+
+    // Without the setting, an unknown word has an error of its own, and estimates need a table.
+    let answer = post("neighbors", json!({"words": ["kings", "queen"]})).await;
+    assert_eq!(answer["results"][0]["error"]["code"], "unknown-word");
+    assert!(answer["results"][1]["neighbors"].is_array() && answer.get("sources").is_none());
+    let body = json!({"words": ["kings"], "subwords": true});
+    for route in ["neighbors", "vectors"] {
+        let refused = Client::new().post(&format!("/v1/{route}"), body.to_string()).await;
+        refused.assert_refused(400, "bad-request", "--subword-buckets");
+    }
+}
+
+#[tokio::test]
 async fn without_the_parameter_or_a_table_an_unknown_word_is_unknown() {
     let (client, unfitted) = (fitted(), Client::with(|settings| settings.subword_buckets = 1_000));
     for route in ROUTES {

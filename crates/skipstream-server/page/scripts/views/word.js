@@ -69,10 +69,9 @@ function showWord(argument, root, signal) {
       if (!isShown) showCard();
     } catch (error) {
       if (isAbort(error) || isShown) return;
-      replace(
-        root,
-        error instanceof Failure && error.code === "unknown-word" ? unknown(argument, error) : problem(error),
-      );
+      const isUnknown = error instanceof Failure && error.code === "unknown-word";
+      const near = isUnknown ? await nearestBySpelling(argument, signal) : [];
+      if (!signal.aborted) replace(root, isUnknown ? unknown(argument, error, near) : problem(error));
     }
   }
 
@@ -112,13 +111,32 @@ function factsOf({ count, rank, share: part, first_seen: first, last_seen: last 
   ];
 }
 
-/** @param {string} word @param {Failure} failure */
-function unknown(word, { suggestions }) {
+/**
+ * The neighbours of an unknown word, estimated from its spelling. Empty if the service makes no estimates.
+ * @param {string} word @param {AbortSignal} signal
+ * @returns {Promise<import("../api.js").Neighbor[]>}
+ */
+async function nearestBySpelling(word, signal) {
+  try {
+    return (await ask(`${wordPath(word)}/neighbors`, { query: { subwords: "true" }, signal })).neighbors;
+  } catch {
+    return [];
+  }
+}
+
+/** @param {string} word @param {Failure} failure @param {import("../api.js").Neighbor[]} near */
+function unknown(word, { suggestions }, near) {
   return h(
     "div.start",
     h("h1", { class: lengthClass(word) }, "“", h("bdi", word), "” is not in the vocabulary"),
     h("p", "It has not occurred in the text, or too rarely to be kept. If it occurs, it is shown here."),
     suggestions.length > 0 && section("Did you mean", null, chips(suggestions)),
+    near.length > 0 &&
+      section(
+        "Nearest words",
+        h("span.hint", "estimated from its spelling"),
+        neighborTable(near, `Words nearest to the estimate of ${word}`),
+      ),
   );
 }
 

@@ -1,5 +1,6 @@
 //! *man* is to *king* as *woman* is to …, and other sums and differences of words.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -11,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, Candidates, MAX_QUERIES, MinCount, Top, answers, check_batch};
 use crate::http::ApiError;
-use crate::http::answer::{self, Answer, AskedWords, Found, NeighborInfo, Results};
+use crate::http::answer::{self, Answer, AskedWords, Found, NeighborInfo, Results, Sources, View};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::http::lanes::Work;
 use crate::published::Published;
@@ -119,14 +120,12 @@ pub async fn one(
     let names: Vec<&str> = expression.words().collect();
     let words = AskedWords::find(&work, &service, &names, subwords).await?;
     let candidates = Candidates { min_count, top };
-    let asked = Asked::new(&words.embeddings, vec![terms], answers(n), rule, candidates);
-    let mut hits = Vec::new();
-    for query in asked.queries() {
-        hits.push(words.search(&work, &service, query).await?);
-    }
+    let rows = candidates.rows(&words.embeddings);
+    let asked = Asked::new(|_| words.embeddings.clone(), rows, vec![terms], answers(n), rule);
+    let hits = service.search.search(work.client, &words.published, asked.queries()).await?;
     let found = asked.answers(&words.published, hits).next().expect("one query has one answer")?;
     let min_count = candidates.min_count(&words.published);
-    Ok(Answer::about(&words, WithRule { rule, min_count, found }).into_response())
+    Ok(Answer::about(&words.published, words.sources, WithRule { rule, min_count, found }).into_response())
 }
 
 /// A batch of analogies
@@ -149,6 +148,9 @@ pub struct AnalogyQuestions {
     #[serde(default)]
     #[schema(inline)]
     rule: Rule,
+    /// Whether to estimate unknown words from their spelling, and blend rare ones with their estimate; false by default. The
+    /// service must have been started with `--subword-buckets`
+    subwords: Option<bool>,
 }
 
 type Batch = List<Terms, 0, MAX_QUERIES>;
@@ -197,21 +199,25 @@ impl Terms {
 pub async fn many(
     State(service): State<Arc<Service>>,
     work: Work,
-    Body(AnalogyQuestions { questions: List(questions), n, min_count, top, rule }): Body<AnalogyQuestions>,
+    Body(AnalogyQuestions { questions, n, min_count, top, rule, subwords }): Body<AnalogyQuestions>,
 ) -> Result<Response, ApiError> {
     let n = answers(n);
+    let List(questions) = questions;
     check_batch(questions.len(), n)?;
     // A few batches at a time: each holds its version and what was found.
     let turn = work.turn().await;
-    let published = service.published();
+    let view = View::current(&service, subwords)?;
+    let (published, mut sources) = (view.published.clone(), Sources::new());
     let candidates = Candidates { min_count, top };
-    let asked = Asked::new(&published.embeddings, questions, n, rule, candidates);
+    let rows = candidates.rows(&published.embeddings);
+    let with_estimates = |words: &[&str]| view.embeddings(words, &mut sources);
+    let asked = Asked::new(with_estimates, rows, questions, n, rule);
     let hits = service.search.search(work.client, &published, asked.queries()).await?;
     // Looking the words up and writing them takes a while, too.
     let write = move |_: &_| {
         let found: Results<_> = asked.answers(&published, hits).collect();
         let min_count = candidates.min_count(&published);
-        answer::write(&work, &Answer::new(&published, WithRule { rule, min_count, found }))
+        answer::write(&work, &Answer::about(&published, sources, WithRule { rule, min_count, found }))
     };
     turn.run(write).await
 }
@@ -222,21 +228,22 @@ struct Asked(Vec<(Terms, Result<Posed, ApiError>)>);
 type Posed = (Expression, embeddings::Query<'static>);
 
 impl Asked {
+    /// Questions about the vectors that `embeddings` returns for their words, with answers among `rows`.
     fn new(
-        embeddings: &Embeddings,
+        mut embeddings: impl FnMut(&[&str]) -> Embeddings,
+        rows: Range<usize>,
         questions: Vec<Terms>,
         n: usize,
         rule: Rule,
-        candidates: Candidates,
     ) -> Asked {
         let rule = match rule {
             Rule::Add => AnalogyRule::Add,
             Rule::Multiply => AnalogyRule::Multiply,
         };
-        let rows = candidates.rows(embeddings);
-        let query = |terms: &Terms| {
+        let mut query = |terms: &Terms| {
             let expression = terms.expression()?;
-            let query = expression.query(embeddings, n, rule)?;
+            let embeddings = embeddings(&expression.words().collect::<Vec<_>>());
+            let query = embeddings.without_estimated_rows(expression.query(&embeddings, n, rule)?);
             Ok((expression, query.among(rows.clone())))
         };
         Asked(

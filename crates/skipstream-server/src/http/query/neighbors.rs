@@ -10,10 +10,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Answers, Candidates, MAX_QUERIES, MinCount, Top, answers, check_batch};
 use crate::http::ApiError;
-use crate::http::answer::{self, Answer, AskedWords, Found, NeighborInfo, WordResult};
+use crate::http::answer::{self, Answer, AskedWords, Found, NeighborInfo, Sources, View, WordResult};
 use crate::http::extract::{Json as Body, List, Parameters, Path, Word};
 use crate::http::lanes::Work;
-use crate::published::Published;
 use crate::service::Service;
 
 /// Which neighbors
@@ -68,9 +67,10 @@ pub async fn of_word(
     let rows = candidates.rows(&asked.embeddings);
     let query = embeddings::Query::neighbors(row, answers(n)).among(rows);
     let hits = asked.search(&work, &service, query).await?;
-    let neighbors = Found { published: &asked.published, hits };
     let (word, min_count) = (word.into_string(), candidates.min_count(&asked.published));
-    Ok(Answer::about(&asked, Neighbors { word, min_count, neighbors }).into_response())
+    let neighbors = Found { published: &asked.published, hits };
+    let answer = Neighbors { word, min_count, neighbors };
+    Ok(Answer::about(&asked.published, asked.sources, answer).into_response())
 }
 
 type Words = List<Word, 0, MAX_QUERIES>;
@@ -95,6 +95,9 @@ pub struct WordsOrVectors {
     /// Only neighbors among this many most frequent words; all by default
     #[schema(inline)]
     top: Option<Top>,
+    /// Whether to estimate unknown words from their spelling, and blend rare ones with their estimate; false by default. The
+    /// service must have been started with `--subword-buckets`
+    subwords: Option<bool>,
 }
 
 /// Neighbors for a batch
@@ -125,17 +128,23 @@ pub struct NeighborList<'a> {
 pub async fn of_many(
     State(service): State<Arc<Service>>,
     work: Work,
-    Body(WordsOrVectors { words, vectors, n, min_count, top }): Body<WordsOrVectors>,
+    Body(WordsOrVectors { words, vectors, n, min_count, top, subwords }): Body<WordsOrVectors>,
 ) -> Result<Response, ApiError> {
     let n = answers(n);
     // A few batches at a time: each holds its version and what was found.
     let turn = work.turn().await;
-    let published = service.published();
+    let view = View::current(&service, subwords)?;
+    let (published, mut sources) = (view.published.clone(), Sources::new());
     let dimensions = published.embeddings.dimensions();
     let (asked, mut names): (Vec<Result<embeddings::Query<'static>, ApiError>>, _) = match (words, vectors) {
         (Some(List(words)), None) => {
             check_batch(words.len(), n)?;
-            let asked = words.iter().map(|word| about_word(&published, word, n)).collect();
+            let mut about_word = |word: &Word| {
+                let embeddings = view.embeddings(&[word.as_str()], &mut sources);
+                let query = embeddings::Query::neighbors(embeddings.row_of(word.as_str())?, n);
+                Ok(embeddings.without_estimated_rows(query))
+            };
+            let asked = words.iter().map(&mut about_word).collect();
             (asked, words.into_iter())
         }
         (None, Some(List(vectors))) => {
@@ -164,13 +173,9 @@ pub async fn of_many(
         };
         let results = asked.into_iter().map(result).collect();
         let min_count = candidates.min_count(&published);
-        answer::write(&work, &Answer::new(&published, ManyNeighbors { min_count, results }))
+        answer::write(&work, &Answer::about(&published, sources, ManyNeighbors { min_count, results }))
     };
     turn.run(write).await
-}
-
-fn about_word(published: &Published, word: &Word, n: usize) -> Result<embeddings::Query<'static>, ApiError> {
-    Ok(embeddings::Query::neighbors(published.embeddings.row_of(word.as_str())?, n))
 }
 
 fn about_vector(

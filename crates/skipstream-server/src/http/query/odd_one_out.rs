@@ -10,10 +10,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::MAX_QUERIES;
 use crate::http::ApiError;
-use crate::http::answer::{Answer, AskedWords, Json, Results, compute};
+use crate::http::answer::{Answer, AskedWords, Json, Results, Sources, View, compute_about};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::http::lanes::{Cancel, Work};
-use crate::published::Published;
 use crate::service::Service;
 
 /// Of two words, neither is odder.
@@ -65,7 +64,8 @@ pub async fn one(
 ) -> Result<Json<Answer<OddWord>>, ApiError> {
     let names: Vec<&str> = words.iter().map(Word::as_str).collect();
     let asked = AskedWords::find(&work, &service, &names, subwords).await?;
-    Ok(Answer::about(&asked, find(&asked.embeddings, &words)?))
+    let odd = find(&asked.embeddings, &names)?;
+    Ok(Answer::about(&asked.published, asked.sources, odd))
 }
 
 type Batch = List<Words, 0, MAX_QUERIES>;
@@ -77,6 +77,9 @@ pub struct OddOneOutQuestions {
     /// The lists
     #[schema(inline)]
     questions: Batch,
+    /// Whether to estimate unknown words from their spelling, and blend rare ones with their estimate; false by default. The
+    /// service must have been started with `--subword-buckets`
+    subwords: Option<bool>,
 }
 
 /// Find the odd word of each list
@@ -89,21 +92,21 @@ pub struct OddOneOutQuestions {
 pub async fn many(
     State(service): State<Arc<Service>>,
     work: Work,
-    Body(OddOneOutQuestions { questions: List(questions) }): Body<OddOneOutQuestions>,
+    Body(OddOneOutQuestions { questions: List(questions), subwords }): Body<OddOneOutQuestions>,
 ) -> Result<Response, ApiError> {
-    let make = move |published: &Arc<Published>, cancel: &Cancel| {
+    let make = move |view: &View, sources: &mut Sources, cancel: &Cancel| {
         let find = |List(words): &Words| {
             cancel.check()?;
-            find(&published.embeddings, words)
+            let names: Vec<&str> = words.iter().map(Word::as_str).collect();
+            find(&view.embeddings(&names, sources), &names)
         };
         Ok(questions.iter().map(find).collect::<Results<_>>())
     };
-    compute(&work, &service, make).await
+    compute_about(&work, &service, subwords, make).await
 }
 
-fn find(embeddings: &Embeddings, words: &[Word]) -> Result<OddWord, ApiError> {
-    let words: Vec<&str> = words.iter().map(Word::as_str).collect();
-    let fits = embeddings.odd_one_out(&words)?;
+fn find(embeddings: &Embeddings, words: &[&str]) -> Result<OddWord, ApiError> {
+    let fits = embeddings.odd_one_out(words)?;
     let words: Vec<Fit> =
         fits.iter().map(|fit| Fit { word: fit.word.to_owned(), similarity: fit.similarity }).collect();
     Ok(OddWord { odd: words[0].word.clone(), words })

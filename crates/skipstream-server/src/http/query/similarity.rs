@@ -10,10 +10,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::MAX_QUERIES;
 use crate::http::ApiError;
-use crate::http::answer::{Answer, AskedWords, Json, Results, compute};
+use crate::http::answer::{Answer, AskedWords, Json, Results, Sources, View, compute_about};
 use crate::http::extract::{Json as Body, List, Parameters, Word};
 use crate::http::lanes::Work;
-use crate::published::Published;
 use crate::service::Service;
 
 /// Two words
@@ -57,7 +56,8 @@ pub async fn one(
     Parameters(Query { a, b, subwords }): Parameters<Query>,
 ) -> Result<Json<Answer<PairSimilarity>>, ApiError> {
     let asked = AskedWords::find(&work, &service, &[a.as_str(), b.as_str()], subwords).await?;
-    Ok(Answer::about(&asked, compare(&asked.embeddings, a, b)?))
+    let similarity = compare(&asked.embeddings, a, b)?;
+    Ok(Answer::about(&asked.published, asked.sources, similarity))
 }
 
 type Batch = List<List<Word, 2, 2>, 0, MAX_QUERIES>;
@@ -69,6 +69,9 @@ pub struct Pairs {
     /// The pairs
     #[schema(inline)]
     pairs: Batch,
+    /// Whether to estimate unknown words from their spelling, and blend rare ones with their estimate; false by default. The
+    /// service must have been started with `--subword-buckets`
+    subwords: Option<bool>,
 }
 
 /// Cosine similarity of many pairs of words
@@ -81,16 +84,16 @@ pub struct Pairs {
 pub async fn many(
     State(service): State<Arc<Service>>,
     work: Work,
-    Body(Pairs { pairs: List(pairs) }): Body<Pairs>,
+    Body(Pairs { pairs: List(pairs), subwords }): Body<Pairs>,
 ) -> Result<Response, ApiError> {
-    let make = move |published: &Arc<Published>, _: &_| {
+    let make = move |view: &View, sources: &mut Sources, _: &_| {
         let compare = |List(words): List<Word, 2, 2>| {
             let [a, b] = <[Word; 2]>::try_from(words).expect("the list has exactly two words");
-            compare(&published.embeddings, a, b)
+            compare(&view.embeddings(&[a.as_str(), b.as_str()], sources), a, b)
         };
         Ok(pairs.into_iter().map(compare).collect::<Results<_>>())
     };
-    compute(&work, &service, make).await
+    compute_about(&work, &service, subwords, make).await
 }
 
 fn compare(embeddings: &Embeddings, a: Word, b: Word) -> Result<PairSimilarity, ApiError> {

@@ -6,11 +6,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
+use skipstream::Embeddings;
 use utoipa::{IntoParams, ToSchema};
 
 use super::MAX_QUERIES;
 use crate::http::ApiError;
-use crate::http::answer::{self, Answer, AskedWords, WordResult};
+use crate::http::answer::{self, Answer, AskedWords, Sources, View, WordResult};
 use crate::http::extract::{Json as Body, List, Parameters, Path, Word};
 use crate::http::lanes::Work;
 use crate::published::Published;
@@ -59,7 +60,8 @@ pub async fn one(
     if wants_bytes(&headers) {
         return Ok(bytes(&asked.published, &vector));
     }
-    Ok(Answer::about(&asked, OneVector { word: word.into_string(), vector }).into_response())
+    let answer = OneVector { word: word.into_string(), vector };
+    Ok(Answer::about(&asked.published, asked.sources, answer).into_response())
 }
 
 type Words = List<Word, 0, MAX_QUERIES>;
@@ -74,6 +76,9 @@ pub struct Batch {
     /// Whether to normalize the vectors to length 1
     #[serde(default)]
     normalize: bool,
+    /// Whether to estimate unknown words from their spelling, and blend rare ones with their estimate; false by default. The
+    /// service must have been started with `--subword-buckets`
+    subwords: Option<bool>,
 }
 
 /// The vectors of a batch
@@ -107,18 +112,19 @@ pub async fn many(
     State(service): State<Arc<Service>>,
     work: Work,
     headers: HeaderMap,
-    Body(Batch { words: List(words), normalize }): Body<Batch>,
+    Body(Batch { words: List(words), normalize, subwords }): Body<Batch>,
 ) -> Result<Response, ApiError> {
     let own = work.clone();
     work.run(move |cancel| {
-        let published = service.published();
-        let find = |word: &Word| {
+        let view = View::current(&service, subwords)?;
+        let (published, mut sources) = (&view.published, Sources::new());
+        let mut find = |word: &Word| {
             cancel.check()?;
-            vector(&published, word.as_str(), normalize)
+            vector(&view.embeddings(&[word.as_str()], &mut sources), word.as_str(), normalize)
         };
         if wants_bytes(&headers) {
             let vectors = words.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-            return Ok(bytes(&published, &vectors.concat()));
+            return Ok(bytes(published, &vectors.concat()));
         }
         let result = |word: Word| {
             let result = find(&word).map(|vector| Vector { vector }).into();
@@ -126,18 +132,14 @@ pub async fn many(
         };
         let dimensions = published.embeddings.dimensions();
         let results = words.into_iter().map(result).collect();
-        answer::write(&own, &Answer::new(&published, ManyVectors { dimensions, results }))
+        answer::write(&own, &Answer::about(published, sources, ManyVectors { dimensions, results }))
     })
     .await
 }
 
-fn vector(published: &Published, word: &str, normalize: bool) -> Result<Vec<f32>, ApiError> {
-    let row = published.embeddings.row_of(word)?;
-    Ok(if normalize {
-        published.embeddings.unit_vector(row)
-    } else {
-        published.embeddings.vector_at(row).into_owned()
-    })
+fn vector(embeddings: &Embeddings, word: &str, normalize: bool) -> Result<Vec<f32>, ApiError> {
+    let row = embeddings.row_of(word)?;
+    Ok(if normalize { embeddings.unit_vector(row) } else { embeddings.vector_at(row).into_owned() })
 }
 
 const BYTES: &str = "application/octet-stream";
