@@ -91,6 +91,27 @@ def test_weightings_give_rare_words_more_weight() -> None:
         small(weighting="tfidf").fit(TEXTS).transform(TEXTS)
 
 
+def test_with_subwords_unknown_words_are_estimated() -> None:
+    vectors = small(subwords=True).fit(TEXTS)
+    wv = vectors.embeddings().with_subwords()
+    documents = ["catlike", "the catlike"]
+    found = vectors.transform(documents)
+    expected = [wv["catlike"], (wv["the"] + wv["catlike"]) / 2]
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+    assert not small().fit(TEXTS).transform(documents)[0].any()
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(vectors)).transform(documents), found)
+    assert clone(vectors).subwords
+    more = vectors.partial_fit(["a catlike ship"] * 20)
+    wv = more.embeddings().with_subwords()
+    np.testing.assert_allclose(more.transform(["shiplike"])[0], wv["shiplike"], rtol=1e-4, atol=1e-6)
+    sif = small(subwords=True, weighting="sif").fit(TEXTS)
+    assert sif.transform(["catlike"]).any()
+    with pytest.raises(ValueError, match="these have 8"):
+        vectors.mean_vectors(["a"], subwords=small(dimensions=4).fit(TEXTS).embeddings().with_subwords())
+    with pytest.raises(ValueError, match=r"with_subwords\(\) fits them"):
+        vectors.mean_vectors(["a"], subwords=vectors.embeddings())
+
+
 def test_sif_removes_what_all_documents_have_in_common() -> None:
     vectors = small(weighting="sif").fit(TEXTS)
     plain = vectors.mean_vectors(TEXTS, weighting="sif")

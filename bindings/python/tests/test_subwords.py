@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +43,14 @@ def test_an_unknown_word_has_a_vector_in_every_query(wv: Embeddings) -> None:
     assert wv.analogy("stalking - walking + walked", n=1)[0][0] == "talked"
     np.testing.assert_allclose(wv.get_mean_vector(["stalking"], pre_normalize=False), vector, atol=1e-6)
     assert "stone" not in wv.closer_than("stalking", "stone")
+
+
+def test_a_pickle_estimates_the_same(wv: Embeddings, plain: Embeddings) -> None:
+    for copied in (pickle.loads(pickle.dumps(wv)), copy.deepcopy(wv)):
+        np.testing.assert_array_equal(copied["stalking"], wv["stalking"])
+        assert copied.source("stalking") == "subwords"
+    with pytest.raises(KeyError):
+        pickle.loads(pickle.dumps(plain))["stalking"]
 
 
 def test_estimates_are_marked_and_are_not_a_part_of_the_vocabulary(wv: Embeddings, plain: Embeddings) -> None:

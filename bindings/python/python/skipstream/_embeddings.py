@@ -299,7 +299,7 @@ class Embeddings(Queries, Evaluation):
         With `copy_vecattrs`, counts are kept and words are sorted by frequency. With `allow_inference` and
         `with_subwords`, out-of-vocabulary words are estimated; otherwise they are left out.
         """
-        inferred = allow_inference and self._engine.has_subwords
+        inferred = allow_inference and self._engine.subword_options is not None
         known = [
             key for key in keys if (self._engine.find(key) is not None if inferred else key in self._engine)
         ]
@@ -364,7 +364,7 @@ class Embeddings(Queries, Evaluation):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "embeddings.safetensors"
             self._engine.save(path, "safetensors")
-            return _unpickled, (path.read_bytes(),)
+            return _unpickled, (path.read_bytes(), self._engine.subword_options)
 
     def __setitem__(self, key: object, vector: object) -> NoReturn:
         raise TypeError(
@@ -407,11 +407,13 @@ def refuse_pickle(path: FilePath, instead: str) -> None:
             )
 
 
-def _unpickled(contents: bytes) -> Embeddings:
+def _unpickled(contents: bytes, subwords: tuple[int, int, int] | None) -> Embeddings:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "embeddings.safetensors"
         path.write_bytes(contents)
-        return Embeddings(_engine.Embeddings.load(path, DEFAULT_VECTORS, "safetensors", in_place=False))
+        engine = _engine.Embeddings.load(path, DEFAULT_VECTORS, "safetensors", in_place=False)
+    # Subwords are a function of the vectors, so they need not be in the pickle.
+    return Embeddings(engine if subwords is None else engine.with_subwords(*subwords))
 
 
 def _count(count: Any) -> int:

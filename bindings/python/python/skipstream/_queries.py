@@ -151,7 +151,7 @@ class Queries(Table):
         if topn is None:
             return self._engine.scores([mean], [], None, (start, end))
         # An estimated word has no row to exclude.
-        estimates = self._engine.has_subwords
+        estimates = self._engine.subword_options is not None
         words = [term for term, _ in weighted if not isinstance(term, np.ndarray)]
         used = [self._engine.row(word) for word in words if not estimates or word in self._engine]
         return self._engine.search([mean], [], None, (start, end), topn, used)
@@ -400,7 +400,7 @@ class Queries(Table):
         if not use_norm:
             raise ValueError("use_norm must be true: words are normalised, so that each has the same weight")
         given = keys("words", words)
-        estimates = self._engine.has_subwords
+        estimates = self._engine.subword_options is not None
         known = [word for word in given if word in self or (estimates and isinstance(word, str) and word)]
         if len(known) < len(given):
             unknown = [word for word in given if word not in known]

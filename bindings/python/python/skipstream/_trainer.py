@@ -431,7 +431,11 @@ class Trainer:
         return self._live().vectors_of(list(words), vectors)
 
     def mean_vectors(
-        self, texts: Iterable[Any], vectors: WhichVectors = DEFAULT_VECTORS, weighting: Weighting = "mean"
+        self,
+        texts: Iterable[Any],
+        vectors: WhichVectors = DEFAULT_VECTORS,
+        weighting: Weighting = "mean",
+        subwords: Embeddings | None = None,
     ) -> NDArray[np.float32]:
         """Returns the mean word vector of each text, one row each; zeros if no word is known.
 
@@ -443,8 +447,16 @@ class Trainer:
         >>> _ = trainer.train(["tea with milk"] * 500)
         >>> trainer.mean_vectors(["milk tea", ["milk", "tea"], "nothing known"]).shape
         (3, 20)
+
+        `subwords` are vectors with `Embeddings.with_subwords`, of this or another model with the same vectors. Unknown words
+        are then estimated from their spelling, and weigh as much as a word that occurred once.
+
+        >>> subwords = trainer.embeddings().with_subwords()
+        >>> trainer.mean_vectors(["milky"], subwords=subwords).any(axis=1).tolist()
+        [True]
         """
-        return self._live().mean_vectors(texts, vectors, weighting)
+        table = None if subwords is None else subwords._engine
+        return self._live().mean_vectors(texts, vectors, weighting, table)
 
     def count(self, word: str) -> int:
         """Returns the count of a word; 0 if it is unknown."""

@@ -52,9 +52,13 @@ class WordVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         weighting: How much each word counts. `"mean"` gives all the same weight; `"idf"` and `"sif"` give rare words more,
             as in `Trainer.mean_vectors`. `"sif"` also removes the component that is common to all documents that were
             fitted last. An iterator of documents is held in memory for it.
+        subwords: Whether `transform` estimates words that are not in the vocabulary from their spelling, by the n-grams that
+            `fit` and `partial_fit` fit to the vectors (`subwords_`, see `Embeddings.with_subwords`). Otherwise they are
+            ignored.
     """
 
     weighting: Weighting = "mean"
+    subwords: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Discards the model, learns the documents, and empties the replay buffer.
@@ -72,7 +76,7 @@ class WordVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if not self.__sklearn_is_fitted__():
             raise ValueError("the documents have no words")
         self.finish()
-        return self._fit_component(documents)
+        return self._fit_vectors(documents)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learns more documents.
@@ -83,25 +87,32 @@ class WordVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         documents = self._documents(X)
         self.train(documents)
-        return self._fit_component(documents)
+        return self._fit_vectors(documents)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Returns the mean word vector of each document: a float32 array with one row per document.
 
-        A document without a known word gives a row of zeros.
+        A document without a known word gives a row of zeros, unless `subwords` estimates its words.
         """
         check_is_fitted(self)
-        vectors = self.mean_vectors(X, weighting=self.weighting)
+        vectors = self._means(X)
         component = getattr(self, "common_component_", None) if self.weighting == "sif" else None
         return vectors if component is None else vectors - np.outer(vectors @ component, component)
+
+    def _means(self, documents: Any) -> NDArray[np.float32]:
+        subwords = self.subwords_ if self.subwords else None
+        return self.mean_vectors(documents, weighting=self.weighting, subwords=subwords)
 
     def _documents(self, X: Any) -> Any:
         return list(X) if self.weighting == "sif" and isinstance(X, Iterator) else X
 
-    def _fit_component(self, documents: Any) -> Self:
-        """Finds the direction in which the vectors of the documents are longest: their first singular vector."""
+    def _fit_vectors(self, documents: Any) -> Self:
+        """Fits what depends on the vectors: n-grams, and the direction in which the vectors of the documents are longest."""
+        if self.subwords:
+            self.subwords_ = self.embeddings().with_subwords()
         if self.weighting == "sif":
-            vectors = self.mean_vectors(documents, weighting="sif")
+            # Their first singular vector.
+            vectors = self._means(documents)
             _, directions = np.linalg.eigh(vectors.T @ vectors)
             self.common_component_ = directions[:, -1]
         return self

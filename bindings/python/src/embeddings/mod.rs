@@ -50,6 +50,11 @@ impl Embeddings {
     pub fn subwords(&self) -> Option<&Subwords> {
         self.subwords.as_deref()
     }
+
+    /// The table of n-grams for vectors with so many dimensions, or an error if there is none.
+    pub fn table(&self, dimensions: usize) -> PyResult<&Subwords> {
+        subwords::table(self, dimensions)
+    }
 }
 
 type Words = Vec<(String, f32)>;
@@ -493,10 +498,13 @@ impl Embeddings {
         (buckets, min, max)
     }
 
-    /// Whether words are estimated.
+    /// The options that `with_subwords` was called with, if words are estimated.
     #[getter]
-    fn has_subwords(&self) -> bool {
-        self.subwords.is_some()
+    fn subword_options(&self) -> Option<(usize, usize, usize)> {
+        self.subwords.as_deref().map(|subwords| {
+            let SubwordOptions { buckets, min, max } = *subwords.options();
+            (buckets, min, max)
+        })
     }
 
     /// Where the vector of a word comes from.

@@ -25,9 +25,24 @@ pub fn with_subwords(
 
 /// Writes the table of n-grams in floret's format.
 pub fn save_floret(py: Python<'_>, embeddings: &Embeddings, path: PathBuf) -> PyResult<()> {
-    let none = || PyValueError::new_err("there are no subwords: with_subwords() fits them");
     let subwords = embeddings.subwords().ok_or_else(none)?;
     call(py, || formats::save_floret(subwords, path))
+}
+
+/// The table of n-grams for vectors with so many dimensions.
+pub fn table(embeddings: &Embeddings, dimensions: usize) -> PyResult<&Subwords> {
+    let subwords = embeddings.subwords().ok_or_else(none)?;
+    if subwords.dimensions() == dimensions {
+        return Ok(subwords);
+    }
+    Err(PyValueError::new_err(format!(
+        "the subwords are of vectors with {} dimensions; these have {dimensions}",
+        subwords.dimensions()
+    )))
+}
+
+fn none() -> PyErr {
+    PyValueError::new_err("there are no subwords: with_subwords() fits them")
 }
 
 /// The embeddings with estimates of the words among some keys; without subwords, the embeddings themselves.

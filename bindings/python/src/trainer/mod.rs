@@ -193,13 +193,15 @@ impl Trainer {
         PyArray1::from_vec(py, rows).reshape([words.len(), dimensions])
     }
 
-    /// The mean word vector of each text, one row each.
+    /// The mean word vector of each text, one row each. Unknown words are estimated by the subwords of some embeddings.
+    #[pyo3(signature = (texts, vectors, weighting, subwords))]
     fn mean_vectors<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         vectors: &str,
         weighting: &Bound<'_, PyAny>,
+        subwords: Option<&Embeddings>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let _inside = Inside::enter()?;
         let weighting = choice("weighting", weighting, &["mean", "idf", "sif"])?;
@@ -208,6 +210,7 @@ impl Trainer {
             let settings = trainer.model().settings();
             Ok((vectors.dimensions(settings.dimensions()), settings.text().clone()))
         })?;
+        let subwords = subwords.map(|embeddings| embeddings.table(dimensions)).transpose()?;
         let column = Column::of(texts)?;
         // Iterating over a column of buffers gives values of its own types.
         let texts = match texts.getattr_opt("to_pylist")? {
@@ -226,6 +229,10 @@ impl Trainer {
             }
             self.with(py, |trainer| {
                 let live = trainer.model().live(vectors);
+                let live = match subwords {
+                    Some(subwords) => live.with_subwords(subwords),
+                    None => live,
+                };
                 for text in chunk {
                     let start = rows.len();
                     rows.resize(start + dimensions, 0.0);

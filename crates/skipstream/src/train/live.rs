@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Trainer;
 use crate::corpus::{Sentence, Source};
-use crate::embeddings::{Composition, Vectors};
+use crate::embeddings::{Composition, Subwords, Vectors};
 use crate::error::Result;
 use crate::phrases::word_of;
 use crate::vocabulary::WordId;
@@ -53,7 +53,12 @@ impl Trainer {
     pub fn live(&self, vectors: Vectors) -> LiveVectors<'_> {
         let ids = if vectors.is_centered() { self.ids_by_frequency(usize::MAX) } else { Vec::new() };
         let dimensions = vectors.dimensions(self.settings().dimensions());
-        LiveVectors { trainer: self, composition: self.composition(vectors, &ids), dimensions }
+        LiveVectors {
+            trainer: self,
+            composition: self.composition(vectors, &ids),
+            dimensions,
+            subwords: None,
+        }
     }
 
     /// The count of a word, which is looked up like its vector.
@@ -74,9 +79,36 @@ pub struct LiveVectors<'a> {
     trainer: &'a Trainer,
     composition: Composition,
     dimensions: usize,
+    subwords: Option<&'a Subwords>,
 }
 
-impl LiveVectors<'_> {
+impl<'a> LiveVectors<'a> {
+    /// Estimates unknown words of texts from their n-grams, and blends rare ones with their estimate, as
+    /// [`Embeddings::with_estimates`](crate::Embeddings::with_estimates) does.
+    ///
+    /// ```
+    /// use skipstream::corpus::{Lines, TextOptions};
+    /// use skipstream::embeddings::{SubwordOptions, Subwords};
+    /// use skipstream::train::Weighting;
+    /// use skipstream::{Config, Trainer, Vectors};
+    ///
+    /// let mut trainer = Trainer::new(Config { dimensions: 16, ..Config::default() })?;
+    /// trainer.train([["walking", "home"], ["walked", "away"]])?;
+    /// let subwords = Subwords::fit(&trainer.embeddings()?, &SubwordOptions::default(), None)?;
+    /// let live = trainer.live(Vectors::Sum).with_subwords(&subwords);
+    /// let mut text = Lines::new("walks".as_bytes(), "text", &TextOptions::default())?;
+    /// assert_eq!(live.mean_vector(&mut text, Weighting::Mean, &mut vec![0.0; 16])?, 1);
+    /// # Ok::<(), skipstream::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the estimates have other dimensions.
+    #[must_use]
+    pub fn with_subwords(self, subwords: &'a Subwords) -> LiveVectors<'a> {
+        assert_eq!(subwords.dimensions(), self.dimensions, "subwords of other vectors");
+        LiveVectors { subwords: Some(subwords), ..self }
+    }
+
     /// The length of every vector.
     pub fn dimensions(&self) -> usize {
         self.dimensions
@@ -91,7 +123,8 @@ impl LiveVectors<'_> {
     }
 
     /// Writes the weighted mean of the vectors of the words of a text to `mean`, and returns the number of words. Words out
-    /// of vocabulary are ignored; if there are no others, the mean is zero.
+    /// of vocabulary are ignored, unless they are [estimated](LiveVectors::with_subwords): then they have the weight of a word
+    /// that occurred once. If there are no words, the mean is zero.
     ///
     /// # Panics
     /// If the length of `mean` is not that of a vector.
@@ -107,9 +140,21 @@ impl LiveVectors<'_> {
         let vocabulary = self.trainer.vocabulary();
         let (mut sentence, mut vector) = (Sentence::default(), vec![0.0; self.dimensions]);
         while text.read(&mut sentence)?.is_sentence() {
-            for id in sentence.tokens().filter_map(|word| vocabulary.id(word)) {
-                let weight = weighting.weight(vocabulary.frequency(id), vocabulary.total_frequency());
-                self.composition.write(self.trainer.rows(id), &mut vector);
+            for word in sentence.tokens() {
+                let mut frequency = 1;
+                if let Some(id) = vocabulary.id(word) {
+                    frequency = vocabulary.frequency(id);
+                    self.composition.write(self.trainer.rows(id), &mut vector);
+                    let blend = |subwords: &Subwords| subwords.blend(word, &vector, vocabulary.count(id));
+                    if let Some(blend) = self.subwords.and_then(blend) {
+                        vector = blend;
+                    }
+                } else if let Some(estimate) = self.subwords.and_then(|subwords| subwords.vector(word)) {
+                    vector = estimate;
+                } else {
+                    continue;
+                }
+                let weight = weighting.weight(frequency, vocabulary.total_frequency());
                 mean.iter_mut().zip(&vector).for_each(|(sum, value)| *sum += weight * value);
                 n_known += 1;
                 total += weight;
@@ -127,6 +172,7 @@ mod tests {
     use super::*;
     use crate::Config;
     use crate::corpus::Lines;
+    use crate::embeddings::SubwordOptions;
 
     fn trainer() -> Trainer {
         let config = Config { dimensions: 7, subsample: 0.0, ..Config::default() };
@@ -163,6 +209,29 @@ mod tests {
             for (value, (tea, with)) in mean.iter().zip(vector("tea").iter().zip(&vector("with"))) {
                 assert!((value - (rare * tea + frequent * with) / (rare + frequent)).abs() < 1e-6);
             }
+        }
+    }
+
+    #[test]
+    fn with_subwords_unknown_words_are_estimated_and_rare_ones_blended() {
+        let trainer = trainer();
+        let embeddings = trainer.embeddings().unwrap();
+        let subwords = Subwords::fit(&embeddings, &SubwordOptions::default(), None).unwrap();
+        let live = trainer.live(Vectors::Sum).with_subwords(&subwords);
+        let mut lines = Lines::new("teas tea".as_bytes(), "text", trainer.settings().text()).unwrap();
+        let mut mean = vec![0.0; 7];
+        assert_eq!(live.mean_vector(&mut lines, Weighting::Mean, &mut mean).unwrap(), 2);
+        let estimated = embeddings.with_estimates(&subwords, ["teas", "tea"]);
+        let [teas, tea] = ["teas", "tea"].map(|word| estimated.vector(word).unwrap().into_owned());
+        for (value, (teas, tea)) in mean.iter().zip(teas.iter().zip(&tea)) {
+            assert!((value - (teas + tea) / 2.0).abs() < 1e-6);
+        }
+        let mut lines = Lines::new("teas tea".as_bytes(), "text", trainer.settings().text()).unwrap();
+        live.mean_vector(&mut lines, Weighting::Sif, &mut mean).unwrap();
+        let [once, often] = [1, 50].map(|count| Weighting::Sif.weight(count, 300));
+        assert!(once > often);
+        for (value, (teas, tea)) in mean.iter().zip(teas.iter().zip(&tea)) {
+            assert!((value - (once * teas + often * tea) / (once + often)).abs() < 1e-6);
         }
     }
 
