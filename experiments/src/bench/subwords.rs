@@ -181,7 +181,7 @@ impl<'a> Bench<'a> {
     fn save(&self, name: &str, embeddings: &Embeddings) -> Result<PathBuf> {
         let words = self.anchors.iter().chain(&self.held_out);
         let rows = words.map(|word| embeddings.row_of(word)).collect::<Result<Vec<_>, _>>()?;
-        let path = self.options.dir.join(format!("subwords-{name}.txt"));
+        let path = self.options.dir.join(format!("vectors-{name}.txt"));
         formats::save(&embeddings.select(&rows)?, Format::Word2vecText, &path)?;
         Ok(path)
     }
