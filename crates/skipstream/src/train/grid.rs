@@ -6,7 +6,7 @@
 
 use std::sync::Mutex;
 
-use super::cell::{self, CellSettings, ContextBlock, TargetBlock, Trained, Worker};
+use super::cell::{self, CellScratch, CellSettings, ContextBlock, TargetBlock, Trained};
 use super::initial::Initial;
 use super::mini_batch::Batch;
 use super::runs::BlockPairs;
@@ -15,41 +15,29 @@ use crate::config::Settings;
 use crate::kernel::{GroupSettings, Kernel, NEGATIVES_MULTIPLE};
 use crate::noise::AliasTable;
 use crate::parameters::{Layout, Parameters};
-use crate::random::{Purpose, Random};
 
 #[derive(Debug)]
 pub(super) struct Grid {
     settings: CellSettings,
     pairs: Vec<BlockPairs>,
     noises: Vec<AliasTable>,
-    workers: Vec<Worker>,
+    /// One for each thread that has work.
+    scratches: Vec<CellScratch>,
 }
 
 impl Grid {
     pub fn new(settings: &Settings, kernel: Kernel) -> Grid {
         let layout = Layout::new(settings);
-        let shared_negatives = shared_negatives(settings.negatives());
         Grid {
-            settings: CellSettings {
-                kernel,
-                layout,
-                group: GroupSettings {
-                    dimensions: settings.dimensions(),
-                    learning_rate: settings.learning_rate(),
-                    negative_weight: settings.negatives() as f32 / shared_negatives as f32,
-                },
-                shared_negatives,
-                noise_exponent: settings.noise_exponent(),
-                seed: settings.seed(),
-            },
+            settings: CellSettings::new(settings, kernel),
             pairs: (0..layout.blocks).map(|_| BlockPairs::default()).collect(),
             noises: vec![AliasTable::default(); layout.blocks],
-            workers: workers(settings, layout),
+            scratches: scratches(settings, layout.blocks),
         }
     }
 
     pub fn set_threads(&mut self, settings: &Settings) {
-        self.workers = workers(settings, self.settings.layout);
+        self.scratches = scratches(settings, self.settings.layout.blocks);
     }
 
     /// Trains a batch. This thread calls `meanwhile` first, while the others train, except as many as `meanwhile` needs:
@@ -78,41 +66,67 @@ impl Grid {
             .collect();
         let results = Mutex::new(vec![Trained::default(); blocks * blocks]);
         let schedule = Schedule::new(blocks);
-        let group = GroupSettings { learning_rate: batch.learning_rate, ..self.settings.group };
-        let settings = &CellSettings { group, ..self.settings };
-        let work = |worker: &mut Worker| {
+        let settings = &self.settings.of_batch(batch);
+        let work = |scratch: &mut CellScratch| {
             schedule.work(|place| {
                 const FREE: &str = "the schedule gives a block to one cell at a time";
                 let mut targets = targets[place.target].try_lock().expect(FREE);
                 let context = place.context(blocks);
                 let mut contexts = contexts[context].try_lock().expect(FREE);
                 if place.round == 0 {
-                    cell::prepare(place.target, batch, initial, settings, &mut targets, &mut contexts);
+                    let frequencies = batch.frequencies.iter().skip(place.target).step_by(blocks).copied();
+                    cell::prepare(
+                        place.target,
+                        batch,
+                        frequencies,
+                        initial,
+                        settings,
+                        &mut targets,
+                        &mut contexts,
+                    );
                 }
-                let number = place.target * blocks + place.round;
-                let mut random =
-                    Random::for_purpose(settings.seed, Purpose::Negatives, [batch.number, number as u64]);
+                let mut random = cell::random(settings.seed, batch.number, place, blocks);
+                let ContextBlock { rows, noise } = &mut *contexts;
                 let trained =
-                    cell::train(context, settings, &mut targets, &mut contexts, &mut random, worker);
-                results.lock().expect("nothing panics with this lock")[number] = trained;
+                    cell::train(context, settings, &mut targets, rows, || noise.draw(&mut random), scratch);
+                results.lock().expect("nothing panics with this lock")[place.number(blocks)] = trained;
             });
         };
         std::thread::scope(|scope| {
-            let (own, others) = self.workers.split_first_mut().expect("there is a worker for each thread");
+            let (own, others) = self.scratches.split_first_mut().expect("this thread has one");
             // If the system has no more threads, fewer do the same work.
-            let start = |worker| drop(std::thread::Builder::new().spawn_scoped(scope, || work(worker)));
+            let start = |scratch| drop(std::thread::Builder::new().spawn_scoped(scope, || work(scratch)));
             let (later, now) = others.split_at_mut(needed.min(others.len()));
             now.iter_mut().for_each(start);
             meanwhile();
             later.iter_mut().for_each(start);
             work(own);
         });
-        // Always in the same order, because sums of floats depend on it.
-        let results = results.into_inner().expect("nothing panics with this lock");
-        results.iter().fold(Trained::default(), |sum, cell| Trained {
-            pairs: sum.pairs + cell.pairs,
-            loss: sum.loss + cell.loss,
-        })
+        Trained::sum(&results.into_inner().expect("nothing panics with this lock"))
+    }
+}
+
+impl CellSettings {
+    pub fn new(settings: &Settings, kernel: Kernel) -> CellSettings {
+        let shared_negatives = shared_negatives(settings.negatives());
+        CellSettings {
+            kernel,
+            layout: Layout::new(settings),
+            group: GroupSettings {
+                dimensions: settings.dimensions(),
+                learning_rate: settings.learning_rate(),
+                negative_weight: settings.negatives() as f32 / shared_negatives as f32,
+            },
+            shared_negatives,
+            noise_exponent: settings.noise_exponent(),
+            seed: settings.seed(),
+        }
+    }
+
+    /// The same with the rate of a batch.
+    pub fn of_batch(&self, batch: &Batch) -> CellSettings {
+        let group = GroupSettings { learning_rate: batch.learning_rate, ..self.group };
+        CellSettings { group, ..*self }
     }
 }
 
@@ -122,7 +136,7 @@ fn shared_negatives(negatives: usize) -> usize {
     (12 + 4 * negatives).next_multiple_of(NEGATIVES_MULTIPLE)
 }
 
-/// One for each thread that has work.
-fn workers(settings: &Settings, layout: Layout) -> Vec<Worker> {
-    (0..settings.threads().min(layout.blocks)).map(|_| Worker::default()).collect()
+/// One for each thread that has work, if there are this many target blocks.
+pub(super) fn scratches(settings: &Settings, blocks: usize) -> Vec<CellScratch> {
+    (0..settings.threads().min(blocks)).map(|_| CellScratch::default()).collect()
 }

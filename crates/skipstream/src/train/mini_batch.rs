@@ -34,13 +34,19 @@ const SHARE_THAT_WAITS: u64 = 4;
 #[derive(Debug)]
 pub(crate) struct MiniBatch {
     /// Line 2.
-    pub(super) intake: Intake,
+    pub(super) batches: Batches,
     /// Line 3.
     pub(super) grid: Grid,
+}
+
+/// One batch after the other.
+#[derive(Debug)]
+pub(super) struct Batches {
+    pub intake: Intake,
     /// The batch that is trained.
-    pub(super) current: Batch,
+    pub current: Batch,
     /// The batch that is taken in meanwhile.
-    pub(super) next: Batch,
+    pub next: Batch,
 }
 
 /// D, with everything that SGD over it needs: the vocabulary may move on meanwhile.
@@ -381,43 +387,44 @@ impl Batch {
 
 impl MiniBatch {
     pub fn new(settings: &Settings, kernel: Kernel) -> Result<MiniBatch> {
-        let (mut intake, grid) = (Intake::new(settings, 0)?, Grid::new(settings, kernel));
+        let mut intake = Intake::new(settings, 0)?;
         intake.set_replays(settings);
-        Ok(MiniBatch { intake, grid, current: Batch::default(), next: Batch::default() })
+        let batches = Batches { intake, current: Batch::default(), next: Batch::default() };
+        Ok(MiniBatch { batches, grid: Grid::new(settings, kernel) })
     }
 
     /// How often new text is trained again from now on.
     pub fn set_replays(&mut self, settings: &Settings) {
-        self.intake.set_replays(settings);
+        self.batches.intake.set_replays(settings);
     }
 
     pub fn set_threads(&mut self, settings: &Settings) {
         self.grid.set_threads(settings);
-        self.intake.readers = readers(settings);
+        self.batches.intake.readers = readers(settings);
     }
 
     pub fn batches(&self) -> u64 {
-        self.intake.batches
+        self.batches.intake.batches
     }
 
     pub fn replay(&self) -> &ReplayBuffer {
-        &self.intake.replay
+        &self.batches.intake.replay
     }
 
     pub fn replay_mut(&mut self) -> &mut ReplayBuffer {
-        &mut self.intake.replay
+        &mut self.batches.intake.replay
     }
 
     pub fn phrases(&self) -> &Phrases {
-        &self.intake.phrases
+        &self.batches.intake.phrases
     }
 
     pub fn phrases_mut(&mut self) -> &mut Phrases {
-        &mut self.intake.phrases
+        &mut self.batches.intake.phrases
     }
 
     pub fn restore(&mut self, batches: u64, replay: ReplayBuffer) {
-        self.intake.batches = batches;
-        self.intake.replay = replay;
+        self.batches.intake.batches = batches;
+        self.batches.intake.replay = replay;
     }
 }

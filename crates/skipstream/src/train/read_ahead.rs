@@ -1,14 +1,18 @@
 //! The loop of Algorithm 2, which reads the next batch while this one is trained. It also handles pauses and errors of the
 //! source.
 
+use std::convert::Infallible;
+
 use super::cell::Trained;
-use super::mini_batch::{Counted, MiniBatch};
+use super::grid::Grid;
+use super::mini_batch::{Batch, Batches, Counted, MiniBatch};
 use super::passages;
 use super::trainer::Stream;
-use super::{Observer, StopReason};
+use super::{Initial, Observer, StopReason};
 use crate::config::Settings;
 use crate::corpus::{Read, Sentence, Source};
 use crate::error::{Error, Result};
+use crate::parameters::Parameters;
 use crate::vocabulary::Vocabulary;
 
 /// A source that stops once. An error waits until the text before it is learned.
@@ -68,6 +72,37 @@ impl<'a> Text<'a> {
     }
 }
 
+/// What has the rows and trains batches: the threads of this process, or the workers of a cluster.
+pub(super) trait TrainBatch {
+    /// What can go wrong.
+    type Error;
+
+    /// Trains a batch, and calls `meanwhile` on this thread, which needs as many helpers.
+    fn train_batch(
+        &mut self,
+        parameters: &mut Parameters,
+        initial: Option<&Initial>,
+        batch: &Batch,
+        helpers: usize,
+        meanwhile: impl FnOnce(),
+    ) -> Result<Trained, Self::Error>;
+}
+
+impl TrainBatch for Grid {
+    type Error = Infallible;
+
+    fn train_batch(
+        &mut self,
+        parameters: &mut Parameters,
+        initial: Option<&Initial>,
+        batch: &Batch,
+        helpers: usize,
+        meanwhile: impl FnOnce(),
+    ) -> Result<Trained, Infallible> {
+        Ok(self.train(parameters, initial, batch, helpers, meanwhile))
+    }
+}
+
 impl MiniBatch {
     pub fn train(
         &mut self,
@@ -75,26 +110,8 @@ impl MiniBatch {
         source: &mut dyn Source,
         observer: &mut dyn Observer,
     ) -> Result<StopReason> {
-        let mut text = Text::new(source);
-        let MiniBatch { intake, current, .. } = self;
-        let mut more = intake.take_in(&mut text, &mut stream.vocabulary, stream.initial.as_ref(), current);
-        while more {
-            // At a pause nothing may have been read that is not trained.
-            let pause = observer.progress(&stream.progress()).is_break();
-            let Stream { vocabulary, parameters, initial, .. } = &mut *stream;
-            let initial = initial.as_ref();
-            let helpers = self.intake.helpers();
-            let trained = self.grid.train(parameters, initial, &self.current, helpers, || {
-                more = !pause && self.intake.take_in(&mut text, vocabulary, initial, &mut self.next);
-            });
-            self.count(trained, stream);
-            if pause {
-                // Text that has ended may have ended with this batch: the next call finds out.
-                return text.stop().map(|_| StopReason::Paused);
-            }
-            std::mem::swap(&mut self.current, &mut self.next);
-        }
-        text.stop()
+        let (stopped, Ok(())) = self.batches.train(&mut self.grid, stream, source, observer);
+        stopped
     }
 
     /// Trains the old text that still waits, a batch at a time, at a falling rate.
@@ -104,17 +121,64 @@ impl MiniBatch {
         stream: &mut Stream,
         observer: &mut dyn Observer,
     ) -> StopReason {
+        let Ok(stopped) = self.batches.finish(&mut self.grid, settings, stream, observer);
+        stopped
+    }
+}
+
+impl Batches {
+    /// Trains a text. Besides why it stopped, returns whether a batch could not be trained: then the state is lost.
+    pub fn train<T: TrainBatch>(
+        &mut self,
+        rows: &mut T,
+        stream: &mut Stream,
+        source: &mut dyn Source,
+        observer: &mut dyn Observer,
+    ) -> (Result<StopReason>, Result<(), T::Error>) {
+        let mut text = Text::new(source);
+        let Batches { intake, current, .. } = self;
+        let mut more = intake.take_in(&mut text, &mut stream.vocabulary, stream.initial.as_ref(), current);
+        while more {
+            // At a pause nothing may have been read that is not trained.
+            let pause = observer.progress(&stream.progress()).is_break();
+            let Stream { vocabulary, parameters, initial, .. } = &mut *stream;
+            let initial = initial.as_ref();
+            let helpers = self.intake.helpers();
+            let trained = rows.train_batch(parameters, initial, &self.current, helpers, || {
+                more = !pause && self.intake.take_in(&mut text, vocabulary, initial, &mut self.next);
+            });
+            match trained {
+                Ok(trained) => self.count(trained, stream),
+                Err(error) => return (text.stop(), Err(error)),
+            }
+            if pause {
+                // Text that has ended may have ended with this batch: the next call finds out.
+                return (text.stop().map(|_| StopReason::Paused), Ok(()));
+            }
+            std::mem::swap(&mut self.current, &mut self.next);
+        }
+        (text.stop(), Ok(()))
+    }
+
+    /// Trains the old text that still waits.
+    pub fn finish<T: TrainBatch>(
+        &mut self,
+        rows: &mut T,
+        settings: &Settings,
+        stream: &mut Stream,
+        observer: &mut dyn Observer,
+    ) -> Result<StopReason, T::Error> {
         loop {
             let words = settings.mini_batch().batch_words;
             if !self.intake.take_old(words, &stream.vocabulary, &mut self.current) {
-                return StopReason::EndOfText;
+                return Ok(StopReason::EndOfText);
             }
-            let trained =
-                self.grid.train(&mut stream.parameters, stream.initial.as_ref(), &self.current, 0, || {});
+            let Stream { parameters, initial, .. } = &mut *stream;
+            let trained = rows.train_batch(parameters, initial.as_ref(), &self.current, 0, || {})?;
             self.count(trained, stream);
             let pause = observer.progress(&stream.progress()).is_break();
             if pause && self.intake.replay.due() > 0 {
-                return StopReason::Paused;
+                return Ok(StopReason::Paused);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The pairs of a batch in runs, by the cells of the grid.
 
 use super::mini_batch::Batch;
-use crate::kernel::{Group, RUN_LENGTH};
+use crate::kernel::{Group, RUN_LENGTH, RUNS};
 use crate::parameters::Layout;
 
 /// The pairs whose targets are in one block.
@@ -15,9 +15,9 @@ pub(super) struct BlockPairs {
 }
 
 impl BlockPairs {
-    /// Finds the block's pairs in a batch.
-    pub fn collect(&mut self, batch: &Batch, block: usize, layout: Layout) {
-        self.sort_positions(batch, block, layout);
+    /// Finds the block's pairs in a batch. `rows` is the number of rows that words of the block have.
+    pub fn collect(&mut self, batch: &Batch, block: usize, rows: usize, layout: Layout) {
+        self.sort_positions(batch, block, rows, layout);
         self.cells.resize_with(layout.blocks, Runs::default);
         self.cells.iter_mut().for_each(Runs::clear);
         let mut last = None;
@@ -39,8 +39,7 @@ impl BlockPairs {
     }
 
     /// A counting sort: stable, and linear in words and rows.
-    fn sort_positions(&mut self, batch: &Batch, block: usize, layout: Layout) {
-        let rows = batch.frequencies.len().div_ceil(layout.blocks);
+    fn sort_positions(&mut self, batch: &Batch, block: usize, rows: usize, layout: Layout) {
         self.starts.clear();
         self.starts.resize(rows + 1, 0);
         let in_block = || batch.words.iter().enumerate().filter(|(_, id)| layout.block(**id) == block);
@@ -62,6 +61,11 @@ impl BlockPairs {
     /// The pairs of a cell.
     pub fn runs(&self, context_block: usize) -> &Runs {
         &self.cells[context_block]
+    }
+
+    /// The contexts of all pairs of a cell, to give them other row numbers.
+    pub fn contexts_mut(&mut self, context_block: usize) -> &mut [u32] {
+        &mut self.cells[context_block].contexts
     }
 }
 
@@ -94,6 +98,16 @@ impl Runs {
 
     pub fn len(&self) -> usize {
         self.targets.len()
+    }
+
+    /// The number of groups.
+    pub fn groups(&self) -> usize {
+        self.len().div_ceil(RUNS)
+    }
+
+    /// The contexts of all pairs.
+    pub fn contexts(&self) -> &[u32] {
+        &self.contexts
     }
 
     /// Fills a group with every `n_groups`-th run, starting at `number`. The runs of a frequent word are next to each

@@ -1,5 +1,6 @@
 //! The order of the cells of the grid.
 
+use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A cell: the target block, and the round, which decides the context block.
@@ -14,9 +15,14 @@ impl CellPlace {
     pub fn context(self, blocks: usize) -> usize {
         (self.target + self.round) % blocks
     }
+
+    /// The number of the cell, which decides its random numbers and its place in sums.
+    pub fn number(self, blocks: usize) -> usize {
+        self.target * blocks + self.round
+    }
 }
 
-/// Hands out the cells of one batch. Cell (a, r) waits for (a, r − 1), which has the same target block, and for
+/// Hands out the cells of one batch, or of a part of it. Cell (a, r) waits for (a, r − 1), which has the same target block, and for
 /// (a + 1, r − 1), which has the same context block. So the order of the cells of a block does not depend on the threads,
 /// and no two running cells share a block.
 #[derive(Debug)]
@@ -29,6 +35,8 @@ pub(super) struct Schedule {
 struct State {
     /// Rounds done by each target block.
     done: Vec<usize>,
+    /// Rounds after which each target block is done.
+    end: Vec<usize>,
     running: Vec<bool>,
     failed: bool,
 }
@@ -39,23 +47,30 @@ impl State {
         (0..blocks)
             .filter(|&target| {
                 let round = self.done[target];
-                !self.running[target] && round < blocks && self.done[(target + 1) % blocks] >= round
+                !self.running[target] && round < self.end[target] && self.done[(target + 1) % blocks] >= round
             })
             .min_by_key(|&target| self.done[target])
             .map(|target| CellPlace { target, round: self.done[target] })
     }
 
     fn is_over(&self) -> bool {
-        self.failed || self.done.iter().all(|&done| done == self.done.len())
+        self.failed || self.done == self.end
     }
 }
 
 impl Schedule {
     pub fn new(blocks: usize) -> Schedule {
-        Schedule {
-            state: Mutex::new(State { done: vec![0; blocks], running: vec![false; blocks], failed: false }),
-            changed: Condvar::new(),
+        Schedule::part(blocks, (0..blocks).map(|target| (target, 0..blocks)))
+    }
+
+    /// Only these rounds of these target blocks. The cells that they wait for and that are not among them are done.
+    pub fn part(blocks: usize, rounds: impl IntoIterator<Item = (usize, Range<usize>)>) -> Schedule {
+        let (mut done, mut end) = (vec![blocks; blocks], vec![blocks; blocks]);
+        for (target, rounds) in rounds {
+            (done[target], end[target]) = (rounds.start, rounds.end);
         }
+        let state = State { done, end, running: vec![false; blocks], failed: false };
+        Schedule { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Runs cells until all are done. Every thread calls it.
