@@ -13,6 +13,7 @@ use crate::embeddings::VectorsError;
 use crate::eval::TestSetError;
 use crate::formats::FormatError;
 use crate::snapshot::ModelFileError;
+use crate::train::cluster::MessageError;
 use crate::vocabulary::ControlError;
 
 /// The result of every fallible call of this library.
@@ -91,6 +92,15 @@ pub enum Error {
     /// The number of replays cannot change for text that was read before.
     #[error("replays cannot change from {from} to {to} while text waits for its replay: finish it first")]
     ReplaysDue { from: u32, to: u32 },
+    /// A message between a coordinator and its workers is refused.
+    #[error("{cause}")]
+    Message {
+        #[source]
+        cause: MessageError,
+    },
+    /// A worker cannot be reached, or has failed.
+    #[error("{reason}")]
+    Cluster { reason: String },
 }
 
 impl Error {

@@ -125,8 +125,19 @@ impl Parameters {
         Ok(Parameters {
             layout,
             seed: settings.seed(),
-            target: Side::new(layout, settings)?,
-            context: Side::new(layout, settings)?,
+            target: Side::of_rows(layout.rows(), settings)?,
+            context: Side::of_rows(layout.rows(), settings)?,
+        })
+    }
+
+    /// Parameters without rows, for a coordinator whose workers have them.
+    pub(crate) fn without_rows(settings: &Settings) -> Result<Parameters> {
+        let side = || Side::of_rows(0, settings);
+        Ok(Parameters {
+            layout: Layout::new(settings),
+            seed: settings.seed(),
+            target: side()?,
+            context: side()?,
         })
     }
 
@@ -217,8 +228,9 @@ pub(crate) fn fill_new_target(row: &mut [f32], seed: u64, birth: u64) {
 }
 
 impl Side {
-    fn new(layout: Layout, settings: &Settings) -> Result<Side> {
-        let rows = layout.rows();
+    /// As many rows.
+    pub fn of_rows(rows: usize, settings: &Settings) -> Result<Side> {
+        let layout = Layout::new(settings);
         Ok(Side {
             rows: Matrix::new(rows, layout.lanes_per_row)?,
             accumulators: match settings.strategy().adagrad() {
@@ -238,6 +250,21 @@ impl Side {
             Accumulators::None => State::None,
         };
         RowMut { values: self.rows.row_mut(row), state }
+    }
+
+    /// AdaGrad's sums; rates must be by row.
+    pub fn sums(&self) -> &[f32] {
+        match &self.accumulators {
+            Accumulators::Row(sums) => sums,
+            _ => unreachable!("the settings allow workers only with rates by row"),
+        }
+    }
+
+    pub fn sums_mut(&mut self) -> &mut [f32] {
+        match &mut self.accumulators {
+            Accumulators::Row(sums) => sums,
+            _ => unreachable!("the settings allow workers only with rates by row"),
+        }
     }
 
     fn copy_row(&mut self, from: usize, to: usize) {

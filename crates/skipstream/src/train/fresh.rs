@@ -18,6 +18,11 @@ impl FreshRows {
         FreshRows { id, birth, initial: initial.and_then(|initial| initial.row(word)) }
     }
 
+    /// A word without an initial vector.
+    pub fn at_random(id: WordId, birth: u64) -> FreshRows {
+        FreshRows { id, birth, initial: None }
+    }
+
     /// A pinned word, which no token has admitted: its rows follow from the word.
     pub fn of_pinned(id: WordId, word: &str, initial: Option<&Initial>) -> FreshRows {
         let hash = blake3::hash(word.as_bytes());

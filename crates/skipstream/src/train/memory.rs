@@ -162,7 +162,7 @@ fn warm_up_bytes(settings: &Settings, options: IncrementalOptions) -> u64 {
     (words * (8 + 8 + 24) * 2 + counts + passages::max_bytes(options.warm_up_words)) as u64
 }
 
-fn batch_bytes(settings: &Settings, options: MiniBatchOptions) -> u64 {
+pub(super) fn batch_bytes(settings: &Settings, options: MiniBatchOptions) -> u64 {
     let trainings = 1 + options.replays as usize;
     // A batch ends with a sentence, which may have a weight, and old text with a segment.
     let last = settings.text().max_sentence_words * Sentence::MAX_WEIGHT as usize;

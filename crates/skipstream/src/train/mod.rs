@@ -4,9 +4,11 @@
 //! that the paper compares with. `mini_batch.rs` is Algorithm 2, the default; `read_ahead.rs` has its loop, `passages.rs`
 //! reads on all threads, `replay.rs` the old text, and `grid.rs` trains a batch on all threads. `fresh.rs` resets
 //! the rows of new words, `initial.rs` has the vectors that words may start with, `live.rs` reads single vectors,
-//! `fork.rs` copies a trainer, and `control.rs` pins, blocks, merges and forgets words.
+//! `fork.rs` copies a trainer, and `control.rs` pins, blocks, merges and forgets words. [`cluster`] trains the same model
+//! with rows on several machines.
 
 mod cell;
+pub mod cluster;
 mod control;
 mod fork;
 mod fresh;

@@ -104,13 +104,22 @@ impl Trainer {
     }
 
     pub(crate) fn of_any_strategy(config: Config, kernel: Kernel) -> Result<Trainer> {
+        Trainer::of_rows(config, kernel, Parameters::new)
+    }
+
+    /// A trainer with the parameters that `rows` makes.
+    pub(crate) fn of_rows(
+        config: Config,
+        kernel: Kernel,
+        rows: impl FnOnce(&Settings) -> Result<Parameters>,
+    ) -> Result<Trainer> {
         let settings = config.check()?;
         let mut vocabulary = Vocabulary::with_half_life(settings.max_vocabulary(), settings.half_life());
         vocabulary.reserve()?;
         Ok(Trainer {
             stream: Stream {
                 vocabulary,
-                parameters: Parameters::new(&settings)?,
+                parameters: rows(&settings)?,
                 totals: Totals::default(),
                 initial: None,
             },
