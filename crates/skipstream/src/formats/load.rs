@@ -10,7 +10,7 @@ use super::{Format, finalfusion, npy, projector, yskip};
 use crate::bytes::Compression;
 use crate::corpus::InvalidUtf8;
 use crate::embeddings::{Embeddings, Origin, Vectors};
-use crate::snapshot::{self, FileKind};
+use crate::snapshot::{self, FileKind, ShardedModel};
 use crate::train::{Initial, InitialSource};
 use crate::{Error, Result};
 
@@ -65,6 +65,10 @@ pub fn load(path: impl AsRef<Path>, vectors: Vectors) -> Result<Embeddings> {
 pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<(Format, Embeddings)> {
     let path = path.as_ref();
     let limit = options.limit.unwrap_or(usize::MAX);
+    if options.format.is_none() && ShardedModel::is_at(path) {
+        let embeddings = ShardedModel::open(path)?.embeddings(options.vectors, limit)?;
+        return Ok((Format::Safetensors, embeddings));
+    }
     // A pipe can be opened only once, so it is recognized and read through the same handle.
     let (format, opened) = match options.format {
         Some(format) => (format, Opened::new(&format.files(path)[0])?),

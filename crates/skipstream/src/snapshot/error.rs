@@ -61,6 +61,12 @@ pub enum ModelFileError {
     /// The tensors contradict each other.
     #[error("the model file is damaged: {reason}")]
     State { reason: String },
+    /// The file is a part of a sharded model.
+    #[error("this file is a part of a sharded model, which is read as a whole from its folder")]
+    Shard,
+    /// A file of a sharded model is not the one that its index names.
+    #[error("the sharded model is damaged: {file} is not the file that the index was written for")]
+    OtherShard { file: String },
     /// A vectors file cannot be trained further.
     #[error("this file has vectors but no training state, so it cannot be trained further")]
     OnlyVectors,

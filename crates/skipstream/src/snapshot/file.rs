@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use safetensors::Dtype;
 use safetensors::tensor::{Metadata as Header, TensorInfo};
 
 use super::error::ModelFileError;
-use super::metadata::{Checksums, Metadata};
+use super::metadata::{Checksums, Contents, Metadata, RowsMetadata};
 use super::table::{self, Sizes};
 use super::tensor::Value;
 use super::{HEADER_CHECKSUM, METADATA_KEY};
@@ -41,14 +42,55 @@ pub(super) struct ModelFile {
     path: PathBuf,
     file: File,
     header: Header,
+    /// In hexadecimal.
+    pub header_checksum: String,
     checksums: Checksums,
     pub sizes: Sizes,
     start: u64,
 }
 
 impl ModelFile {
-    /// Reads and verifies the header. Lengths are compared with the file's, so that no tensor can claim more than there is.
+    /// Reads and verifies the header of a file that holds all of a model.
     pub fn open(path: &Path) -> Result<(ModelFile, Metadata)> {
+        let (file, metadata) = ModelFile::open_state(path)?;
+        match &metadata.contents {
+            Contents::Training(training) if training.rows_in_shards => {
+                Err(file.defect(ModelFileError::Shard))
+            }
+            _ => Ok((file, metadata)),
+        }
+    }
+
+    /// The same for a file whose rows may be in other files.
+    pub fn open_state(path: &Path) -> Result<(ModelFile, Metadata)> {
+        let (mut file, json) = ModelFile::open_any(path)?;
+        let metadata = Metadata::parse(&json).map_err(|cause| file.defect(cause))?;
+        file.sizes = table::check(&file.header, &metadata).map_err(|cause| file.defect(cause))?;
+        file.checksums.clone_from(&metadata.checksums);
+        Ok((file, metadata))
+    }
+
+    /// A file with rows of some blocks.
+    pub fn open_rows(path: &Path) -> Result<(ModelFile, RowsMetadata)> {
+        let (mut file, json) = ModelFile::open_any(path)?;
+        let metadata = RowsMetadata::parse(&json).map_err(|cause| file.defect(cause))?;
+        file.checksums.clone_from(&metadata.checksums);
+        let shapes = metadata.shapes();
+        let expected = shapes.iter().map(|(name, shape)| (name.as_str(), Dtype::F32, &shape[..]));
+        let checksum = (HEADER_CHECKSUM, Dtype::U8, &[blake3::OUT_LEN][..]);
+        for (name, dtype, shape) in expected.chain([checksum]) {
+            let found = file.header.info(name);
+            if found.is_none_or(|info| info.dtype != dtype || info.shape != shape) {
+                let reason = format!("`{name}` is missing or has another shape");
+                return Err(file.contradiction(reason));
+            }
+        }
+        Ok((file, metadata))
+    }
+
+    /// Reads and verifies the header, and returns the metadata. Lengths are compared with the file's, so that no tensor can
+    /// claim more than there is.
+    fn open_any(path: &Path) -> Result<(ModelFile, String)> {
         let defect = |cause| Error::model_file(path, cause);
         let mut file = File::open(path).map_err(Error::io(path))?;
         let file_bytes = file.metadata().map_err(Error::io(path))?.len();
@@ -84,10 +126,10 @@ impl ModelFile {
         if hasher.update(&length.to_le_bytes()).update(&json).finalize() != checksum {
             return Err(defect(ModelFileError::HeaderChecksum));
         }
-        let metadata = Metadata::parse(metadata).map_err(defect)?;
-        let sizes = table::check(&header, &metadata).map_err(defect)?;
-        let checksums = metadata.checksums.clone();
-        Ok((ModelFile { path: path.to_owned(), file, header, checksums, sizes, start }, metadata))
+        let metadata = metadata.clone();
+        let header_checksum = blake3::Hash::from_bytes(checksum).to_hex().to_string();
+        let (path, checksums, sizes) = (path.to_owned(), Checksums::default(), Sizes::default());
+        Ok((ModelFile { path, file, header, header_checksum, checksums, sizes, start }, metadata))
     }
 
     pub fn defect(&self, cause: ModelFileError) -> Error {

@@ -62,12 +62,63 @@ pub(super) struct TrainingMetadata {
     /// Whether it has weights of the sentences that wait for their replay.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replay_weights: bool,
+    /// Whether the rows are in other files, those of the workers of a cluster.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rows_in_shards: bool,
     /// Batches trained (`mini-batch`).
     pub batches: u64,
     /// The state of the random numbers (`incremental`).
     pub random: Option<Random>,
     /// The adaptive table's total weight, and the part of words that left (`incremental`).
     pub noise_totals: Option<[f64; 2]>,
+}
+
+/// The metadata of a file with the rows of some blocks.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RowsMetadata {
+    pub version: u32,
+    /// The program that wrote the file.
+    pub program: String,
+    pub shard: RowsOfBlocks,
+    pub checksums: Checksums,
+}
+
+/// Which rows a file has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RowsOfBlocks {
+    pub dimensions: usize,
+    /// The number of all blocks.
+    pub of_blocks: usize,
+    /// The blocks in the file, with their numbers of rows.
+    pub rows: BTreeMap<usize, usize>,
+}
+
+impl RowsMetadata {
+    pub fn new(shard: RowsOfBlocks, checksums: Checksums) -> RowsMetadata {
+        RowsMetadata { version: VERSION, program: PROGRAM.to_owned(), shard, checksums }
+    }
+
+    pub fn parse(json: &str) -> Result<RowsMetadata, ModelFileError> {
+        Metadata::of_this_version(json)?;
+        serde_json::from_str(json).map_err(invalid)
+    }
+
+    /// The tensors that there must be.
+    pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        let RowsOfBlocks { dimensions, rows, .. } = &self.shard;
+        let tensors = rows.iter().flat_map(|(&block, &rows)| {
+            let [target, context, target_squares, context_squares] = row_names(block);
+            let matrices = [target, context].map(|name| (name, vec![rows, *dimensions]));
+            let lists = [target_squares, context_squares].map(|name| (name, vec![rows]));
+            matrices.into_iter().chain(lists)
+        });
+        tensors.collect()
+    }
+}
+
+/// The names of the rows of a block, and of AdaGrad's sums.
+pub(super) fn row_names(block: usize) -> [String; 4] {
+    ["target", "context", "target_squares", "context_squares"].map(|name| format!("block.{block}.{name}"))
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -109,6 +160,9 @@ impl Metadata {
 
     pub fn parse(json: &str) -> Result<Metadata, ModelFileError> {
         let value = Metadata::of_this_version(json)?;
+        if value.get("shard").is_some() {
+            return Err(ModelFileError::Shard);
+        }
         // A checksum finds damage and not intent: the rest is checked all the same.
         if let Some(training) = value.pointer("/contents/training")
             && let Some((field, value)) = COUNTS.iter().find_map(|name| excess(name, training.get(name)?))

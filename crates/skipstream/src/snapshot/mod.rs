@@ -64,6 +64,7 @@ mod inspect;
 mod metadata;
 mod norms;
 mod read;
+mod shards;
 mod table;
 mod tensor;
 mod vectors;
@@ -75,6 +76,7 @@ pub use inspect::{
     Checksum, FileKind, Inspection, Noise, TensorReport, TrainingState, WordEntry, inspect, kind, words,
 };
 pub use norms::{Band, Norms};
+pub use shards::{INDEX, Shard, ShardedModel};
 
 /// The format's version. A reader rejects others.
 const VERSION: u32 = 2;

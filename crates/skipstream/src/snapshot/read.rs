@@ -11,7 +11,7 @@ use crate::corpus::Sentence;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::noise::SavedTable;
-use crate::parameters::{Accumulators, LANES, Layout, Matrix, Side};
+use crate::parameters::{Accumulators, LANES, Layout, Matrix, Parameters, Side};
 use crate::phrases::{PhraseMetadata, Phrases, SavedDiscovery};
 use crate::train::{Initial, Method, ReplayBuffer, Segment, Trainer};
 use crate::vocabulary::{Controls, SavedWord, Vocabulary, WordId, WordTimes};
@@ -28,11 +28,28 @@ impl Trainer {
 
     pub(crate) fn load_any(path: &Path, threads: Option<usize>) -> Result<Trainer> {
         let (mut file, metadata) = ModelFile::open(path)?;
-        let Contents::Training(metadata) = metadata.contents else {
-            return Err(Error::model_file(path, ModelFileError::OnlyVectors));
+        let (mut trainer, ids) = file.trainer(metadata.contents, threads, Parameters::new)?;
+        let layout = trainer.stream.parameters.layout();
+        file.side("target", "target_squares", layout, &ids, &mut trainer.stream.parameters.target)?;
+        file.side("context", "context_squares", layout, &ids, &mut trainer.stream.parameters.context)?;
+        Ok(trainer)
+    }
+}
+
+impl ModelFile {
+    /// The trainer of a file, but its rows, and the ids of these rows.
+    pub(super) fn trainer(
+        &mut self,
+        contents: Contents,
+        threads: Option<usize>,
+        rows: impl FnOnce(&Settings) -> Result<Parameters>,
+    ) -> Result<(Trainer, Vec<WordId>)> {
+        let file = self;
+        let Contents::Training(metadata) = contents else {
+            return Err(file.defect(ModelFileError::OnlyVectors));
         };
         let config = Config { threads, ..metadata.config.clone() };
-        let mut trainer = Trainer::of_any_strategy(config, Kernel::best())?;
+        let mut trainer = Trainer::of_rows(config, Kernel::best(), rows)?;
         if let Some(source) = metadata.initial.clone() {
             trainer = trainer.with_initial(Initial { vectors: file.embeddings(INITIAL)?, source })?;
         }
@@ -46,9 +63,6 @@ impl Trainer {
             let times = file.tensor("word_times")?;
             trainer.word_times = Some(WordTimes::restore(&trainer.stream.vocabulary, &ids, &times));
         }
-        let layout = trainer.stream.parameters.layout();
-        file.side("target", "target_squares", layout, &ids, &mut trainer.stream.parameters.target)?;
-        file.side("context", "context_squares", layout, &ids, &mut trainer.stream.parameters.context)?;
         match &mut trainer.method {
             Method::MiniBatch(method) => {
                 let options = trainer.settings.mini_batch();
@@ -75,11 +89,9 @@ impl Trainer {
             }
             Method::Passes(_) => {}
         }
-        Ok(trainer)
+        Ok((trainer, ids))
     }
-}
 
-impl ModelFile {
     /// The vocabulary, and the id of each row.
     fn vocabulary(
         &mut self,

@@ -62,6 +62,8 @@ pub(super) enum When {
     RecentCounts,
     /// With phrases that are found in the text.
     Phrases,
+    /// Of a state whose rows are not in other files.
+    Rows,
 }
 
 use Dim::{Any, Dimensions, Exactly, Initial, Words};
@@ -87,8 +89,8 @@ pub(super) const TENSORS: [TensorSpec; 38] = [
     row("vectors", Dtype::F16, &[Words, Dimensions], When::Quantized(Quantization::F16), "embeddings", "the vectors, in half precision"),
     row("vectors", Dtype::I8, &[Words, Dimensions], When::Quantized(Quantization::Int8), "embeddings", "the vectors, each divided by its scale"),
     row("scales", Dtype::F32, &[Words], When::Quantized(Quantization::Int8), "embeddings", "the scale of each vector"),
-    row("target", Dtype::F32, &[Words, Dimensions], When::Training, "parameters", "target vectors"),
-    row("context", Dtype::F32, &[Words, Dimensions], When::Training, "parameters", "context vectors"),
+    row("target", Dtype::F32, &[Words, Dimensions], When::Rows, "parameters", "target vectors"),
+    row("context", Dtype::F32, &[Words, Dimensions], When::Rows, "parameters", "context vectors"),
     row("target_squares", Dtype::F32, &[Words], When::Rates(AdaGrad::Row), "parameters", "AdaGrad's sums, one per row"),
     row("context_squares", Dtype::F32, &[Words], When::Rates(AdaGrad::Row), "parameters", "AdaGrad's sums, one per row"),
     row("target_squares", Dtype::F32, &[Words, Dimensions], When::Rates(AdaGrad::Dimension), "parameters", "AdaGrad's sums, one per value"),
@@ -119,7 +121,7 @@ pub(super) const TENSORS: [TensorSpec; 38] = [
     row(HEADER_CHECKSUM, Dtype::U8, &[Exactly(blake3::OUT_LEN)], When::Always, "snapshot", "BLAKE3 of everything before the tensors; the last bytes of the file"),
 ];
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sizes {
     pub words: usize,
     pub dimensions: usize,
@@ -206,8 +208,12 @@ impl When {
             When::Vectors => metadata.is_vectors(None),
             When::Quantized(quantization) => metadata.is_vectors(Some(quantization)),
             When::Training => training.is_some(),
+            When::Rows => in_training(|training| !training.rows_in_shards),
             When::Rates(kind) => {
-                training.is_some_and(|training| training.config.strategy.adagrad() == Some(kind))
+                let has_rows = |training: &&TrainingMetadata| !training.rows_in_shards;
+                training
+                    .filter(has_rows)
+                    .is_some_and(|training| training.config.strategy.adagrad() == Some(kind))
             }
             When::MiniBatch => {
                 in_training(|training| matches!(training.config.strategy, Strategy::MiniBatch(_)))
@@ -239,7 +245,7 @@ mod tests {
             When::Vectors => "vectors file",
             When::Quantized(Quantization::F16) => "vectors file, `f16`",
             When::Quantized(Quantization::Int8) => "vectors file, `int8`",
-            When::Training => "model file",
+            When::Training | When::Rows => "model file",
             When::Rates(AdaGrad::Row) => "model file, rates by row",
             When::Rates(AdaGrad::Dimension) => "model file, rates by dimension",
             When::MiniBatch => "model file, `mini-batch`",

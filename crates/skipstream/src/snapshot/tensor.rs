@@ -8,6 +8,7 @@ use std::path::Path;
 use bytemuck::Pod;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata as Header, TensorInfo};
+use serde::Serialize;
 
 use super::metadata::{Checksums, Contents, Metadata};
 use super::{HEADER_CHECKSUM, METADATA_KEY};
@@ -44,29 +45,48 @@ pub(super) fn write_file(path: &Path, tensors: Vec<Named<'_>>, contents: Content
 }
 
 /// Writes the bytes of a file with these tensors.
-pub(super) fn write(to: &mut impl Write, mut tensors: Vec<Named<'_>>, contents: Contents) -> io::Result<()> {
+pub(super) fn write(to: &mut impl Write, tensors: Vec<Named<'_>>, contents: Contents) -> io::Result<()> {
+    write_described(to, tensors, |checksums| Metadata::new(contents, checksums)).map(drop)
+}
+
+/// Writes the bytes of a file with these tensors and the metadata made of their checksums. Returns the checksum of the
+/// header.
+pub(super) fn write_described<N: AsRef<str>, M: Serialize>(
+    to: &mut impl Write,
+    mut tensors: Vec<(N, Tensor<'_>)>,
+    metadata: impl FnOnce(Checksums) -> M,
+) -> io::Result<String> {
     // The largest type first: then every tensor is aligned.
-    tensors.sort_by_key(|(name, tensor)| (Reverse(tensor.dtype.bitsize()), *name));
-    let header = header(&tensors, contents)?;
+    let rank = |tensor: &Tensor<'_>| Reverse(tensor.dtype.bitsize());
+    tensors.sort_by(|(name, tensor), (other_name, other)| {
+        rank(tensor).cmp(&rank(other)).then_with(|| name.as_ref().cmp(other_name.as_ref()))
+    });
+    let header = header(&tensors, metadata)?;
     to.write_all(&header)?;
     tensors.iter().try_for_each(|(_, tensor)| tensor.write(to))?;
-    to.write_all(blake3::hash(&header).as_bytes())
+    let checksum = blake3::hash(&header);
+    to.write_all(checksum.as_bytes())?;
+    Ok(checksum.to_hex().to_string())
 }
 
 /// The header of a safetensors file: its length, and JSON, padded with spaces to a multiple of eight bytes. The checksum of the
 /// header follows the tensors.
-fn header(tensors: &[Named<'_>], contents: Contents) -> io::Result<Vec<u8>> {
-    let checksums = tensors.iter().map(|(name, tensor)| Ok(((*name).to_owned(), tensor.checksum()?)));
+fn header<N: AsRef<str>, M: Serialize>(
+    tensors: &[(N, Tensor<'_>)],
+    metadata: impl FnOnce(Checksums) -> M,
+) -> io::Result<Vec<u8>> {
+    let checksums = tensors.iter().map(|(name, tensor)| Ok((name.as_ref().to_owned(), tensor.checksum()?)));
     let checksums = checksums.collect::<io::Result<Checksums>>()?;
-    let metadata = serde_json::to_string(&Metadata::new(contents, checksums))?;
+    let metadata = serde_json::to_string(&metadata(checksums))?;
     let metadata = [(METADATA_KEY.to_owned(), metadata)].into_iter().collect();
-    let placeholder = (HEADER_CHECKSUM, Tensor::borrowed(&[0u8; blake3::OUT_LEN]));
+    let placeholder = Tensor::borrowed(&[0u8; blake3::OUT_LEN]);
+    let named = tensors.iter().map(|(name, tensor)| (name.as_ref(), tensor));
     let mut end = 0;
-    let infos = tensors.iter().chain([&placeholder]).map(|(name, tensor)| {
+    let infos = named.chain([(HEADER_CHECKSUM, &placeholder)]).map(|(name, tensor)| {
         let start = end;
         end += tensor.bytes();
         let shape = tensor.shape.clone();
-        ((*name).to_owned(), TensorInfo { dtype: tensor.dtype, shape, data_offsets: (start, end) })
+        (name.to_owned(), TensorInfo { dtype: tensor.dtype, shape, data_offsets: (start, end) })
     });
     let header = Header::new(Some(metadata), infos.collect()).map_err(io::Error::other)?;
     let mut json = serde_json::to_vec(&header)?;

@@ -56,6 +56,7 @@ impl Trainer {
             initial: stream.initial.as_ref().map(|initial| initial.source.clone()),
             word_times: self.current_word_times().is_some(),
             replay_weights: false,
+            rows_in_shards: false,
             batches: 0,
             random: None,
             noise_totals: None,
@@ -81,7 +82,22 @@ impl Trainer {
 
     /// The tensors, with a row for each of the ids.
     pub(super) fn tensors<'a>(&'a self, ids: &'a [WordId]) -> Vec<Named<'a>> {
-        let Stream { vocabulary, parameters, initial, .. } = &self.stream;
+        let parameters = &self.stream.parameters;
+        let layout = parameters.layout();
+        let mut tensors = self.state_tensors(ids);
+        for (rows, squares, side) in [
+            ("target", "target_squares", &parameters.target),
+            ("context", "context_squares", &parameters.context),
+        ] {
+            tensors.push((rows, matrix_tensor(layout, &side.rows, ids)));
+            tensors.extend(squares_tensor(layout, side, ids).map(|tensor| (squares, tensor)));
+        }
+        tensors
+    }
+
+    /// The tensors without the rows.
+    pub(super) fn state_tensors<'a>(&'a self, ids: &'a [WordId]) -> Vec<Named<'a>> {
+        let Stream { vocabulary, initial, .. } = &self.stream;
         let saved = ids.iter().map(|&id| vocabulary.saved(id));
         let [words, ends] = word_tensors(saved.clone().map(|saved| saved.word));
         let mut tensors = vec![
@@ -96,14 +112,6 @@ impl Trainer {
         if self.settings.half_life().is_some() {
             tensors.push(("frequencies", Tensor::list(saved.map(|saved| saved.frequency))));
             tensors.push(("recent_counts", Tensor::list(ids.iter().map(|&id| vocabulary.recent_count(id)))));
-        }
-        let layout = parameters.layout();
-        for (rows, squares, side) in [
-            ("target", "target_squares", &parameters.target),
-            ("context", "context_squares", &parameters.context),
-        ] {
-            tensors.push((rows, matrix_tensor(layout, &side.rows, ids)));
-            tensors.extend(squares_tensor(layout, side, ids).map(|tensor| (squares, tensor)));
         }
         if let Some(times) = self.current_word_times() {
             tensors.push(("word_times", Tensor::list(ids.iter().map(|&id| times.of(vocabulary, id)))));

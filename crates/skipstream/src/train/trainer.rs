@@ -246,15 +246,26 @@ impl Trainer {
 
     /// A copy of the vectors of the most frequent words, at most `most`: the first rows of [`Trainer::embeddings_of`].
     pub fn top_embeddings(&self, vectors: Vectors, most: usize) -> Result<Embeddings> {
+        self.embeddings_of_rows(vectors, most, &|id| self.rows(id))
+    }
+
+    /// The same with the rows of words from elsewhere.
+    pub(crate) fn embeddings_of_rows<'a>(
+        &self,
+        vectors: Vectors,
+        most: usize,
+        rows: &(dyn Fn(WordId) -> [&'a [f32]; 2] + Sync),
+    ) -> Result<Embeddings> {
         let vocabulary = &self.stream.vocabulary;
         // In order already, so that nothing is copied twice.
         let mut ids = self.ids_by_frequency(if vectors.is_centered() { usize::MAX } else { most });
-        let composition = self.composition(vectors, &ids);
+        let sides = [0, 1].map(|side| ids.iter().map(move |&id| rows(id)[side]));
+        let composition = Composition::of(vectors, self.settings.dimensions(), sides);
         ids.truncate(most);
         let dimensions = vectors.dimensions(self.settings.dimensions());
         let mut values = vec![0.0; ids.len() * dimensions];
         for (&id, vector) in ids.iter().zip(values.chunks_exact_mut(dimensions)) {
-            composition.write(self.rows(id), vector);
+            composition.write(rows(id), vector);
         }
         let words = Embeddings::list(ids.iter().map(|&id| vocabulary.word(id)))?;
         let counts =

@@ -29,5 +29,4 @@ mod worker;
 pub use coordinator::{BatchMessages, Cluster, Coordinator};
 pub use memory::WorkerBound;
 pub use message::{MessageError, Session};
-pub(crate) use share::Share;
 pub use worker::Worker;

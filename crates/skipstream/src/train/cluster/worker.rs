@@ -113,6 +113,11 @@ impl Worker {
         })
     }
 
+    /// The rows that each block has space for.
+    pub(crate) fn rows_per_block(&self) -> usize {
+        self.cells.layout.rows_per_block
+    }
+
     /// The blocks whose rows it has.
     pub(crate) fn blocks(&self) -> Range<usize> {
         self.share.of(self.number)
