@@ -6,6 +6,7 @@
 //! Invariant: no call holds the GIL while the engine works, and no panic escapes: see `call`.
 
 mod call;
+mod cluster;
 mod embeddings;
 mod ending;
 mod error;
@@ -19,6 +20,10 @@ mod trainer;
 mod _engine {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::cluster::{
+        Coordinator, Lock, Worker, clean_shards, commit_shards, is_sharded, join_shards, publish_shards,
+    };
     #[pymodule_export]
     use crate::embeddings::Embeddings;
     #[pymodule_export]

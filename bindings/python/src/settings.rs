@@ -88,6 +88,14 @@ impl Settings {
 }
 
 impl Settings {
+    /// The settings of a model that starts from no vectors.
+    pub fn without_vectors(&self) -> PyResult<Config> {
+        match &self.init {
+            Some(_) => Err(PyValueError::new_err("init cannot be used with several workers")),
+            None => Ok(self.config.clone()),
+        }
+    }
+
     /// A trainer with these settings.
     pub fn trainer(&self) -> skipstream::Result<AnyTrainer> {
         let config = self.config.clone();

@@ -15,7 +15,7 @@ import pytest
 import skipstream
 
 TUTORIAL = Path(__file__).resolve().parents[1] / "tutorial" / "ten_days.py"
-OPTIONAL = {"skipstream.river": "river", "skipstream.sklearn": "sklearn"}
+OPTIONAL = {"skipstream.ray": "ray", "skipstream.river": "river", "skipstream.sklearn": "sklearn"}
 
 
 def modules() -> list[str]:
@@ -24,8 +24,9 @@ def modules() -> list[str]:
 
 
 def load(name: str) -> ModuleType:
-    if name in OPTIONAL:
-        pytest.importorskip(OPTIONAL[name])
+    package = ".".join(name.split(".")[:2])
+    if package in OPTIONAL:
+        pytest.importorskip(OPTIONAL[package])
     return importlib.import_module(name)
 
 

@@ -363,6 +363,7 @@ fn a_worker_has_about_its_share_of_the_memory() {
     for workers in [2, 8, 64] {
         let bound = WorkerBound::new(&settings, workers).unwrap();
         assert_eq!(bound.parameters, one.parameters / workers as u64);
-        assert!(bound.total() < one.total() / workers as u64 + 100_000_000, "{bound:?}");
+        // Besides: a batch, its guests, and lists of all words while a file is loaded.
+        assert!(bound.total() < one.total() / workers as u64 + 400_000_000, "{bound:?}");
     }
 }

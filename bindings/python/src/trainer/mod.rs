@@ -31,9 +31,10 @@ use crate::ending::Inside;
 use crate::error::to_python;
 use crate::settings::{Settings, choice};
 use crate::text::{self, Column, FileOptions, Items, Request, Text};
-use run::Told;
 use turns::Turns;
 use watch::Watch;
+
+pub use run::{Told, summary};
 
 /// The error for a thread that uses a trainer while feeding it, or in a signal handler.
 const BUSY: &str = "this trainer is training and waiting for more text; use it from a callback or from another \
@@ -140,7 +141,7 @@ impl Trainer {
                 continue;
             }
             watch.tell(py, &now, Some(1.0))?;
-            return Ok(run::summary(&before, &now, waiting, watch.elapsed(), 1, None));
+            return Ok(summary(&before, &now, waiting, watch.elapsed(), 1, None));
         }
     }
 

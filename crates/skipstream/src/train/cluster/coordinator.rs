@@ -3,7 +3,7 @@
 use super::super::cell::Trained;
 use super::super::mini_batch::{Batch, Batches};
 use super::super::read_ahead::TrainBatch;
-use super::super::{Initial, Method, Observer, Progress, StopReason, Stream, Trainer};
+use super::super::{Initial, MemoryBound, Method, Observer, Progress, StopReason, Stream, Trainer};
 use super::message::{COORDINATOR, Envelope, Kind, MessageError, Reader, Session, Writer};
 use super::share::Share;
 use crate::config::{Config, Settings};
@@ -137,6 +137,11 @@ impl Coordinator {
     /// The sources that were learned, for the reader to update.
     pub fn ledger_mut(&mut self) -> &mut Ledger {
         self.trainer.ledger_mut()
+    }
+
+    /// The memory bound, without rows and noise, which the [workers](super::WorkerBound) have.
+    pub fn memory_bound(&self) -> MemoryBound {
+        MemoryBound { parameters: 0, noise: 0, ..self.trainer.memory_bound() }
     }
 
     /// Number of workers.

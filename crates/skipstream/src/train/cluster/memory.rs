@@ -48,8 +48,10 @@ impl WorkerBound {
             guests: guests * (row + 8) * 5 / 4,
             // What is lent, or comes from home and from another worker, and what is sent on or back.
             messages: 3 * guests * (row + 8),
-            batch: batch_bytes(settings, options),
-            saving: layout.rows_per_block as u64 * row,
+            // The counts of all words are the coordinator's.
+            batch: batch_bytes(settings, options) - 20 * settings.max_vocabulary() as u64,
+            // Files are mapped; a single one has the ids and the sums of all words.
+            saving: 8 * settings.max_vocabulary() as u64,
             program: 32 << 20,
         })
     }
@@ -64,6 +66,7 @@ impl WorkerBound {
 /// Context rows that a batch touches at most: a word of the text each, and the negatives of its groups.
 fn touched(settings: &Settings) -> u64 {
     let words = settings.mini_batch().batch_words + settings.text().max_sentence_words;
-    let negatives = 4 * (1 + settings.negatives());
-    (words * (1 + negatives * (settings.window() + 1) / 8)) as u64
+    // A group has 16 runs, at worst of one pair each.
+    let negatives_per_pair = 1 + settings.negatives() / 2;
+    (words * (1 + negatives_per_pair * 2 * settings.window())) as u64
 }

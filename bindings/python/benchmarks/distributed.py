@@ -1,0 +1,193 @@
+"""Measures `skipstream.ray`: the same bytes, time, traffic and memory; and makes the table of docs/distributed.md.
+
+python benchmarks/distributed.py runs TEXT      # real workers on a local Ray cluster
+python benchmarks/distributed.py traffic TEXT   # bytes per word for 2 to 64 workers, counted in one process
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from skipstream import Trainer, _engine
+
+MESSAGES = ["batch", "needs", "lent", "passed", "returned"]
+
+
+class InProcess:
+    """Workers in this process, called one after the other, whose messages are counted."""
+
+    def __init__(self, settings: str, n: int) -> None:
+        self.workers = [_engine.Worker(settings, number, n, (1, 0), 1) for number in range(n)]
+        self.bytes = dict.fromkeys(MESSAGES, 0)
+        self.batches = 0
+
+    def _counted(self, kind: str, messages: Any) -> Any:
+        self.bytes[kind] += sum(message.nbytes for message in messages)
+        return messages
+
+    def start(self, batch: Any, own: Any) -> None:
+        # Every machine but the coordinator's gets it.
+        n = len(self.workers)
+        self.bytes["batch"] += batch.nbytes * n + sum(message.nbytes for message in own)
+        self.batch, self.own = batch, own
+
+    def wait(self) -> list[Any]:
+        self.batches += 1
+        workers, n = self.workers, len(self.workers)
+        needs = [
+            self._counted("needs", worker.begin(self.batch, own)) for worker, own in zip(workers, self.own)
+        ]
+        lent = [
+            self._counted("lent", worker.lend([needs[other][i] for other in range(n) if other != i]))
+            for i, worker in enumerate(workers)
+        ]
+        passed: list[Any] = [None] * n
+        returned: list[dict[int, Any]] = [{} for _ in range(n)]
+        for phase in range(1, n):
+            following: list[Any] = [None] * n
+            for i, worker in enumerate(workers):
+                home = (i + phase) % n
+                goes_on, goes_home = worker.visit(lent[home][i], passed[i])
+                self._counted("passed", [goes_on])
+                self._counted("returned", [goes_home])
+                following[(i - 1) % n], returned[home][i] = goes_on, goes_home
+            passed = following
+        return [
+            worker.finish([returned[i][other] for other in range(n) if other != i])
+            for i, worker in enumerate(workers)
+        ]
+
+
+def traffic(arguments: argparse.Namespace) -> None:
+    """Counts bytes per word, and what they allow at 1, 10 and 25 Gb/s."""
+    print(f"dimensions {arguments.dimensions}, batches of {arguments.batch_words} words")
+    print("| workers | bytes a word | of rows | 1 Gb/s | 10 Gb/s | 25 Gb/s |\n|---|---|---|---|---|---|")
+    for n in arguments.workers:
+        settings = _engine.Settings(
+            dimensions=arguments.dimensions,
+            max_vocabulary=arguments.max_vocabulary,
+            batch_words=arguments.batch_words,
+            blocks=64,
+        )
+        coordinator = _engine.Coordinator(settings, n, (1, 0))
+        coordinator.open_files([arguments.text], FILES)
+        cluster = InProcess(coordinator.settings(), n)
+        # The first batches have many new words, and little old text.
+        words, before = 0, dict(cluster.bytes)
+        while json.loads(coordinator.progress())["words"] < arguments.words:
+            coordinator.step(cluster, 0.0)
+            if cluster.batches == arguments.skip:
+                words, before = _words(coordinator), dict(cluster.bytes)
+        words = _words(coordinator) - words
+        sent = {kind: (cluster.bytes[kind] - before[kind]) / words for kind in MESSAGES}
+        total, rows = sum(sent.values()), sent["lent"] + sent["passed"] + sent["returned"]
+        # Every link carries its share in both directions at once.
+        limits = [gigabits * 1e9 / 8 / (total / n) for gigabits in (1, 10, 25)]
+        shown = " | ".join(f"{limit / 1e6:.2f} M/s" for limit in limits)
+        print(f"| {n} | {total:,.0f} | {rows:,.0f} | {shown} |", flush=True)
+
+
+def runs(arguments: argparse.Namespace) -> None:
+    """Trains with real workers, and compares with one process of as many threads as cores."""
+    import ray
+    from skipstream.ray import _train, join, train
+    from skipstream.ray._workers import Workers
+
+    settings: dict[str, Any] = {
+        "dimensions": arguments.dimensions,
+        "max_vocabulary": arguments.max_vocabulary,
+        "batch_words": arguments.batch_words,
+        "blocks": 8,
+    }
+    figures: list[Any] = []
+
+    class Measured(Workers):
+        def stop(self) -> None:
+            figures[:] = self.figures()
+            super().stop()
+
+    _train.Workers = Measured  # type: ignore[misc]
+    warnings.simplefilter("error")
+    print("| training | words/s | SHA-256 | evictions | bytes a word | peak memory of a worker | bound |")
+    print("|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        for threads in (1, os.cpu_count() or 1):
+            trainer = Trainer(**settings, threads=threads)
+            began = time.monotonic()
+            summary = trainer.train_file(arguments.text)
+            speed = summary.words / (time.monotonic() - began)
+            trainer.save(Path(folder, "one"))
+            row = f"| one process, {threads} threads | {speed:,.0f} | {_sha(Path(folder, 'one'))} | {summary.evictions:,} |"
+            print(f"{row} | | |", flush=True)
+        ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False, object_store_memory=2 << 30)
+        for n in arguments.workers:
+            model = Path(folder, f"model-{n}")
+            summary = train(arguments.text, model=model, workers=n, checkpoint_every=3600, **settings)
+            join(model, Path(folder, "joined"))
+            sent = sum(worker["bytes_sent"] for worker in figures) / summary.words
+            peak = max(worker["peak_memory"] for worker in figures)
+            bound = _engine.Coordinator(_engine.Settings(**settings), n, (1, 0)).memory()[1]
+            print(
+                f"| {n} workers | {summary.words_per_second:,.0f} | {_sha(Path(folder, 'joined'))} | {summary.evictions:,} "
+                f"| {sent:,.0f} | {peak / 1e6:,.0f} MB | {bound / 1e6:,.0f} MB |",
+                flush=True,
+            )
+        ray.shutdown()
+
+
+FILES = {
+    "format": None,
+    "field": None,
+    "weight": None,
+    "no_header": False,
+    "bad_records": "error",
+    "again": False,
+    "force_text": False,
+}
+
+
+def _words(coordinator: _engine.Coordinator) -> int:
+    return int(json.loads(coordinator.summary()[0])["words"])
+
+
+def _sha(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("runs")
+    command.set_defaults(run=runs, workers=[1, 2, 4, 8])
+    command.add_argument("--dimensions", type=int, default=100)
+    command.add_argument("--max-vocabulary", type=int, default=30_000)
+    command.add_argument("--folder")
+    other = commands.add_parser("traffic")
+    other.set_defaults(run=traffic, workers=[2, 4, 8, 16, 32, 64])
+    other.add_argument("--dimensions", type=int, default=300)
+    other.add_argument("--max-vocabulary", type=int, default=1_000_000)
+    other.add_argument("--words", type=int, default=4_000_000)
+    other.add_argument("--skip", type=int, default=20, help="batches before counting")
+    for each in (command, other):
+        each.add_argument("text")
+        each.add_argument("--batch-words", type=int, default=400_000)
+        each.add_argument("--workers", type=int, nargs="+")
+    arguments = parser.parse_args()
+    np.seterr(all="raise")
+    arguments.run(arguments)
+
+
+if __name__ == "__main__":
+    main()
