@@ -58,6 +58,7 @@ fn remedy(error: &Error) -> Option<&'static str> {
         Error::ModelFile { cause: ModelFileError::OnlyVectors, .. } => {
             "a new model can start from these vectors with `Trainer(init=path)`"
         }
+        Error::ModelFile { cause: ModelFileError::Sharded, .. } => "use `skipstream.ray.join(folder, path)`",
         Error::Diverged { .. } => "try a smaller `learning_rate`",
         _ => return None,
     })

@@ -19,8 +19,8 @@ from skipstream import Trainer
 
 ray = pytest.importorskip("ray")
 
-from skipstream.ray import WorkerLost, _train, join, train  # noqa: E402
-from skipstream.ray._workers import Workers  # noqa: E402
+from skipstream.ray import WorkerLost, _train, join, train
+from skipstream.ray._workers import Workers
 
 SETTINGS: dict[str, Any] = {
     "dimensions": 16,
@@ -118,14 +118,14 @@ def test_wrong_calls_say_what_is_wrong(text: Path, tmp_path: Path) -> None:
         train(text, model=model, workers=9, **SETTINGS)
     with pytest.raises(TypeError, match="either paths or sentences"):
         train(model=model)
-    with pytest.raises(TypeError, match="vector_size.*use dimensions"):
+    with pytest.raises(TypeError, match=r"vector_size.*use dimensions"):
         train(text, model=model, vector_size=100)
     with pytest.raises(MemoryError, match="do not fit into the cluster"):
         train(text, model=model, workers=2, max_vocabulary=100_000_000)
     with pytest.raises(FileNotFoundError):
         train(tmp_path / "absent.txt", model=model, workers=2, **SETTINGS)
     train(text, model=model, workers=2, **SETTINGS)
-    with pytest.raises(ValueError, match="dimensions is 17, but the model .* has 16"):
+    with pytest.raises(ValueError, match=r"dimensions is 17, but the model .* has 16"):
         train(text, model=model, workers=2, dimensions=17)
 
 
@@ -220,7 +220,7 @@ def test_a_worker_that_answers_late_changes_nothing(
     def attack(workers: Saboteur) -> None:
         pid = workers.pid(1)
         os.kill(pid, signal.SIGSTOP)
-        threading.Timer(6, os.kill, (pid, signal.SIGCONT)).start()
+        threading.Timer(5, os.kill, (pid, signal.SIGCONT)).start()
 
     attacked = sabotage(monkeypatch, ("before", 3), attack)
     train(text, model=tmp_path / "model", workers=2, checkpoint_every=0.2, patience=3, **SETTINGS)

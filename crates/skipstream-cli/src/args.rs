@@ -17,6 +17,7 @@ use crate::export::ExportArgs;
 use crate::hints::hints;
 use crate::import::ImportArgs;
 use crate::inspect::InspectArgs;
+use crate::join::JoinArgs;
 use crate::man::ManArgs;
 use crate::neighbors::NeighborsArgs;
 use crate::odd_one_out::OddOneOutArgs;
@@ -139,6 +140,12 @@ pub enum Command {
     /// A vectors file opens instantly and carries checksums, whereas text must be parsed each time. `train` cannot
     /// continue it, but `train --init` can start a new model from it.
     Import(ImportArgs),
+    /// Write a model in several files as one file
+    ///
+    /// `python -m skipstream.ray train` trains a model on several machines, and writes it in several files. All commands that
+    /// read vectors take its folder. To continue it on one machine, join it first. The file is the one that training on one
+    /// machine gives.
+    Join(JoinArgs),
     /// Learn text sent over HTTP, and answer queries while learning
     ///
     /// Text sent to `/v1/text` is safely on disk when the request returns, and is learned in the background. Queries read

@@ -12,6 +12,7 @@ mod export;
 mod hints;
 mod import;
 mod inspect;
+mod join;
 mod lock;
 mod man;
 mod model;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
     let result = choose_instructions().and_then(|()| match command {
         Command::Train(args) => train::run(*args),
         Command::Rollback(args) => rollback::run(args),
+        Command::Join(args) => join::run(args),
         Command::Words(args) => words::run(args),
         Command::Phrases(args) => phrases::run(args),
         Command::Neighbors(args) => neighbors::run(args),

@@ -48,6 +48,9 @@ pub fn remedy(error: &Error) -> Option<String> {
         Error::ModelFile { path, cause: ModelFileError::OnlyVectors } => {
             format!("a new model can start from these vectors with `train --init {}`", path.display())
         }
+        Error::ModelFile { path, cause: ModelFileError::Sharded } => {
+            format!("use `skipstream join --model {} FILE`", path.display())
+        }
         Error::ModelFile { cause: ModelFileError::OneKind { .. }, .. }
         | Error::Format { cause: FormatError::OneKind { .. }, .. } => "omit `--vectors`".to_owned(),
         Error::ModelFile {

@@ -339,6 +339,8 @@ fn damage_to_a_sharded_model_is_found() {
     let shard = checkpoint.unwrap().join("model-00002-of-00003.safetensors");
     let message = Trainer::load(&shard, None).unwrap_err().to_string();
     assert!(message.contains("a part of a sharded model"), "{message}");
+    let message = Trainer::load(&model, None).unwrap_err().to_string();
+    assert!(message.contains("must be joined into one"), "{message}");
     let bytes = fs::read(&shard).unwrap();
     let join = || ShardedModel::open(&model).and_then(|model| model.join(folder.path().join("joined")));
     for position in (0..bytes.len()).step_by(97).chain([bytes.len() - 1]) {

@@ -24,6 +24,7 @@ mod rollback;
 mod scoring;
 mod serve;
 mod settings;
+mod sharded;
 mod shell;
 mod stopping;
 mod subwords;

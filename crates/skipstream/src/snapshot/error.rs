@@ -64,6 +64,9 @@ pub enum ModelFileError {
     /// The file is a part of a sharded model.
     #[error("this file is a part of a sharded model, which is read as a whole from its folder")]
     Shard,
+    /// A folder is a model, but one file is needed.
+    #[error("this is a model in several files, which must be joined into one first")]
+    Sharded,
     /// A file of a sharded model is not the one that its index names.
     #[error("the sharded model is damaged: {file} is not the file that the index was written for")]
     OtherShard { file: String },

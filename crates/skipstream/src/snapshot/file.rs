@@ -9,6 +9,7 @@ use safetensors::tensor::{Metadata as Header, TensorInfo};
 
 use super::error::ModelFileError;
 use super::metadata::{Checksums, Contents, Metadata, RowsMetadata};
+use super::shards::ShardedModel;
 use super::table::{self, Sizes};
 use super::tensor::Value;
 use super::{HEADER_CHECKSUM, METADATA_KEY};
@@ -92,6 +93,9 @@ impl ModelFile {
     /// claim more than there is.
     fn open_any(path: &Path) -> Result<(ModelFile, String)> {
         let defect = |cause| Error::model_file(path, cause);
+        if ShardedModel::is_at(path) {
+            return Err(defect(ModelFileError::Sharded));
+        }
         let mut file = File::open(path).map_err(Error::io(path))?;
         let file_bytes = file.metadata().map_err(Error::io(path))?.len();
         let mut length = [0; 8];

@@ -12,6 +12,7 @@ workers and whichever of them fail meanwhile. It needs `pip install skipstream[r
 From a shell, the same is `python -m skipstream.ray train --address auto --workers 4 --model /shared/news news/*.txt.gz`.
 """
 
-from skipstream.ray._train import WorkerLost, join, train
+from skipstream.ray._train import join, train
+from skipstream.ray._workers import WorkerLost
 
 __all__ = ["WorkerLost", "join", "train"]

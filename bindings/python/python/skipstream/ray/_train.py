@@ -108,7 +108,7 @@ def train(
         raise TypeError("train takes either paths or sentences")
     if isinstance(paths, (str, bytes, os.PathLike)):
         paths = [paths]
-    named = None if paths is None else [os.fsdecode(path) for path in paths]
+    named = [os.fsdecode(path) for path in paths or ()]
     options = {
         "format": format,
         "field": field,
@@ -129,7 +129,16 @@ def train(
             listening(progress, callback, interval) as (tell, seconds),
         ):
             _engine.clean_shards(folder)
+
+            def open_text(coordinator: _engine.Coordinator) -> None:
+                if sentences is not None:
+                    coordinator.open_sentences(sentences)
+                else:
+                    coordinator.open_files(named, options)
+
             training = _Training(
+                open_text=open_text,
+                can_repeat=sentences is None,
                 folder=folder,
                 start_from=None if start_from is None else os.fsdecode(start_from),
                 settings=checked,
@@ -138,12 +147,6 @@ def train(
                 threads=threads,
                 patience=patience,
             )
-            training.open_text = lambda coordinator: (
-                coordinator.open_sentences(sentences)
-                if named is None
-                else coordinator.open_files(named, options)
-            )
-            training.can_repeat = named is not None
             publisher = _Publisher(folder, publish, publish_every, publish_vectors, publish_top)
             return training.run(checkpoint_every, finish, publisher, tell, seconds)
     finally:
@@ -161,11 +164,10 @@ def join(model: FilePath, path: FilePath) -> None:
 class _Training:
     """A coordinator with its workers, and how to get new ones."""
 
-    open_text: Callable[[_engine.Coordinator], None]
-    can_repeat: bool
-
     def __init__(
         self,
+        open_text: Callable[[_engine.Coordinator], None],
+        can_repeat: bool,
         folder: str,
         start_from: str | None,
         settings: _engine.Settings,
@@ -174,6 +176,7 @@ class _Training:
         threads: int,
         patience: float,
     ) -> None:
+        self._open_text, self._can_repeat = open_text, can_repeat
         self._folder, self._start_from, self._settings, self._given = folder, start_from, settings, given
         self._n, self._threads, self._patience = workers, threads, patience
         # Another training of the same model has another number, and so have the files of its checkpoints.
@@ -200,7 +203,7 @@ class _Training:
                     return Summary._from_engine(*self._coordinator.summary())
                 except WorkerLost as error:
                     self._failures += 1
-                    if not self.can_repeat:
+                    if not self._can_repeat:
                         error.args = (
                             f"{error}; the sentences cannot be read again, so the model is at its last checkpoint",
                         )
@@ -223,14 +226,13 @@ class _Training:
         else:
             self._coordinator = _engine.Coordinator.load(source, self._n, session)
             _compare(source, json.loads(self._coordinator.settings()), self._settings, self._given)
-        self.open_text(self._coordinator)
+        self._open_text(self._coordinator)
         _, memory = self._coordinator.memory()
         if self._attempt == 0:
             _refuse_without_room(self._n, self._threads, memory)
         settings = self._coordinator.settings()
         self._workers = Workers(self._n, settings, session, self._threads, memory, self._patience)
-        if source is not None:
-            self._workers.load(source)
+        self._workers.load(source)
 
     def _learn(
         self,
@@ -287,11 +289,11 @@ class _Publisher:
 def _compare(source: str, model: dict[str, Any], settings: _engine.Settings, given: dict[str, Any]) -> None:
     """Refuses settings that differ from those of the model that is continued."""
     wanted = json.loads(settings.resolved())
-    for name in given:
-        if name in ("threads", "memory"):
+    for name, value in given.items():
+        if value is None or name == "memory":
             continue
         has, wants = _named(model, name), _named(wanted, name)
-        if given[name] is not None and has != wants:
+        if has != wants:
             raise ValueError(
                 f"{name} is {wants!r}, but the model in {source} has {has!r}; leave it out to continue"
             )
@@ -330,7 +332,7 @@ def _connected(address: str | None, cpus: int) -> Iterator[None]:
 
 def _refuse_without_room(workers: int, threads: int, memory: int) -> None:
     """Checks that the nodes have room for all workers, before any of them starts."""
-    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
     room = 0
     for resources in nodes:
         by_memory = int(resources.get("memory", 0) // max(memory, 1))

@@ -33,6 +33,10 @@ _LOST = (
 )
 
 
+# A process takes seconds to start, and more on a busy machine; a model takes its time to be read.
+_START = 600.0
+
+
 class WorkerLost(RuntimeError):
     """A worker died or does not answer. Training starts again at the last checkpoint."""
 
@@ -44,8 +48,9 @@ class _Worker:
         self._worker = _engine.Worker(*arguments)
         self._sent = 0
 
-    def load(self, model: str) -> None:
-        self._worker.load(model)
+    def load(self, model: str | None) -> None:
+        if model is not None:
+            self._worker.load(model)
 
     def begin(self, batch: Bytes, own: Bytes) -> Any:
         return self._returned(self._worker.begin(batch, own))
@@ -95,11 +100,11 @@ class Workers:
         )(_Worker)
         self._patience = patience
         self._results: list[Any] = []
-        self.actors = [actor.remote(settings, number, n, session, threads) for number in range(n)]
+        self.actors: list[Any] = [actor.remote(settings, number, n, session, threads) for number in range(n)]
 
-    def load(self, model: str) -> None:
-        """Loads the rows."""
-        self._get([actor.load.remote(model) for actor in self.actors])
+    def load(self, model: str | None) -> None:
+        """Waits until all processes have started, and loads the rows of a model."""
+        self._get([actor.load.remote(model) for actor in self.actors], max(self._patience, _START))
 
     def start(self, batch: Bytes, own: list[Bytes]) -> None:
         """Sends a batch, with all calls that train it. Rows go from worker to worker, through Ray's object store."""
@@ -146,9 +151,9 @@ class Workers:
         for actor in self.actors:
             ray.kill(actor, no_restart=True)
 
-    def _get(self, refs: list[Any]) -> list[Any]:
+    def _get(self, refs: list[Any], patience: float | None = None) -> list[Any]:
         try:
-            return ray.get(refs, timeout=self._patience)
+            return ray.get(refs, timeout=patience or self._patience)
         except Exception as error:
             if is_lost(error):
                 raise WorkerLost(f"a worker was lost: {_first_line(error)}") from error
