@@ -10,9 +10,14 @@ use xtask::command::{cargo, root, run_quietly, target_folder};
 use xtask::python::Environment;
 
 use crate::Forwarded;
+use crate::package::torture_ray;
 
 /// Attacks the program in SKIPSTREAM with the `torture` beside us, as CI does, or else builds both.
 pub fn run(forwarded: &Forwarded) -> Result<()> {
+    // Its attacks are in Python, because it is a part of the Python package only.
+    if forwarded.arguments.iter().any(|argument| argument == "ray") {
+        return torture_ray();
+    }
     let built = env::var_os("SKIPSTREAM").is_some();
     if !built {
         let mut build = cargo();

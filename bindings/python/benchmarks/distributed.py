@@ -128,7 +128,13 @@ def runs(arguments: argparse.Namespace) -> None:
             trainer.save(Path(folder, "one"))
             row = f"| one process, {threads} threads | {speed:,.0f} | {_sha(Path(folder, 'one'))} | {summary.evictions:,} |"
             print(f"{row} | | |", flush=True)
-        ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False, object_store_memory=2 << 30)
+        ray.init(
+            address="local",
+            num_cpus=8,
+            include_dashboard=False,
+            log_to_driver=False,
+            object_store_memory=2 << 30,
+        )
         for n in arguments.workers:
             model = Path(folder, f"model-{n}")
             summary = train(arguments.text, model=model, workers=n, checkpoint_every=3600, **settings)

@@ -35,7 +35,9 @@ SETTINGS: dict[str, Any] = {
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[None]:
     """One local cluster for all tests, with more workers than cores."""
-    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    ray.init(
+        address="local", num_cpus=8, include_dashboard=False, log_to_driver=False, configure_logging=False
+    )
     yield
     ray.shutdown()
 

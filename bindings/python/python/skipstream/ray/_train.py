@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -318,12 +319,12 @@ def _connected(address: str | None, cpus: int) -> Iterator[None]:
         yield
         return
     if address is None:
-        # On one machine, workers are more than cores only in tests.
-        context = ray.init(num_cpus=max(cpus, os.cpu_count() or 1), log_to_driver=False)
+        # To try it, a machine may have fewer cores than workers.
+        context = ray.init(address="local", num_cpus=max(cpus, os.cpu_count() or 1), log_to_driver=False)
     else:
         context = ray.init(address=address, log_to_driver=False)
     if context.dashboard_url:
-        print(f"Ray dashboard: http://{context.dashboard_url}", flush=True)
+        print(f"Ray dashboard: http://{context.dashboard_url}", file=sys.stderr, flush=True)
     try:
         yield
     finally:
