@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from skipstream import Trainer, _engine
 
+FEW = 4
+
 MESSAGES = ["batch", "needs", "lent", "passed", "returned"]
 
 
@@ -28,10 +30,13 @@ class InProcess:
     def __init__(self, settings: str, n: int) -> None:
         self.workers = [_engine.Worker(settings, number, n, (1, 0), 1) for number in range(n)]
         self.bytes = dict.fromkeys(MESSAGES, 0)
-        self.batches = 0
+        self.batches, self.rows = 0, 0
 
     def _counted(self, kind: str, messages: Any) -> Any:
-        self.bytes[kind] += sum(message.nbytes for message in messages)
+        for message in messages:
+            self.bytes[kind] += message.nbytes
+            if kind in ("lent", "passed", "returned") and message.nbytes:
+                self.rows += _rows(message, has_negatives=kind == "lent")
         return messages
 
     def start(self, batch: Any, own: Any) -> None:
@@ -68,12 +73,15 @@ class InProcess:
 
 
 def traffic(arguments: argparse.Namespace) -> None:
-    """Counts bytes per word, and what they allow at 1, 10 and 25 Gb/s."""
+    """Counts bytes per word, and what they allow at 1, 10 and 25 Gb/s.
+
+    Which rows a batch touches does not depend on the dimensions. So few are trained, and rows are counted as if they were long.
+    """
     print(f"dimensions {arguments.dimensions}, batches of {arguments.batch_words} words")
     print("| workers | bytes a word | of rows | 1 Gb/s | 10 Gb/s | 25 Gb/s |\n|---|---|---|---|---|---|")
     for n in arguments.workers:
         settings = _engine.Settings(
-            dimensions=arguments.dimensions,
+            dimensions=FEW,
             max_vocabulary=arguments.max_vocabulary,
             batch_words=arguments.batch_words,
             blocks=64,
@@ -82,14 +90,17 @@ def traffic(arguments: argparse.Namespace) -> None:
         coordinator.open_files([arguments.text], FILES)
         cluster = InProcess(coordinator.settings(), n)
         # The first batches have many new words, and little old text.
-        words, before = 0, dict(cluster.bytes)
+        words, before, rows_before = 0, dict(cluster.bytes), 0
         while json.loads(coordinator.progress())["words"] < arguments.words:
             coordinator.step(cluster, 0.0)
             if cluster.batches == arguments.skip:
-                words, before = _words(coordinator), dict(cluster.bytes)
+                words, before, rows_before = _words(coordinator), dict(cluster.bytes), cluster.rows
         words = _words(coordinator) - words
         sent = {kind: (cluster.bytes[kind] - before[kind]) / words for kind in MESSAGES}
-        total, rows = sum(sent.values()), sent["lent"] + sent["passed"] + sent["returned"]
+        # A row has 4 bytes a dimension, its sum, and a key of 8 bytes. (Negatives, which are lent too, are counted apart.)
+        n_rows = (cluster.rows - rows_before) / words
+        rows = n_rows * (4 * arguments.dimensions + 12)
+        total = sum(sent.values()) - n_rows * (4 * FEW + 12) + rows
         # Every link carries its share in both directions at once.
         limits = [gigabits * 1e9 / 8 / (total / n) for gigabits in (1, 10, 25)]
         shown = " | ".join(f"{limit / 1e6:.2f} M/s" for limit in limits)
@@ -100,7 +111,7 @@ def runs(arguments: argparse.Namespace) -> None:
     """Trains with real workers, and compares with one process of as many threads as cores."""
     import ray
     from skipstream.ray import _train, join, train
-    from skipstream.ray._workers import Workers
+    from skipstream.ray._workers import PROCESS_BYTES, Workers
 
     settings: dict[str, Any] = {
         "dimensions": arguments.dimensions,
@@ -141,7 +152,7 @@ def runs(arguments: argparse.Namespace) -> None:
             join(model, Path(folder, "joined"))
             sent = sum(worker["bytes_sent"] for worker in figures) / summary.words
             peak = max(worker["peak_memory"] for worker in figures)
-            bound = _engine.Coordinator(_engine.Settings(**settings), n, (1, 0)).memory()[1]
+            bound = _engine.Coordinator(_engine.Settings(**settings), n, (1, 0)).memory()[1] + PROCESS_BYTES
             print(
                 f"| {n} workers | {summary.words_per_second:,.0f} | {_sha(Path(folder, 'joined'))} | {summary.evictions:,} "
                 f"| {sent:,.0f} | {peak / 1e6:,.0f} MB | {bound / 1e6:,.0f} MB |",
@@ -159,6 +170,17 @@ FILES = {
     "again": False,
     "force_text": False,
 }
+
+
+def _rows(message: Any, has_negatives: bool) -> int:
+    """The number of rows in a message: sections after a header of 48 bytes, each with its length in 8 bytes."""
+    lengths, position = [], 48
+    while position < len(message):
+        lengths.append(int(message[position : position + 8].view(np.uint64)[0]))
+        position += 8 + lengths[-1]
+    # For each block: negatives if there are any, keys, sums, values.
+    period, sums = (4, 2) if has_negatives else (3, 1)
+    return sum(lengths[sums::period]) // 4
 
 
 def _words(coordinator: _engine.Coordinator) -> int:
@@ -184,8 +206,8 @@ def main() -> None:
     other.set_defaults(run=traffic, workers=[2, 4, 8, 16, 32, 64])
     other.add_argument("--dimensions", type=int, default=300)
     other.add_argument("--max-vocabulary", type=int, default=1_000_000)
-    other.add_argument("--words", type=int, default=4_000_000)
-    other.add_argument("--skip", type=int, default=20, help="batches before counting")
+    other.add_argument("--words", type=int, default=1_500_000)
+    other.add_argument("--skip", type=int, default=6, help="batches before counting")
     for each in (command, other):
         each.add_argument("text")
         each.add_argument("--batch-words", type=int, default=400_000)

@@ -55,6 +55,8 @@
 //! key, because the order of several would differ from run to run, and the same training gives the same bytes.) The checksum of
 //! the header, with the metadata in it, is a tensor, because a header cannot contain its own.
 //!
+//! A model of several machines has several files: see [`ShardedModel`].
+//!
 //! Invariant: a file is either the old state or the new one, whole. It is written under a temporary name in the same
 //! folder, synced, and renamed.
 

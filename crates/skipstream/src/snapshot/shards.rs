@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::ModelFileError;
-use super::file::{ModelFile, Verify};
+use super::file::{MAX_HEADER_BYTES, ModelFile, Verify};
 use super::metadata::{Contents, RowsMetadata, RowsOfBlocks, TrainingMetadata, row_names};
 use super::tensor::{Tensor, write_described, write_file};
 use super::{PROGRAM, metadata};
@@ -88,8 +88,12 @@ impl ShardedModel {
     pub fn open(folder: impl AsRef<Path>) -> Result<ShardedModel> {
         let folder = folder.as_ref();
         let index = folder.join(INDEX);
-        let json = fs::read(&index).map_err(Error::io(&index))?;
         let defect = |reason: String| Error::model_file(&index, ModelFileError::Metadata { reason });
+        let bytes = fs::metadata(&index).map_err(Error::io(&index))?.len();
+        if bytes > MAX_HEADER_BYTES {
+            return Err(defect(format!("it has {bytes} bytes, more than {MAX_HEADER_BYTES}")));
+        }
+        let json = fs::read(&index).map_err(Error::io(&index))?;
         let Index { metadata, .. } =
             serde_json::from_slice(&json).map_err(|error| defect(error.to_string()))?;
         let headers = metadata.skipstream.headers.into_iter();
@@ -328,14 +332,13 @@ impl Worker {
         let dimensions = self.settings.dimensions();
         let per_block = self.rows_per_block();
         let blocks = || self.blocks().zip(self.frequencies.iter().map(Vec::len)).enumerate();
-        let row = move |side: &'_ Side, row: usize| -> Vec<f32> {
-            side.rows.row(row).as_flattened()[..dimensions].to_vec()
-        };
         let mut tensors = Vec::new();
         for (index, (block, rows)) in blocks() {
             let range = index * per_block..index * per_block + rows;
-            let is_finite =
-                |side: &Side| range.clone().all(|at| row(side, at).iter().all(|value| value.is_finite()));
+            let is_finite = |side: &Side| {
+                let mut rows = range.clone().map(|at| &side.rows.row(at).as_flattened()[..dimensions]);
+                rows.all(|row| row.iter().all(|value| value.is_finite()))
+            };
             if !is_finite(&self.target) || !is_finite(&self.context) {
                 return Err(Error::Diverged { learning_rate: self.settings.learning_rate() });
             }

@@ -24,7 +24,7 @@ from skipstream._keywords import unknown
 from skipstream._progress import Callback, listening
 from skipstream._summary import Summary
 from skipstream._trainer import Trainer
-from skipstream.ray._workers import WorkerLost, Workers
+from skipstream.ray._workers import PROCESS_BYTES, WorkerLost, Workers
 
 _SETTINGS = {field.name: field for field in fields(Trainer)}
 
@@ -228,7 +228,7 @@ class _Training:
             self._coordinator = _engine.Coordinator.load(source, self._n, session)
             _compare(source, json.loads(self._coordinator.settings()), self._settings, self._given)
         self._open_text(self._coordinator)
-        _, memory = self._coordinator.memory()
+        memory = self._coordinator.memory()[1] + PROCESS_BYTES
         if self._attempt == 0:
             _refuse_without_room(self._n, self._threads, memory)
         settings = self._coordinator.settings()
