@@ -455,7 +455,8 @@ impl Worker {
 }
 
 fn set_row(side: &mut Side, row: usize, values: &[f32], sum: f32) -> Result<(), &'static str> {
-    if !values.iter().all(|value| value.is_finite()) || !(sum.is_finite() && sum >= 0.0) {
+    let is_valid = values.iter().all(|value| value.is_finite()) && sum.is_finite() && sum >= 0.0;
+    if !is_valid {
         return Err("a value of the rows is infinite, NaN or a negative sum");
     }
     side.rows.row_mut(row).as_flattened_mut()[..values.len()].copy_from_slice(values);
