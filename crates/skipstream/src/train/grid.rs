@@ -132,7 +132,7 @@ impl CellSettings {
 
 /// K, the number of negatives that a group shares, for k negatives per pair: 32 for 5, 56 for 10. The quality that sharing
 /// costs depends more on K than on K/k.
-fn shared_negatives(negatives: usize) -> usize {
+pub(super) fn shared_negatives(negatives: usize) -> usize {
     (12 + 4 * negatives).next_multiple_of(NEGATIVES_MULTIPLE)
 }
 
