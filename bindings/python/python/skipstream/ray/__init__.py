@@ -2,7 +2,7 @@
 
 A model whose rows do not fit into one machine's memory is trained by workers that hold a share of them each. The result
 has the same bytes as on one machine: the same text, settings and seed give the same model, whatever the number of
-workers and whichever of them fail meanwhile. It needs `pip install skipstream[ray]`, and a folder that all machines share.
+workers and whichever of them fail meanwhile. It needs Ray (the extra `ray` of this package), and a folder that all machines share.
 
     import skipstream.ray
 
