@@ -162,15 +162,24 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// The text of words, and where each ends in it.
-pub(super) fn word_tensors<'a, 'words>(words: impl Iterator<Item = &'words str> + Clone) -> [Tensor<'a>; 2] {
-    let mut end = 0;
-    let ends = words.clone().map(|word| {
-        end += word.len() as u64;
-        end
-    });
-    let ends = Tensor::list(ends);
-    let mut text = Vec::with_capacity(end as usize);
-    words.for_each(|word| text.extend_from_slice(word.as_bytes()));
-    [Tensor::of::<u8>(Cow::Owned(text)), ends]
+/// The text of words, and where each ends in it. Neither is copied as a whole.
+pub(super) fn word_tensors<'a>(words: impl Iterator<Item = &'a str> + Clone + 'a) -> [Tensor<'a>; 2] {
+    let (mut length, mut bytes) = (0, 0);
+    for word in words.clone() {
+        length += 1;
+        bytes += word.len();
+    }
+    let ends = {
+        let words = words.clone();
+        move || {
+            let mut end = 0;
+            words.clone().map(move |word| {
+                end += word.len() as u64;
+                end
+            })
+        }
+    };
+    let write = move |to: &mut dyn Write| words.clone().try_for_each(|word| to.write_all(word.as_bytes()));
+    let text = Tensor { dtype: Dtype::U8, shape: vec![bytes], data: Data::Rows(Box::new(write)) };
+    [text, Tensor::values(length, ends)]
 }

@@ -67,9 +67,9 @@ fn file_tensors(embeddings: &Embeddings) -> Vec<Named<'_>> {
     tensors
 }
 
-fn word_and_count_tensors(embeddings: &Embeddings, names: VectorsNames) -> Vec<Named<'static>> {
+fn word_and_count_tensors(embeddings: &Embeddings, names: VectorsNames) -> Vec<Named<'_>> {
     let rows = 0..embeddings.len();
-    let [words, ends] = word_tensors(rows.clone().map(|row| embeddings.word(row)));
+    let [words, ends] = word_tensors(rows.clone().map(move |row| embeddings.word(row)));
     let counts = Tensor::list(rows.clone().map(|row| embeddings.count(row)));
     let recent_counts = names.recent_counts.filter(|_| embeddings.has_recent_counts());
     let recent_counts =

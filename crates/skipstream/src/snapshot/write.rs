@@ -167,7 +167,7 @@ fn replay_tensors(replay: &ReplayBuffer, has_clocks: bool) -> Vec<Named<'static>
 fn phrase_tensors(phrases: &Phrases) -> Vec<Named<'_>> {
     let Some(discovery) = phrases.discovery() else { return Vec::new() };
     let parts = discovery.parts();
-    let [words, ends] = word_tensors(parts.ids().map(|id| parts.word(id)).collect::<Vec<_>>().into_iter());
+    let [words, ends] = word_tensors(parts.ids().map(|id| parts.word(id)));
     let counts = || {
         let saved = parts.ids().map(|id| parts.saved(id));
         saved.map(|saved| [saved.counter, saved.count, saved.birth, saved.latest])

@@ -480,7 +480,7 @@ impl Vocabulary {
     }
 
     /// The words that are known now, in the order of their ids.
-    pub fn ids(&self) -> impl Iterator<Item = WordId> {
+    pub fn ids(&self) -> impl Iterator<Item = WordId> + Clone {
         (0..self.entries.len() as u32).map(WordId)
     }
 
