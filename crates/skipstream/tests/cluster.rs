@@ -52,9 +52,9 @@ impl Cluster for InProcess {
         let BatchMessages { batch, own } = self.started.take().unwrap();
         let n = self.workers.len();
         let (mut needs, mut lent, mut results) = (Vec::new(), Vec::new(), Vec::new());
-        for number in 0..n {
+        for (number, own) in own.iter().enumerate() {
             self.step()?;
-            needs.push(self.workers[number].begin(&batch, &own[number])?);
+            needs.push(self.workers[number].begin(&batch, own)?);
         }
         for number in 0..n {
             self.step()?;
