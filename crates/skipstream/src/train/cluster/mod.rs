@@ -1,7 +1,7 @@
 //! The same model on several machines: a coordinator that reads the text, and workers that hold the rows.
 //!
 //! Worker i of N owns a contiguous share A of the P blocks: their target rows for good, and their context rows as their
-//! *home*. A batch is trained in phases, each of which is a part of the [schedule](super::schedule):
+//! *home*. A batch is trained in phases, each of which is a part of the schedule:
 //!
 //! ```text
 //! phase 0          cells A × A on and after the diagonal                    Worker::lend
