@@ -12,8 +12,10 @@ import skipstream
 from skipstream import Embeddings
 
 WORDS = ["walking", "talking", "walked", "talked", "stone", "stones"]
+# Their mean is zero.
 VECTORS = np.array(
-    [[1, 1, 0], [0.4, 1, 0], [1, -1, 0], [0.4, -1, 0], [0, 0.1, 1], [0, 0.2, 1]], dtype=np.float32
+    [[1, 1, -0.5], [0.4, 1, -0.5], [1, -1, -0.5], [0.4, -1, -0.5], [-1.4, 0.1, 1], [-1.4, -0.1, 1]],
+    dtype=np.float32,
 )
 
 
