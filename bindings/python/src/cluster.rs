@@ -297,11 +297,13 @@ impl Lock {
         taken.map(|lock| Lock(Mutex::new(lock)))
     }
 
+    /// Whether the lock was taken.
     #[getter]
     fn is_held(&self) -> bool {
         lock(&self.0).is_some()
     }
 
+    /// Releases the lock.
     fn release(&self) {
         drop(lock(&self.0).take());
     }
