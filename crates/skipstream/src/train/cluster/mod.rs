@@ -15,7 +15,7 @@
 //! Negatives are drawn at home: they depend only on the batch, the cell, its number of groups and the noise of the context
 //! block. So workers tell the homes which rows they need ([`Worker::begin`]), and only a home has the noise of its blocks.
 //!
-//! Nothing here sends anything. A [`Cluster`] is told what to send, and messages are bytes (`message.rs`).
+//! Nothing here sends anything. A [`Cluster`] delivers the messages, which are bytes (`message.rs`).
 
 mod coordinator;
 mod guests;
