@@ -13,8 +13,8 @@ use crate::output::note;
 /// Arguments of `join`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    skipstream join --model news/ news.safetensors\n  \
-    skipstream train --model news.safetensors more.txt")]
+    skipstream join --model news-shards/ news.safetensors\n  \
+    skipstream train --model news.safetensors corpus.txt")]
 pub struct JoinArgs {
     /// Folder of the model
     #[arg(long, value_name = "DIR")]

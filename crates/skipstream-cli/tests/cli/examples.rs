@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::desk::{Desk, text};
+use crate::sharded::train_on_a_cluster;
 
 /// The files that examples may name. The model knows `berlin`, `paris`, `france`, `germany` and the words of
 /// [`text`]; so do its later state `new.safetensors` and the vectors of other programs.
@@ -25,6 +26,7 @@ fn desk() -> Desk {
     std::fs::copy(desk.path("m.safetensors"), desk.path("new.safetensors")).unwrap();
     let answer = desk.run(&["train", "--model", "new.safetensors", "--quiet", "news/monday.txt.gz"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
+    train_on_a_cluster(&desk, "m.safetensors", "tokens.txt", "news-shards");
     desk.write("ws353.tsv", "berlin\tgermany\t9\nparis\tfrance\t8.5\nmoon\tstar\t7\nmoon\tbread\t1\n");
     desk.write("rw.tsv", "berlin\tberliners\t9\nparis\tparisian\t8\nmoon\tbread\t1\n");
     desk.write("words.txt", "berlin\nberliners\n");

@@ -24,27 +24,31 @@ impl Cluster for One {
     }
 }
 
+/// Trains a model of one file further, on one worker, and saves it in a folder.
+pub fn train_on_a_cluster(desk: &Desk, model: &str, text: &str, folder: &str) {
+    let session = Session { epoch: 1, attempt: 0 };
+    let mut coordinator = Coordinator::load(desk.path(model), 1, session, None).unwrap();
+    let config: Config = coordinator.settings().resolved();
+    let mut worker = Worker::new(config, 0, 1, session).unwrap();
+    worker.load(desk.path(model)).unwrap();
+    let mut cluster = One(worker, None);
+    let options = coordinator.settings().text().clone();
+    let mut files =
+        Files::plan([desk.path(text)], coordinator.ledger(), false, &options, &Layout::Text).unwrap();
+    coordinator.train(&mut files, &mut cluster, &mut ()).unwrap();
+    files.record_positions(coordinator.ledger_mut()).unwrap();
+    let folder = desk.path(folder);
+    let shards = [coordinator.save(&folder, "1").unwrap(), cluster.0.save(&folder, "1").unwrap()];
+    ShardedModel::commit(&folder, &shards).unwrap();
+}
+
 #[test]
 fn a_model_in_several_files_is_queried_joined_and_continued() {
     let desk = Desk::new();
     desk.write("a.txt", text(20_000, 1));
     desk.write("b.txt", text(20_000, 2));
     desk.train("m", &["a.txt"]);
-
-    let session = Session { epoch: 1, attempt: 0 };
-    let mut coordinator = Coordinator::load(desk.path("m"), 1, session, None).unwrap();
-    let config: Config = coordinator.settings().resolved();
-    let mut worker = Worker::new(config, 0, 1, session).unwrap();
-    worker.load(desk.path("m")).unwrap();
-    let mut cluster = One(worker, None);
-    let options = coordinator.settings().text().clone();
-    let mut files =
-        Files::plan([desk.path("b.txt")], coordinator.ledger(), false, &options, &Layout::Text).unwrap();
-    coordinator.train(&mut files, &mut cluster, &mut ()).unwrap();
-    files.record_positions(coordinator.ledger_mut()).unwrap();
-    let folder = desk.path("sharded");
-    let shards = [coordinator.save(&folder, "1").unwrap(), cluster.0.save(&folder, "1").unwrap()];
-    ShardedModel::commit(&folder, &shards).unwrap();
+    train_on_a_cluster(&desk, "m", "b.txt", "sharded");
 
     desk.train("m", &["b.txt"]);
     assert_refused(
@@ -54,7 +58,7 @@ fn a_model_in_several_files_is_queried_joined_and_continued() {
     let answer = desk.run(&["join", "--model", "sharded", "joined"]);
     assert_eq!((answer.code, answer.err.as_str()), (Some(0), "sharded: joined into joined\n"));
     assert!(desk.bytes("joined") == desk.bytes("m"));
-    let word = ShardedModel::open(&folder).unwrap().embeddings(Default::default(), 1).unwrap();
+    let word = ShardedModel::open(desk.path("sharded")).unwrap().embeddings(Default::default(), 1).unwrap();
     let ask = |model: &str| desk.run(&["neighbors", "--model", model, word.word(0)]);
     let answer = ask("sharded");
     assert_eq!((answer.code, answer.out), (Some(0), ask("m").out));
