@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -240,12 +242,19 @@ def test_sentences_cannot_be_read_again(tmp_path: Path, monkeypatch: pytest.Monk
         )
 
 
-def run(model: Path, text: Path, *arguments: str, address: str | None = None) -> subprocess.Popen[bytes]:
-    """The program, in a process and a cluster of its own."""
+def run(
+    model: Path,
+    text: Path,
+    *arguments: str,
+    address: str | None = None,
+    environment: dict[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """The program, in a process of its own, and without an address in a cluster of its own."""
     settings = [f"--{name.replace('_', '-')}={value}" for name, value in SETTINGS.items()]
     where = [] if address is None else ["--address", address]
     command = [sys.executable, "-m", "skipstream.ray", "train", "--model", str(model), "--workers=2"]
-    return subprocess.Popen([*command, *where, *settings, *arguments, str(text)], stderr=subprocess.PIPE)
+    command += [*where, *settings, *arguments, str(text)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, env=environment)
 
 
 def test_a_killed_coordinator_and_ctrl_c_change_nothing(text: Path, tmp_path: Path, expected: bytes) -> None:
@@ -267,3 +276,76 @@ def test_a_killed_coordinator_and_ctrl_c_change_nothing(text: Path, tmp_path: Pa
     _, message = finished.communicate()
     assert finished.returncode == 0, message
     assert joined(model) == expected
+
+
+class Shim:
+    """The library of the torture tests, which kills a process at one of its file calls (torture/shim)."""
+
+    KILL_INSIDE = 2
+
+    def __init__(self, folder: Path, root: Path) -> None:
+        self._control, self._journal, self._root = folder / "control", folder / "journal", root
+        self._library = Path(os.environ["SKIPSTREAM"]).with_name("libtorture_shim.so")
+        assert self._library.exists(), "build it with `cargo build --package torture-shim`"
+
+    def environment(self, action: int = 0, call: int = 0) -> dict[str, str]:
+        """Variables for a process that records its calls, and has this happen at one of them."""
+        every_kind, no_argument = 2**64 - 1, 0
+        self._control.write_bytes(struct.pack("=6Q", 0, action, call, call, every_kind, no_argument))
+        self._journal.unlink(missing_ok=True)
+        return {
+            **os.environ,
+            "LD_PRELOAD": str(self._library),
+            "TORTURE_ROOT": str(self._root),
+            "TORTURE_CONTROL": str(self._control),
+            "TORTURE_JOURNAL": str(self._journal),
+        }
+
+    def calls(self) -> list[tuple[int, int, str]]:
+        """The number, the kind and the path of each recorded call."""
+        recorded, found = self._journal.read_bytes(), []
+        position = 0
+        while position < len(recorded):
+            call, kind, _, _, *lengths = struct.unpack_from("=6Q", recorded, position)
+            path = recorded[position + 48 :][: lengths[0]].decode()
+            found.append((call, kind, path))
+            position += 48 + sum(lengths)
+        return found
+
+
+def test_a_coordinator_that_is_killed_at_any_call_of_the_index_changes_nothing(tmp_path: Path) -> None:
+    address = ray.get_runtime_context().gcs_address
+    paths = [tmp_path / "monday.txt", tmp_path / "tuesday.txt"]
+    for path in paths:
+        path.write_text(f"tea with milk on {path.stem}\n" * 3_000)
+    trainer = Trainer(**SETTINGS)
+    for path in paths:
+        trainer.train_file(path)
+    trainer.save(tmp_path / "expected")
+    expected = (tmp_path / "expected").read_bytes()
+    model, monday = tmp_path / "model", tmp_path / "model-of-monday"
+    train(paths[0], model=monday, workers=2, **SETTINGS)
+    shim = Shim(tmp_path, model)
+
+    def attempt(action: int = 0, call: int = 0) -> int:
+        # Tuesday is learned in less time than there is between two looks at the clock, so there is one checkpoint, at the end.
+        environment = shim.environment(action, call)
+        training = run(model, paths[1], "--quiet", address=address, environment=environment)
+        _, message = training.communicate()
+        assert training.returncode in (0, -signal.SIGKILL), message.decode()
+        return training.returncode
+
+    shutil.copytree(monday, model)
+    assert attempt() == 0
+    assert joined(model) == expected
+    calls = shim.calls()
+    first = next(i for i, (_, _, path) in enumerate(calls) if "index" in Path(path).name)
+    # From the creation of the new index to the deletion of the old files.
+    attacked = [number for number, _, _ in calls[first:]]
+    assert len(attacked) >= 6
+    for call in attacked:
+        shutil.rmtree(model)
+        shutil.copytree(monday, model)
+        assert attempt(Shim.KILL_INSIDE, call) == -signal.SIGKILL, call
+        assert attempt() == 0
+        assert joined(model) == expected, call
