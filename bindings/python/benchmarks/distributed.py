@@ -2,17 +2,22 @@
 
 python benchmarks/distributed.py runs TEXT      # real workers on a local Ray cluster
 python benchmarks/distributed.py traffic TEXT   # bytes per word for 2 to 64 workers, counted in one process
+python benchmarks/distributed.py network TEXT   # two nodes in network namespaces, with limited links (as root, with iproute2)
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -110,23 +115,10 @@ def traffic(arguments: argparse.Namespace) -> None:
 def runs(arguments: argparse.Namespace) -> None:
     """Trains with real workers, and compares with one process of as many threads as cores."""
     import ray
-    from skipstream.ray import _train, join, train
-    from skipstream.ray._workers import PROCESS_BYTES, Workers
+    from skipstream.ray import join, train
+    from skipstream.ray._workers import PROCESS_BYTES
 
-    settings: dict[str, Any] = {
-        "dimensions": arguments.dimensions,
-        "max_vocabulary": arguments.max_vocabulary,
-        "batch_words": arguments.batch_words,
-        "blocks": 8,
-    }
-    figures: list[Any] = []
-
-    class Measured(Workers):
-        def stop(self) -> None:
-            figures[:] = self.figures()
-            super().stop()
-
-    _train.Workers = Measured  # type: ignore[misc]
+    settings, figures = _settings(arguments), _measured()
     warnings.simplefilter("error")
     print("| training | words/s | SHA-256 | evictions | bytes a word | peak memory of a worker | bound |")
     print("|---|---|---|---|---|---|---|")
@@ -159,6 +151,112 @@ def runs(arguments: argparse.Namespace) -> None:
                 flush=True,
             )
         ray.shutdown()
+
+
+def network(arguments: argparse.Namespace) -> None:
+    """Trains with two workers on two nodes, whose link is limited to several bandwidths."""
+    print("| link | words/s | bytes a word | limit by bandwidth |\n|---|---|---|---|")
+    for gigabits in arguments.gigabits:
+        with _two_nodes(gigabits) as (inside, address):
+            command = [*inside, sys.executable, __file__, "node", "--address", address, arguments.text]
+            for name in ("dimensions", "max_vocabulary", "batch_words"):
+                command += [f"--{name.replace('_', '-')}", str(getattr(arguments, name))]
+            speed, sent = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        # Both directions of the link carry half of it.
+        limit = f"{gigabits * 1e9 / 8 / (sent / 2):,.0f}" if gigabits else "none"
+        link = f"{gigabits:g} Gb/s" if gigabits else "not limited"
+        print(f"| {link} | {speed:,.0f} | {sent:,.0f} | {limit} |", flush=True)
+
+
+def node(arguments: argparse.Namespace) -> None:
+    """The training on two nodes: prints words per second and bytes per word."""
+    from skipstream.ray import train
+
+    figures = _measured()
+    with tempfile.TemporaryDirectory() as folder:
+        summary = train(
+            arguments.text,
+            model=folder,
+            workers=2,
+            address=arguments.address,
+            checkpoint_every=3600,
+            **_settings(arguments),
+        )
+    sent = sum(worker["bytes_sent"] for worker in figures) / summary.words
+    print(json.dumps([summary.words_per_second, sent]))
+
+
+@contextlib.contextmanager
+def _two_nodes(gigabits: float) -> Iterator[tuple[list[str], str]]:
+    """Two nodes of Ray in network namespaces of their own; gives what runs a command on the first, and its address."""
+    names, ips = ["skipstream-1", "skipstream-2"], ["10.9.0.1", "10.9.0.2"]
+
+    def call(*command: str, check: bool = True) -> None:
+        subprocess.run(command, check=check, stdout=subprocess.DEVNULL)
+
+    inside = [["ip", "netns", "exec", name] for name in names]
+    ray = [sys.executable, "-m", "ray.scripts.scripts"]
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        for name in names:
+            call("ip", "netns", "add", name)
+        call(
+            "ip",
+            "link",
+            "add",
+            "link-1",
+            "netns",
+            names[0],
+            "type",
+            "veth",
+            "peer",
+            "link-2",
+            "netns",
+            names[1],
+        )
+        for i, (name, ip) in enumerate(zip(names, ips), start=1):
+            call("ip", "-n", name, "addr", "add", f"{ip}/24", "dev", f"link-{i}")
+            for device in ("lo", f"link-{i}"):
+                call("ip", "-n", name, "link", "set", device, "up")
+            if gigabits:
+                rate = ["rate", f"{gigabits}gbit", "burst", "4mb", "latency", "50ms"]
+                call("tc", "-n", name, "qdisc", "add", "dev", f"link-{i}", "root", "tbf", *rate)
+        start = [*ray, "start", "--block", "--num-cpus=1", "--object-store-memory=2000000000"]
+        address = f"{ips[0]}:6379"
+        for i, role in enumerate(
+            [["--head", "--port=6379", "--include-dashboard=false"], [f"--address={address}"]]
+        ):
+            command = [*inside[i], *start, *role, f"--node-ip-address={ips[i]}"]
+            running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            time.sleep(10)
+        yield inside[0], address
+    finally:
+        for process in running:
+            process.terminate()
+            process.wait()
+        for name in names:
+            call("ip", "netns", "delete", name, check=False)
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    names = ("dimensions", "max_vocabulary", "batch_words")
+    return {**{name: getattr(arguments, name) for name in names}, "blocks": 8}
+
+
+def _measured() -> list[Any]:
+    """What the workers of a training have sent and taken, once it has ended."""
+    from skipstream.ray import _train
+    from skipstream.ray._workers import Workers
+
+    figures: list[Any] = []
+
+    class Measured(Workers):
+        def stop(self) -> None:
+            figures[:] = self.figures()
+            super().stop()
+
+    _train.Workers = Measured  # type: ignore[misc]
+    return figures
 
 
 FILES = {
@@ -209,9 +307,21 @@ def main() -> None:
     other.add_argument("--words", type=int, default=1_500_000)
     other.add_argument("--skip", type=int, default=6, help="batches before counting")
     for each in (command, other):
+        each.add_argument("--workers", type=int, nargs="+")
+    limited = commands.add_parser("network")
+    limited.set_defaults(run=network)
+    limited.add_argument(
+        "--gigabits", type=float, nargs="+", default=[0, 10, 1], help="bandwidths; 0 for no limit"
+    )
+    inner = commands.add_parser("node", help="used by `network`")
+    inner.set_defaults(run=node)
+    inner.add_argument("--address", required=True)
+    for each in (limited, inner):
+        each.add_argument("--dimensions", type=int, default=300)
+        each.add_argument("--max-vocabulary", type=int, default=1_000_000)
+    for each in (command, other, limited, inner):
         each.add_argument("text")
         each.add_argument("--batch-words", type=int, default=400_000)
-        each.add_argument("--workers", type=int, nargs="+")
     arguments = parser.parse_args()
     np.seterr(all="raise")
     arguments.run(arguments)
