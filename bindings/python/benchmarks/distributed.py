@@ -120,8 +120,10 @@ def runs(arguments: argparse.Namespace) -> None:
 
     settings, figures = _settings(arguments), _measured()
     warnings.simplefilter("error")
-    print("| training | words/s | SHA-256 | evictions | bytes a word | peak memory of a worker | bound |")
-    print("|---|---|---|---|---|---|---|")
+    print(
+        "| training | words/s | SHA-256 | evictions | bytes a word | peak memory of a worker | of it object store | bound |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         for threads in (1, os.cpu_count() or 1):
             trainer = Trainer(**settings, threads=threads)
@@ -129,8 +131,8 @@ def runs(arguments: argparse.Namespace) -> None:
             summary = trainer.train_file(arguments.text)
             speed = summary.words / (time.monotonic() - began)
             trainer.save(Path(folder, "one"))
-            row = f"| one process, {threads} threads | {speed:,.0f} | {_sha(Path(folder, 'one'))} | {summary.evictions:,} |"
-            print(f"{row} | | |", flush=True)
+            row = f"| one process, {threads} threads | {speed:,.0f} | {_sha(Path(folder, 'one'))} | {summary.evictions:,}"
+            print(f"{row} | | | | |", flush=True)
         ray.init(
             address="local",
             num_cpus=8,
@@ -143,11 +145,12 @@ def runs(arguments: argparse.Namespace) -> None:
             summary = train(arguments.text, model=model, workers=n, checkpoint_every=3600, **settings)
             join(model, Path(folder, "joined"))
             sent = sum(worker["bytes_sent"] for worker in figures) / summary.words
-            peak = max(worker["peak_memory"] for worker in figures)
+            largest = max(figures, key=lambda worker: worker["peak_memory"])
+            peak, store = largest["peak_memory"], largest["object_store"]
             bound = _engine.Coordinator(_engine.Settings(**settings), n, (1, 0)).memory()[1] + PROCESS_BYTES
             print(
                 f"| {n} workers | {summary.words_per_second:,.0f} | {_sha(Path(folder, 'joined'))} | {summary.evictions:,} "
-                f"| {sent:,.0f} | {peak / 1e6:,.0f} MB | {bound / 1e6:,.0f} MB |",
+                f"| {sent:,.0f} | {peak / 1e6:,.0f} MB | {store / 1e6:,.0f} MB | {bound / 1e6:,.0f} MB |",
                 flush=True,
             )
         ray.shutdown()
