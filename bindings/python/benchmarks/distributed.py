@@ -158,13 +158,15 @@ def runs(arguments: argparse.Namespace) -> None:
 
 def network(arguments: argparse.Namespace) -> None:
     """Trains with two workers on two nodes, whose link is limited to several bandwidths."""
+    # Nobody else can reach the namespaces.
+    os.environ["RAY_AUTH_MODE"] = "disabled"
     print("| link | words/s | bytes a word | limit by bandwidth |\n|---|---|---|---|")
     for gigabits in arguments.gigabits:
         with _two_nodes(gigabits) as (inside, address):
             command = [*inside, sys.executable, __file__, "node", "--address", address, arguments.text]
             for name in ("dimensions", "max_vocabulary", "batch_words"):
                 command += [f"--{name.replace('_', '-')}", str(getattr(arguments, name))]
-            speed, sent = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            speed, sent = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
         # Both directions of the link carry half of it.
         limit = f"{gigabits * 1e9 / 8 / (sent / 2):,.0f}" if gigabits else "none"
         link = f"{gigabits:g} Gb/s" if gigabits else "not limited"
