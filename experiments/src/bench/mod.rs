@@ -15,6 +15,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use clap::Subcommand;
 use serde_json::Value;
+use statrs::statistics::Statistics;
 use xtask::command::line;
 use xtask::wikipedia;
 
@@ -56,6 +57,15 @@ pub fn run(bench: &Bench) -> Result<()> {
     }
 }
 
+/// `mean ± standard deviation`; of a single value, the value.
+fn mean_and_deviation(values: &[f64], decimals: usize) -> String {
+    match values {
+        [] => "–".to_owned(),
+        [value] => format!("{value:.decimals$}"),
+        _ => format!("{:.decimals$} ± {:.decimals$}", values.mean(), values.std_dev()),
+    }
+}
+
 /// The text that was passed, or the one of the demo.
 fn text_or_demo(corpus: Option<&PathBuf>) -> Result<PathBuf> {
     match corpus {
@@ -72,4 +82,16 @@ fn json(command: &mut Command) -> Result<Value> {
     let message = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "`{}` failed: {}\n{message}", line(command), output.status);
     serde_json::from_slice(&output.stdout).with_context(|| format!("the output of `{}`", line(command)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_value_has_no_deviation() {
+        assert_eq!(mean_and_deviation(&[], 1), "–");
+        assert_eq!(mean_and_deviation(&[61.25], 1), "61.2");
+        assert_eq!(mean_and_deviation(&[1.0, 2.0, 3.0], 1), "2.0 ± 1.0");
+    }
 }

@@ -20,6 +20,7 @@ use skipstream::formats::{self, Format};
 use skipstream::{Embeddings, Vectors};
 
 use super::text_or_demo;
+use crate::bench::mean_and_deviation;
 use crate::circumstances;
 use crate::parallel::n_cores;
 use crate::peers::python;
@@ -51,6 +52,9 @@ pub struct Options {
     /// Passes of fastText; none to leave it out
     #[arg(long, value_delimiter = ',', default_value = "1,5")]
     passes: Vec<u32>,
+    /// Seeds to train with. fastText takes none, so it is trained as many times
+    #[arg(long, value_delimiter = ',', default_value = "1,2,3")]
+    seeds: Vec<u64>,
 }
 
 /// Trains and scores all programs, and prints a table.
@@ -66,21 +70,55 @@ pub fn run(options: &Options) -> Result<()> {
     };
     let set = TestSet::open(&pairs)?;
     let bench = Bench::prepare(options, python, corpus, set)?;
-    let mut rows = Vec::new();
-    for quality in ["balanced", "best"] {
-        rows.extend(bench.ours(quality)?);
+    let mut runs = Vec::new();
+    for (i, &seed) in options.seeds.iter().enumerate() {
+        // Words are held out once: the cosine is a mean over hundreds of them.
+        let with_held_out = i == 0;
+        for quality in ["balanced", "best"] {
+            runs.extend(bench.ours(quality, seed, with_held_out)?);
+        }
+        for &passes in &options.passes {
+            runs.push(bench.fasttext(passes, with_held_out)?);
+        }
     }
-    for &passes in &options.passes {
-        rows.push(bench.fasttext(passes)?);
-    }
+    let names: BTreeSet<&str> = runs.iter().map(|run| run.program.as_str()).collect();
     println!("## Subwords\n\n{}", circumstances::list());
     println!("- text: {}\n- pairs: {}", bench.whole.display(), pairs.display());
-    println!("- held out: {} words with at least {HELD_OUT_COUNT} occurrences\n", bench.held_out.len());
     println!(
-        "| program | training, s | fit, s | held out, cosine | pairs | Spearman |\n|---|--:|--:|--:|--:|--:|"
+        "- held out: {} words with at least {HELD_OUT_COUNT} occurrences, with the first seed",
+        bench.held_out.len()
     );
-    rows.iter().for_each(|row| println!("{row}"));
+    println!("- mean ± standard deviation of {} trainings, each from another seed\n", options.seeds.len());
+    println!("| program | training, s | fit, s | held out, cosine | pairs | Spearman |");
+    println!("|---|--:|--:|--:|--:|--:|");
+    for name in names {
+        let of = |value: fn(&Run) -> Option<f64>| -> Vec<f64> {
+            runs.iter().filter(|run| run.program == name).filter_map(value).collect()
+        };
+        println!(
+            "| {name} | {} | {} | {} | {} | {} |",
+            mean_and_deviation(&of(|run| Some(run.training)), 0),
+            mean_and_deviation(&of(|run| run.fit), 1),
+            mean_and_deviation(&of(|run| run.held_out), 3),
+            mean_and_deviation(&of(|run| Some(run.pairs as f64)), 0),
+            mean_and_deviation(&of(|run| Some(run.spearman)), 1),
+        );
+    }
     Ok(())
+}
+
+/// One training of a program, and what its vectors are worth.
+struct Run {
+    program: String,
+    /// Seconds.
+    training: f64,
+    /// Seconds to fit the n-grams; none if they are trained with the words.
+    fit: Option<f64>,
+    /// The mean cosine of words that are held out with their vectors from the whole text; of the first seed.
+    held_out: Option<f64>,
+    pairs: usize,
+    /// In percent.
+    spearman: f64,
 }
 
 /// What all programs are given.
@@ -99,7 +137,7 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     /// Chooses the words to hold out, and writes the text without them.
     fn prepare(options: &'a Options, python: Environment, whole: PathBuf, set: TestSet) -> Result<Bench<'a>> {
-        let counted = train(options, "balanced", &whole)?;
+        let counted = train(options, "balanced", 1, &whole)?;
         let embeddings = Embeddings::load(counted.0, Vectors::DEFAULT)?;
         let is_held = |row: &usize| row % HELD_OUT == 7 && embeddings.count(*row) >= HELD_OUT_COUNT;
         let word = |row: usize| embeddings.word(row).to_owned();
@@ -119,46 +157,53 @@ impl<'a> Bench<'a> {
     }
 
     /// Trains skipstream, and scores two kinds of its vectors.
-    fn ours(&self, quality: &str) -> Result<Vec<String>> {
-        let (model, training) = train(self.options, quality, &self.whole)?;
-        let (reduced, _) = train(self.options, quality, &self.reduced)?;
-        let mut rows = Vec::new();
+    fn ours(&self, quality: &str, seed: u64, with_held_out: bool) -> Result<Vec<Run>> {
+        let (model, training) = train(self.options, quality, seed, &self.whole)?;
+        let reduced = match with_held_out {
+            true => Some(train(self.options, quality, seed, &self.reduced)?.0),
+            false => None,
+        };
+        let mut runs = Vec::new();
         for vectors in [Vectors::Sum, Vectors::Joined] {
             let embeddings = Embeddings::load(&model, vectors)?;
             let start = Instant::now();
             let subwords = Subwords::fit(&embeddings, &SubwordOptions::default(), None)?;
-            let fit = start.elapsed().as_secs_f64();
+            let fit = Some(start.elapsed().as_secs_f64());
             let evaluator =
                 Evaluator::new(&embeddings, EvalOptions::default())?.with_estimates(&subwords, &self.set);
-            let (used, spearman) = self.score(&evaluator)?;
-            let reduced = Embeddings::load(&reduced, vectors)?;
-            let subwords = Subwords::fit(&reduced, &SubwordOptions::default(), None)?;
-            let files = [
-                self.save("whole", &embeddings)?,
-                self.save("reduced", &reduced.with_estimates(&subwords, &self.held_out))?,
-            ];
-            let cosine = self.held_out_cosine(&files)?;
-            let name = format!("skipstream, {quality}, {vectors}");
-            rows.push(format!(
-                "| {name} | {training:.0} | {fit:.1} | {cosine:.3} | {used} | {spearman:.1} |"
-            ));
+            let (pairs, spearman) = self.score(&evaluator)?;
+            let held_out = match &reduced {
+                Some(reduced) => {
+                    let reduced = Embeddings::load(reduced, vectors)?;
+                    let subwords = Subwords::fit(&reduced, &SubwordOptions::default(), None)?;
+                    let estimated = reduced.with_estimates(&subwords, &self.held_out);
+                    let files = [self.save("whole", &embeddings)?, self.save("reduced", &estimated)?];
+                    Some(self.held_out_cosine(&files)?)
+                }
+                None => None,
+            };
+            let program = format!("skipstream, {quality}, {vectors}");
+            runs.push(Run { program, training, fit, held_out, pairs, spearman });
         }
-        Ok(rows)
+        Ok(runs)
     }
 
     /// Trains fastText, and scores its vectors.
-    fn fasttext(&self, passes: u32) -> Result<String> {
+    fn fasttext(&self, passes: u32, with_held_out: bool) -> Result<Run> {
         let TestSet::WordPairs(pairs) = &self.set else { anyhow::bail!("the file must have word pairs") };
         let of_pairs = pairs.pairs.iter().flat_map(|pair| [&pair.first, &pair.second]);
         let mut words: BTreeSet<String> = self.anchors.iter().chain(&self.held_out).cloned().collect();
-        let (reduced, _) = self.train_fasttext("reduced", passes, &self.reduced, &words)?;
+        let reduced = match with_held_out {
+            true => Some(self.train_fasttext("reduced", passes, &self.reduced, &words)?.0),
+            false => None,
+        };
         words.extend(of_pairs.map(|word| word.to_lowercase()));
-        let (whole, seconds) = self.train_fasttext("whole", passes, &self.whole, &words)?;
+        let (whole, training) = self.train_fasttext("whole", passes, &self.whole, &words)?;
         let evaluator = Evaluator::new(&formats::load(&whole, Vectors::default())?, EvalOptions::default())?;
-        let (used, spearman) = self.score(&evaluator)?;
-        let cosine = self.held_out_cosine(&[whole, reduced])?;
-        let name = format!("fastText with subwords, passes: {passes}");
-        Ok(format!("| {name} | {seconds:.0} | – | {cosine:.3} | {used} | {spearman:.1} |"))
+        let (pairs, spearman) = self.score(&evaluator)?;
+        let held_out = reduced.map(|reduced| self.held_out_cosine(&[whole, reduced])).transpose()?;
+        let program = format!("fastText with subwords, passes: {passes}");
+        Ok(Run { program, training, fit: None, held_out, pairs, spearman })
     }
 
     /// The vectors of words by fastText, and the seconds of its training.
@@ -211,12 +256,18 @@ impl<'a> Bench<'a> {
 }
 
 /// A model of a text by skipstream, and the seconds that it took.
-fn train(options: &Options, quality: &str, text: &Path) -> Result<(PathBuf, f64)> {
+fn train(options: &Options, quality: &str, seed: u64, text: &Path) -> Result<(PathBuf, f64)> {
     let name = text.file_stem().context("the text has no name")?.to_string_lossy();
     let model = options.dir.join(format!("subwords-{name}-{quality}.safetensors"));
     let mut train = Command::new(build_skipstream()?);
     train.args(["train", "--quiet", "--finish", "--quality", quality, "--dimensions"]);
-    train.arg(options.dimensions.to_string()).arg("--model").arg(&model).arg(text);
+    train
+        .arg(options.dimensions.to_string())
+        .arg("--seed")
+        .arg(seed.to_string())
+        .arg("--model")
+        .arg(&model)
+        .arg(text);
     if model.exists() {
         fs::remove_file(&model)?;
     }

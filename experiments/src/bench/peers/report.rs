@@ -6,8 +6,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use statrs::statistics::{Data, OrderStatistics, Statistics};
+use statrs::statistics::{Data, OrderStatistics};
 
+use crate::bench::mean_and_deviation;
 use crate::peers::setting::Setting;
 use crate::peers::timed::Measured;
 use crate::scores::Set;
@@ -120,7 +121,7 @@ impl Report {
             cells.push(number(peak, 0));
             cells.extend((0..SETS.len()).map(|column| {
                 let scores = of_program.iter().filter_map(|run| run.scores.unwrap_or_default()[column]);
-                mean_and_deviation(&scores.collect::<Vec<_>>())
+                mean_and_deviation(&scores.collect::<Vec<_>>(), 1)
             }));
             table += &row(&cells);
         }
@@ -137,15 +138,6 @@ fn row(cells: &[String]) -> String {
 fn ratio(run: &Run, runs: &[&Run], our_name: &str) -> Option<f64> {
     let ours = runs.iter().find(|other| other.round == run.round && other.program == our_name)?;
     Some(run.measured.seconds / ours.measured.seconds)
-}
-
-/// `mean ± standard deviation`; of a single value, the value.
-fn mean_and_deviation(values: &[f64]) -> String {
-    match values {
-        [] => number(None, 1),
-        [value] => number(Some(*value), 1),
-        _ => format!("{:.1} ± {:.1}", values.mean(), values.std_dev()),
-    }
 }
 
 fn number(value: Option<f64>, decimals: usize) -> String {
@@ -193,12 +185,5 @@ mod tests {
         let written = std::fs::read_to_string(csv).unwrap();
         assert_eq!(written.lines().count(), 7);
         assert_eq!(written.lines().nth(1).unwrap(), "small,1,1,1,skipstream,1.000,1000,2048,,,,,");
-    }
-
-    #[test]
-    fn several_scores_have_a_deviation() {
-        assert_eq!(mean_and_deviation(&[]), "–");
-        assert_eq!(mean_and_deviation(&[61.25]), "61.2");
-        assert_eq!(mean_and_deviation(&[1.0, 2.0, 3.0]), "2.0 ± 1.0");
     }
 }
