@@ -1,6 +1,6 @@
 //! Attacks on the real `skipstream` program: `cargo xtask torture --help` lists them.
 //!
-//! Each attack tries to break a promise of docs/reliability.md, prints a line per check, and fails if a promise was broken.
+//! Each attack tries to break a promise of docs/operations/reliability.md, prints a line per check, and fails if a promise was broken.
 //! `--short` is the version for CI.
 
 mod abuse;

@@ -1,4 +1,4 @@
-"""Measures `skipstream.ray`: the same bytes, time, traffic and memory; and makes the table of docs/distributed.md.
+"""Measures `skipstream.ray`: the same bytes, time, traffic and memory; and makes the table of docs/guides/ray.md.
 
 python benchmarks/distributed.py runs TEXT      # real workers on a local Ray cluster
 python benchmarks/distributed.py traffic TEXT   # bytes per word for 2 to 64 workers, counted in one process

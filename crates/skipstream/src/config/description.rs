@@ -1,4 +1,4 @@
-//! The one description of all settings. Flags, TOML keys, Python keywords and `docs/settings.md` follow it.
+//! The one description of all settings. Flags, TOML keys, Python keywords and `docs/reference/settings.md` follow it.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(Config::default().strategy.name().as_str(), Setting::named("strategy").default);
     }
 
-    /// The table of `docs/settings.md`.
+    /// The table of `docs/reference/settings.md`.
     fn table() -> String {
         let mut table = "| setting | default | values | word2vec.c | fastText | gensim | what it is |\n\
                          |---|---|---|---|---|---|---|\n"
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn the_documentation_has_this_table() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/settings.md");
         let page = std::fs::read_to_string(path).unwrap();
         let start = page.find("| setting |").unwrap();
         let end = start + page[start..].find("\n\n").unwrap() + 1;
@@ -385,7 +385,7 @@ mod tests {
         } else {
             assert!(
                 page[start..end] == table(),
-                "docs/settings.md is out of date; run this test with UPDATE_DOCS=1 to write the table"
+                "docs/reference/settings.md is out of date; run this test with UPDATE_DOCS=1 to write the table"
             );
         }
     }
