@@ -6,6 +6,8 @@
 //! text: see [`learn`].
 
 mod connections;
+#[cfg(target_os = "linux")]
+mod notify;
 mod signals;
 #[cfg(test)]
 mod tests;
@@ -127,6 +129,8 @@ impl Server {
             listener.set_nonblocking(true)?;
             let listener = tokio::net::TcpListener::from_std(listener)?;
             let limits = Limits::new(&service.settings);
+            #[cfg(target_os = "linux")]
+            tokio::spawn(notify::keep_informed(lifecycle.clone()));
             Connections::new(http::router(service.clone()), limits, lifecycle.clone()).serve(listener).await;
             anyhow::Ok(())
         });

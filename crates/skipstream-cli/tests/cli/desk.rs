@@ -91,8 +91,14 @@ impl Desk {
 
     /// Starts a command that is met while it runs, with a pipe for its input.
     pub fn start(&self, args: &[&str]) -> Child {
+        self.start_in(&[], args)
+    }
+
+    /// Starts a command with these environment variables.
+    pub fn start_in(&self, environment: &[(&str, &str)], args: &[&str]) -> Child {
         std::process::Command::new(PROGRAM)
             .current_dir(self.folder.path())
+            .envs(environment.iter().copied())
             .args(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

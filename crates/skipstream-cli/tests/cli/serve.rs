@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 use serde_json::Value;
 
@@ -125,6 +125,28 @@ fn a_service_drains_after_sigterm_until_a_second_signal() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn systemd_learns_that_a_service_is_ready_alive_and_stopping() {
+    let desk = Desk::new();
+    let socket = std::os::unix::net::UnixDatagram::bind(desk.path("notify")).unwrap();
+    socket.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+    let path = desk.path("notify").into_os_string().into_string().unwrap();
+    let environment = [("NOTIFY_SOCKET", path.as_str()), ("WATCHDOG_USEC", "200000")];
+    let serving = Serving::of(desk.start_in(&environment, &serve(&[])));
+    let next = || {
+        let mut message = [0; 100];
+        let length = socket.recv(&mut message).expect("a message within a minute");
+        String::from_utf8(message[..length].to_vec()).unwrap()
+    };
+    assert_eq!(next(), "READY=1\n");
+    assert_eq!(next(), "WATCHDOG=1\n");
+    assert_eq!(next(), "WATCHDOG=1\n", "it repeats");
+    assert_eq!(serving.end("-TERM").0, Some(0));
+    let last = std::iter::repeat_with(next).find(|message| message != "WATCHDOG=1\n");
+    assert_eq!(last.as_deref(), Some("STOPPING=1\n"));
+}
+
+#[test]
 fn a_service_that_was_killed_has_the_vectors_that_train_makes_of_the_same_lines() {
     let desk = Desk::new();
     let (first, second) = (text(9_000, 1), text(7_000, 2));
@@ -215,14 +237,10 @@ fn a_flag_stands_above_the_environment_and_both_above_the_file() {
         "s.toml",
         "window = 3\nnegatives = 7\nseed = 9\n\n[serve]\nqueue_size = '3Mi'\nmax_requests = 9\n",
     );
-    let mut command = Command::new(env!("CARGO_BIN_EXE_skipstream"));
-    command.args(serve(&["--settings", "s.toml", "--window", "4"])).current_dir(desk.path(""));
-    command.envs([
-        ("SKIPSTREAM_WINDOW", "8"),
-        ("SKIPSTREAM_NEGATIVES", "6"),
-        ("SKIPSTREAM_QUEUE_SIZE", "2Mi"),
-    ]);
-    let serving = Serving::of(command.stderr(Stdio::piped()).spawn().unwrap());
+    let environment =
+        [("SKIPSTREAM_WINDOW", "8"), ("SKIPSTREAM_NEGATIVES", "6"), ("SKIPSTREAM_QUEUE_SIZE", "2Mi")];
+    let serving =
+        Serving::of(desk.start_in(&environment, &serve(&["--settings", "s.toml", "--window", "4"])));
     let stats = serving.get("/v1/stats");
     let settings = &stats["settings"];
     let of = |name: &str| settings[name].as_u64();
