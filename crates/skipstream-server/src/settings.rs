@@ -1,5 +1,5 @@
 //! Settings of the service: the one description that the flags of `serve`, the table `[serve]` of the settings file and
-//! docs/guides/service.md follow.
+//! docs/operations/configure.md follow.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -344,9 +344,9 @@ mod tests {
             let name = flag.get_long().unwrap();
             table.push_str(&format!("| `--{name} {value}` | {help} | {} |\n", default.unwrap_or_default()));
         }
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides/service.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations/configure.md");
         let page = std::fs::read_to_string(path).unwrap();
-        assert!(page.contains(&table), "docs/guides/service.md should contain:\n{table}");
+        assert!(page.contains(&table), "docs/operations/configure.md should contain:\n{table}");
     }
 
     #[test]
