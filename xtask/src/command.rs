@@ -40,6 +40,14 @@ pub fn run_quietly(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Runs the command and returns what it prints, without the last line break. Fails if it fails.
+pub fn output(command: &mut Command) -> Result<String> {
+    let output = command.stderr(Stdio::inherit()).output();
+    let output = output.with_context(|| format!("could not start {:?}", command.get_program()))?;
+    ensure!(output.status.success(), "`{}` failed: {}", line(command), output.status);
+    Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
+}
+
 /// Runs the command with its output in `log`, and fails if it fails.
 pub fn run_logged(command: &mut Command, log: &Path) -> Result<()> {
     let output = File::create(log).with_context(|| format!("could not write {}", log.display()))?;

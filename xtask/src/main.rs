@@ -4,6 +4,8 @@ mod bench;
 mod check;
 mod compatibility;
 mod demo;
+mod deploy;
+mod dist;
 mod fuzz;
 mod package;
 mod service;
@@ -47,6 +49,10 @@ enum Chore {
     Torture(Forwarded),
     /// Give random bytes to everything that reads foreign bytes (needs a nightly compiler)
     Fuzz(fuzz::Options),
+    /// Check alerts, dashboard, compose file, Kubernetes manifests and workflows (needs Python and network)
+    Deploy,
+    /// Build what a release consists of: wheel, tarball, Debian package, crates, list of dependencies (needs network)
+    Dist(dist::Options),
     /// Run the project's CI
     Ci,
 }
@@ -81,6 +87,8 @@ fn main() -> Result<()> {
         Chore::Service => service::run_tests(),
         Chore::Torture(forwarded) => torture::run(&forwarded),
         Chore::Fuzz(options) => fuzz::run(&options),
+        Chore::Deploy => deploy::run_tests(),
+        Chore::Dist(options) => dist::run(&options),
         Chore::Ci => check::ci(),
     }
 }

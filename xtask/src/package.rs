@@ -1,5 +1,6 @@
 //! Builds and tests the Python package as people install it.
 
+use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -11,13 +12,26 @@ use xtask::python::Environment;
 
 /// Installs the package in a fresh environment and tests the installed copy, not the source folder.
 pub fn run_tests() -> Result<()> {
+    test(&root().join("bindings/python"), &env::var("PATH").unwrap_or_default())
+}
+
+/// Installs a wheel where there is no Rust, and tests it.
+pub fn test_wheel(wheel: &Path) -> Result<()> {
+    let path = env::var("PATH").unwrap_or_default();
+    let has_rust =
+        |folder: &&str| ["cargo", "rustc"].iter().any(|name| Path::new(folder).join(name).exists());
+    test(wheel, &path.split(':').filter(|folder| !has_rust(folder)).collect::<Vec<_>>().join(":"))
+}
+
+/// Installs a folder or wheel with this search path for programs, and tests it.
+fn test(source: &Path, path: &str) -> Result<()> {
     // The tests compare with the command.
     let program = program_for_tests()?;
     let package = root().join("bindings/python");
-    let python = install(&package)?;
+    let python = install(source, path)?;
     let call = |arguments: &[&str]| {
         let mut command = Command::new(python.program("python"));
-        command.arg("-B").arg("-m").args(arguments).current_dir(&package);
+        command.arg("-B").arg("-m").args(arguments).current_dir(&package).env("PATH", path);
         command
     };
     run(&mut call(&["ruff", "format", "--check", "--no-cache", "."]))?;
@@ -36,19 +50,20 @@ pub fn run_tests() -> Result<()> {
 /// Installs the package, and attacks its training on several machines for minutes.
 pub fn torture_ray() -> Result<()> {
     let package = root().join("bindings/python");
-    let mut attack = Command::new(install(&package)?.program("python"));
+    let python = install(&package, &env::var("PATH").unwrap_or_default())?;
+    let mut attack = Command::new(python.program("python"));
     attack.args(["-B", "-m", "pytest", "-m", "torture", "-v", "tests/test_ray_torture.py"]);
     run(attack.current_dir(&package))
 }
 
 /// Installs the package and what its tests need in a fresh environment.
-fn install(package: &Path) -> Result<Environment> {
+fn install(source: &Path, path: &str) -> Result<Environment> {
     let folder = target_folder()?.join("python-package");
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
     }
     let python = Environment::prepare(folder)?;
-    run_with_retries(python.pip("install").arg(package))?;
-    python.install_all(&package.join("tests/requirements.txt"))?;
+    run_with_retries(python.pip("install").arg(source).env("PATH", path))?;
+    python.install_all(&root().join("bindings/python/tests/requirements.txt"))?;
     Ok(python)
 }
