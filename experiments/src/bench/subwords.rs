@@ -27,7 +27,7 @@ use crate::peers::python;
 use xtask::command::{build_skipstream, run as run_command};
 use xtask::python::Environment;
 
-/// One in so many words with at least [`HELD_OUT_COUNT`] occurrences is held out: the vectors of rarer ones are mostly noise.
+/// One word of this number is held out, of those with at least [`HELD_OUT_COUNT`] occurrences: the vectors of rarer words are mostly noise.
 const HELD_OUT: usize = 33;
 const HELD_OUT_COUNT: u64 = 100;
 

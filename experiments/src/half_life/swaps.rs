@@ -12,7 +12,7 @@ use crate::portions::LinedText;
 
 /// Ranks of the words by frequency: frequent enough to have a meaning, and not function words.
 const RANKS: std::ops::Range<usize> = 500..2_500;
-/// Every so many ranks there is a pair that is swapped, and then a word that disappears.
+/// At this interval of ranks there is a pair that is swapped, and then a word that disappears.
 const STEP: usize = 50;
 /// Words that are compared.
 const NEAREST: usize = 10;

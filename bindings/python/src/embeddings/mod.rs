@@ -51,7 +51,7 @@ impl Embeddings {
         self.subwords.as_deref()
     }
 
-    /// The table of n-grams for vectors with so many dimensions, or an error if there is none.
+    /// The table of n-grams for vectors of this length, or an error if there is none.
     pub fn table(&self, dimensions: usize) -> PyResult<&Subwords> {
         subwords::table(self, dimensions)
     }

@@ -29,7 +29,7 @@ pub fn save_floret(py: Python<'_>, embeddings: &Embeddings, path: PathBuf) -> Py
     call(py, || formats::save_floret(subwords, path))
 }
 
-/// The table of n-grams for vectors with so many dimensions.
+/// The table of n-grams for vectors of this length.
 pub fn table(embeddings: &Embeddings, dimensions: usize) -> PyResult<&Subwords> {
     let subwords = embeddings.subwords().ok_or_else(none)?;
     if subwords.dimensions() == dimensions {

@@ -44,7 +44,7 @@ impl Args for SettingArgs {
             .help("What the text is made of; sets the defaults of other settings [default: words]")
             .long_help(format!(
                 "What the text is made of; sets the defaults of other settings [default: words]\n\n`items` is for \
-                 sequences of products, tracks, pages or nodes, a sequence per line. It stands for {}.",
+                 sequences of products, tracks, pages or nodes, a sequence per line. It sets {}.",
                 SettingValues::for_items()
                     .given()
                     .iter()

@@ -16,7 +16,7 @@ use super::{SettingArgs, SettingsFile};
 pub struct RequestedSettings {
     fields: BTreeMap<String, (Value, Origin)>,
     memory: Option<(u64, Origin)>,
-    /// The name that stands for some of the fields, as it was given: an error is about it and not about them.
+    /// The name that sets some of the fields, as it was given: an error is about it and not about them.
     quality: Option<Quality>,
     /// Number of training threads, which is not part of a model.
     pub threads: Option<usize>,
@@ -26,7 +26,7 @@ pub struct RequestedSettings {
 #[derive(Clone, Debug)]
 enum Origin {
     Flag,
-    /// What `--for items` stands for.
+    /// The settings of `--for items`.
     Items,
     File(PathBuf),
 }

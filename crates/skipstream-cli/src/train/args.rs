@@ -35,7 +35,7 @@ pub struct TrainArgs {
     /// Files, folders and quoted glob patterns ('news/**/*.gz'), plain or compressed; `-` reads standard input, which is
     /// also the default when text is piped in
     ///
-    /// A folder stands for all files in it and its subfolders, sorted by name, except hidden and temporary files.
+    /// A folder means all files in it and its subfolders, sorted by name, except hidden and temporary files.
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 

@@ -212,7 +212,7 @@ proptest! {
             for (number, chunk) in chunks(&lines, size).into_iter().enumerate() {
                 let logged = running.append(chunk);
                 if number % stop_every == stop_every - 1 {
-                    // Sometimes before the text is learned, sometimes behind it.
+                    // Sometimes before the text is learned, sometimes after it.
                     if number % 2 == 0 {
                         running.learned(logged);
                     }

@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(graph.answer(&published, &long).unwrap(), None);
     }
 
-    /// Vectors of a model, as far as it has so many words, and otherwise clusters.
+    /// Vectors of a model, as long as it has enough words, and then clusters.
     fn words_of(model: Option<&Embeddings>, n_words: usize) -> (&'static str, Arc<Published>) {
         match model.filter(|model| model.len() >= n_words) {
             None => ("clusters", clusters(n_words, 100, 0, 0.0)),

@@ -31,7 +31,7 @@ pub enum Connectors {
     English,
 }
 
-/// How phrases are found. `None` stands for the default.
+/// How phrases are found. `None` is the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PhraseOptions {

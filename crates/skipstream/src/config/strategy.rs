@@ -82,7 +82,7 @@ pub enum Quality {
 }
 
 impl Quality {
-    /// The options that it stands for.
+    /// The options that it sets.
     pub fn options(self) -> MiniBatchOptions {
         match self {
             Quality::Balanced => MiniBatchOptions::default(),

@@ -118,7 +118,7 @@ impl SettingValues {
         Ok(Flat::deserialize(Value::Object(fields)).expect("the values have the types of the fields"))
     }
 
-    /// The values that were given, by name. `quality` is replaced by the settings that it stands for, so a model has the
+    /// The values that were given, by name. `quality` is replaced by the settings that it sets, so a model has the
     /// same settings whether they were given by that name or one by one.
     pub fn given(&self) -> Map<String, Value> {
         let mut fields = self.written();

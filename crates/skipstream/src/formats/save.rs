@@ -113,7 +113,7 @@ pub fn write(embeddings: &Embeddings, format: Format, writer: impl Write, name: 
 /// ```
 ///
 /// # Panics
-/// If the format does not have so many files.
+/// If the format does not have that number of files.
 pub fn write_file(
     embeddings: &Embeddings,
     format: Format,

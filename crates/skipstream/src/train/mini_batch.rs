@@ -160,7 +160,7 @@ impl Intake {
         words.min(self.replay_words as u64) as usize * self.replays as usize
     }
 
-    /// Makes a batch of at least `words` words of old text alone, if so many still wait. Returns false if none do.
+    /// Makes a batch of at least `words` words of old text alone, if that much still waits. Returns false if none do.
     ///
     /// The end of a text is known, so the rate can fall to zero: a model at rest is better than one that still moves. It is
     /// the share of the buffer that is full, and not of what waited at first, so that a pause changes nothing.

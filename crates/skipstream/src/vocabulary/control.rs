@@ -244,7 +244,7 @@ impl Controls {
         })
     }
 
-    /// Checks the limits of a vocabulary of so many words.
+    /// Checks the limits of a vocabulary of this size.
     fn check(&self, capacity: usize) -> Result<(), ControlError> {
         let (pinned, limit) = (self.pinned.len(), capacity / 2);
         if pinned > limit {

@@ -11,7 +11,7 @@ fn options(max_sentence_words: usize, max_token_bytes: usize) -> TextOptions {
     TextOptions { max_sentence_words, max_token_bytes, ..TextOptions::default() }
 }
 
-/// All sentences, each with the position behind it, and the error that ended them.
+/// All sentences, each with the position after it, and the error that ended them.
 fn read_all(lines: &mut Lines<impl BufRead>) -> (Vec<(Vec<String>, Position)>, Option<Error>) {
     let mut sentence = Sentence::default();
     let mut sentences = Vec::new();

@@ -26,7 +26,7 @@ fn open(
     from_bytes(Box::new(reader), start, of, bad)
 }
 
-/// All sentences with the position behind each, and the error that ended them.
+/// All sentences with the position after each, and the error that ended them.
 fn read_all(lines: &mut dyn Sentences) -> (Vec<(String, Position)>, Option<String>) {
     let mut sentence = Sentence::default();
     let mut sentences = Vec::new();

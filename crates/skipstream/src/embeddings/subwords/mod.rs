@@ -82,7 +82,7 @@ pub struct Subwords {
 }
 
 impl Subwords {
-    /// Fits a table to vectors, on one thread per core or on so many.
+    /// Fits a table to vectors, on one thread per core or on the given number.
     pub fn fit(
         embeddings: &Embeddings,
         options: &SubwordOptions,
@@ -102,7 +102,7 @@ impl Subwords {
         Ok(Subwords { options: *options, dimensions: embeddings.dimensions(), table })
     }
 
-    /// The maximum number of bytes that fitting a table to so many words takes, including the table.
+    /// The maximum number of bytes that fitting a table to this number of words takes, including the table.
     pub fn max_bytes(options: &SubwordOptions, words: usize, dimensions: usize, threads: usize) -> u64 {
         (options.buckets * dimensions * size_of::<f32>()) as u64 + fit::max_bytes(options, words, threads)
     }

@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_fasttext_writes_is_read() {
-        // A space behind each value, the end of a sentence as a word, and a word with a space that is no separator.
+        // A space after each value, the end of a sentence as a word, and a word with a space that is no separator.
         let embeddings = read("3 2\n</s> 0.1 -0.2 \nnew\u{a0}york 1 2e-05 \n\u{3000} 5 6 \n").unwrap();
         assert!(embeddings.words().eq(["</s>", "new\u{a0}york", "\u{3000}"]));
         assert_eq!(embeddings.vector("new\u{a0}york").unwrap(), [1.0, 2e-5].as_slice());

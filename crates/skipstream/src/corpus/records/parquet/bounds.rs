@@ -445,7 +445,7 @@ fn too_long() -> ParquetError {
 }
 
 impl Compact<'_> {
-    /// Skips numbers in the encoding `DELTA_BINARY_PACKED`, at most so many, and returns their sum.
+    /// Skips numbers in the encoding `DELTA_BINARY_PACKED`, up to a maximum number, and returns their sum.
     fn lengths(&mut self, most: u32) -> Option<u64> {
         let block = usize::try_from(self.number()?).ok()?;
         let parts = usize::try_from(self.number()?).ok().filter(|&parts| parts > 0)?;
