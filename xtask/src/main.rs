@@ -9,6 +9,7 @@ mod dist;
 mod fuzz;
 mod package;
 mod service;
+mod site;
 mod torture;
 
 use std::env;
@@ -44,6 +45,8 @@ enum Chore {
     Python,
     /// Test the service in a real browser and against its OpenAPI document (needs Chromium, Python and network)
     Service,
+    /// Build the documentation site into target/site, and test it (needs Python and network)
+    Site,
     /// Attack the real program: kill it, break its disk, damage its files, abuse its service
     #[command(disable_help_flag = true)]
     Torture(Forwarded),
@@ -85,6 +88,7 @@ fn main() -> Result<()> {
         Chore::Compatibility => compatibility::run_tests(),
         Chore::Python => package::run_tests(),
         Chore::Service => service::run_tests(),
+        Chore::Site => site::build(),
         Chore::Torture(forwarded) => torture::run(&forwarded),
         Chore::Fuzz(options) => fuzz::run(&options),
         Chore::Deploy => deploy::run_tests(),
