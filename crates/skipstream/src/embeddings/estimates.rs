@@ -171,7 +171,7 @@ impl Embeddings {
     }
 
     /// The blend of a word's own vector and its estimate, if it is rare.
-    fn blend(&self, subwords: &Subwords, row: usize) -> Option<Vec<f32>> {
+    pub(super) fn blend(&self, subwords: &Subwords, row: usize) -> Option<Vec<f32>> {
         // A vector that is not finite stays what it is: an error.
         let own = self.checked_vector(row).ok()?;
         subwords.blend(self.word(row), &own, self.known_count(row)?)

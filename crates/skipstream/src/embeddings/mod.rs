@@ -7,6 +7,7 @@ mod byte_cosines;
 mod candidates;
 mod composition;
 mod cosine;
+mod documents;
 mod error;
 mod estimates;
 mod expression;
@@ -31,6 +32,8 @@ use std::sync::Arc;
 
 pub(crate) use composition::Composition;
 pub use cosine::cosines;
+pub use documents::{DocumentWords, Weighting};
+pub(crate) use documents::{WordVectors, weighted_mean};
 pub use error::VectorsError;
 pub use estimates::Source;
 pub use expression::Expression;

@@ -1,38 +1,13 @@
 //! Single vectors of a trainer.
 
-use serde::{Deserialize, Serialize};
-
 use super::Trainer;
-use crate::corpus::{Sentence, Source};
-use crate::embeddings::{Composition, Subwords, Vectors};
+use crate::corpus::Source;
+use crate::embeddings::{
+    Composition, DocumentWords, Subwords, Vectors, Weighting, WordVectors, weighted_mean,
+};
 use crate::error::Result;
 use crate::phrases::word_of;
 use crate::vocabulary::WordId;
-
-/// How much each word of a text counts in the text's mean vector.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Weighting {
-    /// All the same.
-    #[default]
-    Mean,
-    /// The logarithm of the inverse frequency of the word, ln(1 + tokens / count).
-    Idf,
-    /// The smooth inverse frequency of Arora, Liang and Ma (2017): a / (a + count / tokens), with a = 0.001.
-    Sif,
-}
-
-impl Weighting {
-    fn weight(self, frequency: u64, total: u64) -> f32 {
-        const SMOOTHING: f64 = 1e-3;
-        let share = frequency as f64 / total as f64;
-        match self {
-            Weighting::Mean => 1.0,
-            Weighting::Idf => (1.0 + 1.0 / share).ln() as f32,
-            Weighting::Sif => (SMOOTHING / (SMOOTHING + share)) as f32,
-        }
-    }
-}
 
 impl Trainer {
     /// The vectors of single words, without a copy of all of them.
@@ -88,8 +63,7 @@ impl<'a> LiveVectors<'a> {
     ///
     /// ```
     /// use skipstream::corpus::{Lines, TextOptions};
-    /// use skipstream::embeddings::{SubwordOptions, Subwords};
-    /// use skipstream::train::Weighting;
+    /// use skipstream::embeddings::{SubwordOptions, Subwords, Weighting};
     /// use skipstream::{Config, Trainer, Vectors};
     ///
     /// let mut trainer = Trainer::new(Config { dimensions: 16, ..Config::default() })?;
@@ -97,7 +71,7 @@ impl<'a> LiveVectors<'a> {
     /// let subwords = Subwords::fit(&trainer.embeddings()?, &SubwordOptions::default(), None)?;
     /// let live = trainer.live(Vectors::Sum).with_subwords(&subwords);
     /// let mut text = Lines::new("walks".as_bytes(), "text", &TextOptions::default())?;
-    /// assert_eq!(live.mean_vector(&mut text, Weighting::Mean, &mut vec![0.0; 16])?, 1);
+    /// assert_eq!(live.mean_vector(&mut text, Weighting::Mean, &mut [0.0; 16])?.with_vector, 1);
     /// # Ok::<(), skipstream::Error>(())
     /// ```
     ///
@@ -122,9 +96,10 @@ impl<'a> LiveVectors<'a> {
         Some(vector)
     }
 
-    /// Writes the weighted mean of the vectors of the words of a text to `mean`, and returns the number of words. Words out
-    /// of vocabulary are ignored, unless they are [estimated](LiveVectors::with_subwords): then they have the weight of a word
-    /// that occurred once. If there are no words, the mean is zero.
+    /// Writes the weighted mean of the vectors of the words of a text to `mean`. Words out of vocabulary are ignored, unless
+    /// they are [estimated](LiveVectors::with_subwords): then they have the weight of a word that occurred once. If no word
+    /// has a vector, the mean is zero. [`Embeddings::mean_vector`](crate::Embeddings::mean_vector) is the same for a copy
+    /// of the vectors.
     ///
     /// # Panics
     /// If the length of `mean` is not that of a vector.
@@ -133,37 +108,32 @@ impl<'a> LiveVectors<'a> {
         text: &mut dyn Source,
         weighting: Weighting,
         mean: &mut [f32],
-    ) -> Result<usize> {
+    ) -> Result<DocumentWords> {
         assert_eq!(mean.len(), self.dimensions, "a mean is as long as a vector");
-        mean.fill(0.0);
-        let (mut n_known, mut total) = (0, 0.0);
+        weighted_mean(self, text, weighting, mean)
+    }
+}
+
+impl WordVectors for LiveVectors<'_> {
+    fn total_frequency(&self) -> u64 {
+        self.trainer.vocabulary().total_frequency()
+    }
+
+    fn find(&self, word: &str, vector: &mut Vec<f32>) -> Result<Option<u64>> {
         let vocabulary = self.trainer.vocabulary();
-        let (mut sentence, mut vector) = (Sentence::default(), vec![0.0; self.dimensions]);
-        while text.read(&mut sentence)?.is_sentence() {
-            for word in sentence.tokens() {
-                let mut frequency = 1;
-                if let Some(id) = vocabulary.id(word) {
-                    frequency = vocabulary.frequency(id);
-                    self.composition.write(self.trainer.rows(id), &mut vector);
-                    let blend = |subwords: &Subwords| subwords.blend(word, &vector, vocabulary.count(id));
-                    if let Some(blend) = self.subwords.and_then(blend) {
-                        vector = blend;
-                    }
-                } else if let Some(estimate) = self.subwords.and_then(|subwords| subwords.vector(word)) {
-                    vector = estimate;
-                } else {
-                    continue;
-                }
-                let weight = weighting.weight(frequency, vocabulary.total_frequency());
-                mean.iter_mut().zip(&vector).for_each(|(sum, value)| *sum += weight * value);
-                n_known += 1;
-                total += weight;
+        if let Some(id) = vocabulary.id(word) {
+            self.composition.write(self.trainer.rows(id), vector);
+            let blend = |subwords: &Subwords| subwords.blend(word, vector, vocabulary.count(id));
+            if let Some(blend) = self.subwords.and_then(blend) {
+                *vector = blend;
             }
+            return Ok(Some(vocabulary.frequency(id)));
         }
-        if n_known > 0 {
-            mean.iter_mut().for_each(|value| *value /= total);
-        }
-        Ok(n_known)
+        let Some(estimate) = self.subwords.and_then(|subwords| subwords.vector(word)) else {
+            return Ok(None);
+        };
+        *vector = estimate;
+        Ok(Some(1))
     }
 }
 
@@ -195,43 +165,38 @@ mod tests {
     }
 
     #[test]
-    fn rare_words_count_more_by_their_inverse_frequency() {
+    fn the_mean_vector_of_a_text_is_that_of_the_embeddings() {
         let trainer = trainer();
-        let live = trainer.live(Vectors::Sum);
-        let vector = |word: &str| live.vector(word).unwrap();
-        for weighting in [Weighting::Idf, Weighting::Sif] {
-            let mut mean = vec![0.0; 7];
-            let mut lines = Lines::new("tea with".as_bytes(), "text", trainer.settings().text()).unwrap();
-            live.mean_vector(&mut lines, weighting, &mut mean).unwrap();
-            // Of 300 tokens, 50 are `tea` and 100 are `with`.
-            let (rare, frequent) = (weighting.weight(50, 300), weighting.weight(100, 300));
-            assert!(rare > frequent && frequent > 0.0);
-            for (value, (tea, with)) in mean.iter().zip(vector("tea").iter().zip(&vector("with"))) {
-                assert!((value - (rare * tea + frequent * with) / (rare + frequent)).abs() < 1e-6);
+        let subwords =
+            Subwords::fit(&trainer.embeddings().unwrap(), &SubwordOptions::default(), None).unwrap();
+        for vectors in Vectors::ALL {
+            let (live, embeddings) = (trainer.live(vectors), trainer.embeddings_of(vectors).unwrap());
+            let dimensions = live.dimensions();
+            for subwords in [None, (dimensions == subwords.dimensions()).then_some(&subwords)] {
+                let live = match subwords {
+                    Some(subwords) => trainer.live(vectors).with_subwords(subwords),
+                    None => trainer.live(vectors),
+                };
+                for weighting in [Weighting::Mean, Weighting::Idf, Weighting::Sif] {
+                    let lines = || {
+                        Lines::new(
+                            "tea with
+teas"
+                                .as_bytes(),
+                            "text",
+                            trainer.settings().text(),
+                        )
+                        .unwrap()
+                    };
+                    let mut means = [vec![1.0; dimensions], vec![2.0; dimensions]];
+                    let words = [
+                        live.mean_vector(&mut lines(), weighting, &mut means[0]).unwrap(),
+                        embeddings.mean_vector(&mut lines(), weighting, subwords, &mut means[1]).unwrap(),
+                    ];
+                    assert_eq!(means[0], means[1]);
+                    assert_eq!(words[0], words[1]);
+                }
             }
-        }
-    }
-
-    #[test]
-    fn with_subwords_unknown_words_are_estimated_and_rare_ones_blended() {
-        let trainer = trainer();
-        let embeddings = trainer.embeddings().unwrap();
-        let subwords = Subwords::fit(&embeddings, &SubwordOptions::default(), None).unwrap();
-        let live = trainer.live(Vectors::Sum).with_subwords(&subwords);
-        let mut lines = Lines::new("teas tea".as_bytes(), "text", trainer.settings().text()).unwrap();
-        let mut mean = vec![0.0; 7];
-        assert_eq!(live.mean_vector(&mut lines, Weighting::Mean, &mut mean).unwrap(), 2);
-        let estimated = embeddings.with_estimates(&subwords, ["teas", "tea"]);
-        let [teas, tea] = ["teas", "tea"].map(|word| estimated.vector(word).unwrap().into_owned());
-        for (value, (teas, tea)) in mean.iter().zip(teas.iter().zip(&tea)) {
-            assert!((value - (teas + tea) / 2.0).abs() < 1e-6);
-        }
-        let mut lines = Lines::new("teas tea".as_bytes(), "text", trainer.settings().text()).unwrap();
-        live.mean_vector(&mut lines, Weighting::Sif, &mut mean).unwrap();
-        let [once, often] = [1, 50].map(|count| Weighting::Sif.weight(count, 300));
-        assert!(once > often);
-        for (value, (teas, tea)) in mean.iter().zip(teas.iter().zip(&tea)) {
-            assert!((value - (once * teas + often * tea) / (once + often)).abs() < 1e-6);
         }
     }
 
@@ -242,7 +207,7 @@ mod tests {
         let mut mean = vec![1.0; 14];
         let mean_of = |text: &str, mean: &mut [f32]| {
             let mut lines = Lines::new(text.as_bytes(), "text", trainer.settings().text()).unwrap();
-            live.mean_vector(&mut lines, Weighting::Mean, mean).unwrap()
+            live.mean_vector(&mut lines, Weighting::Mean, mean).unwrap().with_vector
         };
         assert_eq!(mean_of("tea cocoa\nmilk tea", &mut mean), 3);
         let [tea, milk] = ["tea", "milk"].map(|word| live.vector(word).unwrap());

@@ -30,7 +30,7 @@ mod trainer;
 mod warm_up;
 
 pub use initial::{Initial, InitialSource};
-pub use live::{LiveVectors, Weighting};
+pub use live::LiveVectors;
 pub use memory::MemoryBound;
 pub(crate) use mini_batch::MiniBatch;
 #[cfg(feature = "unstable")]
