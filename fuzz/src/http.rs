@@ -17,7 +17,7 @@ use tower::ServiceExt;
 use crate::evaluation::EMBEDDINGS;
 
 /// All routes but those that wait for something that does not happen here: events, learned lines and checkpoints.
-const ROUTES: [(Method, &str); 26] = [
+const ROUTES: [(Method, &str); 27] = [
     (Method::POST, "/v1/text"),
     (Method::POST, "/v1/neighbors"),
     (Method::POST, "/v1/analogy"),
@@ -44,6 +44,7 @@ const ROUTES: [(Method, &str); 26] = [
     (Method::GET, "/v1/stats"),
     (Method::GET, "/page/"),
     (Method::GET, "/"),
+    (Method::POST, "/v1/embeddings"),
 ];
 
 #[derive(Arbitrary)]

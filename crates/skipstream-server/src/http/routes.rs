@@ -120,6 +120,7 @@ pub fn table() -> Vec<Route> {
         read(Cpu, routes!(query::odd_one_out::many)).body(batch),
         read(Inline, routes!(query::vectors::one)),
         read(Cpu, routes!(query::vectors::many)).body(batch),
+        read(Cpu, routes!(query::embeddings::create)).body(batch),
         read(Cpu, routes!(map::draw)),
         read(Cpu, routes!(change::history::of_word)),
         read(Cpu, routes!(change::emerging::list)),

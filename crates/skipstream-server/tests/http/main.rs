@@ -5,6 +5,7 @@ mod access;
 mod candidates;
 mod change;
 mod client;
+mod embeddings;
 mod events;
 mod hostile;
 mod lanes;

@@ -4,6 +4,7 @@
 //! error.
 
 pub mod analogy;
+pub mod embeddings;
 pub mod neighbors;
 pub mod odd_one_out;
 pub mod phrases;
