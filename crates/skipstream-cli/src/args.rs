@@ -25,6 +25,7 @@ use crate::phrases::PhrasesArgs;
 use crate::rollback::RollbackArgs;
 use crate::serve::ServeArgs;
 use crate::similarity::SimilarityArgs;
+use crate::sync::SyncArgs;
 use crate::train::TrainArgs;
 use crate::vector::VectorArgs;
 use crate::words::WordsArgs;
@@ -135,6 +136,14 @@ pub enum Command {
     Diff(DiffArgs),
     /// Write the vectors in another program's format, most frequent word first
     Export(ExportArgs),
+    /// Keep a table of PostgreSQL or a collection of Qdrant equal to the vectors of a model
+    ///
+    /// Each stored word has a digest of its vector. A sync reads the digests, writes the vectors that differ, and deletes
+    /// words that are no longer in the model. Nothing is kept outside the store, so you can stop or kill a sync at any
+    /// time: the next one does the rest.
+    ///
+    /// The table or collection belongs to this command: it deletes every word in it that the model does not have.
+    Sync(SyncArgs),
     /// Convert another program's vectors to a vectors file: for queries, not for training
     ///
     /// A vectors file opens instantly and carries checksums, whereas text must be parsed each time. `train` cannot

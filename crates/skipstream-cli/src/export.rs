@@ -17,6 +17,7 @@ use crate::args::one_of;
 use crate::lock;
 use crate::model::ModelArgs;
 use crate::output::{count, note};
+use crate::selection::SelectionArgs;
 use crate::subwords::SubwordArgs;
 
 /// The arguments of `export`.
@@ -48,12 +49,8 @@ pub struct ExportArgs {
         "word2vec-text", "word2vec-binary", "safetensors", "npy", "finalfusion", "projector", "floret",
     ]))]
     pub to: To,
-    /// Number of words to export, the most frequent ones
-    #[arg(long, value_name = "N")]
-    pub top: Option<usize>,
-    /// Minimum count of a word
-    #[arg(long, value_name = "N")]
-    pub min_count: Option<u64>,
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     /// Scale every vector to length 1
     #[arg(long)]
     pub normalize: bool,
@@ -211,19 +208,8 @@ fn names(files: &[PathBuf]) -> String {
 }
 
 /// The requested words and vectors, and whether all words were found.
-fn chosen(args: &ExportArgs, mut embeddings: Embeddings) -> Result<(Embeddings, Ending)> {
-    if let Some(top) = args.top {
-        embeddings = embeddings.top(top);
-    }
-    if let Some(count) = args.min_count {
-        if !embeddings.has_counts() {
-            bail!(
-                "{}: these vectors have no counts, so --min-count cannot select words; --top selects by the order of the file",
-                args.model.model.display()
-            );
-        }
-        embeddings = embeddings.with_min_count(count);
-    }
+fn chosen(args: &ExportArgs, embeddings: Embeddings) -> Result<(Embeddings, Ending)> {
+    let mut embeddings = args.selection.of(embeddings, &args.model.model)?;
     let mut ending = Ending::Done;
     if let Some(path) = &args.words {
         (embeddings, ending) = listed(args, &embeddings, path)?;

@@ -23,6 +23,7 @@ mod phrases;
 mod previous;
 mod remedy;
 mod rollback;
+mod selection;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(not(feature = "serve"))]
@@ -31,6 +32,11 @@ mod serve;
 mod settings;
 mod similarity;
 mod subwords;
+#[cfg(feature = "sync")]
+mod sync;
+#[cfg(not(feature = "sync"))]
+#[path = "sync/absent.rs"]
+mod sync;
 mod table;
 mod train;
 mod vector;
@@ -95,6 +101,7 @@ fn main() -> ExitCode {
         Command::Diff(args) => diff::run(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
+        Command::Sync(args) => sync::run(args),
         Command::Serve(args) => serve::run(*args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
