@@ -81,6 +81,9 @@ fn try_debian(release: &Release) -> Result<()> {
     fs::write(units.join("trial.service"), unit)?;
     std::os::unix::fs::symlink("../trial.service", units.join("multi-user.target.wants/trial.service"))?;
 
+    // A machine of its own.
+    fs::write(upper.join("etc/machine-id"), "uninitialized\n")?;
+
     let options = format!("lowerdir=/,upperdir={},workdir={}", upper.display(), work.display());
     run(Command::new("mount").args(["-t", "overlay", "overlay", "-o", &options]).arg(&system))
         .context("the Debian package is tried as root, on a system with overlayfs")?;
