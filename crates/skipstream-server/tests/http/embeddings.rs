@@ -116,7 +116,7 @@ async fn invalid_requests_are_rejected() {
         client.post("/v1/embeddings", body).await.assert_refused(400, "bad-json", reason);
     }
     let shorter = r#"{"model": "any", "input": "a", "dimensions": 64}"#;
-    let message = "dimensions is 64; the model has 2, and its vectors cannot be shortened: leave it out";
+    let message = "dimensions is 64; the model has 2, and its vectors cannot be shortened: omit it";
     client.post("/v1/embeddings", shorter).await.assert_refused(400, "bad-request", message);
     let long = json!({"model": "any", "input": "a ".repeat(3 << 20)}).to_string();
     client.post("/v1/embeddings", long).await.assert_refused(413, "too-large", "larger than 4194304 bytes");

@@ -195,7 +195,7 @@ pub async fn create(
     let own = published.embeddings.dimensions();
     if let Some(asked) = request.dimensions.map(Dimensions::get).filter(|&asked| asked != own) {
         return Err(ApiError::bad_request(format!(
-            "dimensions is {asked}; the model has {own}, and its vectors cannot be shortened: leave it out"
+            "dimensions is {asked}; the model has {own}, and its vectors cannot be shortened: omit it"
         )));
     }
     let encoding = request.encoding_format.unwrap_or_default();
