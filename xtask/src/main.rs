@@ -10,6 +10,7 @@ mod fuzz;
 mod package;
 mod service;
 mod site;
+mod stores;
 mod torture;
 
 use std::env;
@@ -47,6 +48,8 @@ enum Chore {
     Service,
     /// Build the documentation site into target/site, and test it (needs Python and network)
     Site,
+    /// Sync vectors to PostgreSQL with pgvector, a stand-in for Qdrant, and FAISS (needs Python and network)
+    Stores,
     /// Attack the real program: kill it, break its disk, damage its files, abuse its service
     #[command(disable_help_flag = true)]
     Torture(Forwarded),
@@ -89,6 +92,7 @@ fn main() -> Result<()> {
         Chore::Python => package::run_tests(),
         Chore::Service => service::run_tests(),
         Chore::Site => site::build(),
+        Chore::Stores => stores::run_tests(),
         Chore::Torture(forwarded) => torture::run(&forwarded),
         Chore::Fuzz(options) => fuzz::run(&options),
         Chore::Deploy => deploy::run_tests(),
