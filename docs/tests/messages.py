@@ -18,8 +18,9 @@ MESSAGES = [
 ]
 # Names the limit, or what to do.
 SAYS = re.compile(
-    r"must |expected|at most|the limit is|which is the limit|from \d|up to \{|only \w+ can|safetensors can|restart the service|see the log|lists all"
-    r"|\b(?:use|send|run|omit|create|choose|name|convert|decompress|finish|close) "
+    r"must |expected|at most|the limit is|which is the limit|from \d|up to \{|only \w+ can|safetensors can"
+    r"|restart the service|\{advice\}|see the log|lists all"
+    r"|\b(?:use|send|run|omit|create|choose|name|convert|decompress|finish|close|write|set|add) "
     r"| first\b(?! row)|--[a-z]|is supported|this program reads|train --"
 )
 
