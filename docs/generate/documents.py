@@ -19,9 +19,8 @@ def documents(root: Path) -> dict[str, str]:
 
 def architecture(root: Path) -> dict[str, str]:
     """The pages of ARCHITECTURE.md. Each of its sections must be on one of them."""
-    introduction, *sections = re.split(
-        r"^## ", (root / "ARCHITECTURE.md").read_text(encoding="utf-8"), flags=re.MULTILINE
-    )
+    document = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    introduction, *sections = re.split(r"^## ", document, flags=re.MULTILINE)
     introduction = introduction.partition("\n")[2]
     texts = {section.partition("\n")[0]: f"## {section}" for section in sections}
     pages = {}
@@ -40,9 +39,7 @@ def architecture(root: Path) -> dict[str, str]:
 def tensors(root: Path) -> str:
     """The tensors of a model file, as the module that writes them documents them."""
     source = (root / "crates/skipstream/src/snapshot/mod.rs").read_text(encoding="utf-8")
-    lines = [
-        line.removeprefix("//!").removeprefix(" ") for line in source.splitlines() if line.startswith("//!")
-    ]
+    lines = re.findall(r"^//! ?(.*)$", source, re.MULTILINE)
     _, _, text = "\n".join(lines).partition("\n\n")
     return "## Tensors\n\n" + re.sub(r"\[(`[^`]*`)\]", r"\1", text) + "\n"
 

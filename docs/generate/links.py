@@ -76,27 +76,24 @@ def translated(markdown: str, root: Path, origin: str, page: str) -> str:
 def place_of(path: str, fragment: str, root: Path) -> str | None:
     """The page, or the picture, that a file of the repository is on the site."""
     if path == "ARCHITECTURE.md":
-        return architecture(root).get(fragment, "how-it-works/code.md")
+        return headings(root).get(fragment, "how-it-works/code.md")
     if path in PAGES:
         return PAGES[path]
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
-    return (
-        path.removeprefix("experiments/")
-        if path.startswith("experiments/results/") and path.endswith(".svg")
-        else None
-    )
+    if path.startswith("experiments/results/") and path.endswith(".svg"):
+        return path.removeprefix("experiments/")
+    return None
 
 
 @cache
-def architecture(root: Path) -> dict[str, str]:
+def headings(root: Path) -> dict[str, str]:
     """The page of each heading of ARCHITECTURE.md."""
     pages = {section: page for page, (_, sections) in SECTIONS.items() for section in sections}
+    text = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
     places, page = {}, "how-it-works/code.md"
-    for level, heading in re.findall(
-        r"^(##+) (.*)$", (root / "ARCHITECTURE.md").read_text(encoding="utf-8"), re.MULTILINE
-    ):
+    for level, heading in re.findall(r"^(##+) (.*)$", text, re.MULTILINE):
         if level == "##":
-            page = pages[heading]
+            page = pages.get(heading, page)
         places[anchor(heading, "-")] = page
     return places
