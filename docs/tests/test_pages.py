@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 import yaml
 from conftest import ROOT
 
+FLAGS = re.MULTILINE | re.DOTALL
 PICTURE = re.compile(r"serve-(?:\w+-)?(?:desktop|phone)-(?:light|dark)\.png")
 
 
@@ -25,12 +30,16 @@ def test_lists_and_tables_are_lists_and_tables(pages: dict[str, str]) -> None:
         assert not broken, name
 
 
-def test_configuration_files_are_valid() -> None:
-    for path in (ROOT / "docs").rglob("*.md"):
-        for block in re.findall(
-            r"^```ya?ml\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-        ):
-            assert yaml.safe_load(block), path
+@pytest.mark.parametrize(("language", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
+def test_data_is_valid(language: str, read: Callable[[str], Any]) -> None:
+    blocks = [
+        block
+        for path in (ROOT / "docs").rglob("*.md")
+        for block in re.findall(rf"^```{language}\n(.*?)^```", path.read_text(encoding="utf-8"), FLAGS)
+    ]
+    assert blocks
+    for block in blocks:
+        assert read(block), block
 
 
 def test_the_script_makes_every_screenshot(site: Path) -> None:
