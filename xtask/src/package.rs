@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use xtask::command::{program_for_tests, root, run, run_with_retries, target_folder};
+use xtask::command::{cargo, program_for_tests, root, run, run_with_retries, target_folder};
 use xtask::python::Environment;
 
 /// Installs the package in a fresh environment and tests the installed copy, not the source folder.
@@ -25,8 +25,9 @@ pub fn test_wheel(wheel: &Path) -> Result<()> {
 
 /// Installs a folder or wheel with this search path for programs, and tests it.
 fn test(source: &Path, path: &str) -> Result<()> {
-    // The tests compare with the command.
+    // The tests compare with the command, and kill processes by the shim beside it.
     let program = program_for_tests()?;
+    run(cargo().args(["build", "--package", "torture-shim", "--locked"]))?;
     let package = root().join("bindings/python");
     let python = install(source, path)?;
     let call = |arguments: &[&str]| {
