@@ -1,7 +1,6 @@
 //! A table of PostgreSQL with the extension pgvector.
 
 use std::env;
-use std::error::Error as _;
 use std::io;
 use std::time::Duration;
 
@@ -217,24 +216,12 @@ fn failure(name: &str, error: postgres::Error) -> Failure {
         let error = anyhow!("{name}: {message}");
         return if passes(cause.code()) { Failure::Temporary(error) } else { Failure::Permanent(error) };
     }
-    let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
-    let is_away = match cause.map(io::Error::kind) {
-        // TLS, whose errors are of this kind.
-        Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => false,
-        Some(_) => true,
-        None => error.is_closed(),
-    };
-    let is_untrusted = cause.is_some_and(|cause| cause.to_string().contains("certificate"));
+    let is_closed = error.is_closed();
     let error = Error::new(error).context(name.to_owned());
-    if is_away {
-        Failure::Temporary(error)
-    } else if is_untrusted {
-        Failure::Permanent(anyhow!(
-            "{error:#}; name the file of its authority in SSL_CERT_FILE, or add `sslmode=disable` to the address if \
-             the network is safe"
-        ))
-    } else {
-        Failure::Permanent(error)
+    match error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()) {
+        Some(cause) => Failure::of_connection(format!("{error:#}"), cause),
+        None if is_closed => Failure::Temporary(error),
+        None => Failure::Permanent(error),
     }
 }
 

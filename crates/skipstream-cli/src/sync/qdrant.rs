@@ -192,16 +192,14 @@ fn from_hex(text: &str) -> Vec<u8> {
 
 /// No answer: the server is away, unless the request cannot be sent at all.
 fn failure(url: &str, error: ureq::Error) -> Failure {
-    let is_away = match &error {
-        ureq::Error::Io(error) => !matches!(error.kind(), std::io::ErrorKind::InvalidData),
+    match error {
+        ureq::Error::Io(cause) => Failure::of_connection(format!("{url}: {cause}"), &cause),
         ureq::Error::Timeout(_)
         | ureq::Error::HostNotFound
         | ureq::Error::ConnectionFailed
-        | ureq::Error::Protocol(_) => true,
-        _ => false,
-    };
-    let error = anyhow!("{url}: {error}");
-    if is_away { Failure::Temporary(error) } else { Failure::Permanent(error) }
+        | ureq::Error::Protocol(_) => Failure::Temporary(anyhow!("{url}: {error}")),
+        error => Failure::Permanent(anyhow!("{url}: {error}")),
+    }
 }
 
 /// An answer that is an error.

@@ -1,10 +1,12 @@
 //! What a sync needs of a store. Everything that changes it can be repeated without harm.
 
 use std::borrow::Cow;
+use std::io;
 
-use anyhow::Error;
+use anyhow::{Error, anyhow};
 
 use super::digest::Digest;
+use super::tls;
 
 /// Why a store did not do what it was asked.
 #[derive(Debug)]
@@ -13,6 +15,21 @@ pub enum Failure {
     Temporary(Error),
     /// It would fail again.
     Permanent(Error),
+}
+
+impl Failure {
+    /// A connection that failed. The store is away, unless the reason is its certificate or what it says.
+    pub fn of_connection(message: String, cause: &io::Error) -> Failure {
+        match cause.kind() {
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput if tls::is_untrusted(cause) => {
+                Failure::Permanent(anyhow!(
+                    "{message}; if the certificate is right, name the file of its authority in SSL_CERT_FILE"
+                ))
+            }
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => Failure::Permanent(anyhow!(message)),
+            _ => Failure::Temporary(anyhow!(message)),
+        }
+    }
 }
 
 impl From<Error> for Failure {

@@ -1,5 +1,6 @@
 //! The certificate authorities of the system, or those of the file in SSL_CERT_FILE.
 
+use std::io;
 use std::sync::Arc;
 
 use rustls::crypto::{CryptoProvider, ring};
@@ -19,4 +20,10 @@ pub fn config() -> Result<ClientConfig, rustls::Error> {
     roots.add_parsable_certificates(authorities());
     let config = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions()?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Whether a connection failed because of the server's certificate.
+pub fn is_untrusted(error: &io::Error) -> bool {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    matches!(cause, Some(rustls::Error::InvalidCertificate(_)))
 }
