@@ -36,6 +36,19 @@ def test_what_is_saved_is_loaded(wv: Embeddings, tmp_path: Path, format: str) ->
     assert Embeddings.load(str(path)).index_to_key == WORDS
 
 
+def test_parquet_is_for_data_frames(wv: Embeddings, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "v.parquet"
+    wv.save(path, "parquet")
+    table = parquet.read_table(path)
+    assert table.column_names == ["word", "count", "vector"]
+    assert table["word"].to_pylist() == WORDS
+    assert table["count"].to_pylist() == [9, 7, 4]
+    np.testing.assert_array_equal(table["vector"].to_pylist(), VECTORS)
+    with pytest.raises(ValueError, match="parquet can be written but not read"):
+        skipstream.load(path, format="parquet")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("quantize", "error"), [("f16", 2**-11), ("int8", 0.51 / 127)])
 def test_quantized_vectors_are_float32_when_they_are_read(
     wv: Embeddings, tmp_path: Path, quantize: str, error: float

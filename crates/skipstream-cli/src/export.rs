@@ -27,12 +27,14 @@ use crate::subwords::SubwordArgs;
     skipstream export --model m.safetensors --to word2vec-binary --top 30000 vectors.bin\n  \
     skipstream export --model m.safetensors --to safetensors --quantize int8 small.safetensors\n  \
     skipstream export --model m.safetensors --to npy --min-count 5 --normalize vectors.npy\n  \
+    skipstream export --model m.safetensors --to parquet vectors.parquet\n  \
     skipstream export --model m.safetensors --to projector --top 10000 for-the-projector\n  \
     skipstream export --model m.safetensors --to npy --words words.txt --subwords list.npy\n  \
     skipstream export --model m.safetensors --to floret table.floret.gz\n\n\
     In Python:\n  \
     gensim.models.KeyedVectors.load_word2vec_format(\"vectors.bin\", binary=True)\n  \
-    numpy.load(\"vectors.npy\"), finalfusion.load_finalfusion(\"vectors.fifu\")\n\n\
+    numpy.load(\"vectors.npy\"), finalfusion.load_finalfusion(\"vectors.fifu\")\n  \
+    pandas.read_parquet(\"vectors.parquet\"), polars.read_parquet(\"vectors.parquet\")\n\n\
     For spaCy:\n  \
     spacy init vectors en table.floret.gz FOLDER --mode floret")]
 pub struct ExportArgs {
@@ -44,9 +46,10 @@ pub struct ExportArgs {
     /// counts. npy is a matrix for numpy, with words and counts in a .words.tsv file next to it. finalfusion stores unit
     /// vectors and their norms, so the last bit of a value may change. projector is a folder with vectors.tsv and
     /// metadata.tsv for projector.tensorflow.org. safetensors is a vectors file, for queries only.
+    /// parquet has the columns word, count and vector, for pandas, polars and DuckDB; it cannot be read back.
     /// floret is a table of n-grams from which spaCy computes the vectors of all words, known or not.
     #[arg(long, value_name = "FORMAT", value_parser = one_of::<To>(&[
-        "word2vec-text", "word2vec-binary", "safetensors", "npy", "finalfusion", "projector", "floret",
+        "word2vec-text", "word2vec-binary", "safetensors", "npy", "finalfusion", "projector", "parquet", "floret",
     ]))]
     pub to: To,
     #[command(flatten)]

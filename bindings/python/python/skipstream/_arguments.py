@@ -30,11 +30,22 @@ Weighting = Literal["mean", "idf", "sif"]
 """How much each word of a text counts in the text's vector."""
 
 TextFormat = Literal["text", "jsonl", "csv", "tsv", "parquet"]
-VectorsFormat = Literal["safetensors", "word2vec-text", "word2vec-binary", "npy", "finalfusion", "projector"]
+VectorsFormat = Literal[
+    "safetensors", "word2vec-text", "word2vec-binary", "npy", "finalfusion", "projector", "parquet"
+]
 Quantization = Literal["f16", "int8"]
 """Vectors in half precision, or in bytes with one scale per vector."""
 
-ReadableFormat = VectorsFormat | Literal["glove", "yskip"]
+ReadableFormat = Literal[
+    "safetensors",
+    "word2vec-text",
+    "word2vec-binary",
+    "npy",
+    "finalfusion",
+    "projector",
+    "glove",
+    "yskip",
+]
 
 Term = Key | Vector
 """A word, its row, or a vector."""

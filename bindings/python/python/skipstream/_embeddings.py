@@ -149,7 +149,9 @@ class Embeddings(Queries, Evaluation):
     ) -> None:
         """Writes words, counts and vectors to a file, atomically.
 
-        `format` defaults to `"safetensors"`, the format that `skipstream.load` memory-maps. Other formats are `"word2vec-text"`, `"word2vec-binary"`, `"npy"`, `"finalfusion"` and `"projector"`.
+        `format` defaults to `"safetensors"`, the format that `skipstream.load` memory-maps. Other formats are
+        `"word2vec-text"`, `"word2vec-binary"`, `"npy"`, `"finalfusion"`, `"projector"` and `"parquet"`. pandas, polars and
+        DuckDB read `"parquet"`, and skipstream does not.
 
         `quantize` stores the vectors of a safetensors file in fewer bytes: `"f16"`, half the size, or `"int8"`, a quarter.
         The file is opened like any other; `vectors` and `wv[word]` are float32.

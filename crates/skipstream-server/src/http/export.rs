@@ -65,6 +65,7 @@ enum Kind {
     Npy,
     Finalfusion,
     Projector,
+    Parquet,
 }
 
 impl Kind {
@@ -72,34 +73,38 @@ impl Kind {
     fn describe(self) -> (Format, &'static str, &'static str, &'static str) {
         const BYTES: &str = "application/octet-stream";
         const TAR: &str = "application/x-tar";
+        const PARQUET: &str = "application/vnd.apache.parquet";
         let (format, file, media_type) = match self {
             Kind::Word2vecText => (Format::Word2vecText, "vectors.txt", "text/plain; charset=utf-8"),
             Kind::Word2vecBinary => (Format::Word2vecBinary, "vectors.bin", BYTES),
             Kind::Safetensors => (Format::Safetensors, "vectors.safetensors", BYTES),
             Kind::Finalfusion => (Format::Finalfusion, "vectors.fifu", BYTES),
+            Kind::Parquet => (Format::Parquet, "vectors.parquet", PARQUET),
             Kind::Npy => return (Format::Npy, "vectors.npy", "vectors-npy.tar", TAR),
             Kind::Projector => return (Format::Projector, "vectors", "vectors-projector.tar", TAR),
         };
         (format, file, file, media_type)
     }
 
-    /// Whether it is cheap to find the length: numbers as bytes, not as text.
+    /// Whether it is cheap to find the length: numbers as bytes, neither as text nor compressed.
     fn has_known_length(self) -> bool {
-        !matches!(self, Kind::Word2vecText | Kind::Projector)
+        !matches!(self, Kind::Word2vecText | Kind::Projector | Kind::Parquet)
     }
 }
 
 /// Download the vectors
 ///
 /// They are sent while they are written. A client that reads less than 16 KiB per second is disconnected, and so is one that
-/// has paused for 5 seconds while others wait. The length is known beforehand, except for text.
+/// has paused for 5 seconds while others wait. The length is known beforehand, except for
+/// text and Parquet.
 #[utoipa::path(
     get, path = "/v1/export", tag = "operations", params(Query),
     responses(
         (
             status = 200, description = "The file; the headers x-skipstream-seq and x-skipstream-time identify the version",
             content(
-                (String = "text/plain"), (Vec<u8> = "application/octet-stream"), (Vec<u8> = "application/x-tar")
+                (String = "text/plain"), (Vec<u8> = "application/octet-stream"), (Vec<u8> = "application/x-tar"),
+                (Vec<u8> = "application/vnd.apache.parquet")
             )
         )
     )

@@ -7,8 +7,8 @@ use skipstream::{Embeddings, Settings};
 use crate::log::Chunk;
 use crate::server::{BUFFER_BYTES, SPARE};
 use crate::settings::{
-    DOWNLOADED_VERSIONS, HEAVY_REQUESTS, LONG_BYTES, MAX_TEXTS, MEMORY_PER_JSON_BYTE, SHORT_BYTES,
-    SOURCE_BYTES, ServeSettings,
+    DOWNLOADED_VERSIONS, HEAVY_REQUESTS, LONG_BYTES, MAX_DOWNLOADS, MAX_TEXTS, MEMORY_PER_JSON_BYTE,
+    SHORT_BYTES, SOURCE_BYTES, ServeSettings,
 };
 
 /// The maximum number of bytes that a service uses, whatever is sent to it. `model` is the bound of its trainer.
@@ -47,6 +47,8 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
         let table = (options.buckets * dimensions * size_of::<f32>()) as u64;
         table + Subwords::max_bytes(&options, config.max_vocabulary(), dimensions, 1)
     });
+    // What a download holds while it writes a row group of Parquet.
+    let downloads = MAX_DOWNLOADS as u64 * (8 << 20);
     // The trainer, and the fork, which is never saved.
     let trainers = 2 * model.total() - model.saving - model.program;
     // The published version, an earlier one that is still read, and the next one; those of downloads and heavy requests.
@@ -61,6 +63,7 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
         + connections
         + sources
         + subwords
+        + downloads
 }
 
 #[cfg(test)]

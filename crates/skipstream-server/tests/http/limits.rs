@@ -178,6 +178,11 @@ async fn a_download_is_a_file_that_the_library_reads() {
             "{format}"
         );
     }
+    let parquet = client.get("/v1/export?format=parquet&top=5").await;
+    assert_eq!(parquet.headers[header::CONTENT_TYPE], "application/vnd.apache.parquet");
+    let mut expected = Vec::new();
+    formats::write(&embeddings().top(5), formats::Format::Parquet, &mut expected, "v".as_ref()).unwrap();
+    assert_eq!(parquet.body, expected);
     let text = client.get("/v1/export").await;
     assert!(text.body.starts_with(b"6 2\nking 1 0.1\n"), "{}", String::from_utf8_lossy(&text.body));
     // It is not written to the disk.

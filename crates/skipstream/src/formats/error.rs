@@ -57,6 +57,12 @@ pub enum FormatError {
     /// The format cannot be written.
     #[error("{format} can be read but not written")]
     ReadOnly { format: Format },
+    /// The format cannot be read.
+    #[error("{format} can be written but not read; safetensors can be both")]
+    WriteOnly { format: Format },
+    /// The format is not compiled in.
+    #[error("{format} is not supported by this program; build it with `--features {format}`")]
+    NotBuilt { format: Format },
     /// The format cannot be written compressed, because it is memory-mapped.
     #[error("{format} cannot be written compressed")]
     NotCompressible { format: Format },

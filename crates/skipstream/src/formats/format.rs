@@ -26,6 +26,9 @@ pub enum Format {
     Finalfusion,
     /// A folder with the two files of TensorFlow's embedding projector.
     Projector,
+    /// Parquet with the columns `word`, `count` and `vector`, for data frames and databases. Write-only, and needs the
+    /// feature `parquet`.
+    Parquet,
     /// GloVe text: word2vec text without its first line. Read-only.
     Glove,
     /// The text model of yskip, with target and context vectors. Read-only.
@@ -33,8 +36,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats that can be read.
-    pub const ALL: [Format; 8] = [
+    /// All formats.
+    pub const ALL: [Format; 9] = [
         Format::Word2vecText,
         Format::Word2vecBinary,
         Format::Safetensors,
@@ -43,6 +46,7 @@ impl Format {
         Format::Projector,
         Format::Glove,
         Format::Yskip,
+        Format::Parquet,
     ];
 
     /// The name, the same in JSON and on the command line.
@@ -54,6 +58,7 @@ impl Format {
             Format::Npy => "npy",
             Format::Finalfusion => "finalfusion",
             Format::Projector => "projector",
+            Format::Parquet => "parquet",
             Format::Glove => "glove",
             Format::Yskip => "yskip",
         }
@@ -67,7 +72,16 @@ impl Format {
 
     /// Whether it can be written.
     pub fn is_written(self) -> bool {
-        !matches!(self, Format::Glove | Format::Yskip)
+        match self {
+            Format::Glove | Format::Yskip => false,
+            Format::Parquet => cfg!(feature = "parquet"),
+            _ => true,
+        }
+    }
+
+    /// Whether it can be read.
+    pub fn is_read(self) -> bool {
+        self != Format::Parquet
     }
 
     /// Whether files can be written compressed. The other formats are memory-mapped, which compressed files cannot be.

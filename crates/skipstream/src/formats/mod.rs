@@ -17,6 +17,8 @@ mod tsv;
 mod finalfusion;
 mod floret;
 mod npy;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod projector;
 mod word2vec;
 mod yskip;
