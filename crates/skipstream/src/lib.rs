@@ -34,9 +34,10 @@
 //!
 //! # Features
 //!
-//! `codecs` reads and writes gzip, zstd, bzip2 and xz; `records` reads JSON lines, CSV and TSV; `parquet` reads Parquet
-//! files; `eval` is the module of that name. All but `parquet` are on by default. `unstable` shows internals to benchmarks
-//! and to the other crates of this repository; they may change in any version.
+//! `codecs` reads and writes gzip, zstd, bzip2 and xz; `records` reads JSON lines, CSV and TSV; `parquet` reads text
+//! from Parquet files and writes vectors to them; `eval` is the module of that name. All but `parquet` are on by
+//! default. `unstable` shows internals to benchmarks and to the other crates of this repository; they may change in any
+//! version.
 //!
 //! # What the crate does not do
 //!
