@@ -60,9 +60,9 @@ impl FromStr for Address {
     }
 }
 
-/// The part before the first `@` of an authority, where a login would be.
+/// The part before the last `@`, where a login would be.
 fn login(rest: &str) -> Option<&str> {
-    // A password may have a `/` or a `?` that should have been encoded.
+    // A password may have an `@`, a `/` or a `?` that should have been encoded.
     rest.rsplit_once('@').map(|(login, _)| login)
 }
 
