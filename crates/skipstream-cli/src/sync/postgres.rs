@@ -45,7 +45,9 @@ impl Postgres {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(PATIENCE);
         }
-        config.keepalives_idle(PATIENCE).tcp_user_timeout(3 * PATIENCE);
+        // Without these, a server that vanished would be noticed after hours.
+        config.keepalives_idle(PATIENCE).keepalives_interval(PATIENCE).keepalives_retries(3);
+        config.tcp_user_timeout(3 * PATIENCE);
         if let (None, Ok(user)) = (config.get_user(), env::var("PGUSER")) {
             config.user(&user);
         }
