@@ -190,6 +190,7 @@ impl Embeddings {
     }
 
     /// The row of the estimate for a row of the vocabulary, or the row itself if there is none.
+    #[cfg(feature = "eval")]
     pub(crate) fn estimate_of_row(&self, row: usize) -> usize {
         let place = self.estimates.as_deref().and_then(|estimates| estimates.of_rows.get(&row));
         place.map_or(row, |place| self.table.words.len() + place)
