@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Part, Release, copy, debian, program};
+use super::{Part, Release, copy, crates, debian, program};
 use crate::package;
 use xtask::command::{root, run, run_quietly, target_folder};
 
@@ -18,6 +18,9 @@ pub fn run_all(release: &Release, parts: &[Part]) -> Result<()> {
     }
     if parts.contains(&Part::Debian) {
         try_debian(release)?;
+    }
+    if parts.contains(&Part::Crates) {
+        crates::try_them()?;
     }
     if parts.contains(&Part::Python) {
         package::test_wheel(&artifact(release, ".whl")?)?;
