@@ -55,7 +55,11 @@ impl FromStr for Address {
         match scheme {
             "postgres" | "postgresql" => Ok(Address::Postgres(Box::new(postgres(scheme, rest)?))),
             "http" | "https" => Ok(Address::Qdrant(qdrant(scheme, rest)?)),
-            _ => bail!("there is no store with addresses `{scheme}://`; write {FORMS}"),
+            // Anything else may be a password.
+            _ if scheme.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+                bail!("there is no store with addresses `{scheme}://`; write {FORMS}")
+            }
+            _ => bail!("the address of the store has no known scheme; write {FORMS}"),
         }
     }
 }
@@ -66,21 +70,26 @@ fn login(rest: &str) -> Option<&str> {
     rest.rsplit_once('@').map(|(login, _)| login)
 }
 
+const PASSWORD: &str = "the address of the store has a password, which everyone on this machine can see in the list of \
+                        processes; leave it out, and set PGPASSWORD";
+
 fn postgres(scheme: &str, rest: &str) -> Result<PostgresAddress> {
     let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
     let parameters = || query.split('&').filter(|parameter| !parameter.is_empty());
     ensure!(
         !login(rest).is_some_and(|login| login.contains(':')) && !query.contains("password="),
-        "the address of the store has a password, which everyone on this machine can see in the list of processes; \
-         leave it out, and set PGPASSWORD"
+        "{PASSWORD}"
     );
-    let table = parameters().find_map(|parameter| parameter.strip_prefix("table="));
+    let mut tables = parameters().filter_map(|parameter| parameter.strip_prefix("table="));
+    let table = tables.next();
+    ensure!(tables.next().is_none(), "the address of the store names several tables; name one");
     let Some(table) = table.filter(|table| !table.is_empty()) else {
         bail!("the address of the store names no table; add `?table=words`");
     };
     let others: Vec<&str> = parameters().filter(|parameter| !parameter.starts_with("table=")).collect();
     let config = format!("{scheme}://{place}?{}", others.join("&"));
     let config: Config = config.parse().context("the address of the store is not one of PostgreSQL")?;
+    ensure!(config.get_password().is_none(), "{PASSWORD}");
     ensure!(
         !config.get_hosts().is_empty() || !config.get_hostaddrs().is_empty(),
         "the address of the store names no host; write postgres://HOST/DATABASE?table=TABLE, or \
@@ -89,15 +98,19 @@ fn postgres(scheme: &str, rest: &str) -> Result<PostgresAddress> {
     Ok(PostgresAddress { config, table: quoted(table)?, shown: format!("{scheme}://{rest}") })
 }
 
+/// PostgreSQL cuts longer names, so that two would be one table.
+const LONGEST_NAME: usize = 63;
+
 /// `TABLE` or `SCHEMA.TABLE`, quoted.
 fn quoted(table: &str) -> Result<String> {
     let parts: Vec<&str> = table.split('.').collect();
     let is_name = |part: &&str| {
-        !part.is_empty() && part.chars().all(|character| character.is_alphanumeric() || character == '_')
+        (1..=LONGEST_NAME).contains(&part.len())
+            && part.chars().all(|character| character.is_alphanumeric() || character == '_')
     };
     ensure!(
         parts.len() <= 2 && parts.iter().all(is_name),
-        "the table `{table}` is not a name; use letters, digits and `_`, with a schema in front if needed: `app.words`"
+        "the table `{table}` is not a name; use at most {LONGEST_NAME} bytes of letters, digits and `_`, with a schema in front if needed: `app.words`"
     );
     Ok(parts.iter().map(|part| format!("\"{part}\"")).collect::<Vec<_>>().join("."))
 }
@@ -173,6 +186,7 @@ mod tests {
             ("postgres://localhost/db?table=", "names no table"),
             ("postgres://localhost/db?table=a.b.c", "`a.b.c` is not a name"),
             ("postgres://localhost/db?table=a\"b", "`a\"b` is not a name"),
+            ("postgres://localhost/db?table=a&table=b", "several tables"),
             ("postgres:///db?table=words", "names no host"),
             ("postgres://localhost/db?color=red&table=words", "color"),
             ("http://localhost:6333", "names no collection"),
@@ -186,11 +200,20 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_postgresql_would_cut_is_refused() {
+        let address = |n| format!("postgres://localhost/db?table={}", "a".repeat(n));
+        assert!(address(63).parse::<Address>().is_ok());
+        assert!(error(&address(64)).contains("at most 63 bytes"));
+    }
+
+    #[test]
     fn a_password_is_refused_and_not_shown() {
         for text in [
             "postgres://me:secret@localhost/db?table=words",
             "postgres://me:sec/ret@localhost/db?table=words",
             "postgres://localhost/db?table=words&password=secret",
+            "postgres://localhost/db?table=words&passwor%64=secret",
+            "me:secret@postgres://localhost/db",
             "http://me:secret@localhost:6333/collections/words",
             "http://localhost:6333/collections/words?api-key=secret",
             "mysql://me:secret@localhost/db",

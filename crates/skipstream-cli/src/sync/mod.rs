@@ -63,8 +63,8 @@ pub struct SyncArgs {
     pub retry_for: Duration,
     /// Address of the table or collection, which is created if it does not exist
     ///
-    /// postgres://USER@HOST:PORT/DATABASE?table=TABLE is a table of PostgreSQL with pgvector; TLS and sockets are parameters as
-    /// for psql (sslmode=require, host=/run/postgresql). http://HOST:6333/collections/NAME is a collection of Qdrant.
+    /// postgres://USER@HOST:PORT/DATABASE?table=TABLE is a table of PostgreSQL with pgvector; TLS and sockets are
+    /// parameters (sslmode=disable, prefer or require; host=/run/postgresql). http://HOST:6333/collections/NAME is a collection of Qdrant.
     #[arg(value_name = "STORE")]
     pub store: String,
 }
@@ -98,10 +98,11 @@ pub fn run(args: SyncArgs) -> Result<Ending> {
     let mut synced = None;
     loop {
         let began = Instant::now();
-        let version = version(&args.model.model)?;
-        if synced != Some(version) {
+        // The file may not be there yet.
+        let version = version(&args.model.model).ok();
+        if version.is_none() || synced != version {
             match sync(&args, &name, store.as_mut()) {
-                Ok(()) => synced = Some(version),
+                Ok(()) => synced = version,
                 Err(Failure::Temporary(error)) => note(format_args!("{error:#}; trying again in {every:?}")),
                 Err(Failure::Permanent(error)) => return Err(error),
             }
@@ -118,7 +119,8 @@ fn version(path: &Path) -> Result<(SystemTime, u64)> {
 
 /// Makes the store equal to the vectors.
 fn sync(args: &SyncArgs, name: &str, store: &mut dyn Store) -> Outcome<()> {
-    let embeddings = vectors(args)?;
+    // With --every, another process may not have written them yet.
+    let embeddings = vectors(args).map_err(Failure::Temporary)?;
     let retries = Retries { time: args.retry_for };
     let wanted = Wanted::new(&embeddings, store).map_err(anyhow::Error::from)?;
     if wanted.n_left_out() > 0 {

@@ -62,8 +62,14 @@ impl Postgres {
     fn with<T>(&mut self, work: impl FnOnce(&mut Client, &str) -> Result<T, postgres::Error>) -> Outcome<T> {
         let client = match &mut self.client {
             Some(client) => client,
-            none => none
-                .insert(self.config.connect(self.tls.clone()).map_err(|error| failure(&self.name, error))?),
+            none => {
+                let connect = || {
+                    let mut client = self.config.connect(self.tls.clone())?;
+                    client.batch_execute(&format!("SET lock_timeout = '{}s'", PATIENCE.as_secs()))?;
+                    Ok(client)
+                };
+                none.insert(connect().map_err(|error| failure(&self.name, error))?)
+            }
         };
         let result = work(client, &self.table);
         if client.is_closed() {
@@ -204,6 +210,9 @@ impl ToSql for Vector<'_> {
     to_sql_checked!();
 }
 
+const WITHOUT_TLS: &str =
+    ", or add `sslmode=disable` to the address if the server is on this machine or a trusted network";
+
 /// Tells failures that pass from others.
 fn failure(name: &str, error: postgres::Error) -> Failure {
     if let Some(cause) = error.as_db_error() {
@@ -221,8 +230,11 @@ fn failure(name: &str, error: postgres::Error) -> Failure {
     let is_closed = error.is_closed();
     let error = Error::new(error).context(name.to_owned());
     match error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()) {
-        Some(cause) => Failure::of_connection(format!("{error:#}"), cause),
+        Some(cause) => Failure::of_connection(format!("{error:#}"), cause, WITHOUT_TLS),
         None if is_closed => Failure::Temporary(error),
+        None if format!("{error:#}").contains("password missing") => {
+            Failure::Permanent(anyhow!("{error:#}; set PGPASSWORD"))
+        }
         None => Failure::Permanent(error),
     }
 }

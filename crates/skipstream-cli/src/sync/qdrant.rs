@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Points of a page. Words are short, so this is a megabyte or less.
 const PAGE: usize = 5_000;
-const LONGEST_ANSWER: u64 = 256_000_000;
+const LONGEST_ANSWER: u64 = 64_000_000;
 
 pub struct Qdrant {
     url: String,
@@ -64,6 +64,8 @@ impl Qdrant {
             .tls_config(tls)
             .timeout_global(Some(PATIENCE))
             .http_status_as_error(false)
+            // A redirected POST would become a GET, and the key would go to another server.
+            .max_redirects(0)
             .build()
             .new_agent();
         Qdrant { url: address.url, key: env::var("QDRANT_API_KEY").ok(), agent }
@@ -96,10 +98,20 @@ impl Qdrant {
         Ok(Some(answer["result"].take()))
     }
 
-    /// The same for something that is there.
+    /// The same for something that is there, and that has a result.
     fn tell(&self, method: &str, path: &str, body: &impl Serialize) -> Outcome<Value> {
         let result = self.ask(method, path, Some(body))?;
-        Ok(result.with_context(|| format!("{}: the collection was deleted meanwhile", self.url))?)
+        let result = result.with_context(|| {
+            format!("{}: the collection was deleted, or this is not the address of Qdrant", self.url)
+        })?;
+        if result.is_null() {
+            return Err(self.stranger());
+        }
+        Ok(result)
+    }
+
+    fn stranger(&self) -> Failure {
+        Failure::Permanent(anyhow!("{}: the answer is not that of Qdrant", self.url))
     }
 }
 
@@ -109,7 +121,12 @@ impl Store for Qdrant {
         let vectors = &collection["config"]["params"]["vectors"];
         let advice = "name another collection, or delete this one";
         match vectors["size"].as_u64() {
-            Some(size) if size == dimensions as u64 => Ok(true),
+            Some(size) if size == dimensions as u64 && vectors["distance"] == "Cosine" => Ok(true),
+            Some(size) if size == dimensions as u64 => Err(Failure::Permanent(anyhow!(
+                "{}: the collection compares vectors by {} and not by Cosine; {advice}",
+                self.url,
+                vectors["distance"]
+            ))),
             Some(size) => Err(Failure::Permanent(anyhow!(
                 "{}: the collection has vectors of {size} dimensions, and the model {dimensions}; {advice}",
                 self.url
@@ -122,7 +139,10 @@ impl Store for Qdrant {
     }
 
     fn create(&mut self, dimensions: usize) -> Outcome<()> {
-        self.tell("PUT", "", &json!({ "vectors": { "size": dimensions, "distance": "Cosine" } }))?;
+        // It is there if the index failed before.
+        if self.ask("GET", "", None::<&()>)?.is_none() {
+            self.tell("PUT", "", &json!({ "vectors": { "size": dimensions, "distance": "Cosine" } }))?;
+        }
         // To find a word without knowing its point.
         self.tell("PUT", "/index?wait=true", &json!({ "field_name": "word", "field_schema": "keyword" }))?;
         Ok(())
@@ -137,7 +157,7 @@ impl Store for Qdrant {
         loop {
             let request = json!({ "limit": PAGE, "offset": offset, "with_payload": ["word", "digest"] });
             let mut page = self.tell("POST", "/points/scroll", &request)?;
-            for point in page["points"].as_array().map_or(&[][..], Vec::as_slice) {
+            for point in page["points"].as_array().ok_or_else(|| self.stranger())? {
                 let (Some(word), Some(digest)) =
                     (point["payload"]["word"].as_str(), point["payload"]["digest"].as_str())
                 else {
@@ -149,10 +169,14 @@ impl Store for Qdrant {
                 };
                 see(word.to_owned(), &from_hex(digest));
             }
-            offset = page["next_page_offset"].take();
-            if offset.is_null() {
+            let next = page["next_page_offset"].take();
+            if next.is_null() {
                 return Ok(());
             }
+            if next == offset {
+                return Err(self.stranger());
+            }
+            offset = next;
         }
     }
 
@@ -193,7 +217,7 @@ fn from_hex(text: &str) -> Vec<u8> {
 /// No answer: the server is away, unless the request cannot be sent at all.
 fn failure(url: &str, error: ureq::Error) -> Failure {
     match error {
-        ureq::Error::Io(cause) => Failure::of_connection(format!("{url}: {cause}"), &cause),
+        ureq::Error::Io(cause) => Failure::of_connection(format!("{url}: {cause}"), &cause, ""),
         ureq::Error::Timeout(_)
         | ureq::Error::HostNotFound
         | ureq::Error::ConnectionFailed
@@ -205,9 +229,13 @@ fn failure(url: &str, error: ureq::Error) -> Failure {
 /// An answer that is an error.
 fn refusal(url: &str, status: u16, body: &[u8]) -> Failure {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    let message = body["status"]["error"].as_str().map(|message| format!(": {message}")).unwrap_or_default();
+    let message = body["status"]["error"]
+        .as_str()
+        .map(|message| format!(": {}", message.escape_debug()))
+        .unwrap_or_default();
     let error: Error = anyhow!("{url}: the server answers {status}{message}");
     match status {
+        300..400 => Failure::Permanent(anyhow!("{error}, a redirect; name the address that it redirects to")),
         401 | 403 => Failure::Permanent(anyhow!("{error}; set QDRANT_API_KEY to a key that may write")),
         408 | 429 | 500.. => Failure::Temporary(error),
         _ => Failure::Permanent(error),
@@ -238,7 +266,7 @@ mod tests {
         let is_temporary =
             |status| matches!(refusal("http://h/collections/a", status, b"{}"), Failure::Temporary(_));
         assert!([429, 500, 502, 503].into_iter().all(is_temporary));
-        assert!(![400, 401, 403, 422].into_iter().any(is_temporary));
+        assert!(![301, 400, 401, 403, 422].into_iter().any(is_temporary));
     }
 
     #[test]

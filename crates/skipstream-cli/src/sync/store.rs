@@ -18,12 +18,13 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A connection that failed. The store is away, unless the reason is its certificate or what it says.
-    pub fn of_connection(message: String, cause: &io::Error) -> Failure {
+    /// A connection that failed. The store is away, unless the reason is its certificate or what it says. `otherwise` is
+    /// what else can be done about a certificate.
+    pub fn of_connection(message: String, cause: &io::Error, otherwise: &str) -> Failure {
         match cause.kind() {
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput if tls::is_untrusted(cause) => {
                 Failure::Permanent(anyhow!(
-                    "{message}; if the certificate is right, name the file of its authority in SSL_CERT_FILE"
+                    "{message}; if the certificate is right, name the file of its authority in SSL_CERT_FILE{otherwise}"
                 ))
             }
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => Failure::Permanent(anyhow!(message)),
