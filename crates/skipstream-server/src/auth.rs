@@ -199,8 +199,8 @@ fn warn_if_others_can_read(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
 
     let mode = fs::metadata(path).map(|metadata| metadata.permissions().mode());
-    if mode.is_ok_and(|mode| mode & 0o077 != 0) {
-        tracing::warn!(path = %path.display(), "other users can read the token file; run chmod 600");
+    if mode.is_ok_and(|mode| mode & 0o007 != 0) {
+        tracing::warn!(path = %path.display(), "all users can read the token file; run chmod o-rwx");
     }
 }
 

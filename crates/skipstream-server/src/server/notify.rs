@@ -22,7 +22,7 @@ pub async fn keep_informed(lifecycle: Lifecycle) {
 
 /// Sends a message in half the time after which systemd would restart the service.
 async fn watchdog(lifecycle: &Lifecycle) {
-    let Some(timeout) = sd_notify::watchdog_enabled() else { return };
+    let Some(timeout) = sd_notify::watchdog_enabled().filter(|timeout| !timeout.is_zero()) else { return };
     loop {
         if lifecycle.list_threads().iter().all(|(_, runs)| *runs) {
             send(NotifyState::Watchdog);

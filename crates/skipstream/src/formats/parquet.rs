@@ -22,9 +22,11 @@ use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use crate::embeddings::Embeddings;
 use crate::{Error, Result};
 
-/// The most numbers and words of a row group. It is in memory while it is written: about 6 MB.
+/// The most numbers and words of a row group, and the bytes of words after which it ends. It is in memory while it is
+/// written: about 6 MB.
 const GROUP_VALUES: usize = 1 << 18;
 const GROUP_WORDS: usize = 1 << 13;
+const GROUP_TEXT: usize = 1 << 20;
 
 /// Writes words, counts and vectors. Counts that are unknown are null.
 pub(super) fn write(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
@@ -33,9 +35,16 @@ pub(super) fn write(embeddings: &Embeddings, mut writer: impl Write, name: &Path
         // The writer must own what it writes to. So it owns a buffer, which is emptied after each row group.
         let mut file = SerializedFileWriter::new(Vec::new(), schema()?, properties)?;
         let rows = (GROUP_VALUES / embeddings.dimensions()).clamp(1, GROUP_WORDS);
-        for start in (0..embeddings.len()).step_by(rows) {
+        let mut start = 0;
+        while start < embeddings.len() {
+            let (mut end, mut text) = (start, 0);
+            while end < embeddings.len() && end < start + rows && text < GROUP_TEXT {
+                text += embeddings.word(end).len();
+                end += 1;
+            }
             let mut group = file.next_row_group()?;
-            write_group(embeddings, start..embeddings.len().min(start + rows), &mut group)?;
+            write_group(embeddings, start..end, &mut group)?;
+            start = end;
             group.close()?;
             file.flush()?;
             writer.write_all(file.inner())?;
