@@ -41,7 +41,7 @@ fn artifact(release: &Release, ending: &str) -> Result<PathBuf> {
 
 /// Unpacks the tarball, and measures what is in it.
 fn try_tarball(release: &Release) -> Result<()> {
-    let tarball = artifact(release, ".tar.gz")?;
+    let tarball = artifact(release, "-linux.tar.gz")?;
     let folder = emptied("dist-trial-tarball")?;
     run(Command::new("tar").arg("-xf").arg(&tarball).arg("-C").arg(&folder).arg("--strip-components=1"))?;
     let program = folder.join("skipstream");
