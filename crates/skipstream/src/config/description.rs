@@ -79,8 +79,8 @@ impl Setting {
         Setting::new("learning_rate", "by strategy", Number(1e-6..=10.0))
             .help("AdaGrad's learning rate, or the first rate of `word2vec`")
             .notes(
-                "The default is 0.26 / √(1 + `replays`), at most 0.2, for `mini-batch`; 0.025 for `word2vec`, whose rate \
-                 is at most 1; and otherwise 0.2 with a rate per row and 0.1 with a rate per dimension. The numbers of other \
+                "The default for `mini-batch` is 0.26 / √(1 + `replays`), or 0.335 / √(1 + `replays`) with `replay_start` late, \
+                 and at most 0.2; 0.025 for `word2vec`, whose rate is at most 1; and otherwise 0.2 with a rate per row and 0.1 with a rate per dimension. The numbers of other \
                  programs are not comparable.",
             )
             .peers(["`-alpha` 0.025", "`-lr` 0.05", "`alpha` 0.025"]),
