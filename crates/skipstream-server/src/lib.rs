@@ -42,6 +42,8 @@ mod sink;
 mod sources;
 
 mod metrics;
+#[cfg(feature = "otel")]
+mod traces;
 
 mod http;
 mod page;
@@ -60,3 +62,5 @@ pub use settings::{Index, LogFormat, ServeSettings};
 #[cfg(feature = "brokers")]
 pub use sources::Messages;
 pub use status::Status;
+#[cfg(feature = "otel")]
+pub use traces::Exporter;

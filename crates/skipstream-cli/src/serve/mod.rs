@@ -24,7 +24,7 @@ pub fn run(args: ServeArgs) -> Result<Ending> {
     let mut settings = file.as_ref().map(|file| file.serve.clone()).unwrap_or_default();
     settings.update_from_arg_matches(&args.service.0)?;
     settings.data = args.data;
-    log::begin(settings.log_format);
+    let _traces = log::begin(settings.log_format)?;
     let requested = RequestedSettings::new(args.settings, file);
 
     let bound = |config: &Config| {

@@ -13,10 +13,14 @@ use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
+#[cfg(feature = "otel")]
+use tracing::Instrument;
 
 use super::access::Access;
 use super::body_end::on_body_end;
 use crate::service::Service;
+#[cfg(feature = "otel")]
+use crate::traces::RequestSpan;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -55,12 +59,22 @@ pub async fn trace(State(trace): State<Arc<Trace>>, request: Request, next: Next
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let remote = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|remote| remote.0.to_string());
-    let mut response = next.run(request).await;
+    #[cfg(feature = "otel")]
+    let span = RequestSpan::of(&request, &route, &id);
+    let answering = next.run(request);
+    #[cfg(feature = "otel")]
+    let answering = answering.instrument(span.span());
+    let mut response = answering.await;
     let status = response.status().as_u16();
+    #[cfg(feature = "otel")]
+    span.answered(status);
     trace.service.metrics.answered(&method, &route, status, start.elapsed());
     let value = HeaderValue::from_str(&id).expect("the id was checked, or consists of digits");
     response.headers_mut().insert(REQUEST_ID, value);
     on_body_end(response, move |bytes| {
+        // The span ends here.
+        #[cfg(feature = "otel")]
+        drop(span);
         let ms = start.elapsed().as_secs_f64() * 1e3;
         let remote = remote.as_deref().unwrap_or("-");
         tracing::info!(%method, route, status, ms, bytes, remote, request_id = id, "request");
