@@ -1,5 +1,8 @@
 //! Traces, as a collector of OpenTelemetry receives them.
 
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};

@@ -235,7 +235,9 @@ fn refusal(url: &str, status: u16, body: &[u8]) -> Failure {
         .unwrap_or_default();
     let error: Error = anyhow!("{url}: the server answers {status}{message}");
     match status {
-        300..400 => Failure::Permanent(anyhow!("{error}, a redirect; name the address that it redirects to")),
+        300..=399 => {
+            Failure::Permanent(anyhow!("{error}, a redirect; name the address that it redirects to"))
+        }
         401 | 403 => Failure::Permanent(anyhow!("{error}; set QDRANT_API_KEY to a key that may write")),
         408 | 429 | 500.. => Failure::Temporary(error),
         _ => Failure::Permanent(error),

@@ -55,6 +55,8 @@ def proxy(store, tmp_path):
     authority.cert_pem.write_to_path(tmp_path / "authority.pem")
     proxy = Proxy(store, authority)
     yield proxy
+    # Closing alone would leave the port with the thread that waits for connections.
+    proxy.listener.shutdown(socket.SHUT_RDWR)
     proxy.listener.close()
 
 
