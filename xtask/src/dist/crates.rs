@@ -10,7 +10,7 @@ const CRATES: [&str; 3] = ["skipstream", "skipstream-server", "skipstream-cli"];
 
 /// Packs the crates.
 pub fn build(release: &Release) -> Result<()> {
-    publish(&["--no-verify"])?;
+    run_for_all(&["package", "--no-verify"])?;
     for name in CRATES {
         let file = format!("{name}-{}.crate", release.version);
         copy(&target_folder()?.join("package").join(&file), &release.folder.join(&file))?;
@@ -20,14 +20,14 @@ pub fn build(release: &Release) -> Result<()> {
 
 /// Compiles what would be published.
 pub fn try_them() -> Result<()> {
-    publish(&[])
+    run_for_all(&["publish", "--dry-run"])
 }
 
-fn publish(options: &[&str]) -> Result<()> {
-    let mut publish = cargo();
-    publish.args(["publish", "--dry-run", "--locked"]).args(options);
+fn run_for_all(command: &[&str]) -> Result<()> {
+    let mut cargo = cargo();
+    cargo.args(command).arg("--locked");
     for name in CRATES {
-        publish.args(["--package", name]);
+        cargo.args(["--package", name]);
     }
-    run(&mut publish)
+    run(&mut cargo)
 }
