@@ -1,11 +1,13 @@
 //! The list of all dependencies of the program, with versions and licences.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use anyhow::Result;
 
 use super::{Release, copy};
-use xtask::command::{root, run};
+use xtask::command::{output, root, run};
 
 /// Writes the list in CycloneDX's format. (The wheel contains a list of its own.)
 pub fn build(release: &Release) -> Result<()> {
@@ -15,12 +17,14 @@ pub fn build(release: &Release) -> Result<()> {
     list.args(["cyclonedx", "--format", "json", "--spec-version", "1.5", "--override-filename", &name]);
     list.arg("--manifest-path").arg(crate_folder.join("Cargo.toml"));
     run(release.reproducible(&mut list)?)?;
-    // It writes one list beside each crate that it met.
-    for member in ["crates/skipstream", "crates/skipstream-server", "crates/skipstream-cli"] {
-        let written = root().join(member).join(format!("{name}.json"));
-        if written.exists() {
-            copy(&written, &release.folder.join(format!("{name}.json")))?;
-            fs::remove_file(written)?;
+    let written = format!("{name}.json");
+    copy(&crate_folder.join(&written), &release.folder.join(&written))?;
+    // It writes a list beside every crate of the workspace.
+    let manifests = output(Command::new("git").args(["ls-files", "*Cargo.toml"]).current_dir(root()))?;
+    for folder in manifests.lines().filter_map(|manifest| Path::new(manifest).parent()) {
+        let list = root().join(folder).join(&written);
+        if list.exists() {
+            fs::remove_file(list)?;
         }
     }
     Ok(())
