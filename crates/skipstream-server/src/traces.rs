@@ -101,7 +101,8 @@ impl RequestSpan {
     }
 
     pub fn answered(&self, status: u16) {
-        self.0.record("http.response.status_code", status);
+        // As a number with a sign: others become text.
+        self.0.record("http.response.status_code", i64::from(status));
         if status >= 500 {
             self.0.record("otel.status_code", "ERROR");
         }
