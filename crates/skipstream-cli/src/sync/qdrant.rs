@@ -93,8 +93,7 @@ impl Qdrant {
         if !(200..300).contains(&status) {
             return Err(refusal(&url, status, &body));
         }
-        let mut answer: Value = serde_json::from_slice(&body)
-            .with_context(|| format!("{url}: the answer is not that of Qdrant"))?;
+        let mut answer: Value = serde_json::from_slice(&body).map_err(|_| self.stranger())?;
         Ok(Some(answer["result"].take()))
     }
 
@@ -111,7 +110,10 @@ impl Qdrant {
     }
 
     fn stranger(&self) -> Failure {
-        Failure::Permanent(anyhow!("{}: the answer is not that of Qdrant", self.url))
+        Failure::Permanent(anyhow!(
+            "{}: the answer is not that of Qdrant; name the address of its REST interface, usually at port 6333",
+            self.url
+        ))
     }
 }
 
