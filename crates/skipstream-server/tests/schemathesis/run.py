@@ -56,7 +56,9 @@ def wait_until_ready(server, address):
 
 
 def run(address, arguments):
-    command = [str(Path(sys.executable).with_name("schemathesis")), "run", f"{address}/openapi.json"]
+    settings = Path(__file__).with_name("schemathesis.toml")
+    command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(settings)]
+    command += ["run", f"{address}/openapi.json"]
     command += ["--checks", ",".join(CHECKS), "--seed", "1", "--request-timeout", "30"]
     command += ["--header", f"Authorization: Bearer {TOKEN}"]
     command += [part for path in EXCLUDED for part in ("--exclude-path", path)]
