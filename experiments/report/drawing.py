@@ -70,7 +70,7 @@ def bars(path, title, y, groups, series):
     width = 0.86 / len(series)
     for number, (label, means, deviations) in enumerate(series):
         left = [group + (number - (len(series) - 1) / 2) * width for group in range(len(groups))]
-        # Series beyond the number of colours are pale with a border.
+        # Series beyond the number of colors are pale with a border.
         fill = (color(number), 0.25) if number >= len(COLORS) else color(number)
         axes.bar(left, means, 0.92 * width, yerr=deviations, facecolor=fill, edgecolor=color(number), linewidth=1,
                  capsize=2, label=label, error_kw={"elinewidth": 1})

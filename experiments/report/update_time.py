@@ -133,7 +133,7 @@ def quality(scores, percent):
 
 def figures(folder):
     times = Times(folder)
-    # A single point makes no line, and more than seven lines would share colours: the table has the others.
+    # A single point makes no line, and more than seven lines would share colors: the table has the others.
     left_out = ["again, word2vec.c, 5 passes", "again, mini-batch"]
     shown = [timed for timed in times.timed("small")
              if (timed[1] == 2 or timed[0] in ["update, incremental", "again, batch"]) and timed[0] not in left_out

@@ -27,7 +27,7 @@ pub enum Set {
 /// How a score is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Measure {
-    /// Spearman's correlation with human judgement.
+    /// Spearman's correlation with human judgment.
     Spearman,
     /// Share of analogies where the word nearest to b − a + c is correct.
     #[serde(rename = "3CosAdd")]

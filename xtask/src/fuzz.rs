@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: builds the fuzz targets with a nightly compiler and runs them.
 //!
 //! The flags are those of cargo-fuzz: coverage for libFuzzer, and AddressSanitizer. The build has the development profile,
-//! which is optimised and checks arithmetic.
+//! which is optimized and checks arithmetic.
 
 use std::env;
 use std::fs;

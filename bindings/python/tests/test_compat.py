@@ -45,7 +45,7 @@ def test_skip_gram_must_be_meant() -> None:
         ("batch_words", 5000),
     ],
 )
-def test_what_cannot_be_honoured_is_named(name: str, value: Any) -> None:
+def test_what_cannot_be_honored_is_named(name: str, value: Any) -> None:
     with pytest.raises(NotImplementedError, match=f"^{name} is .*; only"):
         Word2Vec(SENTENCES, **{**SMALL, name: value})
 
@@ -181,7 +181,7 @@ def test_build_vocab_reads_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["start_alpha", "end_alpha", "word_count", "queue_factor", "report_delay"])
-def test_what_train_cannot_honour_is_named(name: str) -> None:
+def test_what_train_cannot_honor_is_named(name: str) -> None:
     model = Word2Vec(**SMALL)
     with pytest.raises(NotImplementedError, match=f"^{name} is "):
         model.train(SENTENCES, epochs=1, **{name: 0.5})
@@ -368,7 +368,7 @@ def test_absent_parts_say_what_to_do_instead() -> None:
     assert not hasattr(model, "score")
 
 
-def test_attributes_that_are_set_are_honoured_or_refused() -> None:
+def test_attributes_that_are_set_are_honored_or_refused() -> None:
     model = Word2Vec(SENTENCES, **SMALL, epochs=1)
     model.epochs = 4
     model.train(SENTENCES, total_examples=100, epochs=model.epochs)

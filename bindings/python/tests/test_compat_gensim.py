@@ -38,7 +38,7 @@ def found(wv: Any) -> float:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("window", [2, 5])
-def test_both_find_planted_neighbours(seed: int, window: int) -> None:
+def test_both_find_planted_neighbors(seed: int, window: int) -> None:
     text = planted(seed)
     settings: dict[str, Any] = {"vector_size": 30, "window": window, "min_count": 1, "sg": 1, "seed": seed}
     ours = found(Word2Vec(text, **settings, workers=1).wv)

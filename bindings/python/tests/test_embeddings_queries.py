@@ -1,4 +1,4 @@
-"""Neighbours, similarities and analogies."""
+"""Neighbors, similarities and analogies."""
 
 from __future__ import annotations
 

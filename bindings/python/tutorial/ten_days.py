@@ -111,7 +111,7 @@ if not len(evenings[DAYS[-1]]):
 #
 # Nobody told the trainer about new words. In your own text, this is the most frequent word missing on the first day.
 
-# %% The new word, and its neighbours each evening
+# %% The new word, and its neighbors each evening
 first, last = evenings[DAYS[0]], evenings[DAYS[-1]]
 arrived = next((word for word in last.index_to_key if word not in first), None)
 company: dict[int, list[str]] = {}  # of the new word, by day
@@ -132,7 +132,7 @@ drift = evenings[3].diff(last)
 print(f"\n{drift}")
 moved = drift.moved[0].word if drift.moved else last.index_to_key[0]
 
-# %% The neighbours of the word that moved most
+# %% The neighbors of the word that moved most
 paths: dict[int, list[str]] = {}
 print(f"\n{moved!r} moved most. Its nearest words:")
 for day, wv in evenings.items():
@@ -142,9 +142,9 @@ for day, wv in evenings.items():
 # %% [markdown]
 # ## A plot
 #
-# The similarity of *stream* to its old and its new neighbours, evening by evening.
+# The similarity of *stream* to its old and its new neighbors, evening by evening.
 
-# %% From old neighbours to new ones
+# %% From old neighbors to new ones
 old_company, new_company = paths[3] or paths[DAYS[-1]], paths[DAYS[-1]]
 
 

@@ -27,7 +27,7 @@
 //! | [`train`] | training: observers, the memory bound, initial vectors |
 //! | [`vocabulary`] | words with their counts |
 //! | [`phrases`] | words that are learned as one |
-//! | [`embeddings`] | answers questions: neighbours, analogies, similarity, the odd one out |
+//! | [`embeddings`] | answers questions: neighbors, analogies, similarity, the odd one out |
 //! | [`snapshot`] | inspects model files |
 //! | [`formats`] | reads and writes the files of other programs |
 //! | `eval` | scores vectors on test sets, and compares two states of a model |

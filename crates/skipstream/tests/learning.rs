@@ -69,7 +69,7 @@ fn purity(embeddings: &Embeddings, topic: &str) -> f64 {
     own.sum::<usize>() as f64 / 200.0
 }
 
-/// By chance a neighbour is of the topic in 19 of 79 cases, 0.24.
+/// By chance a neighbor is of the topic in 19 of 79 cases, 0.24.
 #[test]
 fn every_strategy_finds_planted_topics() {
     let names = ["sport", "law", "music"];
@@ -81,7 +81,7 @@ fn every_strategy_finds_planted_topics() {
         let embeddings = learned(config(strategy), &text);
         for name in names {
             let purity = purity(&embeddings, name);
-            assert!(purity > 0.9, "{strategy:?}: {purity} of the neighbours in {name} are its own");
+            assert!(purity > 0.9, "{strategy:?}: {purity} of the neighbors in {name} are its own");
         }
     }
 }
@@ -97,7 +97,7 @@ fn a_new_topic_is_learned_without_losing_the_old_ones() {
         let embeddings = trainer.embeddings().unwrap();
         for name in ["sport", "law", "virus"] {
             let purity = purity(&embeddings, name);
-            assert!(purity > 0.85, "{strategy:?}: {purity} of the neighbours in {name} are its own");
+            assert!(purity > 0.85, "{strategy:?}: {purity} of the neighbors in {name} are its own");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The list of all dependencies of the program, with versions and licences.
+//! The list of all dependencies of the program, with versions and licenses.
 
 use std::fs;
 use std::path::Path;

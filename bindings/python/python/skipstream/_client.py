@@ -71,7 +71,7 @@ class Client:
         return self.get_vector(key_or_keys) if isinstance(key_or_keys, str) else self._vectors(key_or_keys)
 
     def get_vector(self, key: str, norm: bool = False) -> Vector:
-        """Returns the vector of a word, normalised if `norm` is true."""
+        """Returns the vector of a word, normalized if `norm` is true."""
         vector: Vector = self._vectors([key], norm)[0]
         return vector
 

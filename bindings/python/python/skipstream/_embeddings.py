@@ -41,7 +41,7 @@ _ABSENT = {
     "allocate_vecattrs": _FIXED + "create new ones with Embeddings.from_arrays(words, vectors, counts)",
     "resize_vectors": _FIXED + "create new ones with Embeddings.from_arrays",
     "unit_normalize_all": _FIXED + "normalized() returns a copy with unit vectors",
-    "intersect_word2vec_format": _FIXED + "Trainer(init=path) initialises training from a vectors file",
+    "intersect_word2vec_format": _FIXED + "Trainer(init=path) initializes training from a vectors file",
     "wmdistance": "skipstream has no Word Mover's Distance; use to_gensim().wmdistance",
     "vectors_norm": "use get_normed_vectors()",
     "norms": "use numpy.linalg.norm(embeddings.vectors, axis=1)",

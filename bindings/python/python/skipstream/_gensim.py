@@ -46,7 +46,7 @@ ABSENT = {
     "create_binary_tree": "hierarchical softmax is not supported",
     "cum_table": "noise words are drawn from the counts of the stream",
     "estimate_memory": "skipstream.Trainer(...).stats() has the memory bound",
-    "init_weights": "a word's vector is initialised when the word is first seen",
+    "init_weights": "a word's vector is initialized when the word is first seen",
     "make_cum_table": "noise words are drawn from the counts of the stream",
     "min_alpha_yet_reached": "AdaGrad sets the learning rates",
     "prepare_vocab": "the vocabulary follows the text",

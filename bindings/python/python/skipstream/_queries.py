@@ -1,4 +1,4 @@
-"""Queries that compare vectors: neighbours, similarities, analogies."""
+"""Queries that compare vectors: neighbors, similarities, analogies."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Queries(Table):
         """Returns the words nearest to a weighted mean of words, like gensim.
 
         `positive` and `negative` are a word, a vector, or a list of words, vectors and pairs `(word or vector, weight)`.
-        The default weight is 1, or -1 for negative terms. Words are normalised to unit length; vectors are used as given.
+        The default weight is 1, or -1 for negative terms. Words are normalized to unit length; vectors are used as given.
         The words of the query are never answers.
 
         `min_count` and `top` are those of `neighbors`. `clip_start`, `clip_end` and `restrict_vocab` also limit the answers
@@ -193,7 +193,7 @@ class Queries(Table):
     ) -> list[tuple[str, float]] | Vector:
         """Returns the words with the highest product of cosines (3CosMul, Levy and Goldberg 2014), like gensim.
 
-        Takes the arguments of `most_similar`, without weights; vectors are normalised. `epsilon` is added to the divisor. It
+        Takes the arguments of `most_similar`, without weights; vectors are normalized. `epsilon` is added to the divisor. It
         defaults to gensim's 0.000001; Levy and Goldberg used 0.001, as does `analogy`.
 
         >>> import skipstream
@@ -378,7 +378,7 @@ class Queries(Table):
         return cast("list[str]", self._words_at(np.array(rows, dtype=np.int64)).tolist())
 
     def rank(self, key1: Key, key2: Key) -> int:
-        """Returns the rank of `key2` among the neighbours of `key1`, from 1."""
+        """Returns the rank of `key2` among the neighbors of `key1`, from 1."""
         return len(self._engine.closer_than(key1, key2)) + 1
 
     def relative_cosine_similarity(self, wa: Key, wb: Key, topn: int = 10) -> float:
@@ -389,7 +389,7 @@ class Queries(Table):
         nearest = self.neighbors(wa, whole("topn", topn))
         total = sum(similarity for _, similarity in nearest)
         if not nearest or total == 0:
-            raise ValueError(f"topn is {topn}: there are no neighbours to compare with")
+            raise ValueError(f"topn is {topn}: there are no neighbors to compare with")
         return self.similarity(wa, wb) / total
 
     def rank_by_centrality(self, words: Iterable[Key], use_norm: bool = True) -> list[tuple[float, str]]:
@@ -398,7 +398,7 @@ class Queries(Table):
         Unknown words are left out with a warning.
         """
         if not use_norm:
-            raise ValueError("use_norm must be true: words are normalised, so that each has the same weight")
+            raise ValueError("use_norm must be true: words are normalized, so that each has the same weight")
         given = keys("words", words)
         estimates = self._engine.subword_options is not None
         known = [word for word in given if word in self or (estimates and isinstance(word, str) and word)]

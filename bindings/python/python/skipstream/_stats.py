@@ -25,7 +25,7 @@ class MemoryBound:
     saving: int
     """Copies made by saving and loading."""
     initial: int
-    """Vectors that words are initialised from."""
+    """Vectors that words are initialized from."""
     program: int
     """The engine, its threads and buffers."""
     total: int

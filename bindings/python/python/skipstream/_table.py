@@ -140,11 +140,11 @@ class Table:
         return key in self
 
     def get_vector(self, key: Key, norm: bool = False) -> Vector:
-        """Returns the vector of a word, normalised if `norm` is true."""
+        """Returns the vector of a word, normalized if `norm` is true."""
         return self._engine.vector(key, bool(norm))
 
     def get_normed_vectors(self) -> NDArray[np.float32]:
-        """Returns a copy of all vectors, normalised. Zero vectors stay zero."""
+        """Returns a copy of all vectors, normalized. Zero vectors stay zero."""
         return self._engine.unit_vectors()
 
     def get_vecattr(self, key: Key, attr: str) -> int:
@@ -163,7 +163,7 @@ class Table:
     ) -> Vector:
         """Returns the weighted mean of words or vectors.
 
-        `pre_normalize` normalises each word first (vectors are used as given); `post_normalize` normalises the mean.
+        `pre_normalize` normalizes each word first (vectors are used as given); `post_normalize` normalizes the mean.
         Unknown words are ignored, or raise `KeyError` if `ignore_missing` is false. Weights are divided by the sum of
         their absolute values.
 

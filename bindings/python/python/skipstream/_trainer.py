@@ -108,7 +108,7 @@ class Trainer:
         max_token_bytes: Maximum token length in bytes; longer tokens are left out and counted.
         invalid_utf8: Policy for invalid UTF-8: `"replace"`, `"skip"` or `"error"`.
         memory: Memory limit in bytes or as `"2G"`; `max_vocabulary` follows from it.
-        init: Vectors file to initialise words from.
+        init: Vectors file to initialize words from.
         threads: Number of training threads; None means all cores. The model is the same for any number.
         seed: Random seed.
     """

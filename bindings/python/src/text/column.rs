@@ -1,4 +1,4 @@
-//! Recognises columns of tables among iterables.
+//! Recognizes columns of tables among iterables.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -6,7 +6,7 @@ use super::{Report, warnings};
 use crate::output::count;
 use crate::table::Table;
 
-/// Neighbours listed per word.
+/// Neighbors listed per word.
 const NAMED: usize = 4;
 
 /// A summary, then the words that moved, arrived and left.

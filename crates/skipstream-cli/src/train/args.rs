@@ -46,7 +46,7 @@ pub struct TrainArgs {
     #[arg(long = "settings", value_name = "FILE.toml", help_heading = MODEL)]
     pub settings_file: Option<PathBuf>,
 
-    /// Model or vectors file to initialise the words of a new model from
+    /// Model or vectors file to initialize the words of a new model from
     ///
     /// The vector of a word that is in the file starts there instead of at random. Context vectors and counts start fresh,
     /// and words that never occur in the text do not enter the model. `--dimensions` defaults to that of the file. The

@@ -18,7 +18,7 @@ pub struct Headline<'a> {
     /// Words learned since the model was created.
     pub words_in_all: u64,
     pub settings: Config,
-    /// The file that words are initialised from.
+    /// The file that words are initialized from.
     pub initial: Option<InitialSource>,
     pub threads: usize,
     /// The instruction set in use.
@@ -55,7 +55,7 @@ impl fmt::Display for Headline<'_> {
             false => write!(out, "continued after {} words", count(self.words_in_all))?,
         }
         if let Some(initial) = self.initial.as_ref().filter(|_| self.is_new) {
-            write!(out, ", words initialised from {}", initial.file)?;
+            write!(out, ", words initialized from {}", initial.file)?;
         }
         let strategy_name = strategy.name();
         write!(out, ", {dimensions} dimensions, window {window}, {negatives} negatives, {strategy_name}; ")?;

@@ -227,7 +227,7 @@ fn a_silent_pipe_of_records_is_learned_line_by_line() {
 }
 
 #[test]
-fn a_pipe_that_begins_with_silence_is_recognised_and_skipped_like_any() {
+fn a_pipe_that_begins_with_silence_is_recognized_and_skipped_like_any() {
     /// Longer than a pipe may be silent before that is noticed.
     const SILENCE: Duration = Duration::from_millis(200);
     let desk = Desk::new();

@@ -25,7 +25,7 @@ fn words_start_with_the_vectors_and_the_model_remembers_the_file() {
     desk.train("given", &["--seed", "7", "a.txt"]);
     let answer = desk.run(&["train", "--model", "m", "--init", "given", "small.txt"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
-    assert!(answer.err.contains("new model, words initialised from given, 16 dimensions"), "{answer:?}");
+    assert!(answer.err.contains("new model, words initialized from given, 16 dimensions"), "{answer:?}");
 
     let given = vectors(&desk, "given");
     let learned = vectors(&desk, "m");

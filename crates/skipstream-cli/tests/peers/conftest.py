@@ -50,7 +50,7 @@ class Skipstream:
         return Vectors(*words_and_counts(tensors), tensors["vectors"])
 
     def neighbors(self, model, words, n=10):
-        """The neighbours of each word, with their similarities."""
+        """The neighbors of each word, with their similarities."""
         output = self("neighbors", "--model", model, "--json", "-n", n, *words)
         answers = []
         for line in output.splitlines():

@@ -36,7 +36,7 @@ def python(skipstream, program):
 
 
 def neighbors(skipstream, *options):
-    """The neighbours of berlin."""
+    """The neighbors of berlin."""
     answer = skipstream("neighbors", "--model", "m.safetensors", "--min-count", 0, "--json", *options, "berlin")
     answer = json.loads(answer)
     answer = answer[0] if isinstance(answer, list) else answer

@@ -4,7 +4,7 @@ import { bar, h, table, th, wordLink } from "./dom.js";
 import { ago, countTitle, exact, short, similarity } from "./format.js";
 
 /**
- * A table of neighbours. Counts and times that are not known are left out.
+ * A table of neighbors. Counts and times that are not known are left out.
  * @param {import("./api.js").Neighbor[]} neighbors
  * @param {string} label
  */

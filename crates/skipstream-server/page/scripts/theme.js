@@ -5,7 +5,7 @@
   const root = document.documentElement;
   const current = () => root.dataset.theme ?? "automatic";
   const next = () => themes[(themes.indexOf(current()) + 1) % themes.length];
-  // Canvases are drawn in the colours of the theme, so they have to be redrawn.
+  // Canvases are drawn in the colors of the theme, so they have to be redrawn.
   const announce = () => document.dispatchEvent(new CustomEvent("theme"));
 
   function stored() {

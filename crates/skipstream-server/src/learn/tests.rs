@@ -129,7 +129,7 @@ fn lines(seed: u64, n: usize) -> Vec<String> {
     (0..n).map(|_| line()).collect()
 }
 
-/// Cuts lines into chunks; each line has a time of its own, some the same as their neighbours.
+/// Cuts lines into chunks; each line has a time of its own, some the same as their neighbors.
 fn chunks(lines: &[String], size: usize) -> Vec<Chunk> {
     let time = |line: usize| Timestamp::from_second(1_000_000 + line as i64 / 3).unwrap();
     let numbered: Vec<(usize, &String)> = lines.iter().enumerate().collect();

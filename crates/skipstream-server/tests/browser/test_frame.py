@@ -115,7 +115,7 @@ def test_all_can_be_reached_and_seen_by_keyboard(page: Page) -> None:
         reached.append(page.evaluate("(document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent).trim()"))
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         assert outline != "none" or reached[-1] == "" or page.evaluate("document.activeElement === document.body"), reached[-1]
-    for name in ["Skip to content", "skipstream home", "Search for a word", "Map", "Watch", "Number of neighbours", "Zoom in"]:
+    for name in ["Skip to content", "skipstream home", "Search for a word", "Map", "Watch", "Number of neighbors", "Zoom in"]:
         assert any(name in one for one in reached), (name, reached)
     assert any(one.startswith("Map of") for one in reached)
 

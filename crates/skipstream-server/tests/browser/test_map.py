@@ -31,7 +31,7 @@ def test_a_click_on_a_word_opens_it(page: Page) -> None:
     canvas = open_map(page)
     canvas.click(position=place(canvas, "berlin"))
     expect(page.get_by_role("heading", level=1)).not_to_contain_text("Map")
-    # Words of a topic are close together, so the click may hit a neighbour.
+    # Words of a topic are close together, so the click may hit a neighbor.
     assert page.get_by_role("heading", level=1).inner_text() in TOPICS["cities"]
 
 

@@ -131,5 +131,5 @@ def test_a_word_that_looks_like_markup_stays_a_word(page: Page) -> None:
 
 def test_more_neighbors_are_shown_on_request(page: Page) -> None:
     page.goto(page.url.split("#")[0] + "#/word/wolf")
-    page.get_by_label("Number of neighbours").select_option("25")
+    page.get_by_label("Number of neighbors").select_option("25")
     expect(page.get_by_role("table", name="Words nearest to wolf").locator("tbody tr")).to_have_count(25)

@@ -1,4 +1,4 @@
-//! Compression: recognised by the first bytes when reading, by the file's name when writing.
+//! Compression: recognized by the first bytes when reading, by the file's name when writing.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::{Error, Result};
 
 pub(crate) const BUFFER_BYTES: usize = 64 << 10;
 
-/// The number of bytes by which a compression is recognised.
+/// The number of bytes by which a compression is recognized.
 const MAGIC_BYTES: u64 = 6;
 
 /// The memory limit of the xz decoder. The strongest preset needs 65 MiB; a hostile file may ask for 4 GiB.
@@ -19,7 +19,7 @@ const MAX_XZ_BYTES: u64 = 256 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
-    /// None, or one that is not recognised.
+    /// None, or one that is not recognized.
     None,
     /// gzip, any number of members.
     Gzip,
@@ -29,7 +29,7 @@ pub enum Compression {
     Bzip2,
     /// xz, any number of streams.
     Xz,
-    /// A format that is recognised but not supported. Its bytes must not be taken for text.
+    /// A format that is recognized but not supported. Its bytes must not be taken for text.
     Foreign(&'static str),
 }
 

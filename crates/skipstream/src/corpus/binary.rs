@@ -1,4 +1,4 @@
-//! Recognises files that are not text by their first bytes, before anything is learned from them.
+//! Recognizes files that are not text by their first bytes, before anything is learned from them.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -11,10 +11,10 @@ use crate::{Error, Result};
 /// The number of bytes to look at.
 const SAMPLE_BYTES: usize = 4096;
 
-/// By how many bytes a kind of file is recognised, at most.
+/// By how many bytes a kind of file is recognized, at most.
 const MAGIC_BYTES: usize = 16;
 
-/// Kinds of files by their first bytes. Compressed files and archives are recognised before.
+/// Kinds of files by their first bytes. Compressed files and archives are recognized before.
 const KINDS: [(&[u8], &str); 20] = [
     (b"\x7FELF", "an ELF program or library"),
     (b"\x89PNG", "a PNG image"),

@@ -35,7 +35,7 @@ pub enum TextError {
     /// Compressed data is damaged or incomplete.
     #[error("the {format} data is damaged or cut short ({reason})")]
     Compressed { format: &'static str, reason: String },
-    /// The compression format is recognised but not supported.
+    /// The compression format is recognized but not supported.
     #[error("{format} is not supported; decompress the file first")]
     Compression { format: &'static str },
     /// The library was built without this feature.

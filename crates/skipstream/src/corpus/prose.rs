@@ -8,7 +8,7 @@ const CLOSING: [char; 13] = ['"', '\'', ')', ']', '}', '”', '’', '»', '›'
 const OPENING: [char; 13] = ['"', '\'', '(', '[', '{', '“', '‘', '«', '‹', '„', '「', '『', '*'];
 
 /// Words with a full stop that does not end a sentence, in English, German and French. Initials, ordinal numbers and
-/// words such as `U.S.` are recognised by their form.
+/// words such as `U.S.` are recognized by their form.
 const ABBREVIATIONS: [&str; 44] = [
     "al", "approx", "bd", "bzw", "ca", "capt", "cf", "col", "dept", "dr", "ed", "est", "etc", "evtl", "fig",
     "fr", "gen", "ggf", "gov", "hon", "hr", "inc", "jr", "lt", "ltd", "mlle", "mme", "mr", "mrs", "ms", "mt",
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_recognised_with_what_is_around_them() {
+    fn addresses_are_recognized_with_what_is_around_them() {
         for (run, start, kind) in [
             ("https://example.com/a?b=c.", 0, Address::Url),
             ("(http://example.com),", 1, Address::Url),

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn each_byte_is_marked_at_each_place_without_regard_to_its_neighbours() {
+    fn each_byte_is_marked_at_each_place_without_regard_to_its_neighbors() {
         for place in 0..BLOCK {
             for byte in 0..=255 {
                 let expected = matches!(byte, 0..=0x20 | 0xC2 | 0xE1 | 0xE2 | 0xE3);

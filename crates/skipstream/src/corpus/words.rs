@@ -28,7 +28,7 @@ pub(super) struct WordSplitter {
     /// The number of words still to skip.
     skip: u64,
     cleaned: String,
-    normalised: String,
+    normalized: String,
     lowered: String,
 }
 
@@ -46,7 +46,7 @@ impl WordSplitter {
             taken: 0,
             skip,
             cleaned: String::new(),
-            normalised: String::new(),
+            normalized: String::new(),
             lowered: String::new(),
         }
     }
@@ -140,7 +140,7 @@ impl WordSplitter {
             next_word,
             ends,
             cleaned,
-            normalised,
+            normalized,
             lowered,
             ..
         } = self;
@@ -158,10 +158,10 @@ impl WordSplitter {
             }
             run = prose::cleaned(run, cleaned);
         }
-        if options.nfkc && !*is_ascii && !is_normalised(run) {
-            normalised.clear();
-            normalised.extend(run.nfkc());
-            run = normalised;
+        if options.nfkc && !*is_ascii && !is_normalized(run) {
+            normalized.clear();
+            normalized.extend(run.nfkc());
+            run = normalized;
         }
         // Text that is all ASCII is in lower case already, except prose.
         if options.lowercase && (!*is_ascii || is_prose) {
@@ -202,7 +202,7 @@ impl WordSplitter {
 }
 
 /// Whether normalization changes nothing, by a quick check.
-fn is_normalised(run: &str) -> bool {
+fn is_normalized(run: &str) -> bool {
     run.is_ascii() || is_nfkc_quick(run.chars()) == IsNormalized::Yes
 }
 
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn lower_case_comes_behind_normalising_and_cutting_behind_both() {
+    fn lower_case_comes_behind_normalizing_and_cutting_behind_both() {
         let options = TextOptions { nfkc: true, lowercase: true, tokenizer: Tokenizer::Unicode, ..options() };
         assert_eq!(words("𝐁𝐨𝐥𝐝 5㎏ Foo™", &options).0, "bold|5kg|footm");
     }

@@ -1,4 +1,4 @@
-//! A test set of either kind, recognised by its content.
+//! A test set of either kind, recognized by its content.
 
 use std::fs::File;
 use std::io::{BufRead, Cursor, Read};

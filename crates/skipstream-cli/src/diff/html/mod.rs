@@ -59,7 +59,7 @@ fn summary(report: &Report) -> String {
         ("words that left", count(drift.left.total)),
         ("words in both", count(drift.shared)),
         ("median cosine", cosine(drift.cosine)),
-        ("unchanged neighbours", percent(drift.typical_overlap)),
+        ("unchanged neighbors", percent(drift.typical_overlap)),
     ];
     let mut html = "<dl class=\"facts\">\n".to_owned();
     for (name, value) in facts {
@@ -79,7 +79,7 @@ fn moved(report: &Report) -> String {
     }
     let mut html = "<h2 id=\"moved\">Words that moved most</h2>\n<div class=\"scroll\">\n<table aria-labelledby=\"moved\">\n\
         <thead><tr><th scope=\"col\">word</th><th scope=\"col\">cosine</th><th scope=\"col\">deviations</th>\
-        <th scope=\"col\">same neighbours</th><th scope=\"col\">old count</th><th scope=\"col\">new count</th>\
+        <th scope=\"col\">same neighbors</th><th scope=\"col\">old count</th><th scope=\"col\">new count</th>\
         <th scope=\"col\">nearest before</th><th scope=\"col\">nearest after</th></tr></thead>\n<tbody>\n"
         .to_owned();
     for moved in &drift.moved {
@@ -102,7 +102,7 @@ fn moved(report: &Report) -> String {
     html + "</tbody>\n</table>\n</div>\n"
 }
 
-/// Words, with those missing from the other list emphasised.
+/// Words, with those missing from the other list emphasized.
 fn neighbors(words: &[String], others: &[String]) -> String {
     let mark = |word: &String| match others.contains(word) {
         true => escape(word),

@@ -19,7 +19,7 @@ const BOTTOM: f64 = 50.0;
 /// Maximum number of background dots; more make the page slow without making it clearer.
 const MAX_DOTS: usize = 3_000;
 
-/// Maximum number of labelled words.
+/// Maximum number of labeled words.
 const MAX_LABELS: usize = 25;
 
 /// The figure with its caption; empty if no word was compared.

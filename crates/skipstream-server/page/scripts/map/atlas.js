@@ -92,7 +92,7 @@ export function atlas({ root, signal, isSmall = false, settings, isLive = () => 
     }
   }
 
-  /** Highlights the neighbours of a word after a moment, so that a pointer on its way asks for nothing. @param {string | null} word */
+  /** Highlights the neighbors of a word after a moment, so that a pointer on its way asks for nothing. @param {string | null} word */
   function light(word) {
     clearTimeout(timer);
     if (word === null) return;
@@ -104,7 +104,7 @@ export function atlas({ root, signal, isSmall = false, settings, isLive = () => 
           neighbors.map((/** @type {import("../api.js").Neighbor} */ one) => one.word),
         );
       } catch {
-        // Without its neighbours the word is highlighted alone.
+        // Without its neighbors the word is highlighted alone.
       }
     }, lightAfter);
   }
@@ -125,7 +125,7 @@ export function atlas({ root, signal, isSmall = false, settings, isLive = () => 
     message.textContent = text;
     message.hidden = text === "";
     const what = `Map of ${number(points.length)} words${around ? ` around ${around}` : ""}`;
-    const keys = "Arrow keys pan, plus and minus zoom, Enter opens the word in the centre.";
+    const keys = "Arrow keys pan, plus and minus zoom, Enter opens the word in the center.";
     canvas.setAttribute("aria-label", `${what}. ${keys}`);
     canvas.setAttribute("aria-busy", "false");
     plane.show(points, around);

@@ -15,7 +15,7 @@ export class Camera {
   #center = { x: 0, y: 0 };
   #extent = { x: 1, y: 1 };
 
-  /** Sets how far the words extend from the centre. @param {Point[]} points */
+  /** Sets how far the words extend from the center. @param {Point[]} points */
   cover(points) {
     this.#extent = {
       x: Math.max(0.05, ...points.map(({ x }) => Math.abs(x))),
@@ -29,7 +29,7 @@ export class Camera {
     this.#zoom = 1;
   }
 
-  /** The centre of the canvas, in pixels. */
+  /** The center of the canvas, in pixels. */
   get middle() {
     return { x: this.width / 2, y: this.height / 2 };
   }

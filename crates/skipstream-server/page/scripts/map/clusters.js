@@ -4,11 +4,11 @@
 
 const rounds = 30;
 
-/** The number of colours of the style sheet for groups: `--group-0` and so on. */
+/** The number of colors of the style sheet for groups: `--group-0` and so on. */
 export const groupColors = 8;
 
 /**
- * The group of each point, by k-means. The first centres are spread out, and there is no chance in it: the same map has the
+ * The group of each point, by k-means. The first centers are spread out, and there is no chance in it: the same map has the
  * same groups.
  * @param {Point[]} points
  * @param {number} most

@@ -48,7 +48,7 @@ export function listen(canvas, isSmall, act) {
       const center = { x: (at.x + other.x) / 2, y: (at.y + other.y) / 2 };
       act.zoom(distance(at, other) / Math.max(1, distance(before, other)), center);
     }
-    // One of two fingers moves the centre between them by half.
+    // One of two fingers moves the center between them by half.
     const share = other ? 0.5 : 1;
     act.pan((at.x - before.x) * share, (at.y - before.y) * share);
   });

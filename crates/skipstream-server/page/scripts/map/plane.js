@@ -14,7 +14,7 @@ import { place, shortened } from "./labels.js";
  */
 /**
  * What the map does: `pick` gets a word that was clicked or opened, `light` the word under the pointer or the crosshair,
- * `aim` the word in the centre when the keyboard moves, `select` the words that were encircled.
+ * `aim` the word in the center when the keyboard moves, `select` the words that were encircled.
  * @typedef {{
  *   pick: (word: string) => void, light: (word: string | null) => void, aim: (word: string) => void,
  *   select: (words: string[]) => void, isSelecting: () => boolean, isSmall: boolean, signal: AbortSignal,
@@ -40,7 +40,7 @@ export class Plane {
   #hovered = null;
   /** The word that was reported to `light`. @type {string | null} */
   #lit = null;
-  /** Neighbours of the lit word, the nearest first. @type {string[]} */
+  /** Neighbors of the lit word, the nearest first. @type {string[]} */
   #neighbors = [];
   /** @type {Point[]} */
   #lasso = [];
@@ -110,17 +110,17 @@ export class Plane {
     this.#change(() => this.#camera.fit());
   }
 
-  /** Zooms around a pixel, or the centre. @param {number} factor @param {Point} [at] */
+  /** Zooms around a pixel, or the center. @param {number} factor @param {Point} [at] */
   zoomBy(factor, at) {
     this.#change(() => this.#camera.zoomBy(factor, at));
   }
 
-  /** Highlights the neighbours of a word while it is lit. @param {string} word @param {string[]} neighbors */
+  /** Highlights the neighbors of a word while it is lit. @param {string} word @param {string[]} neighbors */
   highlight(word, neighbors) {
     if (word === this.#lit) this.#change(() => (this.#neighbors = neighbors));
   }
 
-  /** The highlighted neighbours. */
+  /** The highlighted neighbors. */
   get highlighted() {
     return this.#neighbors;
   }
@@ -174,7 +174,7 @@ export class Plane {
 
     const [ink, accent, paper] = ["ink", "accent", "paper"].map((name) => this.#color(name));
     const colors = Array.from({ length: groupColors }, (_, group) => this.#color(`group-${group}`));
-    // The lit word and its neighbours stay opaque; the rest fades.
+    // The lit word and its neighbors stay opaque; the rest fades.
     const opacity = (/** @type {Dot} */ dot) => (near.size > 0 && !isNeeded(dot) ? 0.25 : 1);
     const center = shown.find(({ dot }) => dot === lit);
     context.strokeStyle = accent;
@@ -218,7 +218,7 @@ export class Plane {
     if (performance.now() - this.#moveStart < moveFor) this.#draw();
   }
 
-  /** Marks the centre, which is what the keyboard aims with. @param {string} color */
+  /** Marks the center, which is what the keyboard aims with. @param {string} color */
   #paintCrosshair(color) {
     const context = this.#context;
     const { x, y } = this.#camera.middle;
@@ -251,7 +251,7 @@ export class Plane {
   }
 
   /**
-   * The value of a colour of the style sheet in this theme. A canvas shows nothing in its own text colour, so that is
+   * The value of a color of the style sheet in this theme. A canvas shows nothing in its own text color, so that is
    * where the browser computes it.
    * @param {string} name
    */
@@ -289,8 +289,8 @@ export class Plane {
 
   /** The word whose label or dot is at a pixel. @param {Point} at */
   #at({ x, y }) {
-    const labelled = this.#labels.find(({ box }) => x >= box.left && x <= box.right && y >= box.top && y <= box.bottom);
-    return labelled?.dot ?? this.#nearest({ x, y }, reach);
+    const labeled = this.#labels.find(({ box }) => x >= box.left && x <= box.right && y >= box.top && y <= box.bottom);
+    return labeled?.dot ?? this.#nearest({ x, y }, reach);
   }
 
   #middle() {
@@ -356,7 +356,7 @@ export class Plane {
 }
 
 /**
- * The centre of the points and half of their larger extent: the map keeps its size while the vectors grow.
+ * The center of the points and half of their larger extent: the map keeps its size while the vectors grow.
  * @param {Point[]} points
  */
 function boundsOf(points) {

@@ -43,7 +43,7 @@ export function change({ root, query, signal }) {
       h(
         "div.columns",
         section("Emerging", h("span.hint", "much more frequent than before"), emerging),
-        section("Movers", h("span.hint", "with other neighbours than before"), movers),
+        section("Movers", h("span.hint", "with other neighbors than before"), movers),
       ),
       h(
         "div.columns",
@@ -159,7 +159,7 @@ function moversTable({ movers, since, warnings }) {
     notes,
     table(
       { class: "moved", "aria-label": "Words that moved" },
-      [th("Word"), th("Neighbours before → now"), th(h("span", { title: surpriseTitle }, "Beyond chance"), "number")],
+      [th("Word"), th("Neighbors before → now"), th(h("span", { title: surpriseTitle }, "Beyond chance"), "number")],
       rows,
     ),
     hint(`${comparedWith(since.time)}${faint}`),

@@ -26,7 +26,7 @@ export function start(root) {
       ),
       h(
         "p.hint",
-        "Text is safe on disk once the service has responded. The first neighbours appear after a few thousand words; ",
+        "Text is safe on disk once the service has responded. The first neighbors appear after a few thousand words; ",
         "good ones take a few million.",
       ),
     ),

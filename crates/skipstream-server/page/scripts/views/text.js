@@ -134,7 +134,7 @@ async function learned(seq, signal) {
 }
 
 /**
- * Known words of the text with their neighbours. Long words first, since they say the most.
+ * Known words of the text with their neighbors. Long words first, since they say the most.
  * @param {string} given
  * @param {AbortSignal} signal
  */
@@ -164,7 +164,7 @@ async function neighborsOf(given, signal) {
   if (rows.length === 0)
     return hint("None of these words is in the vocabulary yet. A word has to occur a few times first.");
   const list = h("table", h("tbody", rows.slice(0, wordsOffered)));
-  return h("div.learned", section("Words of your text and their neighbours", null, list));
+  return h("div.learned", section("Words of your text and their neighbors", null, list));
 }
 
 function randomKey() {

@@ -69,7 +69,7 @@ function spark(caption, values, format, signal) {
 }
 
 /**
- * The newest row first. Neighbours that the previous snapshot did not have are highlighted.
+ * The newest row first. Neighbors that the previous snapshot did not have are highlighted.
  * @param {HistoryPoint[]} points
  */
 function historyTable(points) {

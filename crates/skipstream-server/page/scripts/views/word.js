@@ -1,4 +1,4 @@
-// One word: facts, neighbours, a map of its surroundings, and how it changed.
+// One word: facts, neighbors, a map of its surroundings, and how it changed.
 
 import { ask, Failure, isAbort, wordPath } from "../api.js";
 import { chips, h, replace, section } from "../dom.js";
@@ -25,7 +25,7 @@ function showWord(argument, root, signal) {
   const neighbors = h("div");
   const [surroundings, history] = [h("div"), h("div")];
   const sizes = [10, 25, 50, 100].map((n) => h("option", { value: n }, `${n} nearest`));
-  const amount = h("select", { "aria-label": "Number of neighbours" }, sizes);
+  const amount = h("select", { "aria-label": "Number of neighbors" }, sizes);
   const withRare = h("input", { type: "checkbox" });
   const rareLabel = h("label", withRare, "Include rare words");
   const choices = h("div.choices", rareLabel, amount);
@@ -112,7 +112,7 @@ function factsOf({ count, rank, share: part, first_seen: first, last_seen: last 
 }
 
 /**
- * The neighbours of an unknown word, estimated from its spelling. Empty if the service makes no estimates.
+ * The neighbors of an unknown word, estimated from its spelling. Empty if the service makes no estimates.
  * @param {string} word @param {AbortSignal} signal
  * @returns {Promise<import("../api.js").Neighbor[]>}
  */

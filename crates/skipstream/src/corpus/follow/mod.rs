@@ -12,7 +12,7 @@
 //!   under whatever name it has, because its writer may not have noticed.
 //! - A file that is shorter than the position, or that has other bytes just before it, was **truncated**. It is read
 //!   from its start.
-//! - After a restart, the file is recognised by its content: a fingerprint of the bytes that were read. It is looked for
+//! - After a restart, the file is recognized by its content: a fingerprint of the bytes that were read. It is looked for
 //!   at the path, then among `NAME.*`, `NAME-*` and `NAME_*` in the same folder, where log rotation puts it. If it is
 //!   not found, the file at the path is new text.
 

@@ -14,7 +14,7 @@ use crate::corpus::error::TextError;
 use crate::corpus::ledger::fingerprint;
 use crate::{Error, Result};
 
-/// A position in a followed file that can be stored. The file is recognised by its content, whatever its name is then.
+/// A position in a followed file that can be stored. The file is recognized by its content, whatever its name is then.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePosition {
     /// The number of bytes read.

@@ -233,7 +233,7 @@ impl Records for Table {
 }
 
 /// Whether the values of a first row may be names: single words that are short, different, and no numbers. A column of row
-/// numbers has an empty name. A name of several words is not recognised, but such a column can be named.
+/// numbers has an empty name. A name of several words is not recognized, but such a column can be named.
 fn looks_like_header<'a>(mut values: impl Iterator<Item = Cow<'a, str>>) -> bool {
     let mut seen = HashSet::new();
     values.all(|value| {

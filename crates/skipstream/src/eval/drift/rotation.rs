@@ -1,7 +1,7 @@
 //! The rotation between two sets of vectors (orthogonal Procrustes).
 //!
 //! Cosines do not change when all vectors of a model are rotated together, so two models may differ by a meaningless
-//! rotation. The orthogonal R that minimises Σ ‖n R − o‖² is the orthogonal factor of M = Σ nᵀ o (Schönemann, 1966).
+//! rotation. The orthogonal R that minimizes Σ ‖n R − o‖² is the orthogonal factor of M = Σ nᵀ o (Schönemann, 1966).
 //!
 //! A singular value decomposition would give it, but a library for that takes a minute to compile. Newton's iteration for
 //! the orthogonal factor (Björck and Bowie, 1971) needs only matrix products: X ← ³⁄₂ X − ½ X Xᵀ X takes every singular

@@ -22,7 +22,7 @@ fn three(quantization: Quantization) -> Embeddings {
     embeddings.quantized(quantization).unwrap()
 }
 
-/// The tensors of three words in `int8`, to be spoilt.
+/// The tensors of three words in `int8`, to be spoiled.
 fn tensors() -> Vec<Named<'static>> {
     let [words, ends] = word_tensors(["tea", "käse", "milk"].into_iter());
     let counts = Tensor::list([9u64, 7, 7].into_iter());

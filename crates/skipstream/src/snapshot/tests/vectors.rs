@@ -14,7 +14,7 @@ fn three() -> Embeddings {
     Embeddings::new(2, words, vec![1.0, -0.5, 0.1, f32::MIN_POSITIVE, -0.0, 3.0]).unwrap()
 }
 
-/// The tensors of [`three`], to be spoilt.
+/// The tensors of [`three`], to be spoiled.
 fn tensors() -> Vec<Named<'static>> {
     let [words, ends] = word_tensors(["tea", "käse", "milk"].into_iter());
     let counts = Tensor::list([9u64, 7, 7].into_iter());

@@ -282,7 +282,7 @@ proptest! {
     fn words_are_those_of_the_naive_tokenizer(
         text in words_text(), options in any_options(), capacity in 1..40usize,
     ) {
-        // Room for everything: where a long run is cut, it is cut before it is normalised.
+        // Room for everything: where a long run is cut, it is cut before it is normalized.
         let options = TextOptions { max_token_bytes: 2000, kind: TextKind::Tokens, ..options };
         let reader = BufReader::with_capacity(capacity, text.as_bytes());
         let (sentences, error) = read_all(&mut Lines::new(reader, "test", &options).unwrap());

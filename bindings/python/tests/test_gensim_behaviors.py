@@ -179,7 +179,7 @@ def random() -> np.random.Generator:
     return np.random.default_rng(5)
 
 
-def test_the_same_neighbours_and_scores(pair: tuple[Embeddings, Any], random: np.random.Generator) -> None:
+def test_the_same_neighbors_and_scores(pair: tuple[Embeddings, Any], random: np.random.Generator) -> None:
     ours = pair[0]
     theirs = ours.to_gensim()
     for _ in range(40):
