@@ -20,6 +20,13 @@ PAGES = {
     "README.md": "index.md",
 }
 
+# Files whose contents the program tells on pages of the reference.
+TOLD = {
+    "crates/skipstream-cli/src/args.rs": "reference/commands.md",
+    "crates/skipstream-server/src/http/routes.rs": "reference/http.md",
+    "crates/skipstream-server/src/metrics.rs": "reference/metrics.md",
+}
+
 # The pages of ARCHITECTURE.md: title, and sections.
 SECTIONS = {
     "how-it-works/code.md": (
@@ -77,8 +84,8 @@ def place_of(path: str, fragment: str, root: Path) -> str | None:
     """The page, or the picture, that a file of the repository is on the site."""
     if path == "ARCHITECTURE.md":
         return headings(root).get(fragment, "how-it-works/code.md")
-    if path in PAGES:
-        return PAGES[path]
+    if path in PAGES or path in TOLD:
+        return PAGES.get(path) or TOLD[path]
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     if path.startswith("experiments/results/") and path.endswith(".svg"):
