@@ -2,11 +2,13 @@
 
 A session is a sentence, and a product is a word. The shop is invented, so that everyone can run this, and so that we know
 the truth: each product has a few others that go with it. Every day brings new products. For each session of the next day,
-the ten nearest products of the last but one are compared with the last.
+ten products are predicted from the last but one, and compared with the last: the nearest by cosine, those that `predict_next`
+ranks first, and those that were most often in one session with it.
 
 skipstream learns each day once, when it comes. gensim is trained from scratch on all days so far, with the same settings.
 
     python shop.py --days 20 --sessions 4000
+    python shop.py --file sessions.txt
 """
 
 import argparse
@@ -14,7 +16,9 @@ import math
 import os
 import random
 import time
-from itertools import accumulate
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from itertools import accumulate, permutations
 from typing import Any, NamedTuple
 
 import gensim
@@ -22,6 +26,8 @@ import skipstream
 
 DIMENSIONS = 64
 NEAREST = 10
+
+Sessions = list[list[str]]
 
 
 class Shop:
@@ -50,7 +56,7 @@ class Shop:
         self.department_of.append(department)
         self.popularity.append(self.random.paretovariate(1.1))
 
-    def day(self, sessions: int) -> list[list[str]]:
+    def day(self, sessions: int) -> Sessions:
         """The sessions of a day: mostly from a product to one of its partners, sometimes within the department, rarely
         anywhere."""
         products = range(len(self.partners))
@@ -76,14 +82,20 @@ class Shop:
         return result
 
 
-def hit_rate(vectors: Any, sessions: list[list[str]]) -> tuple[float, float]:
-    """The share of sessions whose last product is among the nearest of the one before, and its standard error."""
-    asked = [session[-2:] for session in sessions if all(product in vectors for product in session[-2:])]
-    hits = sum(
-        last in {word for word, _ in vectors.most_similar(before, topn=NEAREST)} for before, last in asked
-    )
-    rate = hits / len(asked)
-    return rate, math.sqrt(rate * (1 - rate) / len(asked))
+class Counts:
+    """How often each two products were in one session: a table of pairs, which grows with the sessions."""
+
+    def __init__(self) -> None:
+        self.met: defaultdict[str, Counter[str]] = defaultdict(Counter)
+
+    def train(self, sessions: Sessions) -> None:
+        for session in sessions:
+            for one, other in permutations(session, 2):
+                if one != other:
+                    self.met[one][other] += 1
+
+    def predict_next(self, product: str, n: int) -> list[tuple[str, int]]:
+        return self.met[product].most_common(n)
 
 
 class Result(NamedTuple):
@@ -92,24 +104,20 @@ class Result(NamedTuple):
     program: str
     rate: float
     error: float
+    """The standard error of the rate."""
+    apart: float
+    """The rate for pairs that were never in one session before."""
     seconds: float
 
 
-def live(
-    days: int, sessions: int, products: int = 3000, new_products: int = 30, seed: int = 1
-) -> list[Result]:
-    """Lets both programs learn the days, and asks them about the day after. The seconds are those of the last update."""
-    shop = Shop(products, seed)
+def compare(days: list[Sessions], tomorrow: Sessions, seed: int) -> list[Result]:
+    """Lets all programs learn the days, and asks them which product of tomorrow's sessions is the last, after the one
+    before. The seconds are those of the last update."""
     trainer = skipstream.Trainer.for_items(dimensions=DIMENSIONS, seed=seed)
-    so_far: list[list[str]] = []
-    for _ in range(days):
-        today = shop.day(sessions)
-        so_far += today
-        start = time.perf_counter()
-        trainer.train(today)
-        seconds = time.perf_counter() - start
-        for _ in range(new_products):
-            shop.add()
+    counts = Counts()
+    for today in days:
+        seconds = [clock(trainer.train, today), clock(counts.train, today)]
+    so_far = [session for today in days for session in today]
     start = time.perf_counter()
     other = gensim.models.Word2Vec(
         so_far,
@@ -124,11 +132,52 @@ def live(
         workers=os.cpu_count() or 1,
     )
     again = time.perf_counter() - start
-    tomorrow = shop.day(sessions)
+    nearest, joined = trainer.embeddings(), trainer.embeddings("joined")
+    asked = [session[-2:] for session in tomorrow if all(product in joined for product in session[-2:])]
+    apart = [last not in counts.met[before] for before, last in asked]
+
+    def result(program: str, answer: Callable[[str], Any], seconds: float) -> Result:
+        hits = [last in {product for product, _ in answer(before)} for before, last in asked]
+        rate = sum(hits) / len(hits)
+        error = math.sqrt(rate * (1 - rate) / len(hits))
+        rate_apart = sum(hit for hit, is_apart in zip(hits, apart) if is_apart) / max(1, sum(apart))
+        return Result(program, rate, error, rate_apart, seconds)
+
+    print(f"{len(asked):,} questions, {sum(apart):,} of them about pairs that had not met")
     return [
-        Result("skipstream, the last day", *hit_rate(trainer.embeddings(), tomorrow), seconds),
-        Result("gensim, all days again", *hit_rate(other.wv, tomorrow), again),
+        result("skipstream, neighbors", lambda before: nearest.neighbors(before, NEAREST), seconds[0]),
+        result("skipstream, predict_next", lambda before: joined.predict_next(before, NEAREST), seconds[0]),
+        result("gensim, most_similar", lambda before: other.wv.most_similar(before, topn=NEAREST), again),
+        result("co-occurrence counts", lambda before: counts.predict_next(before, NEAREST), seconds[1]),
     ]
+
+
+def clock(train: Callable[[Sessions], object], sessions: Sessions) -> float:
+    """The seconds that it takes to learn sessions."""
+    start = time.perf_counter()
+    train(sessions)
+    return time.perf_counter() - start
+
+
+def live(
+    days: int, sessions: int, products: int = 3000, new_products: int = 30, seed: int = 1
+) -> list[Result]:
+    """Compares the programs on the sessions of the invented shop."""
+    shop = Shop(products, seed)
+    learned = []
+    for _ in range(days):
+        learned.append(shop.day(sessions))
+        for _ in range(new_products):
+            shop.add()
+    return compare(learned, shop.day(4000), seed)
+
+
+def read(path: str, seed: int) -> list[Result]:
+    """Compares the programs on the sessions of a file, one per line. The last tenth of them is asked about."""
+    with open(path, encoding="utf-8") as file:
+        sessions = [session for session in map(str.split, file) if len(session) > 1]
+    days = 9 * len(sessions) // 10
+    return compare([sessions[:days]], sessions[days:], seed)
 
 
 def main() -> None:
@@ -139,10 +188,15 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=20)
     parser.add_argument("--sessions", type=int, default=4000, help="sessions per day")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--file", help="sessions of your own, one per line, instead of the shop")
     arguments = parser.parse_args()
-    print(f"{'':26} hit rate@{NEAREST}  standard error  seconds")
-    for program, rate, error, seconds in live(arguments.days, arguments.sessions, seed=arguments.seed):
-        print(f"{program:26} {rate:11.1%} {error:15.1%} {seconds:8.2f}")
+    if arguments.file:
+        results = read(arguments.file, arguments.seed)
+    else:
+        results = live(arguments.days, arguments.sessions, seed=arguments.seed)
+    print(f"{'':26} hit rate@{NEAREST}  standard error  had not met  seconds")
+    for program, rate, error, apart, seconds in results:
+        print(f"{program:26} {rate:11.1%} {error:15.1%} {apart:12.1%} {seconds:8.2f}")
 
 
 if __name__ == "__main__":

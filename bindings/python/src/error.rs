@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyKeyError, PyMemoryError, PyOSError, PyRuntimeError, PyU
 use pyo3::prelude::*;
 use skipstream::Error;
 use skipstream::corpus::{SourceChange, TextError};
+use skipstream::embeddings::VectorsError;
 use skipstream::snapshot::ModelFileError;
 
 /// The Python exception for an error of the engine.
@@ -59,6 +60,9 @@ fn remedy(error: &Error) -> Option<&'static str> {
             "a new model can start from these vectors with `Trainer(init=path)`"
         }
         Error::ModelFile { cause: ModelFileError::Sharded, .. } => "use `skipstream.ray.join(folder, path)`",
+        Error::Vectors(VectorsError::NotBoth) => {
+            "use `trainer.embeddings(\"joined\")` or `skipstream.load(model, \"joined\")`"
+        }
         Error::Diverged { .. } => "try a smaller `learning_rate`",
         _ => return None,
     })

@@ -84,6 +84,11 @@ def test_answers_are_those_of_the_downloaded_vectors(client: Client) -> None:
         np.testing.assert_allclose([score for _, score in mine], [score for _, score in theirs], atol=1e-5)
 
 
+def test_what_comes_next_needs_joined_vectors(client: Client) -> None:
+    with pytest.raises(ValueError, match="was started with --vectors joined"):
+        client.predict_next(["king", "queen"], 3)
+
+
 def test_the_example_of_the_readme(client: Client, address: str) -> None:
     readme = Path(__file__).resolve().parents[1] / "README.md"
     if not readme.exists():

@@ -21,9 +21,33 @@ def example() -> Any:
 
 
 def test_the_example_is_at_least_as_good_as_gensim() -> None:
-    ours, theirs = example().live(days=10, sessions=1500, products=1000, new_products=10)
-    assert ours.rate > 0.3
-    assert ours.rate >= theirs.rate - math.hypot(ours.error, theirs.error)
+    alike, ours, theirs, counts = example().live(days=10, sessions=1500, products=1000, new_products=10)
+    assert alike.rate > 0.3
+    assert alike.rate >= theirs.rate - math.hypot(alike.error, theirs.error)
+    # What comes next is not what is alike, and only vectors tell of pairs that have not met.
+    assert ours.rate > alike.rate + 2 * math.hypot(ours.error, alike.error)
+    assert counts.apart == 0.0 < ours.apart
+
+
+def test_what_comes_next_occurs_together_and_needs_both_vectors() -> None:
+    # The lefts of a group meet all its rights, and never one another.
+    groups = range(5)
+    pairs = [
+        [f"left{g}{left}", f"right{g}{right}"] for left in range(8) for right in range(8) for g in groups
+    ]
+    trainer = skipstream.Trainer.for_items(dimensions=16, subsample=0, blocks=4)
+    trainer.train(pairs * 60)
+    wv = trainer.embeddings("joined")
+    for group in groups:
+        for items in ([f"left{group}1"], [f"left{group}1", f"left{group}2"]):
+            assert {item[:-1] for item, _ in wv.predict_next(items, 5)} == {f"right{group}"}
+    assert len(wv.predict_next("left31", 99, top=5)) in (4, 5)
+    with pytest.raises(KeyError, match="none"):
+        wv.predict_next(["left31", "none"])
+    with pytest.raises(ValueError, match="the number of words is 0; it must be at least 1"):
+        wv.predict_next([])
+    with pytest.raises(ValueError, match=r"do not have both; use `trainer.embeddings\(\"joined\"\)`"):
+        trainer.embeddings().predict_next("left31")
 
 
 def test_new_items_are_found_after_an_update() -> None:

@@ -22,6 +22,7 @@ use crate::man::ManArgs;
 use crate::neighbors::NeighborsArgs;
 use crate::odd_one_out::OddOneOutArgs;
 use crate::phrases::PhrasesArgs;
+use crate::predict_next::PredictNextArgs;
 use crate::rollback::RollbackArgs;
 use crate::serve::ServeArgs;
 use crate::similarity::SimilarityArgs;
@@ -94,6 +95,13 @@ pub enum Command {
     /// them. An out-of-vocabulary word is reported with close spellings, the other words are answered, and the exit code
     /// is 1.
     Neighbors(NeighborsArgs),
+    /// Predict what comes next: the items or words most likely to occur with those so far
+    ///
+    /// Give the items of a session, for instance, or one session per line on standard input. The answers are ranked by the dot
+    /// product of the mean target vector of the items with their context vectors, and the items themselves are never answers.
+    /// (`neighbors` lists items in the same company, such as those that take each other's place.) An out-of-vocabulary item is
+    /// reported, and the exit code is 1.
+    PredictNext(PredictNextArgs),
     /// Answer "A is to B as C is to ?", or an expression such as king - man + woman
     ///
     /// The words of the question are never answers. Without arguments, each line of standard input is a question; at a

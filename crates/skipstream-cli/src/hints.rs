@@ -34,6 +34,7 @@ fn foreign_command(name: &str) -> Option<&'static str> {
         "skipgram" | "word2vec" | "fit" | "build-vocab" => "use `train`",
         "cbow" => "use `train`, which learns skip-gram; CBOW is not supported",
         "nn" | "distance" | "most-similar" | "similar" | "nearest" => "use `neighbors`",
+        "next" | "recommend" | "predict-output-word" => "use `predict-next`",
         "analogies" | "word-analogy" => "use `analogy`",
         "doesnt-match" => "use `odd-one-out`",
         "print-word-vectors" | "get-vector" => "use `vector`",

@@ -20,6 +20,7 @@ mod neighbors;
 mod odd_one_out;
 mod output;
 mod phrases;
+mod predict_next;
 mod previous;
 mod remedy;
 mod rollback;
@@ -92,6 +93,7 @@ fn main() -> ExitCode {
         Command::Words(args) => words::run(args),
         Command::Phrases(args) => phrases::run(args),
         Command::Neighbors(args) => neighbors::run(args),
+        Command::PredictNext(args) => predict_next::run(args),
         Command::Analogy(args) => analogy::run(args),
         Command::Similarity(args) => similarity::run(args),
         Command::OddOneOut(args) => odd_one_out::run(args),

@@ -2,6 +2,7 @@
 
 use skipstream::Error;
 use skipstream::corpus::{SourceChange, TextError};
+use skipstream::embeddings::VectorsError;
 use skipstream::formats::{Defect, FormatError};
 use skipstream::snapshot::ModelFileError;
 
@@ -71,6 +72,9 @@ pub fn remedy(error: &Error) -> Option<String> {
             "use a name without this extension, or `--to word2vec-text` or `--to word2vec-binary`".to_owned()
         }
         Error::Format { cause: FormatError::NotAStream { .. }, .. } => "name a file".to_owned(),
+        Error::Vectors(VectorsError::NotBoth) => {
+            "name the model file that they were exported from, without `--vectors`".to_owned()
+        }
         Error::Diverged { .. } => "try a smaller `--learning-rate`".to_owned(),
         Error::OutOfMemory { .. } => {
             "use a smaller `--max-vocabulary` or fewer `--dimensions`, or set `--memory`".to_owned()

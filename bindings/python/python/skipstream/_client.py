@@ -125,6 +125,14 @@ class Client:
         query = question | {"n": n, "rule": rule, "min_count": min_count, "top": top}
         return _pairs(self._ask("GET", "/v1/analogy", query)["answers"])
 
+    def predict_next(
+        self, words: str | Iterable[str], n: int = 10, *, min_count: int | None = None, top: int | None = None
+    ) -> list[tuple[str, float]]:
+        """Returns the `n` words most likely to occur with the given ones. The service needs `--vectors joined`."""
+        given = [words] if isinstance(words, str) else keys("words", words)
+        query = {"word": given, "n": n, "min_count": min_count, "top": top}
+        return _pairs(self._ask("GET", "/v1/predict-next", query)["next"])
+
     def similarity(self, w1: str, w2: str) -> float:
         """Returns the cosine of two words, from -1 to 1."""
         return float(self._ask("GET", "/v1/similarity", {"a": w1, "b": w2})["similarity"])

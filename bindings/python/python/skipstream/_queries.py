@@ -254,6 +254,24 @@ class Queries(Table):
         end = self._candidates(min_count, top)
         return self._engine.analogy(question, whole("n", n), rule == "multiply", end)
 
+    def predict_next(
+        self, words: Key | Iterable[Key], n: int = 10, *, min_count: int | None = None, top: int | None = None
+    ) -> list[tuple[str, float]]:
+        """Returns what comes next: the `n` words most likely to occur with the given ones, with scores.
+
+        The given words are the items of a session or basket so far; they are never answers. A score is the dot product of
+        their mean target vector with the context vector of the answer, up to a number that is the same for all answers. So the
+        vectors must be `"joined"` ones of a trainer or a model file. `min_count` and `top` are those of `neighbors`.
+
+        >>> import skipstream
+        >>> trainer = skipstream.Trainer.for_items(dimensions=20)
+        >>> _ = trainer.train([["bread", "butter"], ["hammer", "nails"]] * 200)
+        >>> trainer.embeddings("joined").predict_next(["hammer"], n=1)[0][0]
+        'nails'
+        """
+        given = [cast(Key, words)] if is_key(words) else keys("words", cast("Iterable[Key]", words))
+        return self._engine.predict_next(given, whole("n", n), self._candidates(min_count, top))
+
     @overload
     def similar_by_key(
         self, key: Key, topn: int = 10, restrict_vocab: int | None = None

@@ -293,6 +293,21 @@ impl Embeddings {
         call(slf.py(), || Ok(owned(embeddings.search(&query)?)))
     }
 
+    /// The words that come next after some, among the first `end` rows.
+    fn predict_next(
+        slf: &Bound<'_, Self>,
+        keys: &Bound<'_, PyList>,
+        n: usize,
+        end: usize,
+    ) -> PyResult<Words> {
+        let slf = &estimating(slf, keys)?;
+        let rows = keys::rows(slf, keys)?;
+        let embeddings = &slf.get().embeddings;
+        call(slf.py(), || {
+            Ok(owned(embeddings.search(&embeddings.predict_next_query(&rows, n)?.among(0..end))?))
+        })
+    }
+
     /// The rows nearest to each of some words, among the first `end` rows, and their similarities.
     fn neighbors_of_rows<'py>(
         slf: &Bound<'py, Self>,

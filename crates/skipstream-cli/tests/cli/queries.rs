@@ -60,6 +60,33 @@ fn neighbors_are_looked_for_among_the_top_words_only() {
     }
 }
 
+#[test]
+fn what_comes_next_is_not_what_is_alike() {
+    let desk = Desk::new();
+    // The lefts of a group meet all its rights, and never one another.
+    let pair = |pair: usize| format!("left{0}{1} right{0}{2}\n", pair % 5, pair / 5 % 8, pair / 40 % 8);
+    desk.write("sessions.txt", (0..60 * 320).map(pair).collect::<String>());
+    let items = ["--for", "items", "--dimensions", "16", "--subsample", "0", "--blocks", "4"];
+    desk.run(&[&["train", "--model", "m", "sessions.txt"], &items[..]].concat());
+    let answer = desk.run(&["predict-next", "--model", "m", "--json", "-n", "5", "left31"]);
+    let next = json(&answer.out);
+    assert_eq!(next["words"], serde_json::json!(["left31"]));
+    let next = next["next"].as_array().unwrap();
+    assert!(next.iter().all(|next| next["word"].as_str().unwrap().starts_with("right3")), "{answer:?}");
+    let answer = desk.run_with("left21 left23\nleft31 none\n", &["predict-next", "--model", "m", "-n", "4"]);
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    let mut lines = answer.out.lines().map(|line| line.split_whitespace().next().unwrap());
+    assert_eq!(lines.next(), Some("left21"), "{answer:?}");
+    assert!(lines.all(|word| word.starts_with("right2")), "{answer:?}");
+    assert!(answer.err.contains("`none` is not in the vocabulary"), "{answer:?}");
+
+    assert_eq!(desk.run(&["export", "--model", "m", "--to", "safetensors", "vectors"]).code, Some(0));
+    let error = "these vectors do not have both; name the model file that they were exported from";
+    for model in [&["m", "--vectors", "sum"][..], &["vectors"]] {
+        assert_refused(&desk.run(&[&["predict-next", "left31", "--model"], model].concat()), &[error]);
+    }
+}
+
 /// The words and counts that a command answers with.
 fn answers(desk: &Desk, args: &[&str]) -> Vec<(String, u64)> {
     let answer = desk.run(&[args, &["--model", "m", "--json", "-n", "1000"]].concat());

@@ -189,7 +189,7 @@ impl WordInfo {
 pub struct NeighborInfo {
     /// The word
     pub word: String,
-    /// Cosine similarity, from -1 to 1; for an analogy by multiplication, its score
+    /// Cosine similarity, from -1 to 1; for an analogy by multiplication and for what comes next, its score
     pub similarity: f32,
     /// Occurrences since it was last admitted to the vocabulary
     pub count: u64,

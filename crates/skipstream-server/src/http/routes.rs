@@ -114,6 +114,7 @@ pub fn table() -> Vec<Route> {
         read(Cpu, routes!(query::neighbors::of_many)).body(batch),
         read(Search, routes!(query::analogy::one)),
         read(Cpu, routes!(query::analogy::many)).body(batch),
+        read(Search, routes!(query::next::predict)),
         read(Inline, routes!(query::similarity::one)),
         read(Cpu, routes!(query::similarity::many)).body(batch),
         read(Inline, routes!(query::odd_one_out::one)),

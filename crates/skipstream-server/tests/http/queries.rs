@@ -259,6 +259,36 @@ async fn joined_vectors_are_answered_and_exported_with_twice_the_dimensions() {
 }
 
 #[tokio::test]
+async fn what_comes_next_is_that_of_joined_vectors() {
+    let mut trainer =
+        Trainer::new(Config { dimensions: 8, noise_exponent: 0.0, ..Config::default() }).unwrap();
+    trainer.train([["cup", "saucer", "spoon"], ["nail", "hammer", "saw"]].repeat(100)).unwrap();
+    let joined = trainer.embeddings_of(Vectors::Joined).unwrap();
+    let client = Client::with(|settings| settings.vectors = Vectors::Joined);
+    let now = Timestamp::now();
+    let seen = vec![Seen { first: now, last: now }; joined.len()];
+    client.service.publish(Published::new(8, now, joined.clone(), seen, trainer.progress()));
+
+    let answer = client.get("/v1/predict-next?word=cup&word=spoon&n=2").await.good();
+    assert_eq!((&answer["words"], &answer["min_count"]), (&json!(["cup", "spoon"]), &json!(1)));
+    let found = |answer: &Value| -> Vec<(Value, Value)> {
+        let next = answer["next"].as_array().unwrap().iter();
+        next.map(|next| (next["word"].clone(), next["similarity"].clone())).collect()
+    };
+    let expected = joined.predict_next(&["cup", "spoon"], 2).unwrap();
+    let expected: Vec<(Value, Value)> =
+        expected.iter().map(|next| (json!(next.word), as_sent(next.similarity))).collect();
+    assert_eq!(found(&answer), expected);
+    let top = client.get("/v1/predict-next?word=cup&top=1").await.good();
+    assert!(found(&top).iter().all(|(word, _)| word == joined.word(0)));
+    client.get("/v1/predict-next?word=cup&word=none").await.assert_refused(404, "unknown-word", "none");
+    client.get("/v1/predict-next").await.assert_refused(400, "bad-query", "word");
+
+    let sum = Client::new().get("/v1/predict-next?word=king").await;
+    sum.assert_refused(400, "bad-request", "needs a service that was started with --vectors joined");
+}
+
+#[tokio::test]
 async fn vectors_are_json_or_bytes() {
     let client = Client::new();
     let answer = client.get("/v1/words/queen/vector").await.good();

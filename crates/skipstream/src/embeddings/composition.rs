@@ -41,6 +41,11 @@ impl Composition {
         Composition { vectors, dimensions, offsets }
     }
 
+    /// What joined vectors have subtracted from target rows.
+    pub fn target_offset(&self) -> Option<&[f32]> {
+        (self.vectors == Vectors::Joined).then_some(&self.offsets[0])
+    }
+
     /// Writes the vectors of words, one after the other, whose rows are in two matrices.
     #[inline(always)]
     pub fn write_rows(&self, matrices: [&[f32]; 2], vectors: &mut [f32]) {

@@ -24,6 +24,12 @@ pub(super) fn cosine(dot: f32, inverse_norms: [f32; 2]) -> f32 {
     (dot * scale).clamp(-1.0, 1.0) + 0.0
 }
 
+/// The dot product of two vectors; 0 if one of them has no direction.
+#[inline(always)]
+pub(super) fn product(dot: f32, inverse_norms: [f32; 2]) -> f32 {
+    if inverse_norms[0] * inverse_norms[1] == 0.0 { 0.0 } else { dot + 0.0 }
+}
+
 /// The cosines between a vector and others of its length, which are concatenated.
 ///
 /// # Panics

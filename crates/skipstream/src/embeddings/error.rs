@@ -40,6 +40,11 @@ pub enum VectorsError {
     /// A value of a query vector is infinite or NaN.
     #[error("value {position} of the query vector is {value}; it must be finite")]
     QueryNotFinite { position: usize, value: f32 },
+    /// The vectors are not joined ones, or it is not known how they were joined.
+    #[error(
+        "what comes next follows from the target and the context vector of each word, and these vectors do not have both"
+    )]
+    NotBoth,
     /// Two snapshots cannot be compared: they are not of one model.
     #[error(
         "the old vectors have {old} dimensions and the new ones {new}; only snapshots of one model can be compared"

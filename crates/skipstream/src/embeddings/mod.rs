@@ -12,6 +12,7 @@ mod error;
 mod estimates;
 mod expression;
 mod mean;
+mod next;
 mod odd_one_out;
 mod parts;
 mod projection;
@@ -87,6 +88,8 @@ pub struct Embeddings {
     text: Option<Arc<TextOptions>>,
     /// Words that can be looked up besides those of the table.
     estimates: Option<Arc<Estimates>>,
+    /// What joined vectors have subtracted from target rows, if it is known. Mapped rows know it themselves.
+    target_offset: Option<Arc<[f32]>>,
 }
 
 impl Embeddings {
@@ -165,6 +168,7 @@ impl Embeddings {
             has_counts: true,
             text: None,
             estimates: None,
+            target_offset: None,
         }
     }
 
@@ -351,6 +355,11 @@ impl Embeddings {
     /// The same embeddings, for queries with words as this text has them.
     pub(crate) fn with_text(self, text: &TextOptions) -> Embeddings {
         Embeddings { text: (!text.is_plain()).then(|| Arc::new(text.clone())), ..self }
+    }
+
+    /// The same embeddings, whose vectors were composed so.
+    pub(crate) fn with_composition(self, composition: &Composition) -> Embeddings {
+        Embeddings { target_offset: composition.target_offset().map(Arc::from), ..self }
     }
 
     /// The cosine between two words, from -1 to 1.

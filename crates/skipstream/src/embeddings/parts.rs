@@ -31,7 +31,7 @@ impl Embeddings {
         for (row, vector) in rows.zip(values.chunks_exact_mut(dimensions)) {
             composition.write(row.split_at(row.len() / 2).into(), vector);
         }
-        self.copy(&self.all_rows(), dimensions, values)
+        Ok(self.copy(&self.all_rows(), dimensions, values)?.with_composition(&composition))
     }
 
     /// A copy with other counts, sorted by them. It is an error if a word has no count.

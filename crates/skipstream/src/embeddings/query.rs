@@ -44,6 +44,8 @@ pub enum Combine {
         /// Added to the divisor, so that it is not zero. Levy and Goldberg use 0.001, gensim uses 0.000001.
         epsilon: f32,
     },
+    /// The sum of dot products, positive minus negative: vectors keep their lengths.
+    Dot,
 }
 
 /// A query: the words with the highest scores.
@@ -116,7 +118,7 @@ pub struct Neighbor<'embeddings> {
     pub row: usize,
     /// The word.
     pub word: &'embeddings str,
-    /// Its score: for the nearest words, the cosine, from -1 to 1.
+    /// Its score: for the nearest words, the cosine, from -1 to 1; for what comes next, a dot product.
     pub similarity: f32,
     /// The word's count, if known.
     pub count: Option<u64>,

@@ -98,6 +98,14 @@ impl Rows {
         inverse_norm(Kernel::best().dot(&vector, &vector))
     }
 
+    /// How rows are composed when they are read, if they are.
+    pub fn composition(&self) -> Option<&Composition> {
+        match self {
+            Rows::MappedPair(pair) => Some(pair.composition()),
+            _ => None,
+        }
+    }
+
     /// The values of at most [`ROWS_IN_L1`] rows, and one divided by their norms.
     #[inline(always)]
     pub(super) fn block<'a>(
@@ -135,16 +143,19 @@ impl MappedPair {
         MappedPair { vectors, dimensions, matrices, composition: OnceLock::new() }
     }
 
+    fn composition(&self) -> &Composition {
+        self.composition.get_or_init(|| {
+            let rows = self.matrices.each_ref().map(|matrix| matrix.values().chunks_exact(self.dimensions));
+            Composition::of(self.vectors, self.dimensions, rows)
+        })
+    }
+
     /// Writes the vectors of some rows, one after the other.
     #[inline(always)]
     fn write(&self, rows: Range<usize>, vectors: &mut [f32]) {
-        let composition = self.composition.get_or_init(|| {
-            let rows = self.matrices.each_ref().map(|matrix| matrix.values().chunks_exact(self.dimensions));
-            Composition::of(self.vectors, self.dimensions, rows)
-        });
         let place = rows.start * self.dimensions..rows.end * self.dimensions;
         let matrices = self.matrices.each_ref().map(|matrix| &matrix.values()[place.clone()]);
-        composition.write_rows(matrices, vectors);
+        self.composition().write_rows(matrices, vectors);
     }
 }
 

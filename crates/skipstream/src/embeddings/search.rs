@@ -16,7 +16,7 @@ use std::thread;
 
 use super::best::{Best, Candidate};
 use super::byte_cosines::{ByteBlock, Estimator};
-use super::cosine::{cosine, inverse_norm};
+use super::cosine::{cosine, inverse_norm, product};
 use super::quantized::QuantizedRows;
 use super::query::{Combine, Query, Term};
 use super::rows::{ROWS_IN_L1, Scratch};
@@ -94,6 +94,8 @@ struct Cue<'a> {
     vector: Cow<'a, [f32]>,
     /// One divided by its norm.
     inverse_norm: f32,
+    /// Whether dot products take the place of its cosines.
+    is_product: bool,
 }
 
 /// What estimates need.
@@ -149,16 +151,16 @@ impl<'a> Pass<'a> {
                     || pass.cues.len() + n_terms <= MAX_CUES && pass.queries.len() < MAX_QUERIES
             };
             let Some(query) = queries.next_if(fits) else { break };
-            let cues = &mut pass.cues;
+            let (cues, is_product) = (&mut pass.cues, query.combine == Combine::Dot);
             let mut cue = |term| match term {
-                Term::Row(row) => *cues_of_rows.entry(row).or_insert_with(|| {
+                Term::Row(row) => *cues_of_rows.entry((row, is_product)).or_insert_with(|| {
                     let (vector, inverse_norm) = (embeddings.vector_at(row), embeddings.inverse_norm(row));
-                    cues.push(Cue { vector, inverse_norm });
+                    cues.push(Cue { vector, inverse_norm, is_product });
                     cues.len() - 1
                 }),
                 Term::Vector(vector) => {
                     let inverse_norm = inverse_norm(Kernel::best().dot(&vector, &vector));
-                    cues.push(Cue { vector, inverse_norm });
+                    cues.push(Cue { vector, inverse_norm, is_product });
                     cues.len() - 1
                 }
             };
@@ -241,8 +243,14 @@ impl<'a> Pass<'a> {
             for (cue, cosines) in self.cues.iter().zip(&mut worker.cosines) {
                 let cosines = &mut cosines[position.clone()];
                 kernel.dots(&cue.vector, values, cosines);
-                for (value, &other) in cosines.iter_mut().zip(inverse_norms) {
-                    *value = cosine(*value, [cue.inverse_norm, other]);
+                let values = cosines.iter_mut().zip(inverse_norms);
+                match cue.is_product {
+                    false => {
+                        values.for_each(|(value, &norm)| *value = cosine(*value, [cue.inverse_norm, norm]));
+                    }
+                    true => {
+                        values.for_each(|(value, &norm)| *value = product(*value, [cue.inverse_norm, norm]));
+                    }
                 }
             }
         }
@@ -354,7 +362,7 @@ impl CuedQuery {
         let [positive, negative] =
             [&self.positive, &self.negative].map(|cues| cues.iter().map(|&cue| cosine(cue)));
         match self.combine {
-            Combine::Add => {
+            Combine::Add | Combine::Dot => {
                 negative.fold(positive.fold(0.0, |sum, cosine| sum + cosine), |sum, cosine| sum - cosine)
             }
             Combine::Multiply { epsilon } => {
@@ -374,7 +382,7 @@ impl CuedQuery {
 
     fn check(&self) -> Check {
         match (&self.positive[..], &self.negative[..], self.combine) {
-            (&[cue], [], Combine::Add) => Check::Cosine(cue),
+            (&[cue], [], Combine::Add | Combine::Dot) => Check::Cosine(cue),
             (&[b, c], &[a], Combine::Add) => Check::Add([a, b, c]),
             (&[b, c], &[a], Combine::Multiply { epsilon }) => Check::Multiply([a, b, c], epsilon),
             _ => Check::None,

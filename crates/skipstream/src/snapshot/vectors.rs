@@ -259,7 +259,8 @@ impl ModelFile {
         let mut values = vec![0.0; vectors.dimensions(matrices[0].len())];
         composition.write_rows(matrices.each_ref().map(Vec::as_slice), &mut values);
         drop(matrices);
-        self.embeddings_of(vectors.dimensions(dimensions), VECTORS, values)
+        let embeddings = self.embeddings_of(vectors.dimensions(dimensions), VECTORS, values)?;
+        Ok(embeddings.with_composition(&composition))
     }
 
     /// Embeddings with quantized vectors, which must be finite.

@@ -274,7 +274,8 @@ impl Trainer {
             all: counts(Vocabulary::count),
             recent: self.settings.half_life().map(|_| counts(Vocabulary::recent_count)),
         };
-        Ok(Embeddings::from_list(dimensions, words, counts, values)?.with_text(self.settings.text()))
+        let embeddings = Embeddings::from_list(dimensions, words, counts, values)?;
+        Ok(embeddings.with_text(self.settings.text()).with_composition(&composition))
     }
 
     /// The most frequent words in the order of the rows of embeddings and files: equal counts are sorted by word.

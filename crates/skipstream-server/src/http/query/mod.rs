@@ -6,6 +6,7 @@
 pub mod analogy;
 pub mod embeddings;
 pub mod neighbors;
+pub mod next;
 pub mod odd_one_out;
 pub mod phrases;
 pub mod similarity;

@@ -14,13 +14,19 @@ fn naive(embeddings: &Embeddings, query: &Query<'_>) -> Vec<Candidate> {
         Term::Row(row) => embeddings.vector_at(*row).into_owned(),
         Term::Vector(vector) => vector.to_vec(),
     };
-    let cosine = |term: &Term<'_>, row| super::super::cosines(&vector(term), &embeddings.vector_at(row))[0];
+    let cosine = |term: &Term<'_>, row| {
+        let (vector, other) = (vector(term), embeddings.vector_at(row));
+        match super::super::cosines(&vector, &other)[0] {
+            cosine if query.combine != Combine::Dot || cosine == 0.0 => cosine,
+            _ => Kernel::best().dot(&vector, &other),
+        }
+    };
     let score = |row: usize| {
         let [positive, negative] =
             [&query.positive, &query.negative].map(|terms| terms.iter().map(|term| cosine(term, row)));
         let shifted = |cosine: f32| (1.0 + cosine) / 2.0;
         match query.combine {
-            Combine::Add => {
+            Combine::Add | Combine::Dot => {
                 negative.fold(positive.fold(0.0, |sum, cosine| sum + cosine), |sum, cosine| sum - cosine)
             }
             Combine::Multiply { epsilon } => {
@@ -52,8 +58,10 @@ fn some_query(random: &mut Random, n_words: usize, dimensions: usize) -> Query<'
     let mut query = Query::nearest(term(random), random.below(40));
     query.positive.extend((1..n_positive).map(|_| term(random)));
     query.negative.extend((0..n_negative).map(|_| term(random)));
-    if random.below(2) == 0 {
-        query.combine = Combine::Multiply { epsilon: 0.001 };
+    match random.below(4) {
+        0 => query.combine = Combine::Multiply { epsilon: 0.001 },
+        1 => query.combine = Combine::Dot,
+        _ => {}
     }
     if random.below(3) == 0 {
         query.rows = random.below(n_words)..random.below(2 * n_words);
