@@ -19,6 +19,7 @@ mod threads;
 mod turns;
 
 mod log;
+mod prose;
 mod published;
 mod requests;
 mod samples;

@@ -15,6 +15,7 @@ use crate::lifecycle::Lifecycle;
 use crate::log::Log;
 use crate::map::Maps;
 use crate::metrics::Metrics;
+use crate::prose::Prose;
 use crate::published::{Published, PublishedInfo, Seq};
 use crate::requests::{LearnerRequest, LearnerRequests};
 use crate::samples::{Samples, free_bytes};
@@ -35,6 +36,8 @@ pub struct Service {
     pub settings: ServeSettings,
     /// Accepted text.
     pub log: Log,
+    /// Whether the text looks like prose.
+    pub(crate) prose: Prose,
     /// The queue of neighbor queries.
     pub search: SearchQueue,
     /// The table that estimates unknown words.
@@ -87,8 +90,10 @@ impl Service {
         let lifecycle = log.lifecycle().clone();
         let snapshots = SnapshotStore::open(&settings.data);
         let watch = WatchList::open(&settings.data, &settings.watch);
+        let prose = if settings.text_is_chosen { Prose::default() } else { Prose::new(&model.text) };
         Arc::new(Service {
             settings,
+            prose,
             log,
             search: SearchQueue::new(&lifecycle),
             subwords: Fitted::default(),

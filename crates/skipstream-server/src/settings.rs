@@ -50,6 +50,10 @@ pub struct ServeSettings {
     #[arg(skip)]
     #[serde(skip)]
     pub data: PathBuf,
+    /// Whether the settings that make words of the text were chosen: then nothing is said about prose.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub text_is_chosen: bool,
     /// Address to listen on; anything but loopback requires --tokens [default: 127.0.0.1:8321]
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
     #[serde(deserialize_with = "address_in_file")]
@@ -215,6 +219,7 @@ impl Default for ServeSettings {
     fn default() -> ServeSettings {
         ServeSettings {
             data: PathBuf::from("skipstream-data"),
+            text_is_chosen: false,
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8321),
             tokens: None,
             follow: Vec::new(),

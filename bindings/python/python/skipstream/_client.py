@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -55,7 +56,10 @@ class Client:
             raise TypeError("sentences is a string; put it into a list")
         query = {"wait": "learned"} if wait else {}
         content = {"Content-Type": "application/x-ndjson"}
-        return int(self._ask("POST", "/v1/text", query, body=_lines(sentences), headers=content)["lines"])
+        answer = self._ask("POST", "/v1/text", query, body=_lines(sentences), headers=content)
+        if "warning" in answer:
+            warnings.warn(answer["warning"], stacklevel=2)
+        return int(answer["lines"])
 
     def __len__(self) -> int:
         return int(self.stats()["snapshot"]["vocabulary"])

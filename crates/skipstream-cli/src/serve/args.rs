@@ -11,7 +11,7 @@ use crate::settings::SettingArgs;
 /// Flags of `serve`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    skipstream serve\n  \
+    skipstream serve --text prose\n  \
     skipstream serve --data news --listen 127.0.0.1:8321 --dimensions 200 --text prose\n  \
     skipstream serve --data posts --follow posts.log --exec 'tail -F other.log'\n  \
     skipstream serve --data shared --listen 0.0.0.0:8321 --tokens tokens.txt\n\n\

@@ -26,6 +26,7 @@ pub fn run(args: ServeArgs) -> Result<Ending> {
     settings.data = args.data;
     let _traces = log::begin(settings.log_format)?;
     let requested = RequestedSettings::new(args.settings, file);
+    settings.text_is_chosen = requested.choose_text();
 
     let bound = |config: &Config| {
         let config = config.clone().check()?;

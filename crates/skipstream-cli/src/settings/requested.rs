@@ -123,9 +123,11 @@ impl RequestedSettings {
         bail!("{name} is {memory}; a service with these settings needs {least} even for two words")
     }
 
-    /// Whether any of the settings that make words of the text was requested.
+    /// Whether any of the settings that make words of the text was requested. Items are not prose.
     pub fn choose_text(&self) -> bool {
-        ["text", "tokenizer", "lowercase", "nfkc"].iter().any(|name| self.fields.contains_key(*name))
+        let are_items = self.fields.values().any(|(_, origin)| matches!(origin, Origin::Items));
+        are_items
+            || ["text", "tokenizer", "lowercase", "nfkc"].iter().any(|name| self.fields.contains_key(*name))
     }
 
     /// Refuses settings that differ from the model's, and a memory limit below its bound.

@@ -276,3 +276,17 @@ fn what_cannot_be_served_is_refused() {
     let other = ["serve", "--data", "data", "--listen", "127.0.0.1:0", "--dimensions", "17"];
     assert_refused(&desk.run(&other), &["--dimensions is 17, the model's is 16"]);
 }
+
+#[test]
+fn prose_is_pointed_out_once_unless_the_words_were_chosen() {
+    let prose = "The Dog, however, barked; my dog didn't. So it goes!\n".repeat(20);
+    for (args, times) in [(&[][..], 1), (&["--text", "tokens"], 0), (&["--for", "items"], 0)] {
+        let desk = Desk::new();
+        let serving = Serving::start(&desk, args);
+        for _ in 0..2 {
+            assert_eq!(serving.learn(&prose).get("warning").is_some(), times > 0, "{args:?}");
+        }
+        let (_, told) = serving.end("-TERM");
+        assert_eq!(told.matches("the text looks like prose").count(), times, "{told}");
+    }
+}

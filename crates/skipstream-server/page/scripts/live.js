@@ -11,7 +11,7 @@ import { parseEvents } from "./events.js";
  *   words: number, words_per_second: number, loss: number | null, vocabulary: number, max_vocabulary: number | null,
  *   evictions: number, learned: number, logged: number, queue: { bytes: number, limit_bytes: number },
  *   snapshot: Published | null, checkpoint: { seq: number, time: string } | null, memory?: { bound_bytes: number },
- *   problem?: string | null,
+ *   problem?: string | null, warning?: string | null, settings?: { text: string },
  *   sink?: { url: string, state: string, problem: string | null, messages: number, waiting: number } | null,
  *   sources?: { url: string, state: string, problem: string | null, messages: number, lag: number | null }[],
  * }} Stats

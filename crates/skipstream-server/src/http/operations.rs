@@ -64,6 +64,8 @@ pub struct Progress {
     checkpoint: Option<Checkpoint>,
     /// Why training is impaired; null if it is not
     problem: Option<String>,
+    /// What is probably wrong with the text that arrived, and what to do; null if nothing is
+    warning: Option<&'static str>,
     /// The message brokers that are read
     sources: Vec<SourceStatus>,
     /// The message broker that gets events; null without `--publish`
@@ -111,6 +113,7 @@ impl Progress {
             learned: published.seq,
             checkpoint: status.checkpoint,
             problem: service.problem(),
+            warning: service.prose.warning(),
             sources: service.sources.list(),
             sink: service.sink.status(),
         }

@@ -68,6 +68,7 @@ pub fn start(service: &Arc<Service>) -> Result<Vec<JoinHandle<()>>> {
 
 /// Logs lines. Waits as long as it takes until they can be stored and learned, unless the service stops.
 async fn append(service: &Service, chunk: &Chunk, position: Option<&SourcePosition>) -> Result<()> {
+    service.prose.examine(&chunk.text);
     let mut has_warned = false;
     loop {
         if service.is_stopping() {

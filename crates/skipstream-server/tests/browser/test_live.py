@@ -7,17 +7,37 @@ from planted import TOPICS, sentences
 from playwright.sync_api import Page, expect
 from service import Service
 
+PROSE = "The Dog, however, barked; my dog didn't. So it goes!\n" * 20
+
 
 def test_a_newcomer_sees_how_to_begin_and_then_words_appear(fresh: Callable[..., Service], open_page: Callable[..., Page]) -> None:
     service = fresh()
     page = open_page(service.address)
     expect(page.get_by_role("heading", level=1, name="Ready to learn")).to_be_visible()
-    expect(page.locator("code").first).to_have_text(f"curl --fail-with-body -X POST -T corpus.txt {service.address}/v1/text")
+    expect(page.locator("code").first).to_have_text("skipstream serve --data my-text --text prose")
+    expect(page.locator("ol code").first).to_have_text(f"curl --fail-with-body -X POST -T corpus.txt {service.address}/v1/text")
     service.learn(sentences(500, seed=3))
     expect(page.get_by_role("heading", name="New words")).to_be_visible()
     expect(page.locator(".stream").get_by_role("link", name="berlin", exact=True)).to_be_visible()
     expect(figure(page, "Vocabulary")).to_contain_text(str(sum(map(len, TOPICS.values()))))
     expect(figure(page, "Lines learned")).to_contain_text("500")
+
+
+def test_prose_that_is_split_at_spaces_is_pointed_out(fresh: Callable[..., Service], open_page: Callable[..., Page]) -> None:
+    service = fresh()
+    page = open_page(service.address)
+    service.learn(PROSE)
+    expect(page.get_by_text("Warning: the text looks like prose")).to_be_visible()
+
+
+def test_prose_that_is_learned_as_prose_is_not(fresh: Callable[..., Service], open_page: Callable[..., Page]) -> None:
+    service = fresh("--text", "prose")
+    page = open_page(service.address)
+    expect(page.get_by_role("heading", level=1, name="Ready to learn")).to_be_visible()
+    expect(page.get_by_role("heading", name="Is it prose?")).to_have_count(0)
+    service.learn(PROSE)
+    expect(page.get_by_role("heading", name="New words")).to_be_visible()
+    expect(page.get_by_text("looks like prose")).to_have_count(0)
 
 
 def test_new_words_appear_and_lead_to_their_cards(page: Page, service: Service) -> None:

@@ -74,6 +74,24 @@ fn accepted(first: u64, last: u64, lines: u64) -> Value {
 }
 
 #[tokio::test]
+async fn prose_that_is_split_at_white_space_is_pointed_out() {
+    let prose = "The Dog, however, barked; my dog didn't. So it goes!\n";
+    let client = Client::new();
+    let answer = client.send_text("the dog however barked\n".repeat(5)).await.good();
+    assert_eq!(answer.get("warning"), None);
+    assert_eq!(client.get("/v1/stats").await.good()["warning"], Value::Null);
+    let answer = client.send_text(prose.repeat(20)).await.good();
+    let warning = answer["warning"].as_str().unwrap();
+    assert!(warning.contains("looks like prose") && warning.contains("--text prose"), "{warning}");
+    assert_eq!(client.get("/v1/stats").await.good()["warning"], warning);
+    let records: String = (0..20).map(|_| json!({"text": prose.trim()}).to_string() + "\n").collect();
+    assert!(Client::new().send(text(records, NDJSON)).await.good()["warning"].is_string());
+
+    let chosen = Client::with(|settings| settings.text_is_chosen = true);
+    assert_eq!(chosen.send_text(prose.repeat(20)).await.good().get("warning"), None);
+}
+
+#[tokio::test]
 async fn put_works_like_post() {
     let client = Client::new();
     let answer = client.send(request(Method::PUT, "/v1/text", "one two\nthree\n".into())).await;

@@ -142,7 +142,7 @@ impl TextOptions {
     }
 
     /// Whether tokens are just split at white space.
-    pub(crate) fn is_plain(&self) -> bool {
+    pub fn is_plain(&self) -> bool {
         self.kind == TextKind::Tokens
             && self.tokenizer == Tokenizer::Whitespace
             && !self.lowercase

@@ -68,7 +68,13 @@ export function now({ root, signal }) {
     shown = wanted;
     if (isEmpty) return start(root);
     const { chart, figures: measured } = overTime(signal);
-    replace(root, h("h1.unseen", "Learning now"), figures(signal, measured), h("div.now", chart, newWords(signal)));
+    replace(
+      root,
+      h("h1.unseen", "Learning now"),
+      warning(signal),
+      figures(signal, measured),
+      h("div.now", chart, newWords(signal)),
+    );
   };
   show();
   live.on("stats", show, signal);
@@ -83,6 +89,16 @@ function follow(update, signal) {
   const call = () => live.stats && update(live.stats);
   call();
   live.on("stats", call, signal);
+}
+
+/** What is probably wrong with the text. @param {AbortSignal} signal */
+function warning(signal) {
+  const element = h("p.note", { role: "status" });
+  follow((stats) => {
+    element.hidden = !stats.warning;
+    element.textContent = stats.warning ? `Warning: ${stats.warning}.` : "";
+  }, signal);
+  return element;
 }
 
 /** @param {AbortSignal} signal @param {Element[]} measured */

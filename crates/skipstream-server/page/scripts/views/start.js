@@ -2,6 +2,7 @@
 
 import { command, sendCommand } from "../commands.js";
 import { h, replace } from "../dom.js";
+import { live } from "../live.js";
 import { to } from "../route.js";
 
 /** @param {Element} root */
@@ -18,6 +19,15 @@ export function start(root) {
         "This service has not read any text yet. Send it text, one sentence or paragraph per line, ",
         "and words appear here as it learns.",
       ),
+      live.stats?.settings?.text === "tokens" && [
+        h("h2", "Is it prose?"),
+        h(
+          "p",
+          "This service takes what is between spaces as words, so that Dog, dog and dog, are different ones. ",
+          "If people wrote the text, start a service with a new folder like this, and send the text there:",
+        ),
+        command("skipstream serve --data my-text --text prose"),
+      ],
       h(
         "ol",
         h("li", h("h2", "Send a file"), command(file)),

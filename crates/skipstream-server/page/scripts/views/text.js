@@ -4,7 +4,7 @@ import { ask, Failure, isAbort } from "../api.js";
 import { command, sendCommand } from "../commands.js";
 import { h, replace, section, wordLink } from "../dom.js";
 import { bytes, many, number } from "../format.js";
-import { hint, problem } from "../messages.js";
+import { hint, note, problem } from "../messages.js";
 
 const wordsOffered = 12;
 const noText = "No text yet";
@@ -89,6 +89,7 @@ export function text({ root, signal }) {
       last = addStep(steps, "Learning");
       await learned(logged.seq, signal);
       complete(last, "Learned and available to queries");
+      if (logged.warning) out.append(note(`Warning: ${logged.warning}.`));
       sending = { text: "", key: "" };
       area.value = "";
       picker.value = "";

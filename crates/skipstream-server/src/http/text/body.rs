@@ -38,6 +38,7 @@ pub async fn log(
     let result = match result {
         Ok(last) => {
             let patience = patience(service, &upload);
+            service.prose.examine(&last.text);
             upload.finish(last, patience).await.map_err(ApiError::from)
         }
         Err(error) => Err(error),
@@ -130,6 +131,7 @@ async fn flush(
     for chunk in decoder.chunks.drain(..full) {
         if !chunk.is_empty() {
             let patience = patience(service, upload);
+            service.prose.examine(&chunk.text);
             upload.append(chunk, patience).await?;
         }
     }

@@ -71,6 +71,10 @@ pub struct TextAccepted {
     pub lines: u64,
     /// Whether the current version contains them
     pub learned: bool,
+    /// What is probably wrong with the text, and what to do; absent if nothing is
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub warning: Option<&'static str>,
 }
 
 /// Send text to be learned
@@ -129,6 +133,7 @@ pub async fn send(
         seq,
         lines: accepted.map_or(0, |accepted| accepted.lines),
         learned: service.published().seq >= seq,
+        warning: service.prose.warning(),
     }))
 }
 
