@@ -14,7 +14,7 @@ use skipstream::snapshot::{inspect, words};
 use skipstream::{Embeddings, Trainer, Vectors};
 use tempfile::TempDir;
 
-use crate::client::Client;
+use crate::client::{Client, Sent};
 use crate::job::{Job, Source};
 use crate::learned::{check_acknowledged, learned_lines};
 use crate::random::Random;
@@ -62,9 +62,13 @@ pub fn run(torture: &Torture, _options: &Options, report: &mut Report) -> Result
         });
         report.outcome(&format!("every damage of vectors in .{extension}"), outcome, told);
     }
-    report.outcome("a damaged log", logs(torture, &files), |(changed, refused)| {
-        format!("{changed} damaged logs, {refused} refused or reported; in the others every line was learned exactly once")
-    });
+    let told = |(changed, refused)| {
+        format!(
+            "{changed} damaged logs, {refused} refused or reported; in the others every line was learned exactly once"
+        )
+    };
+    report.outcome("a damaged log", logs(torture, &files), told);
+    report.outcome("a damaged write-ahead log after a kill", write_ahead_logs(torture), told);
     Ok(())
 }
 
@@ -76,7 +80,7 @@ struct Files {
     compressed: Vec<PathBuf>,
     /// A data folder whose log has lines that are not in the model yet.
     data: PathBuf,
-    sent: Vec<crate::client::Sent>,
+    sent: Vec<Sent>,
 }
 
 impl Files {
@@ -267,13 +271,48 @@ fn logs(torture: &Torture, files: &Files) -> Result<(u64, u64)> {
         fs::copy(files.data.join("model.safetensors"), data.join("model.safetensors"))?;
         fs::write(data.join("log.sqlite"), bytes)?;
         changed += 1;
-        noticed += u64::from(log(torture, files, &data).with_context(|| format!("damage at byte {at}"))?);
+        noticed +=
+            u64::from(log(torture, &files.sent, &data).with_context(|| format!("damage at byte {at}"))?);
+    }
+    Ok((changed, noticed))
+}
+
+/// A service is killed, and a bit or a sector of what it has just written is damaged.
+fn write_ahead_logs(torture: &Torture) -> Result<(u64, u64)> {
+    let mut random = Random::new(torture.seed, 23);
+    let folder = TempDir::new()?;
+    let killed = folder.path().join("killed");
+    let address = Address::default();
+    // Without checkpoints, which would empty the write-ahead log.
+    let mut serving = Serving::start(Serving::command_saving(torture, &killed, "1h"), &address)?;
+    serving.wait_until_it_listens()?;
+    let mut client = Client::new(0, &address, Random::new(torture.seed, 3));
+    let sent = (0..8).map(|request| client.next(request, 5)).collect::<Result<Vec<_>>>()?;
+    serving.kill()?;
+    let intact = fs::read(killed.join("log.sqlite-wal"))?;
+    let (mut changed, mut noticed) = (0, 0);
+    for _ in 0..if torture.short { 6 } else { 150 } {
+        let at = random.below(intact.len() as u64) as usize;
+        let mut bytes = intact.clone();
+        match random.below(2) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            _ => bytes[at..].iter_mut().take(512).for_each(|byte| *byte ^= random.below(256) as u8),
+        }
+        let data = folder.path().join("damaged");
+        fs::create_dir(&data)?;
+        for name in ["model.safetensors", "log.sqlite", "log.mark"] {
+            fs::copy(killed.join(name), data.join(name))?;
+        }
+        fs::write(data.join("log.sqlite-wal"), bytes)?;
+        changed += 1;
+        noticed += u64::from(log(torture, &sent, &data).with_context(|| format!("damage at byte {at}"))?);
+        fs::remove_dir_all(&data)?;
     }
     Ok((changed, noticed))
 }
 
 /// Whether the damage was noticed. If not, everything must be right.
-fn log(torture: &Torture, files: &Files, data: &Path) -> Result<bool> {
+fn log(torture: &Torture, sent: &[Sent], data: &Path) -> Result<bool> {
     let address = Address::default();
     let mut serving = Serving::start(Serving::command(torture, data), &address)?;
     if let Err(error) = serving.wait_until_it_listens() {
@@ -294,6 +333,6 @@ fn log(torture: &Torture, files: &Files, data: &Path) -> Result<bool> {
         return Ok(true);
     }
     serving.end()?;
-    check_acknowledged(&files.sent, &learned_lines(data)?)?;
+    check_acknowledged(sent, &learned_lines(data)?)?;
     Ok(false)
 }

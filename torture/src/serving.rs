@@ -53,11 +53,14 @@ impl Serving {
 
     /// A command in which something is learned, published or saved all the time: batches have 200 new words.
     pub fn command(torture: &Torture, data: &Path) -> Command {
+        Serving::command_saving(torture, data, "30ms")
+    }
+
+    /// The same with another interval between checkpoints.
+    pub fn command_saving(torture: &Torture, data: &Path, every: &str) -> Command {
         let mut command = torture.program.command("serve --data");
-        command.arg(data);
-        command.args(
-            "--listen 127.0.0.1:0 --publish-every 50ms --checkpoint-every 30ms --drain-time 0s".split(' '),
-        );
+        command.arg(data).args(["--checkpoint-every", every]);
+        command.args("--listen 127.0.0.1:0 --publish-every 50ms --drain-time 0s".split(' '));
         command.args(Serving::MODEL.split(' '));
         command
     }

@@ -68,7 +68,7 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let listener = TcpListener::bind(settings.listen)
             .with_context(|| format!("cannot listen on {}", settings.listen))?;
-        let log = Log::open(&settings.data, settings.queue_size)?;
+        let log = Log::open_accepting(&settings.data, settings.queue_size, settings.accept_loss)?;
         let model = if Model::exists(&settings.data) {
             let model = Model::load(&settings.data, threads, &log)?;
             let name = || Model::path(&settings.data).display().to_string();

@@ -113,6 +113,9 @@ pub struct ServeSettings {
     /// Neighbor search: exact, or hnsw, a graph that may miss some neighbors [default: exact]
     #[arg(long, value_name = "NAME")]
     pub index: Index,
+    /// Start although acknowledged lines up to this one are lost; the refusal to start names the number
+    #[arg(long, value_name = "LINE")]
+    pub accept_loss: Option<u64>,
     /// Capacity of the queue of text to learn; when it is full, uploads get status 429 [default: 256Mi]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     #[serde(with = "size_in_file")]
@@ -236,6 +239,7 @@ impl Default for ServeSettings {
             snapshot_words: 30_000,
             watch: Vec::new(),
             index: Index::Exact,
+            accept_loss: None,
             queue_size: 256 << 20,
             max_body_size: 1 << 30,
             max_line_size: 1 << 20,

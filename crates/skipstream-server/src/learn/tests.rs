@@ -496,7 +496,9 @@ fn a_log_that_is_not_the_models_is_refused() {
     running.append(chunks(&lines(1, 50), 50).remove(0));
     running.learned(50);
     running.stop();
-    fs::remove_file(folder.path().join("log.sqlite")).unwrap();
+    for name in ["log.sqlite", "log.mark"] {
+        fs::remove_file(folder.path().join(name)).unwrap();
+    }
     let message = start_with(settings(folder.path()), &config).err().unwrap().to_string();
     assert!(
         message.contains("the log next to it has lines 1 to 0: they do not belong together"),

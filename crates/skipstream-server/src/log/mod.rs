@@ -5,8 +5,9 @@
 //! would have to: transactions over lines, keys and source positions, crash recovery, and reuse of free space.
 //!
 //! `chunk.rs` holds lines, `upload.rs` is a request that sends them under a key (`key.rs`), `writer.rs` is the writing
-//! thread, `store.rs` the file, `reader.rs` reads lines back, `controls.rs` has controls of words, which act after the
-//! lines that were logged before them, and `outbox.rs` messages that a broker does not have yet.
+//! thread, `store.rs` the file, `mark.rs` what was committed last, `reader.rs` reads lines back, `controls.rs` has controls
+//! of words, which act after the lines that were logged before them, and `outbox.rs` messages that a broker does not have
+//! yet.
 //!
 //! Invariant: an accepted line has a number, is on disk, and stays there until [`Log::forget`] says that a checkpoint
 //! contains it. Numbers are dense, start at 1 and are never reused.
@@ -19,6 +20,7 @@ mod chunk;
 mod controls;
 mod files;
 mod key;
+mod mark;
 #[cfg(feature = "brokers")]
 mod outbox;
 mod reader;
@@ -65,6 +67,9 @@ use writer::{Entry, Request};
 /// Capacity of the channel to the writer: with chunks of the usual size, a few megabytes.
 const REQUESTS: usize = 32;
 
+/// The database.
+const FILE: &str = "log.sqlite";
+
 /// A file that reserves disk space. SQLite needs a little to open the log, and the service must start on a full disk.
 const SPARE: &str = ".spare";
 const SPARE_BYTES: usize = 64 << 10;
@@ -89,15 +94,23 @@ pub struct Log {
 impl Log {
     /// Opens the log in a folder, or creates both. Fails if another process uses the folder. It is the first part of a
     /// service to be opened, and the last to be closed, so it has the service's lifecycle.
+    ///
+    /// A log that has lost acknowledged lines is refused.
     pub fn open(folder: &Path, queue_bytes: u64) -> Result<Log> {
+        Log::open_accepting(folder, queue_bytes, None)
+    }
+
+    /// The same, but the log may have lost lines up to `accepted_loss`.
+    pub fn open_accepting(folder: &Path, queue_bytes: u64, accepted_loss: Option<Seq>) -> Result<Log> {
         let data = |reason: String| Error::Data { path: folder.to_owned(), reason };
         create_folder(folder)?;
         // The lock of the model, so that `train` and `rollback` leave it alone.
         let lock = Lock::take(folder.join(".model.safetensors.lock"))?;
         let lock = lock.ok_or_else(|| data("another process is using this folder".to_owned()))?;
-        let path = folder.join("log.sqlite");
-        let store = Store::open(&path).or_else(|error| match error {
-            Error::DiskFull if fs::remove_file(folder.join(SPARE)).is_ok() => Store::open(&path),
+        let path = folder.join(FILE);
+        let open = || Store::open(&path, accepted_loss);
+        let store = open().or_else(|error| match error {
+            Error::DiskFull if fs::remove_file(folder.join(SPARE)).is_ok() => open(),
             Error::LogFile(error) => Err(Error::Data { path: path.clone(), reason: error.to_string() }),
             error => Err(error),
         })?;

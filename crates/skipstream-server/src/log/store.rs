@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use skipstream::corpus::Sentence;
 use skipstream::vocabulary::Control;
 
@@ -12,6 +13,7 @@ use super::chunk::{Chunk, from_microseconds};
 use super::controls::{ControlId, LoggedControls};
 use super::files::LogFiles;
 use super::key::{Earlier, IdempotencyKey, KeyUpdate};
+use super::mark::{Commit, MARK, Mark};
 #[cfg(feature = "brokers")]
 use super::outbox::{MAX_MESSAGES, Message};
 use crate::error::{Error, Result};
@@ -22,7 +24,7 @@ use crate::published::Seq;
 const APPLICATION: i32 = 0x736b_7374;
 
 /// Version of the tables. Files of other versions are rejected.
-const VERSION: i32 = 4;
+const VERSION: i32 = 5;
 
 /// Pages of 8 KiB: a chunk of text fills dozens of them, and a single line writes only a few.
 pub(super) const PAGE_BYTES: u64 = 8 << 10;
@@ -49,9 +51,13 @@ const TABLES: &str = "
         weights BLOB NOT NULL,     -- empty, or a float of each line
         text BLOB NOT NULL
     );
-    -- The number of the next line outlives the lines.
-    CREATE TABLE counter (id INTEGER PRIMARY KEY CHECK (id = 1), next INTEGER NOT NULL);
-    INSERT INTO counter VALUES (1, 1);
+    -- The number of the next line outlives the lines. Commits are counted to compare the log with its mark.
+    CREATE TABLE counter (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        next INTEGER NOT NULL,
+        commits INTEGER NOT NULL
+    );
+    INSERT INTO counter VALUES (1, 1, 0);
     CREATE TABLE keys (
         id INTEGER PRIMARY KEY,
         key TEXT NOT NULL UNIQUE,
@@ -78,12 +84,18 @@ const TABLES: &str = "
     );
 ";
 
+/// The columns of a [`Commit`] in the table `counter`.
+const COMMIT: &str =
+    "commits, next - 1, (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'controls')";
+
 /// A connection to the file.
 #[derive(Debug)]
 pub(super) struct Store {
     /// Closed before the files: see [`LogFiles`].
     connection: Connection,
     files: LogFiles,
+    /// Of the connection that writes.
+    mark: Option<Mark>,
 }
 
 /// A chunk as it was logged.
@@ -110,21 +122,63 @@ pub(super) struct Contents {
 }
 
 impl Store {
-    /// Opens or creates the file.
-    pub fn open(path: &Path) -> Result<Store> {
+    /// Opens or creates the file. It is refused if it has lost what its mark says, unless lines up to `accepted_loss` may be
+    /// lost.
+    pub fn open(path: &Path, accepted_loss: Option<Seq>) -> Result<Store> {
         let connection = connect(path)?;
-        prepare(&connection)?;
-        check_kind(&connection).map_err(|error| match error {
-            Error::Failed(reason) => Error::Data { path: path.to_owned(), reason },
-            error => error,
-        })?;
+        // Until it is accepted, the write-ahead log is the only trace of what is lost.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        let refused = |reason| Error::Data { path: path.to_owned(), reason };
+        let (mark, marked) = Mark::open(&path.with_file_name(MARK))?;
+        let is_new =
+            connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+        let found = if is_new {
+            Commit::default()
+        } else {
+            check_kind(&connection)?.map_or(Ok(()), |reason| Err(refused(reason)))?;
+            connection.query_row(&format!("SELECT {COMMIT} FROM counter"), [], commit)?
+        };
+        let lost = found.lost(marked);
+        let last = marked.last.max(found.last);
+        if let Some(lost) = &lost
+            && accepted_loss != Some(last)
+        {
+            return Err(refused(format!(
+                "acknowledged text is lost: {lost}; log.sqlite-wal is damaged, or a file was replaced; restore the data \
+                 folder, or start with --accept-loss {last} to go on without it"
+            )));
+        }
+        prepare(&connection, is_new)?;
         // SQLite creates its files only when it uses them.
-        Ok(Store { connection, files: LogFiles::open(path)? })
+        let store = Store { connection, files: LogFiles::open(path)?, mark: Some(mark) };
+        if let Some(lost) = lost {
+            store.transaction(|store| store.catch_up_with(found, marked))?;
+            tracing::warn!("going on without what was lost: {lost}");
+        }
+        store.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+        Ok(store)
     }
 
     /// A second connection, for reading while the first writes.
     pub fn connect(files: &LogFiles) -> Result<Store> {
-        Ok(Store { connection: connect(files.path())?, files: files.clone() })
+        Ok(Store { connection: connect(files.path())?, files: files.clone(), mark: None })
+    }
+
+    /// Takes all numbers up to those of a lost commit, so that none is given out again: those of lines are blank lines now.
+    /// Within a transaction.
+    fn catch_up_with(&self, found: Commit, lost: Commit) -> Result<()> {
+        let mut missing = lost.last.saturating_sub(found.last);
+        while missing > 0 {
+            let lines = missing.min(Chunk::BYTES as u64);
+            let text = vec![b'\n'; lines as usize];
+            self.append(&Chunk { text, ..Chunk::default() }, Timestamp::now())?;
+            missing -= lines;
+        }
+        self.connection.execute("UPDATE counter SET commits = ?1", [lost.number])?;
+        self.connection.execute("DELETE FROM sqlite_sequence WHERE name = 'controls'", [])?;
+        let controls = lost.controls.max(found.controls);
+        self.connection.execute("INSERT INTO sqlite_sequence VALUES ('controls', ?1)", [controls])?;
+        Ok(())
     }
 
     /// What the file contains.
@@ -148,8 +202,14 @@ impl Store {
         self.roll_back()?;
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let done = act(self).and_then(|done| {
+            let count = format!("UPDATE counter SET commits = commits + 1 RETURNING {COMMIT}");
+            let commit = self.connection.prepare_cached(&count)?.query_row([], commit)?;
             self.connection.execute_batch("COMMIT")?;
-            self.check().map(|()| done)
+            self.check()?;
+            if let Some(mark) = &self.mark {
+                mark.write(commit);
+            }
+            Ok(done)
         });
         if done.is_err() {
             self.roll_back()?;
@@ -254,12 +314,6 @@ impl Store {
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))?;
         self.check()?;
         if is_busy { Err(self.invalid("another connection is reading the log".to_owned())) } else { Ok(()) }
-    }
-
-    /// Writes what is there already, within a transaction.
-    pub fn touch(&self) -> Result<()> {
-        self.connection.execute("UPDATE counter SET next = next", [])?;
-        Ok(())
     }
 
     /// The chunk that contains a line; `None` at the end of the log.
@@ -457,6 +511,10 @@ impl Store {
     }
 }
 
+fn commit(row: &Row<'_>) -> rusqlite::Result<Commit> {
+    Ok(Commit { number: row.get(0)?, last: row.get(1)?, controls: row.get(2)? })
+}
+
 fn connect(path: &Path) -> Result<Connection> {
     let connection = Connection::open(path)?;
     // A reader can run into a restart of the WAL.
@@ -466,9 +524,7 @@ fn connect(path: &Path) -> Result<Connection> {
 
 /// Creates the tables of a new file and configures the connection. It writes nothing to an existing file: the service
 /// must start even if the disk is full.
-fn prepare(connection: &Connection) -> Result<()> {
-    let is_new: bool =
-        connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+fn prepare(connection: &Connection, is_new: bool) -> Result<()> {
     if is_new {
         // These must precede the first table.
         connection.pragma_update(None, "page_size", PAGE_BYTES)?;
@@ -487,18 +543,17 @@ fn prepare(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Rejects files of other programs and versions.
-fn check_kind(connection: &Connection) -> Result<()> {
+/// Why a file of another program or version is rejected.
+fn check_kind(connection: &Connection) -> Result<Option<String>> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
-    if application != APPLICATION {
-        return Err(Error::Failed("the database belongs to another program".to_owned()));
-    }
-    if version != VERSION {
-        let reason = format!("the log has version {version}; this program reads version {VERSION}");
-        return Err(Error::Failed(reason));
-    }
-    Ok(())
+    Ok(if application != APPLICATION {
+        Some("the database belongs to another program".to_owned())
+    } else if version != VERSION {
+        Some(format!("the log has version {version}; this program reads version {VERSION}"))
+    } else {
+        None
+    })
 }
 
 fn checksum(text: &[u8], times: &[u8], weights: &[u8]) -> [u8; 16] {

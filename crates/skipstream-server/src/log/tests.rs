@@ -1,12 +1,12 @@
 //! Laws of the log: numbers are dense, order is preserved, and no accepted line is lost, whatever happens.
 
 use std::ops::RangeInclusive;
-#[cfg(target_os = "linux")]
 use std::path::Path;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use super::mark::MARK;
 use super::*;
 use crate::lifecycle::Task;
 
@@ -188,7 +188,7 @@ async fn learned_text_is_bounded_while_checkpoints_fail() {
 fn the_key_of_a_long_upload_outlives_newer_ones() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("log.sqlite");
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(&path, None).unwrap();
     let (long, now) = (key("long").unwrap(), Timestamp::now());
     let send = |lines| {
         let update = KeyUpdate { key: long.clone(), lines, hash: [0; 32], complete: false };
@@ -346,7 +346,7 @@ fn keys_are_visible_and_short() {
 fn a_full_disk_refuses_whole_groups_and_works_again_when_there_is_room() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("log.sqlite");
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(&path, None).unwrap();
     let small = chunk(&["small"]);
     let large = chunk(&[&"x".repeat(1 << 20)]);
     let append = |chunk: &Chunk| store.transaction(|store| store.append(chunk, Timestamp::now()));
@@ -477,10 +477,102 @@ fn a_log_of_a_later_version_is_refused() {
     let folder = TempDir::new().unwrap();
     drop(Log::open(folder.path(), QUEUE).unwrap());
     let connection = rusqlite::Connection::open(folder.path().join("log.sqlite")).unwrap();
-    connection.pragma_update(None, "user_version", 5).unwrap();
+    connection.pragma_update(None, "user_version", 6).unwrap();
     drop(connection);
     let message = Log::open(folder.path(), QUEUE).unwrap_err().to_string();
-    assert!(message.ends_with("the log has version 5; this program reads version 4"), "{message}");
+    assert!(message.ends_with("the log has version 6; this program reads version 5"), "{message}");
+}
+
+/// Copies the files of a log, as a crash would leave them.
+fn copy_log(from: &Path, to: &Path) {
+    // The file of changes first: what is moved into the other one meanwhile is in both.
+    for name in [MARK, "log.sqlite-wal", "log.sqlite"] {
+        if from.join(name).exists() {
+            fs::copy(from.join(name), to.join(name)).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_write_ahead_log_is_refused_and_no_number_is_given_out_again() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    for line in ["one", "two", "three"] {
+        log.append(chunk(&[line])).await.unwrap();
+    }
+    let crash = || {
+        let copy = TempDir::new().unwrap();
+        copy_log(folder.path(), copy.path());
+        copy
+    };
+    let wal = fs::read(folder.path().join("log.sqlite-wal")).unwrap();
+    let intact = crash();
+    assert_eq!(read(&Log::open(intact.path(), QUEUE).unwrap(), 1), numbered(&["one", "two", "three"], 1));
+    let mut refused = 0;
+    for at in (0..wal.len()).step_by(1_009) {
+        let crashed = crash();
+        let mut damaged = wal.clone();
+        damaged[at] ^= 1 << (at % 8);
+        fs::write(crashed.path().join("log.sqlite-wal"), &damaged).unwrap();
+        for _ in 0..2 {
+            let Err(error) = Log::open(crashed.path(), QUEUE) else { panic!("byte {at}: it was opened") };
+            let message = error.to_string();
+            assert!(message.contains("acknowledged text is lost: line"), "byte {at}: {message}");
+            assert!(message.contains("--accept-loss 3 "), "byte {at}: {message}");
+        }
+        assert_eq!(
+            fs::read(crashed.path().join("log.sqlite-wal")).unwrap(),
+            damaged,
+            "the trace is left alone"
+        );
+        let accepting = |line| Log::open_accepting(crashed.path(), QUEUE, Some(line));
+        assert!(accepting(2).is_err(), "byte {at}: another number was accepted");
+        let log = accepting(3).unwrap();
+        assert_eq!(log.append(chunk(&["four"])).await.unwrap(), 4..=4, "byte {at}");
+        for ((found, line), sent) in read(&log, 1).into_iter().zip(1..).zip(["one", "two", "three", "four"]) {
+            assert!(found == (line, sent.to_owned()) || (line < 4 && found == (line, String::new())));
+        }
+        refused += 1;
+    }
+    assert!(refused > 50, "{refused}");
+}
+
+#[test]
+fn lost_controls_do_not_give_their_number_to_others() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join(FILE);
+    let store = Store::open(&path, None).unwrap();
+    let pinned = [Control::Pin { word: "tea".to_owned() }];
+    let control = |store: &Store| store.transaction(|store| store.append_controls(&pinned)).unwrap();
+    let (last, _) = control(&store);
+    let crashed = TempDir::new().unwrap();
+    copy_log(folder.path(), crashed.path());
+    // Nothing is left of the transactions.
+    fs::write(crashed.path().join("log.sqlite-wal"), []).unwrap();
+    let error = Log::open(crashed.path(), QUEUE).unwrap_err().to_string();
+    assert!(error.contains("lost: no line, but keys"), "{error}");
+    let store = Store::open(&crashed.path().join(FILE), Some(0)).unwrap();
+    assert_eq!(control(&store), (last + 1, 0));
+}
+
+#[tokio::test]
+async fn an_older_mark_is_true_and_a_damaged_one_is_replaced() {
+    let folder = TempDir::new().unwrap();
+    let mark = folder.path().join(MARK);
+    let mut older = Vec::new();
+    for line in 1..=3 {
+        let log = Log::open(folder.path(), QUEUE).unwrap();
+        assert_eq!(log.append(chunk(&["line"])).await.unwrap(), line..=line);
+        drop(log);
+        match line {
+            1 => older = fs::read(&mark).unwrap(),
+            2 => fs::write(&mark, &older).unwrap(),
+            _ => fs::write(&mark, b"damaged").unwrap(),
+        }
+    }
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    assert_eq!(log.append(chunk(&["line"])).await.unwrap(), 4..=4);
+    assert_eq!(fs::read(&mark).unwrap().len(), older.len());
 }
 
 /// Something that may happen to a log.
@@ -536,12 +628,7 @@ proptest! {
                 Act::Crash => {
                     let copy = folder.path().join(format!("{}", step + 1));
                     fs::create_dir(&copy).unwrap();
-                    // The file of changes first: what is moved into the other one meanwhile is in both.
-                    for name in ["log.sqlite-wal", "log.sqlite"] {
-                        if data.join(name).exists() {
-                            fs::copy(data.join(name), copy.join(name)).unwrap();
-                        }
-                    }
+                    copy_log(&data, &copy);
                     drop(log);
                     data = copy;
                     log = Log::open(&data, QUEUE).unwrap();

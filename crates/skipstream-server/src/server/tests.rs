@@ -370,3 +370,27 @@ fn a_problem_is_shown_to_readers_without_paths() {
     running.service.lifecycle.set_problem(Task::Save, None);
     assert_eq!(running.get("/readyz").status, 200);
 }
+
+#[test]
+fn a_log_that_was_lost_is_refused_until_the_loss_is_accepted() {
+    let running = start();
+    running.learn();
+    let (folder, data) = (running.folder.clone(), running.service.settings.data.clone());
+    running.stop().unwrap();
+    fs::remove_file(data.join("log.sqlite")).unwrap();
+    let open = |accept_loss| {
+        let listen = "127.0.0.1:0".parse().unwrap();
+        let settings = ServeSettings { data: data.clone(), listen, accept_loss, ..ServeSettings::default() };
+        Server::open(settings, Some(1), &|| Ok(config()), &|_| Ok(()))
+    };
+    for wrong in [None, Some(1)] {
+        let error = open(wrong).map(drop).unwrap_err().to_string();
+        assert!(error.contains("acknowledged text is lost: lines 1 to 2; "), "{error}");
+        assert!(error.contains("--accept-loss 2 "), "{error}");
+    }
+    let server = open(Some(2)).unwrap();
+    assert_eq!(server.service.log.last(), 2);
+    server.service.stop();
+    server.run().unwrap();
+    drop(folder);
+}
