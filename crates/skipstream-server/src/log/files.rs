@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
-/// The database, the write-ahead log and its index, as they were opened.
+/// The database and the write-ahead log, as they were opened. The index of the write-ahead log is in memory (on Unix).
 ///
 /// The database is held open: if it were closed, the system would release SQLite's locks on it. So every connection has
 /// these, and is closed before them.
@@ -41,7 +41,7 @@ impl LogFiles {
     /// The files of a connection that has written.
     pub fn open(path: &Path) -> Result<LogFiles> {
         let failed = |error: io::Error| Error::Data { path: path.to_owned(), reason: error.to_string() };
-        let paths = ["", "-wal", "-shm"].map(|suffix| {
+        let paths = ["", "-wal"].map(|suffix| {
             let mut name = path.as_os_str().to_owned();
             name.push(suffix);
             PathBuf::from(name)

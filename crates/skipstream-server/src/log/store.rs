@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use skipstream::corpus::Sentence;
 use skipstream::vocabulary::Control;
 
@@ -516,6 +516,11 @@ fn commit(row: &Row<'_>) -> rusqlite::Result<Commit> {
 }
 
 fn connect(path: &Path) -> Result<Connection> {
+    // It keeps the index of the write-ahead log in memory, which all connections of this process share. A file could be
+    // truncated while it is mapped, which would kill the process.
+    #[cfg(unix)]
+    let connection = Connection::open_with_flags_and_vfs(path, OpenFlags::default(), "unix-excl")?;
+    #[cfg(not(unix))]
     let connection = Connection::open(path)?;
     // A reader can run into a restart of the WAL.
     connection.busy_timeout(BUSY_TIMEOUT)?;

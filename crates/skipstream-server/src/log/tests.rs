@@ -575,6 +575,16 @@ async fn an_older_mark_is_true_and_a_damaged_one_is_replaced() {
     assert_eq!(fs::read(&mark).unwrap().len(), older.len());
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn the_index_of_the_write_ahead_log_is_not_a_file_that_could_be_emptied() {
+    let folder = TempDir::new().unwrap();
+    let log = Log::open(folder.path(), QUEUE).unwrap();
+    log.append(chunk(&["one"])).await.unwrap();
+    assert_eq!(read(&log, 1), numbered(&["one"], 1));
+    assert!(!folder.path().join("log.sqlite-shm").exists());
+}
+
 /// Something that may happen to a log.
 #[derive(Clone, Debug)]
 enum Act {
