@@ -8,9 +8,10 @@
 //! page of its own origin has the scheme `http`. Behind a proxy that speaks HTTPS, the origin of the page must be listed in
 //! `cors_origin`; headers such as `X-Forwarded-Proto` are not trusted, because anyone can send them.
 
-use std::net::IpAddr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use axum::extract::Request;
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::ApiError;
@@ -104,14 +105,25 @@ fn forbidden(message: impl Into<String>) -> ApiError {
 }
 
 fn is_loopback(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),
-        None => host.split_once(':').map_or(host, |(name, _)| name),
-    };
-    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    let Some(name) = host_name(host) else { return false };
+    if let Some(address) = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+        return address.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback());
+    }
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     name == "localhost"
         || name.ends_with(".localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        || name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// The name or address in a valid `Host`: a host, and perhaps a port, but no user.
+pub fn host_name(host: &str) -> Option<&str> {
+    let authority: Authority = host.parse().ok()?;
+    let (name, port) = host.split_at_checked(authority.host().len())?;
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    let is_whole =
+        name == authority.host() && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port));
+    let is_closed = name.find(']').is_none_or(|end| end + 1 == name.len());
+    (is_whole && is_closed).then_some(name)
 }
 
 #[cfg(test)]
@@ -131,9 +143,25 @@ mod tests {
         ] {
             assert!(is_loopback(host), "{host}");
         }
-        for host in
-            ["", "example.org", "localhost.example.org", "127.0.0.1.example.org", "[::2]", "10.0.0.1", "::1x"]
-        {
+        for host in [
+            "",
+            "example.org",
+            "localhost.example.org",
+            "127.0.0.1.example.org",
+            "[::2]",
+            "10.0.0.1",
+            "::1x",
+            "127.0.0.1:1@name",
+            "localhost@name",
+            "name@localhost",
+            "[::1]evil.com",
+            "[::1]evil.com:80",
+            "localhost:abc",
+            "localhost:+80",
+            "localhost:65536",
+            "localhost:80:80",
+            "localhost/",
+        ] {
             assert!(!is_loopback(host), "{host}");
         }
     }

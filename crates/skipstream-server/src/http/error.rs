@@ -66,6 +66,11 @@ impl ApiError {
         ApiError { retry_after: Some(seconds), ..self }
     }
 
+    /// The body of its response.
+    pub fn into_json(self) -> String {
+        serde_json::to_string(&ErrorBody { error: *self.detail }).unwrap_or_default()
+    }
+
     /// An unexpected error. The details go to the log, since they may name files.
     pub fn internal(error: impl std::fmt::Display) -> ApiError {
         tracing::error!(%error, "a request failed");

@@ -36,6 +36,7 @@ use axum::{Extension, Router};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
 
+pub(crate) use access::host_name;
 pub(crate) use body_end::on_body_end;
 pub use error::ApiError;
 pub(crate) use gate::Spare;

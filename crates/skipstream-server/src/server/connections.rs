@@ -3,15 +3,17 @@
 //! `axum::serve` accepts any number of connections and waits forever for their headers, for clients that do not read, and
 //! for the end. Here all of these have limits, and nobody can use up the connections.
 
+mod stream;
+
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ConnectInfo;
-use axum::http::uri::Authority;
 use axum::http::{HeaderValue, Version, header};
 use axum::response::IntoResponse;
 use futures_util::future::{Either, ready};
@@ -27,7 +29,8 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 
-use crate::http::{ApiError, Spare, on_body_end};
+use self::stream::{Requests, Stream, Watched};
+use crate::http::{ApiError, Spare, host_name, on_body_end};
 use crate::lifecycle::Lifecycle;
 use crate::places::{self, Place, Places};
 use crate::settings::ServeSettings;
@@ -147,31 +150,40 @@ impl Connections {
         let place = Arc::new(place);
         let held = place.clone();
         let lifecycle = self.lifecycle.clone();
-        let answer = service_fn(move |mut request: Request<Incoming>| {
+        let requests = Arc::new(Requests::default());
+        let stream = Stream::new(stream, requests.clone());
+        let answer = service_fn(move |request: Request<Incoming>| {
+            requests.is_answering.store(true, Ordering::Relaxed);
+            let mut request = request.map(|body| Watched::new(body, requests.clone()));
             request.extensions_mut().insert(ConnectInfo(peer));
             if place.is_spare {
                 request.extensions_mut().insert(Spare);
             }
             place.set_busy();
-            let answered = match check_host(&mut request) {
+            let answered = match check_head(&mut request) {
                 Ok(()) => Either::Left(router.call(request)),
-                Err(error) => Either::Right(ready(Ok(error.into_response()))),
+                Err(error) => {
+                    Either::Right(ready(Ok(([(header::CONNECTION, "close")], error).into_response())))
+                }
             };
-            let (place, lifecycle) = (place.clone(), lifecycle.clone());
+            let (place, lifecycle, requests) = (place.clone(), lifecycle.clone(), requests.clone());
             async move {
                 let mut response = answered.await?;
                 if lifecycle.is_draining() {
                     // The client's next request should go elsewhere.
                     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
                 }
-                Ok::<_, Infallible>(on_body_end(response, move |_| place.set_idle()))
+                Ok::<_, Infallible>(on_body_end(response, move |_| {
+                    requests.is_answering.store(false, Ordering::Relaxed);
+                    place.set_idle();
+                }))
             }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.headers)
             .max_buf_size(self.limits.buffer_bytes)
-            .serve_connection(TokioIo::new(Box::pin(stream)), answer);
+            .serve_connection(TokioIo::new(stream), answer);
         let connection = self.graceful.watch(connection);
         self.open.spawn(async move {
             tokio::select! {
@@ -185,18 +197,23 @@ impl Connections {
     }
 }
 
-/// Enforces section 3.2 of RFC 9112, which hyper leaves to us: a request has one valid `Host`, and one of a full address in
-/// the request line counts instead.
-fn check_host(request: &mut Request<Incoming>) -> Result<(), ApiError> {
+/// Enforces what RFC 9112 leaves to us, beside hyper. Section 3.2: a request has one valid `Host`, and one of a full address in
+/// the request line counts instead. Section 6.1: no transfer coding but `chunked`; hyper would ignore others before it.
+fn check_head<B>(request: &mut Request<B>) -> Result<(), ApiError> {
     let is_needed = request.version() > Version::HTTP_10;
     let mut hosts = request.headers().get_all(header::HOST).into_iter();
     let is_valid = match (hosts.next(), hosts.next()) {
         (None, _) => !is_needed,
-        (Some(host), None) => host.is_empty() || Authority::try_from(host.as_bytes()).is_ok(),
+        (Some(host), None) => host.is_empty() || host.to_str().is_ok_and(|host| host_name(host).is_some()),
         (Some(_), Some(_)) => false,
     };
     if !is_valid {
         return Err(ApiError::bad_request("a request must have one valid Host header"));
+    }
+    let mut codings = request.headers().get_all(header::TRANSFER_ENCODING).into_iter();
+    let is_chunked = codings.next().is_none_or(|coding| coding.as_bytes().eq_ignore_ascii_case(b"chunked"));
+    if !is_chunked || codings.next().is_some() {
+        return Err(ApiError::bad_request("Transfer-Encoding must be `chunked`"));
     }
     let authority = request.uri().authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());
     if let Some(host) = authority {

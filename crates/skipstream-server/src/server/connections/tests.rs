@@ -37,7 +37,8 @@ async fn serving(limits: Limits) -> Serving {
     let length = post(|body: Bytes| async move { body.len().to_string() });
     let host = get(|headers: HeaderMap| async move { headers[header::HOST].to_str().unwrap().to_owned() });
     let router = Router::new().route("/who", who).route("/length", length).route("/large", large);
-    let router = router.route("/host", host);
+    let refuse = post(|| async { (axum::http::StatusCode::PAYLOAD_TOO_LARGE, "too large") });
+    let router = router.route("/host", host).route("/refuse", refuse);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let lifecycle = Lifecycle::default();
@@ -312,5 +313,84 @@ async fn the_host_of_a_full_address_counts() {
     let mut stream = serving.connect().await;
     stream.write_all(b"GET http://other.example/host HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     assert_eq!(answer(&mut stream).await, "other.example");
+    serving.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_is_still_sending_sees_that_it_is_refused() {
+    let serving = serving(Limits::default()).await;
+    for _ in 0..5 {
+        let mut stream = serving.connect().await;
+        let head = format!("POST /refuse HTTP/1.1\r\nHost: localhost\r\nContent-Length: {LARGE}\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // The answer is there long before the end of the body.
+        timeout(PATIENCE, stream.write_all(&vec![b'x'; LARGE])).await.unwrap().unwrap();
+        let said = closed(&mut stream).await;
+        assert!(said.starts_with("HTTP/1.1 413") && said.ends_with("too large"), "{said}");
+    }
+    serving.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_sends_without_end_is_disconnected() {
+    let serving = serving(Limits::default()).await;
+    let mut stream = serving.connect().await;
+    stream
+        .write_all(b"POST /refuse HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000000\r\n\r\n")
+        .await
+        .unwrap();
+    let endless = async { while stream.write_all(&[b'x'; 1 << 16]).await.is_ok() {} };
+    timeout(PATIENCE, endless).await.expect("it is disconnected");
+    serving.stop().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_parsed_is_answered_in_json() {
+    let serving = serving(Limits::default()).await;
+    let long = "x".repeat(BUFFER_BYTES + 1);
+    for (request, status, code) in [
+        ("GET /\0 HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(), "400 Bad Request", "bad-request"),
+        ("nonsense\r\n\r\n".to_owned(), "400 Bad Request", "bad-request"),
+        (
+            format!("GET /who HTTP/1.1\r\nHost: localhost\r\nCookie: {long}\r\n\r\n"),
+            "431 Request Header Fields Too Large",
+            "headers-too-large",
+        ),
+    ] {
+        let mut stream = serving.connect().await;
+        // Also after a request that was answered.
+        ask(&mut stream).await;
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let said = closed(&mut stream).await;
+        assert!(said.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{said}");
+        let (head, body) = said.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains("\r\ncontent-type: application/json\r\n"), "{said}");
+        assert!(head.contains(&format!("\r\ncontent-length: {}\r\n", body.len())), "{said}");
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body["error"]["code"], code);
+    }
+    serving.stop().await;
+}
+
+#[tokio::test]
+async fn a_transfer_coding_other_than_chunked_is_refused() {
+    let serving = serving(Limits::default()).await;
+    for (coding, status) in [
+        ("chunked", "200"),
+        ("Chunked", "200"),
+        ("x, chunked", "400"),
+        ("gzip, chunked", "400"),
+        ("chunked, chunked", "400"),
+        ("identity\r\nTransfer-Encoding: chunked", "400"),
+    ] {
+        let mut stream = serving.connect().await;
+        let request = format!(
+            "POST /length HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: {coding}\r\n\r\n\
+             4\r\nfour\r\n0\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let said = closed(&mut stream).await;
+        assert!(said.starts_with(&format!("HTTP/1.1 {status}")), "{coding}: {said}");
+    }
     serving.stop().await;
 }
