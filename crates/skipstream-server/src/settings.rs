@@ -1,6 +1,7 @@
 //! Settings of the service: the one description that the flags of `serve`, the table `[serve]` of the settings file and
 //! docs/operations/configure.md follow.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -158,24 +159,41 @@ pub struct ServeSettings {
 }
 
 impl ServeSettings {
-    /// Refuses limits of 0, with which no request would ever be answered.
+    /// Each number, size and duration with its least and its greatest value.
+    fn ranges(&self) -> [(&'static str, Amount, [Amount; 2]); 15] {
+        use Amount::{Number, Size, Time};
+        let number = |least, most, value: usize| (Number(value as u64), [least, most].map(Number));
+        let size = |most, value| (Size(value), [1, most].map(Size));
+        let time = |least, most, value| (Time(value), [Duration::from_millis(least), most].map(Time));
+        let of = |name, (value, range)| (name, value, range);
+        [
+            of("subword_buckets", number(0, SubwordOptions::MAX_BUCKETS as u64, self.subword_buckets)),
+            of("publish_every", time(1, YEAR, self.publish_every)),
+            // Each one is a file, which is synced.
+            of("checkpoint_every", time(10, YEAR, self.checkpoint_every)),
+            of("snapshot_every", time(100, YEAR, self.snapshot_every)),
+            of("keep_recent", number(0, 1_000_000, self.keep_recent)),
+            of("keep_days", number(0, 36_500, self.keep_days)),
+            of("snapshot_words", number(1, 100_000_000, self.snapshot_words)),
+            of("queue_size", size(1 << 40, self.queue_size)),
+            of("max_body_size", size(1 << 40, self.max_body_size)),
+            // SQLite stores at most 10⁹ bytes as one value.
+            of("max_line_size", size(512 << 20, self.max_line_size)),
+            of("max_requests", number(1, 1_000_000, self.max_requests)),
+            of("max_connections", number(1, 1_000_000, self.max_connections)),
+            of("max_connections_per_address", number(1, 1_000_000, self.max_connections_per_address)),
+            of("request_timeout", time(10, YEAR, self.request_timeout)),
+            of("drain_time", time(0, DAY, self.drain_time)),
+        ]
+    }
+
+    /// Refuses amounts outside their ranges. Within them, sums of the memory bound and times from now do not overflow.
     pub(crate) fn check(&self) -> crate::error::Result<()> {
-        let limits = [
-            ("queue_size", self.queue_size),
-            ("max_body_size", self.max_body_size),
-            ("max_line_size", self.max_line_size),
-            ("max_requests", self.max_requests as u64),
-            ("max_connections", self.max_connections as u64),
-            ("max_connections_per_address", self.max_connections_per_address as u64),
-            ("request_timeout", self.request_timeout.as_nanos().min(1) as u64),
-        ];
-        if let Some(options) = self.subwords() {
-            options.check()?;
-        }
-        match limits.iter().find(|(_, limit)| *limit == 0) {
-            Some((name, _)) => {
-                Err(crate::error::Error::Setting(format!("{name} is 0; it must be more than 0")))
-            }
+        let outside = |(_, value, [least, most]): &(_, Amount, [Amount; 2])| value < least || value > most;
+        match self.ranges().into_iter().find(outside) {
+            Some((name, value, [least, most])) => Err(crate::error::Error::Setting(format!(
+                "{name} is {value}; it must be from {least} to {most}"
+            ))),
             None => Ok(()),
         }
     }
@@ -184,6 +202,14 @@ impl ServeSettings {
     pub(crate) fn subwords(&self) -> Option<SubwordOptions> {
         let options = SubwordOptions { buckets: self.subword_buckets, ..SubwordOptions::default() };
         (self.subword_buckets > 0).then_some(options)
+    }
+
+    /// The settings with every amount at its least or its greatest value.
+    #[cfg(test)]
+    pub(crate) fn at_end(end: usize) -> ServeSettings {
+        let ranges = ServeSettings::default().ranges().into_iter();
+        let file = ranges.map(|(name, _, range)| (name.to_owned(), range[end].to_json()));
+        serde_json::from_value(file.collect::<serde_json::Map<_, _>>().into()).unwrap()
     }
 
     /// The name and meaning of each setting.
@@ -195,6 +221,41 @@ impl ServeSettings {
             (flag.get_id().to_string(), help)
         };
         command.get_arguments().map(help).collect()
+    }
+}
+
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+/// As humantime counts it.
+const YEAR: Duration = Duration::from_secs(31_557_600);
+
+/// The value of a setting that has a range.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+enum Amount {
+    Number(u64),
+    /// In bytes.
+    Size(u64),
+    Time(Duration),
+}
+
+#[cfg(test)]
+impl Amount {
+    fn to_json(self) -> serde_json::Value {
+        match self {
+            Amount::Number(number) | Amount::Size(number) => number.into(),
+            Amount::Time(_) => self.to_string().into(),
+        }
+    }
+}
+
+/// As the settings file has it.
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Amount::Number(number) => number.fmt(f),
+            Amount::Size(bytes) => f.write_str(&size_text(bytes)),
+            Amount::Time(time) => humantime::format_duration(time).fmt(f),
+        }
     }
 }
 
@@ -292,6 +353,13 @@ fn size(text: &str) -> Result<u64, String> {
     text.parse().map(|Bytes(bytes)| bytes)
 }
 
+fn size_text(bytes: u64) -> String {
+    let units = [(30, "Gi"), (20, "Mi"), (10, "Ki"), (0, "")];
+    let unit = units.into_iter().find(|(bits, _)| bytes > 0 && bytes.is_multiple_of(1 << bits));
+    let (bits, unit) = unit.unwrap_or_default();
+    format!("{}{unit}", bytes >> bits)
+}
+
 /// In files and in JSON.
 mod size_in_file {
     use serde::{Serialize, Serializer};
@@ -299,10 +367,7 @@ mod size_in_file {
     use super::*;
 
     pub fn serialize<S: Serializer>(bytes: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-        let units = [(30, "Gi"), (20, "Mi"), (10, "Ki"), (0, "")];
-        let unit = units.into_iter().find(|(bits, _)| bytes.is_multiple_of(1 << bits));
-        let (bits, unit) = unit.unwrap_or_default();
-        format!("{}{unit}", bytes >> bits).serialize(serializer)
+        size_text(*bytes).serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
@@ -336,13 +401,44 @@ mod tests {
         flags.collect()
     }
 
+    /// The settings with one of them changed, as a file would.
+    fn with(name: &str, amount: Amount) -> ServeSettings {
+        let file = serde_json::Map::from_iter([(name.to_owned(), amount.to_json())]);
+        serde_json::from_value(file.into()).unwrap()
+    }
+
     #[test]
-    fn limits_of_zero_are_refused() {
-        assert!(ServeSettings::default().check().is_ok());
-        let none = ServeSettings { max_requests: 0, ..ServeSettings::default() };
-        assert_eq!(none.check().unwrap_err().to_string(), "max_requests is 0; it must be more than 0");
-        let none = ServeSettings { request_timeout: Duration::ZERO, ..ServeSettings::default() };
-        assert_eq!(none.check().unwrap_err().to_string(), "request_timeout is 0; it must be more than 0");
+    fn every_amount_has_a_range_and_nothing_outside_is_accepted() {
+        let ranges = ServeSettings::default().ranges();
+        let amounts = flags().into_iter().filter(|(flag, ..)| {
+            ["N", "SIZE", "TIME"].contains(&flag.get_value_names().unwrap()[0].as_str())
+        });
+        let names: Vec<String> = amounts.map(|(flag, ..)| flag.get_id().to_string()).collect();
+        assert_eq!(names, ranges.map(|(name, ..)| name.to_owned()));
+        for (name, _, [least, most]) in ranges {
+            for amount in [least, most] {
+                with(name, amount).check().unwrap();
+            }
+            let nanosecond = Duration::from_nanos(1);
+            let (below, above) = match (least, most) {
+                (Amount::Number(least), Amount::Number(most)) => {
+                    (least.checked_sub(1).map(Amount::Number), Amount::Number(most + 1))
+                }
+                (Amount::Size(least), Amount::Size(most)) => {
+                    (least.checked_sub(1).map(Amount::Size), Amount::Size(most + 1))
+                }
+                (Amount::Time(least), Amount::Time(most)) => {
+                    (least.checked_sub(nanosecond).map(Amount::Time), Amount::Time(most + nanosecond))
+                }
+                _ => panic!("{name}: {least:?} and {most:?} are of two kinds"),
+            };
+            for amount in below.into_iter().chain([above]) {
+                let refused = with(name, amount).check().unwrap_err().to_string();
+                assert_eq!(refused, format!("{name} is {amount}; it must be from {least} to {most}"));
+            }
+        }
+        let refused = with("checkpoint_every", Amount::Time(Duration::ZERO)).check().unwrap_err();
+        assert_eq!(refused.to_string(), "checkpoint_every is 0s; it must be from 10ms to 1year");
     }
 
     #[test]

@@ -369,6 +369,22 @@ fn a_problem_is_shown_to_readers_without_paths() {
 }
 
 #[test]
+fn a_service_with_the_least_and_the_greatest_settings_answers() {
+    for end in [0, 1] {
+        let extreme = ServeSettings::at_end(end);
+        let running = start_with(|settings| {
+            let ServeSettings { data, listen, .. } = settings.clone();
+            *settings = ServeSettings { data, listen, ..extreme };
+        });
+        let stats = running.get("/healthz");
+        // A request may take at most the least timeout.
+        assert!([200, 408].contains(&stats.status), "{stats:?}");
+        assert!(running.service.memory_bound > 100 << 20);
+        running.stop().unwrap();
+    }
+}
+
+#[test]
 fn a_log_that_was_lost_is_refused_until_the_loss_is_accepted() {
     let running = start();
     running.learn();
