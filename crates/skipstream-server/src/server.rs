@@ -61,6 +61,7 @@ impl Server {
     ) -> Result<Server> {
         settings.check()?;
         raise_file_limit(settings.max_connections);
+        keep_files_private();
         auth::check(&settings)?;
         search::check(settings.index)?;
         sources::check(&settings)?;
@@ -164,6 +165,18 @@ fn raise_file_limit(max_connections: usize) {
                 "at most {limit} files can be open, and {needed} may be needed: see max_connections"
             );
         }
+    }
+}
+
+/// From now on, only the user of this process can read the files that it creates: they hold the text of all clients.
+fn keep_files_private() {
+    #[cfg(unix)]
+    {
+        use rustix::fs::Mode;
+        use rustix::process::umask;
+        let private = Mode::RWXG | Mode::RWXO;
+        let before = umask(private);
+        umask(before | private);
     }
 }
 

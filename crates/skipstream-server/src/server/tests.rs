@@ -384,6 +384,22 @@ fn a_service_with_the_least_and_the_greatest_settings_answers() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn nobody_else_can_read_the_data() {
+    use std::os::unix::fs::PermissionsExt;
+    fn check(path: &Path) -> usize {
+        let mode = fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}: {mode:o}", path.display());
+        let children = if path.is_dir() { fs::read_dir(path).unwrap().collect() } else { Vec::new() };
+        1 + children.into_iter().map(|child| check(&child.unwrap().path())).sum::<usize>()
+    }
+    let running = start();
+    running.learn();
+    assert_eq!(running.send("POST", "/v1/checkpoint", "").status, 200);
+    assert!(check(&running.service.settings.data) > 5);
+}
+
 #[test]
 fn a_log_that_was_lost_is_refused_until_the_loss_is_accepted() {
     let running = start();
