@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -129,3 +132,38 @@ def test_errors_are_those_of_embeddings(client: Client, address: str) -> None:
     with pytest.raises(OSError):
         Client("http://127.0.0.1:1").stats()
     assert repr(client) == f"<skipstream.Client: {address}>"
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "raised"),
+    [(401, "unauthorized", PermissionError), (413, "too-large", OSError), (400, "bad-request", ValueError)],
+)
+def test_a_refusal_is_raised_while_text_is_still_being_sent(
+    status: int, code: str, raised: type[Exception]
+) -> None:
+    body = json.dumps({"error": {"code": code, "message": "it is refused"}})
+    answer = f"HTTP/1.1 {status} No\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+    with refusing(answer) as address, pytest.raises(raised, match="it is refused"):
+        Client(address).train("tea " * 1_000 for _ in range(20_000))
+
+
+def test_a_connection_that_breaks_without_an_answer_is_an_error() -> None:
+    with refusing("") as address, pytest.raises(ConnectionError):
+        Client(address).train("tea " * 1_000 for _ in range(20_000))
+
+
+@contextmanager
+def refusing(answer: str) -> Iterator[str]:
+    """Serves one request with this answer, and closes the connection without reading the body."""
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(1_000)
+            connection.sendall(answer.encode())
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join()

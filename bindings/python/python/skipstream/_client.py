@@ -200,9 +200,17 @@ class Client:
         connection = kinds[parts.scheme](cast(str, parts.hostname), parts.port, timeout=self.timeout)
         try:
             content = {"Content-Type": "application/json"}
-            connection.request(method, target, body, self._headers | (headers or content))
-            response = connection.getresponse()
-            answer = response.read()
+            broken: ConnectionError | None = None
+            try:
+                connection.request(method, target, body, self._headers | (headers or content))
+            except (BrokenPipeError, ConnectionAbortedError, ConnectionResetError) as error:
+                # A service that refuses a request does not read all of it. Its answer is there.
+                broken = error
+            try:
+                response = connection.getresponse()
+                answer = response.read()
+            except (OSError, http.client.HTTPException) as error:
+                raise broken or error from None
         finally:
             connection.close()
         if response.status >= 400:
