@@ -34,7 +34,7 @@ pub enum Bench {
     Reading(reading::Options),
     /// Find phrases while training, next to gensim, and compare the scores of single words with and without
     Phrases(phrases::Options),
-    /// Query a service while it learns at full speed: latency, and throughput relative to `train`
+    /// Query a service while it learns at full speed, next to `train`, and while it is idle, with 1 to 16 clients
     Serve(serve::Options),
     /// Estimate unknown words, next to fastText with subwords
     Subwords(subwords::Options),

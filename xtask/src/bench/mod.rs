@@ -36,7 +36,7 @@ pub enum Bench {
     /// Find phrases while training, next to gensim, and compare the scores of single words with and without
     #[command(disable_help_flag = true)]
     Phrases(Forwarded),
-    /// Query a service while it learns at full speed: latency, and throughput relative to `train`
+    /// Query a service while it learns at full speed, next to `train`, and while it is idle, with 1 to 16 clients
     #[command(disable_help_flag = true)]
     Serve(Forwarded),
     /// Estimate unknown words, next to fastText with subwords

@@ -1,8 +1,8 @@
 //! Queries → answers.
 //!
 //! Every query is compared with all vectors, and most of its time goes into reading them from memory. So queries that arrive
-//! close together share a pass over the vectors: `pending.rs` collects them, and the thread of the [`SearchQueue`] answers
-//! them. With the feature `usearch`, `graph.rs` finds neighbors in large vocabularies without comparing all words.
+//! while a pass over the vectors runs share the next one: `pending.rs` collects them, and the thread of the [`SearchQueue`]
+//! answers them. With the feature `usearch`, `graph.rs` finds neighbors in large vocabularies without comparing all words.
 
 #[cfg(feature = "usearch")]
 mod graph;

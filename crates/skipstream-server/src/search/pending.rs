@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use skipstream::embeddings::Query;
 use tokio::sync::oneshot;
@@ -15,15 +14,6 @@ use crate::turns::Turns;
 
 /// The maximum number of queries in a pass. With more, those that arrive next wait longer than sharing saves.
 const QUERIES_PER_PASS: usize = 8;
-
-/// At high rates, how long the first query waits for others to share its pass.
-///
-/// At 200 queries per second a pass then has four, and searching takes 0.21 of a core instead of 0.54 (see
-/// [`SearchQueue`](super::SearchQueue) for the time of a pass).
-const HOLD: Duration = Duration::from_millis(20);
-
-/// The rate is high if this many queries arrived within a second: then at least one more is expected while one is held.
-const FAST: usize = 64;
 
 /// The maximum number of queries that a client may have in the queue: some seconds of work on a hundred thousand words.
 pub(super) const MAX_WAITING: usize = 4_096;
@@ -54,10 +44,6 @@ struct Line {
     groups: Turns<Group>,
     /// The number of queries of all groups.
     waiting: usize,
-    /// When the next pass starts, unless it is full before; `None` while no query waits.
-    starts: Option<Instant>,
-    /// The arrival times of the last queries, at most [`FAST`] of them.
-    arrivals: VecDeque<Instant>,
     closed: bool,
 }
 
@@ -76,30 +62,24 @@ impl Pending {
         if waiting + group.waiting.len() > MAX_WAITING {
             return Err(Error::Busy { waiting, limit: MAX_WAITING });
         }
-        line.push(client, group, Instant::now());
+        line.push(client, group);
+        drop(line);
         self.changed.notify_one();
         Ok(true)
     }
 
-    /// Waits for the next pass; `None` after the queue was closed.
+    /// The queries of the next pass; `None` after the queue was closed. It waits only while there are none: those that
+    /// arrive during a pass share the next one, so nobody ever waits for company.
     pub fn next(&self) -> Option<Group> {
         let mut line = self.lock();
         loop {
             if line.closed {
                 return None;
             }
-            let now = Instant::now();
-            line = match line.starts {
-                None => self.changed.wait(line).unwrap_or_else(PoisonError::into_inner),
-                Some(starts) if now < starts && line.waiting < QUERIES_PER_PASS => {
-                    let waited = self.changed.wait_timeout(line, starts - now);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
-                }
-                Some(_) => match line.take(now) {
-                    Some(pass) => return Some(pass),
-                    None => line,
-                },
-            };
+            if let Some(pass) = line.take() {
+                return Some(pass);
+            }
+            line = self.changed.wait(line).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -124,27 +104,14 @@ impl Pending {
 }
 
 impl Line {
-    fn push(&mut self, client: IpAddr, group: Group, now: Instant) {
+    fn push(&mut self, client: IpAddr, group: Group) {
         self.waiting += group.waiting.len();
-        for _ in 0..group.waiting.len().min(FAST) {
-            if self.arrivals.len() == FAST {
-                self.arrivals.pop_front();
-            }
-            self.arrivals.push_back(now);
-        }
-        let hold = if self.is_fast(now) { HOLD } else { Duration::ZERO };
-        self.starts.get_or_insert(now + hold);
         self.groups.push(client, group);
-    }
-
-    fn is_fast(&self, now: Instant) -> bool {
-        let first = self.arrivals.front().filter(|_| self.arrivals.len() == FAST);
-        first.is_some_and(|&first| now - first < Duration::from_secs(1))
     }
 
     /// The queries of the next pass, one of each client in turn and of its groups in turn, so that a request with a thousand
     /// does not delay a request with one. A pass reads one published version, that of the first group. `None` if no query waits any more.
-    fn take(&mut self, now: Instant) -> Option<Group> {
+    fn take(&mut self) -> Option<Group> {
         let mut pass: Option<Group> = None;
         // Consecutive groups that remain and had nothing for this pass.
         let mut passed_over = 0;
@@ -167,8 +134,6 @@ impl Line {
                 break;
             }
         }
-        // The remaining groups have waited long enough.
-        self.starts = (!self.groups.is_empty()).then_some(now);
         pass
     }
 
@@ -186,6 +151,8 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
     use crate::search::testing::published;
     use crate::turns::testing::client;
@@ -208,25 +175,28 @@ mod tests {
         pass.waiting.iter().map(|waiting| waiting.query.n).collect()
     }
 
+    /// The test is the thread that searches: a pass runs between two calls of `next`.
     #[test]
-    fn a_lone_query_starts_at_once_and_fast_ones_are_held() {
+    fn a_lone_query_has_a_pass_of_its_own_and_those_that_arrive_meanwhile_share_the_next() {
         let published = published(3, 2);
-        let mut line = Line::default();
-        let start = Instant::now();
-        line.push(client(1), group(&published, 1).0, start);
-        assert_eq!(line.starts, Some(start));
-        line.take(start);
-        assert_eq!(line.starts, None);
-        for number in 1..FAST as u32 {
-            let now = start + number * Duration::from_millis(10);
-            line.push(client(1), group(&published, 1).0, now);
-            let hold = if number as usize == FAST - 1 { HOLD } else { Duration::ZERO };
-            assert_eq!(line.starts, Some(now + hold));
-            line.take(now);
+        let pending = Pending::default();
+        let push = |number: u8, n_queries| {
+            let (group, replies) = group(&published, n_queries);
+            pending.push(client(number), group).unwrap();
+            replies
+        };
+        let started = Instant::now();
+        for _ in 0..2_000 {
+            let _wait = push(1, 1);
+            assert_eq!(pending.next().unwrap().waiting.len(), 1);
         }
-        let later = start + Duration::from_secs(5);
-        line.push(client(1), group(&published, 1).0, later);
-        assert_eq!(line.starts, Some(later));
+        // With a wait of even 20 ms for company, these were 40 seconds.
+        assert!(started.elapsed() < Duration::from_secs(20));
+        let _wait = [push(1, 1), push(2, 2), push(3, 1)];
+        assert_eq!(pending.next().unwrap().waiting.len(), 4);
+        let _wait = push(4, QUERIES_PER_PASS + 1);
+        assert_eq!(pending.next().unwrap().waiting.len(), QUERIES_PER_PASS);
+        assert_eq!(pending.next().unwrap().waiting.len(), 1);
     }
 
     #[test]
@@ -235,46 +205,43 @@ mod tests {
         let (many, _many_wait) = group(&published, 20);
         let (few, _few_wait) = group(&published, 2);
         let mut line = Line::default();
-        let now = Instant::now();
-        line.push(client(1), many, now);
-        line.push(client(1), few, now);
-        assert_eq!(names(&line.take(now).unwrap()), [0, 0, 1, 1, 2, 3, 4, 5]);
-        assert_eq!((line.waiting, line.starts), (14, Some(now)));
-        assert_eq!(names(&line.take(now).unwrap()), [6, 7, 8, 9, 10, 11, 12, 13]);
-        assert_eq!(line.take(now).unwrap().waiting.len(), 6);
-        assert_eq!((line.waiting, line.starts), (0, None));
-        assert!(line.take(now).is_none());
+        line.push(client(1), many);
+        line.push(client(1), few);
+        assert_eq!(names(&line.take().unwrap()), [0, 0, 1, 1, 2, 3, 4, 5]);
+        assert_eq!(line.waiting, 14);
+        assert_eq!(names(&line.take().unwrap()), [6, 7, 8, 9, 10, 11, 12, 13]);
+        assert_eq!(line.take().unwrap().waiting.len(), 6);
+        assert_eq!(line.waiting, 0);
+        assert!(line.take().is_none());
     }
 
     #[test]
     fn the_clients_take_turns() {
         let published = published(3, 2);
         let mut line = Line::default();
-        let now = Instant::now();
         // Ten requests of one client, and one of another.
         let _wait: Vec<Replies> = (0..11)
             .map(|number| {
                 let (group, replies) = group(&published, 2);
-                line.push(client(if number == 10 { 2 } else { 1 }), group, now);
+                line.push(client(if number == 10 { 2 } else { 1 }), group);
                 replies
             })
             .collect();
-        assert_eq!(names(&line.take(now).unwrap()), [0, 0, 0, 1, 0, 0, 0, 0]);
+        assert_eq!(names(&line.take().unwrap()), [0, 0, 0, 1, 0, 0, 0, 0]);
     }
 
     #[test]
     fn a_pass_has_queries_of_one_version_only() {
         let [old, new] = [published(3, 2), published(3, 2)];
         let mut line = Line::default();
-        let now = Instant::now();
         let groups = [&old, &new, &old].map(|published| group(published, 1));
         let _wait = groups.map(|(group, replies)| {
-            line.push(client(1), group, now);
+            line.push(client(1), group);
             replies
         });
-        let pass = line.take(now).unwrap();
+        let pass = line.take().unwrap();
         assert!(Arc::ptr_eq(&pass.published, &old) && pass.waiting.len() == 2);
-        let pass = line.take(now).unwrap();
+        let pass = line.take().unwrap();
         assert!(Arc::ptr_eq(&pass.published, &new) && pass.waiting.len() == 1);
     }
 
@@ -285,10 +252,9 @@ mod tests {
         drop(replies);
         let (here, _wait) = group(&published, 1);
         let mut line = Line::default();
-        let now = Instant::now();
-        line.push(client(1), gone, now);
-        line.push(client(1), here, now);
-        assert_eq!(line.take(now).unwrap().waiting.len(), 1);
+        line.push(client(1), gone);
+        line.push(client(1), here);
+        assert_eq!(line.take().unwrap().waiting.len(), 1);
         assert_eq!((line.waiting, line.groups.is_empty()), (0, true));
     }
 

@@ -1,4 +1,5 @@
-//! `cargo xtask bench serve`: queries at a fixed rate while the service learns at full speed.
+//! `cargo xtask bench serve`: queries at a fixed rate while the service learns at full speed, then by 1 to 16 clients that wait
+//! for each answer while it is idle.
 //!
 //! The service is compared with `skipstream train` on the same text, in the same round and from the same state: both learn
 //! the text once, which fills the vocabulary, and are timed while they learn it again. Queries are sent on schedule,
@@ -10,7 +11,8 @@ mod process;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::text_or_demo;
 use crate::circumstances;
@@ -19,8 +21,15 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use xtask::command::{build_skipstream, target_folder};
 
+use load::Pace;
 pub use load::{Answered, Load, ask};
 use process::{Questioner, Server};
+
+/// How many clients query an idle service, each with one connection.
+const CLIENTS: [usize; 5] = [1, 2, 4, 8, 16];
+
+/// How long they do so.
+const CLIENTS_FOR: Duration = Duration::from_secs(5);
 
 /// Arguments of `cargo xtask bench serve`.
 #[derive(Args)]
@@ -48,6 +57,10 @@ struct Round {
     /// The same while it answers queries.
     asked: f64,
     answered: Answered,
+    /// The median time of a pass with one query, in milliseconds.
+    pass: f64,
+    /// What each number of [`CLIENTS`] got.
+    clients: Vec<Answered>,
     peak_kilobytes: u64,
     bound_bytes: u64,
 }
@@ -83,7 +96,7 @@ pub fn run(options: &Options) -> Result<()> {
     );
     println!("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (number, round) in rounds.iter().enumerate() {
-        let Answered { asked, failed, p50, p99, longest } = round.answered;
+        let Answered { asked, failed, p50, p99, longest, .. } = round.answered;
         println!(
             "| {} | {:.2} | {:.0} % | {:.0} % | {asked} | {failed} | {p50:.1} | {p99:.1} | {longest:.1} | {:.0} | {:.0} |",
             number + 1,
@@ -93,6 +106,21 @@ pub fn run(options: &Options) -> Result<()> {
             round.peak_kilobytes as f64 * 1024.0 / 1e6,
             round.bound_bytes as f64 / 1e6,
         );
+    }
+
+    println!("\nKeep-alive clients of an idle service, each waiting for its answer:\n");
+    println!("| round | one pass, ms | clients | queries per second | failed | p50, ms | p99, ms |");
+    println!("|--:|--:|--:|--:|--:|--:|--:|");
+    for (number, round) in rounds.iter().enumerate() {
+        for (clients, answered) in CLIENTS.iter().zip(&round.clients) {
+            let Answered { asked, failed, seconds, p50, p99, .. } = answered;
+            println!(
+                "| {} | {:.2} | {clients} | {:.0} | {failed} | {p50:.2} | {p99:.2} |",
+                number + 1,
+                round.pass,
+                *asked as f64 / seconds,
+            );
+        }
     }
     Ok(())
 }
@@ -121,13 +149,21 @@ fn round(options: &Options, program: &Path, text: &Path, folder: &Path) -> Resul
     server.learn(text)?;
     let alone = begin.elapsed().as_secs_f64();
 
-    let questioner = Questioner::start(server.address(), &model, options.rate)?;
+    let questioner = Questioner::start(server.address(), &model, Pace { rate: Some(options.rate), clients: None })?;
     let begin = Instant::now();
     server.learn(text)?;
     let asked = begin.elapsed().as_secs_f64();
     let answered = questioner.stop()?;
+    let mut clients = Vec::new();
+    for n_clients in CLIENTS {
+        let pace = Pace { rate: None, clients: Some(n_clients) };
+        let questioner = Questioner::start(server.address(), &model, pace)?;
+        thread::sleep(CLIENTS_FOR);
+        clients.push(questioner.stop()?);
+    }
     let bound_bytes =
         server.stats()?["memory"]["bound_bytes"].as_u64().context("the stats have no memory bound")?;
     let peak_kilobytes = server.stop()?;
-    Ok(Round { train, alone, asked, answered, peak_kilobytes, bound_bytes })
+    let pass = load::pass(&folder.join("data/model.safetensors"))?;
+    Ok(Round { train, alone, asked, answered, pass, clients, peak_kilobytes, bound_bytes })
 }

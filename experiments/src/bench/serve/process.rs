@@ -11,7 +11,7 @@ use crate::peers::timed::{high_water_mark, in_own_session};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use super::Answered;
+use super::{Answered, Pace};
 
 /// A running service.
 pub struct Server {
@@ -89,11 +89,13 @@ impl Drop for Server {
 pub struct Questioner(Child);
 
 impl Questioner {
-    pub fn start(address: &str, model: &Path, rate: u32) -> Result<Questioner> {
+    pub fn start(address: &str, model: &Path, pace: Pace) -> Result<Questioner> {
         let mut command = Command::new(std::env::current_exe()?);
         command
-            .args(["bench", "questions", "--address", address, "--rate", &rate.to_string(), "--model"])
-            .arg(model);
+            .args(["bench", "questions", "--address", address, "--model"])
+            .arg(model)
+            .args(pace.rate.map(|rate| format!("--rate={rate}")))
+            .args(pace.clients.map(|clients| format!("--clients={clients}")));
         let child = in_own_session(&command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         Ok(Questioner(child))
     }
