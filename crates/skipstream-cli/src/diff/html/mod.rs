@@ -135,9 +135,10 @@ fn notes(report: &Report) -> String {
          <p>The {considered} most frequent of {shared} shared words were compared, after removing the rotation common to all \
          words (median cosine before: {before}, after: {after}). A word’s distance is 1 − the cosine between its old and its \
          new vector. Vectors also move by chance, rare words farther. The noise floor is estimated from words of the same \
-         frequency, by the median and the median absolute deviation of the logarithm of their distances. A word is above it \
-         if it moved by more than {deviations:.1} such deviations, about the most that chance produces for any of this many \
-         words. {frequency}</p>\n",
+         frequency, by the median and the median absolute deviation of their distances. A word is above it if it moved by more \
+         than {deviations:.1} such deviations, about the most that chance produces for any of this many words, also when \
+         distances are multiplied by the lengths of the vectors, because training turns short vectors farther. \
+         {frequency}</p>\n",
         shared = count(drift.shared),
         considered = count(drift.considered),
         before = drift.cosine_before_rotation.map_or("–".to_owned(), |cosine| format!("{cosine:.3}")),

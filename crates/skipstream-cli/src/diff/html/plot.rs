@@ -52,7 +52,7 @@ pub fn figure(drift: &Drift) -> String {
     svg += &scale.line("floor", drift.floor.iter().map(|point| (point.count, point.threshold)));
     svg += &scale.labels(drift);
     svg += "</svg>\n<figcaption>Each dot is a word. Words listed below are highlighted, red if above the noise floor. Solid line: \
-        noise floor. Dashed line: median distance at that frequency.";
+        noise floor of the distance alone. Dashed line: median distance at that frequency.";
     if step > 1 {
         let _ = write!(svg, " One in {step} of the other words is drawn.");
     }

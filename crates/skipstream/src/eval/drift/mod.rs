@@ -5,6 +5,10 @@
 //! moved than other words of their frequency (`floor.rs`): a rare word that moved far may mean nothing, a frequent one that
 //! moved half as far may mean a lot.
 //!
+//! The step by which training moves a vector turns a short vector farther than a long one, and words that occur in any company
+//! (*and*, *which*, *also*) have short vectors. So a word must also have moved farther than others as the distance is measured
+//! in steps: the cosine distance times the lengths of both vectors. A word's surprise is the lower of the two.
+//!
 //! A word's frequency is its lower count in the two snapshots, because the less certain of its two vectors decides how far
 //! apart they are by chance.
 //!
@@ -139,7 +143,8 @@ pub struct Movement {
     pub frequency: u64,
     /// The cosine between its old vector and its new one, after alignment.
     pub cosine: f64,
-    /// How many standard deviations farther it moved than the median word of its frequency.
+    /// How many standard deviations farther it moved than the median word of its frequency: by the cosine distance, or by that
+    /// distance times the lengths of both vectors, whichever is less.
     pub surprise: f64,
     /// Whether it is above the noise floor.
     pub above_floor: bool,
@@ -198,24 +203,36 @@ impl Drift {
         let cosines: Vec<f64> = (0..pairs.len()).map(|row| both.cosine(row, &rotation)).collect();
         let distances: Vec<(u64, f64)> =
             pairs.iter().zip(&cosines).map(|(pair, cosine)| (pair.frequency, distance(*cosine))).collect();
+        let lengths = lengths(old, new, &pairs);
+        let steps: Vec<(u64, f64)> = distances
+            .iter()
+            .zip(lengths)
+            .map(|(&(count, distance), length)| (count, distance * length))
+            .collect();
         let ranked: Vec<usize> = (0..pairs.len()).filter(|&row| pairs[row].is_ranked()).collect();
-        let floor = Floor::measure(&ranked.iter().map(|&row| distances[row]).collect::<Vec<_>>());
+        let of_ranked = |all: &[(u64, f64)]| ranked.iter().map(|&row| all[row]).collect::<Vec<_>>();
+        let (floor, steps_floor) =
+            (Floor::measure(&of_ranked(&distances)), Floor::measure(&of_ranked(&steps)));
+        let surprise = |row: usize| {
+            let [(count, distance), (_, step)] = [distances[row], steps[row]];
+            floor.surprise(count, distance).min(steps_floor.surprise(count, step))
+        };
         let cosine_before_rotation =
             (!pairs.is_empty()).then(|| median((0..pairs.len()).map(|row| both.plain_cosine(row)).collect()));
         let warnings = warnings(&pairs, ranked.len(), cosine_before_rotation);
         let is_too_little = warnings.contains(&DriftWarning::TooLittleText);
         let movements: Vec<Movement> = pairs
             .iter()
-            .zip(&cosines)
-            .map(|(pair, &cosine)| {
-                let surprise = floor.surprise(pair.frequency, distance(cosine));
+            .enumerate()
+            .map(|(row, pair)| {
+                let surprise = surprise(row);
                 Movement {
                     word: old.word(pair.old).to_owned(),
                     old_count: pair.old_count,
                     new_count: pair.new_count,
                     new_occurrences: pair.new_occurrences(),
                     frequency: pair.frequency,
-                    cosine,
+                    cosine: cosines[row],
                     surprise,
                     above_floor: pair.is_ranked() && !is_too_little && surprise > floor.deviations,
                 }
@@ -391,6 +408,16 @@ impl Others {
 fn overlap(before: &[Neighbor<'_>], after: &[Neighbor<'_>]) -> f64 {
     let same = before.iter().filter(|neighbor| after.iter().any(|other| other.word == neighbor.word)).count();
     if before.is_empty() { 1.0 } else { same as f64 / before.len() as f64 }
+}
+
+/// The product of the lengths of each word's two vectors, as a multiple of the median: snapshots may be scaled.
+fn lengths(old: &Embeddings, new: &Embeddings, pairs: &[Pair]) -> Vec<f64> {
+    let length = |vector: &[f32]| vector.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
+    let product = |pair: &Pair| length(&old.vector_at(pair.old)) * length(&new.vector_at(pair.new));
+    let products: Vec<f64> = pairs.iter().map(product).collect();
+    let middle = median(products.clone());
+    // The median is zero if half of the vectors are.
+    products.into_iter().map(|product| if middle > 0.0 { product / middle } else { 1.0 }).collect()
 }
 
 fn cosine(old: &[f32], new: &[f32]) -> f64 {
