@@ -1,6 +1,7 @@
 //! State that all parts of the service share.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use skipstream::Config;
@@ -28,6 +29,9 @@ use crate::subwords::Fitted;
 
 /// With less space than this on the disk, text may be refused at any moment.
 const LEAST_FREE_BYTES: u64 = 1 << 20;
+
+/// A service that still learns the text from before its start is ready after this time: old answers are then better than none.
+const LONGEST_CATCH_UP: Duration = Duration::from_secs(10 * 60);
 
 /// State that all parts of the service share.
 #[derive(Debug)]
@@ -73,6 +77,8 @@ pub struct Service {
     pub(crate) requests: LearnerRequests,
     pub(crate) model: Config,
     pub(crate) memory_bound: u64,
+    /// The last line that was accepted before the start.
+    backlog: Seq,
     published: ArcSwap<Published>,
     publications: watch::Sender<Arc<Published>>,
 }
@@ -91,6 +97,7 @@ impl Service {
         let snapshots = SnapshotStore::open(&settings.data);
         let watch = WatchList::open(&settings.data, &settings.watch);
         let prose = if settings.text_is_chosen { Prose::default() } else { Prose::new(&model.text) };
+        let backlog = log.last();
         Arc::new(Service {
             settings,
             prose,
@@ -114,6 +121,7 @@ impl Service {
             requests: LearnerRequests::default(),
             model,
             memory_bound,
+            backlog,
             published: ArcSwap::from(first.clone()),
             publications: watch::Sender::new(first),
         })
@@ -202,7 +210,8 @@ impl Service {
         self.lifecycle.stop();
     }
 
-    /// Whether the service can do its work: learn, and store text. The message names no path, because anyone may ask.
+    /// Whether the service can do its work: answer from the text that it accepted before it started, learn, and store text. The
+    /// message names no path, because anyone may ask.
     pub fn check(&self) -> Result<()> {
         if self.lifecycle.is_draining() {
             return Err(Error::Stopping);
@@ -211,9 +220,22 @@ impl Service {
             return Err(Error::DiskFull);
         }
         self.log.check().map_err(|error| Error::NotReady(error.without_path()))?;
-        let Some(problem) = self.problem() else { return Ok(()) };
-        self.log.probe();
-        Err(Error::NotReady(problem))
+        if let Some(problem) = self.problem() {
+            self.log.probe();
+            return Err(Error::NotReady(problem));
+        }
+        match self.catching_up() {
+            Some(reason) if self.metrics.uptime() < LONGEST_CATCH_UP => Err(Error::NotReady(reason)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is missing in the published version of the text from before the start; `None` if nothing is.
+    pub fn catching_up(&self) -> Option<String> {
+        let learned = self.published().seq;
+        let reason =
+            || format!("learning the text from before the start: line {learned} of {}", self.backlog);
+        (learned < self.backlog).then(reason)
     }
 
     /// Whether the service accepts new text: it is not shutting down, and can store and learn it.

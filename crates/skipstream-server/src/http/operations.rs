@@ -229,6 +229,9 @@ pub async fn healthz() -> &'static str {
 
 /// Readiness: the service learns, stores text and is not shutting down
 ///
+/// After a restart it fails until the text that was accepted before is learned, but for at most 10 minutes; then the response
+/// has a line that says how far it is.
+///
 /// A message broker that is away does not make the service unready: it answers queries and accepts text from others. The
 /// response has a line for each broker that is not being read, and for a sink that cannot send.
 #[utoipa::path(
@@ -242,6 +245,9 @@ pub async fn healthz() -> &'static str {
 pub async fn readyz(State(service): State<Arc<Service>>) -> Result<String, ApiError> {
     service.check()?;
     let mut answer = "ok\n".to_owned();
+    if let Some(reason) = service.catching_up() {
+        answer.push_str(&format!("{reason}\n"));
+    }
     for (source, number) in service.sources.list().iter().zip(1..) {
         // Without the URL: anyone may ask.
         if source.state != SourceState::Reading {
@@ -280,8 +286,40 @@ mod tests {
     use crate::change::testing::published;
     use crate::error::Error;
     use crate::http::router;
-    use crate::log::Log;
+    use crate::log::{Chunk, Log};
     use crate::requests::LearnerRequest;
+
+    #[tokio::test]
+    async fn a_restarted_service_is_ready_when_it_has_learned_what_it_accepted_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = ServeSettings { data: folder.path().to_owned(), ..ServeSettings::default() };
+        let log = Log::open(folder.path(), settings.queue_size).unwrap();
+        let mut chunk = Chunk::default();
+        ["tea", "with", "milk"].iter().for_each(|line| chunk.push(line.as_bytes(), None));
+        log.append(chunk).await.unwrap();
+        // The last checkpoint has one of the three lines.
+        let words = [("tea", 1, [1.0, 0.0])];
+        let service = Service::new(settings, log, published(1, &words), Config::default(), 1);
+        let ready = async || {
+            let request = Request::get("/readyz").body(Body::empty()).unwrap();
+            let response = router(service.clone()).oneshot(request).await.unwrap();
+            let status = response.status().as_u16();
+            let body = axum::body::to_bytes(response.into_body(), 1 << 10).await.unwrap();
+            (status, String::from_utf8(body.to_vec()).unwrap())
+        };
+        for learned in [1, 2] {
+            service.publish(published(learned, &words));
+            let (status, body) = ready().await;
+            assert_eq!(status, 503, "{body}");
+            assert!(body.contains(&format!("line {learned} of 3")), "{body}");
+        }
+        // What arrives after the start is no reason.
+        let mut chunk = Chunk::default();
+        chunk.push(b"more", None);
+        service.log.append(chunk).await.unwrap();
+        service.publish(published(3, &words));
+        assert_eq!(ready().await, (200, "ok\n".to_owned()));
+    }
 
     /// How the learner answers when the disk is full; `cargo xtask torture abuse full-disk` fills a real one.
     #[tokio::test]
