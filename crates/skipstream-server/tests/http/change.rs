@@ -159,8 +159,15 @@ async fn words_that_rise_are_listed() {
         "no snapshot with this name",
     );
     client.get("/v1/emerging?since=a%20b").await.assert_refused(400, "bad-query", "use a duration (24h, 7d)");
-    for since in ["7d", "2026-11-15T20:00:00Z", "1s"] {
-        assert_eq!(client.get(&format!("/v1/emerging?since={since}")).await.good()["since"]["name"], "first");
+    for (since, is_older) in
+        [("99999d", true), ("2026-11-15T20:00:00Z", false), ("1s", false), ("first", false)]
+    {
+        for list in ["emerging", "movers"] {
+            let answer = client.get(&format!("/v1/{list}?since={since}")).await.good();
+            assert_eq!(answer["since"]["name"], "first");
+            let note = "no snapshot is that old; the oldest is `first` of 2026-11-15T20:00:00Z";
+            assert_eq!(answer["note"], if is_older { json!(note) } else { Value::Null }, "{list} {since}");
+        }
     }
 }
 
@@ -173,6 +180,7 @@ async fn without_a_snapshot_new_words_are_listed_and_none_moved() {
     assert_eq!((&answer["words"][0]["word"], &answer["words"][1]), (&json!("butter"), &Value::Null));
     let answer = client.get("/v1/movers").await.good();
     assert_eq!((&answer["since"], &answer["movers"]), (&Value::Null, &json!([])));
+    assert_eq!(answer["note"], "there is no snapshot yet");
 }
 
 /// Three hundred words in two groups; `w7` is in the first, or in the second.

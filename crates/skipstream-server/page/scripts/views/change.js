@@ -94,15 +94,17 @@ function options(snapshots, since) {
 /**
  * @param {{
  *   since: { name: string | null, time: string },
+ *   note: string | null,
  *   words: {
  *     word: string, new: boolean, factor: number | null, share: number, share_before: number, count: number, before: number,
  *     first_seen: string,
  *   }[],
  * }} answer
  */
-function emergingTable({ words, since }) {
+function emergingTable(answer) {
+  const { words, since } = answer;
   const compared = hint(
-    since.name === null ? "There is no snapshot yet: these are new words." : comparedWith(since.time),
+    since.name === null ? "There is no snapshot yet: these are new words." : comparedWith(since.time, answer.note),
   );
   if (words.length === 0) return [note("No word became much more frequent since then."), compared];
   const rows = words.map((one) =>
@@ -126,24 +128,28 @@ function emergingTable({ words, since }) {
 /** @param {number} value */
 const factor = (value) => (value < 10 ? value.toFixed(1) : short(value));
 
-/** @param {string} time */
-const comparedWith = (time) => `Compared with the snapshot of ${exact(time)}.`;
+/** @param {string} time @param {string | null} note */
+const comparedWith = (time, note) =>
+  note === null
+    ? `Compared with the snapshot of ${exact(time)}.`
+    : `No snapshot is that old: compared with the oldest, of ${exact(time)}.`;
 
 /**
  * @param {{
  *   since: { time: string } | null,
+ *   note: string | null,
  *   warnings: string[],
  *   movers: {
  *     word: string, cosine: number, surprise: number, above_floor: boolean, neighbors_before: string[], neighbors_after: string[],
  *   }[],
  * }} answer
  */
-function moversTable({ movers, since, warnings }) {
+function moversTable({ movers, since, note: reason, warnings }) {
   if (since === null) return note("There is no snapshot to compare with yet.");
   const notes = warnings.map((warning) => note(warningTexts[warning] ?? warning));
   if (movers.length === 0) {
     const none = "No word with new occurrences moved measurably.";
-    return [notes.length > 0 ? notes : note(none), hint(comparedWith(since.time))];
+    return [notes.length > 0 ? notes : note(none), hint(comparedWith(since.time, reason))];
   }
   const rows = movers.map((one) =>
     h(
@@ -162,7 +168,7 @@ function moversTable({ movers, since, warnings }) {
       [th("Word"), th("Neighbors before → now"), th(h("span", { title: surpriseTitle }, "Beyond chance"), "number")],
       rows,
     ),
-    hint(`${comparedWith(since.time)}${faint}`),
+    hint(`${comparedWith(since.time, reason)}${faint}`),
   ];
 }
 

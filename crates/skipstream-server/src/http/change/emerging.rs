@@ -7,7 +7,7 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Baseline, resolve};
+use super::{Baseline, Resolved, resolve};
 use crate::change::{self, Emerging, PointInTime};
 use crate::http::ApiError;
 use crate::http::answer::{Answer, compute};
@@ -40,13 +40,15 @@ pub struct Query {
 pub struct EmergingWords {
     /// What the current version is compared with
     pub since: Baseline,
+    /// Why the comparison is not with a snapshot from before the requested time; null if it is
+    pub note: Option<String>,
     /// The words, those that rose most first
     pub words: Vec<Emerging>,
 }
 
 /// New words, and words that became more frequent
 ///
-/// Compares the current version with the last snapshot before the given time, or else with the oldest one. Lists words whose
+/// Compares the current version with the last snapshot before the given time, or else with the oldest one (`note` says so). Lists words whose
 /// share of the text rose by at least half, and by more than words of the same frequency vary from text to text; they are
 /// sorted by `factor`. The score is Dunning's log-likelihood ratio (with k1 of n1 tokens since and k2 of n2 before, and
 /// p = (k1 + k2) / (n1 + n2), that is 2 (k1 ln(k1 / n1 / p) + (n1 - k1) ln((1 - k1 / n1) / (1 - p)) + the same for k2 and
@@ -68,7 +70,7 @@ pub async fn list(
     let state = service.clone();
     let make = move |published: &Arc<Published>, _: &_| {
         let service = state;
-        let (time, info) = resolve(&service, since)?;
+        let Resolved { time, snapshot: info, note } = resolve(&service, since)?;
         // A snapshot that is corrupt, or was just deleted, counts as none.
         let snapshot =
             info.and_then(|info| service.snapshots.embeddings(&info.name).map(|vectors| (info, vectors)));
@@ -79,7 +81,7 @@ pub async fn list(
             Some((info, _)) => Baseline { name: Some(info.name), time: info.time },
             None => Baseline { name: None, time },
         };
-        Ok(EmergingWords { since, words })
+        Ok(EmergingWords { since, note, words })
     };
     compute(&work, &service, make).await
 }

@@ -25,13 +25,28 @@ pub struct Baseline {
     pub time: Timestamp,
 }
 
-/// The requested time, 24 hours ago by default, and the snapshot to compare with.
-fn resolve(
-    service: &Service,
-    since: Option<PointInTime>,
-) -> Result<(Timestamp, Option<SnapshotInfo>), ApiError> {
+/// What a comparison was asked for, and what there is.
+struct Resolved {
+    /// The requested time, 24 hours ago by default.
+    time: Timestamp,
+    /// The snapshot to compare with.
+    snapshot: Option<SnapshotInfo>,
+    /// Why it is not from before the requested time.
+    note: Option<String>,
+}
+
+fn resolve(service: &Service, since: Option<PointInTime>) -> Result<Resolved, ApiError> {
     let since = since.unwrap_or(PointInTime::Ago(SignedDuration::from_hours(24)));
-    since.resolve(&service.snapshots, Timestamp::now()).ok_or_else(unknown_snapshot)
+    let resolved = since.resolve(&service.snapshots, Timestamp::now());
+    let (time, snapshot) = resolved.ok_or_else(unknown_snapshot)?;
+    let note = match &snapshot {
+        None => Some("there is no snapshot yet".to_owned()),
+        Some(oldest) if oldest.time > time => {
+            Some(format!("no snapshot is that old; the oldest is `{}` of {}", oldest.name, oldest.time))
+        }
+        Some(_) => None,
+    };
+    Ok(Resolved { time, snapshot, note })
 }
 
 fn unknown_snapshot() -> ApiError {

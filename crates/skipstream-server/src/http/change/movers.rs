@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use skipstream::eval::{Drift, DriftWarning, MovedWord};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Baseline, resolve};
+use super::{Baseline, Resolved, resolve};
 use crate::change::PointInTime;
 use crate::http::ApiError;
 use crate::http::answer::Json;
@@ -38,6 +38,8 @@ pub struct Moved {
     pub snapshot: PublishedInfo,
     /// The snapshot it was compared with; null if there is none, and then no word is listed
     pub since: Option<Baseline>,
+    /// Why the comparison is not with a snapshot from before the requested time; null if it is
+    pub note: Option<String>,
     /// Number of compared words that occurred at least 5 times since then; only these can have moved
     pub ranked: usize,
     /// Reasons not to trust the comparison: `too-little-text` (no word is listed then), `not-one-model`, `swapped`
@@ -56,7 +58,8 @@ pub struct Mover {
     pub word: String,
     /// Cosine between its old and new vector, without the rotation common to all words
     pub cosine: f64,
-    /// How many standard deviations it moved beyond words of the same frequency
+    /// How many standard deviations it moved beyond words of the same frequency: by the cosine distance, or by that distance
+    /// times the lengths of both vectors, whichever is less
     pub surprise: f64,
     /// Whether that is more than chance explains
     pub above_floor: bool,
@@ -76,7 +79,7 @@ pub struct Mover {
 
 /// Words whose meaning moved
 ///
-/// Compares the current version with the last snapshot before the given time, or else with the oldest one, on the words
+/// Compares the current version with the last snapshot before the given time, or else with the oldest one (`note` says so), on the words
 /// that both contain and that occurred at least 20 times in each. A word that did not occur since then has not moved by
 /// itself, so only words with at least 5 new occurrences are listed. How far words move by chance is estimated from words of
 /// the same frequency; if fewer than 10 words have new occurrences, there is too little text to tell.
@@ -94,19 +97,21 @@ pub async fn list(
 ) -> Result<Json<Moved>, ApiError> {
     work.run(move |cancel| {
         let published = service.published();
-        let comparison = match resolve(&service, since)? {
-            (_, Some(old)) => {
+        let Resolved { snapshot, note, .. } = resolve(&service, since)?;
+        let comparison = match snapshot {
+            Some(old) => {
                 let most_words = service.settings.snapshot_words;
                 let go_on = || !cancel.is_cancelled();
                 service.movers.since(&service.snapshots, &old, &published, most_words, &go_on)?
             }
-            (_, None) => None,
+            None => None,
         };
         let Some(comparison) = comparison else {
             let snapshot = (&*published).into();
             return Ok(Json(Moved {
                 snapshot,
                 since: None,
+                note,
                 ranked: 0,
                 warnings: Vec::new(),
                 movers: Vec::new(),
@@ -118,6 +123,7 @@ pub async fn list(
         Ok(Json(Moved {
             snapshot: comparison.new.clone(),
             since: Some(since),
+            note,
             ranked: *ranked,
             warnings: warnings.clone(),
             movers,
