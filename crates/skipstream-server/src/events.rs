@@ -5,15 +5,18 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::forgotten::Forgotten;
 use crate::lifecycle::Lifecycle;
+use crate::places::{self, Place, Places};
 
 /// Length of the history. With fifty words per event that is about a megabyte.
 const MAX_EVENTS: usize = 1_000;
@@ -21,13 +24,16 @@ const MAX_EVENTS: usize = 1_000;
 /// Limit on concurrent listeners.
 pub(crate) const MAX_LISTENERS: usize = 256;
 
+/// Limit on concurrent listeners of one address.
+pub(crate) const MAX_LISTENERS_PER_ADDRESS: usize = 64;
+
 /// Sends events to all listeners and keeps the last ones.
 #[derive(Debug)]
 pub struct Events {
     history: watch::Sender<History>,
     /// When the service started, in microseconds. Event numbers start at 0 each time.
     start: i64,
-    listeners: Arc<Semaphore>,
+    listeners: Arc<Places>,
     lifecycle: Lifecycle,
 }
 
@@ -70,7 +76,7 @@ pub struct Listener {
     is_from_earlier_start: bool,
     history: watch::Receiver<History>,
     lifecycle: Lifecycle,
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 impl Events {
@@ -78,7 +84,13 @@ impl Events {
         Events {
             history: watch::Sender::default(),
             start: Timestamp::now().as_microsecond(),
-            listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
+            // A listener never gives way: it has nothing to do but wait.
+            listeners: Places::new(places::Limits {
+                total: MAX_LISTENERS,
+                per_address: MAX_LISTENERS_PER_ADDRESS,
+                spare: 0,
+                idle: Duration::MAX,
+            }),
             lifecycle: lifecycle.clone(),
         }
     }
@@ -108,9 +120,9 @@ impl Events {
     }
 
     /// Listens to events after a given one, as far as the history goes back, or from now on. `None` if there are too many
-    /// listeners.
-    pub fn listen(&self, after: Option<EventId>) -> Option<Listener> {
-        let permit = self.listeners.clone().try_acquire_owned().ok()?;
+    /// listeners, or too many of this address.
+    pub fn listen(&self, after: Option<EventId>, address: IpAddr) -> Option<Listener> {
+        let place = self.listeners.take(address)?;
         let now = self.history.borrow().next;
         let is_from_earlier_start = after.is_some_and(|id| id.start != self.start);
         let next = match after {
@@ -119,7 +131,7 @@ impl Events {
             _ => now,
         };
         let (history, lifecycle) = (self.history.subscribe(), self.lifecycle.clone());
-        Some(Listener { next, is_from_earlier_start, history, lifecycle, _permit: permit })
+        Some(Listener { next, is_from_earlier_start, history, lifecycle, _place: place })
     }
 }
 
@@ -187,6 +199,7 @@ impl FromStr for EventId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::turns::testing::client;
 
     async fn receive(listener: &mut Listener) -> String {
         match listener.next().await.unwrap() {
@@ -203,7 +216,7 @@ mod tests {
     async fn a_listener_receives_new_events() {
         let events = Events::new(&Lifecycle::default());
         events.send("problem", &0);
-        let mut listener = events.listen(None).unwrap();
+        let mut listener = events.listen(None, client(1)).unwrap();
         events.send("problem", &1);
         events.send("problem", &2);
         assert_eq!(receive(&mut listener).await, sent(1));
@@ -215,11 +228,11 @@ mod tests {
     #[tokio::test]
     async fn a_client_that_reconnects_catches_up() {
         let events = Events::new(&Lifecycle::default());
-        let mut listener = events.listen(None).unwrap();
+        let mut listener = events.listen(None, client(1)).unwrap();
         (0..3).for_each(|number| events.send("problem", &number));
         let Some(Received::Event(first)) = listener.next().await else { panic!("an event was sent") };
         let id: EventId = first.id.to_string().parse().unwrap();
-        let mut again = events.listen(Some(id)).unwrap();
+        let mut again = events.listen(Some(id), client(1)).unwrap();
         assert_eq!(receive(&mut again).await, sent(1));
         assert_eq!(receive(&mut again).await, sent(2));
     }
@@ -227,7 +240,7 @@ mod tests {
     #[tokio::test]
     async fn a_slow_listener_learns_how_many_it_missed() {
         let events = Events::new(&Lifecycle::default());
-        let mut listener = events.listen(None).unwrap();
+        let mut listener = events.listen(None, client(1)).unwrap();
         (0..MAX_EVENTS + 5).for_each(|number| events.send("problem", &number));
         assert_eq!(receive(&mut listener).await, "missed Some(5)");
         assert_eq!(receive(&mut listener).await, sent(5));
@@ -237,7 +250,7 @@ mod tests {
     async fn an_event_from_before_a_restart_is_recognized() {
         let events = Events::new(&Lifecycle::default());
         events.send("problem", &0);
-        let mut listener = events.listen(Some("12-5".parse().unwrap())).unwrap();
+        let mut listener = events.listen(Some("12-5".parse().unwrap()), client(1)).unwrap();
         events.send("problem", &1);
         assert_eq!(receive(&mut listener).await, "missed None");
         assert_eq!(receive(&mut listener).await, sent(1));
@@ -247,7 +260,7 @@ mod tests {
     async fn an_unknown_number_is_harmless() {
         let events = Events::new(&Lifecycle::default());
         let id = EventId { start: events.start, number: u64::MAX };
-        let mut listener = events.listen(Some(id)).unwrap();
+        let mut listener = events.listen(Some(id), client(1)).unwrap();
         events.send("problem", &0);
         assert_eq!(receive(&mut listener).await, sent(0));
     }
@@ -255,7 +268,7 @@ mod tests {
     #[tokio::test]
     async fn listening_ends_with_the_service() {
         let events = Events::new(&Lifecycle::default());
-        let mut listener = events.listen(None).unwrap();
+        let mut listener = events.listen(None, client(1)).unwrap();
         events.send("problem", &0);
         events.lifecycle.stop();
         assert_eq!(receive(&mut listener).await, sent(0));
@@ -265,10 +278,13 @@ mod tests {
     #[test]
     fn the_number_of_listeners_is_limited() {
         let events = Events::new(&Lifecycle::default());
-        let listeners: Vec<Listener> = (0..MAX_LISTENERS).map(|_| events.listen(None).unwrap()).collect();
-        assert!(events.listen(None).is_none());
+        let addresses = (MAX_LISTENERS / MAX_LISTENERS_PER_ADDRESS) as u8;
+        let of = |number| (0..MAX_LISTENERS_PER_ADDRESS).map(move |_| client(number));
+        let listeners: Vec<Listener> =
+            (0..addresses).flat_map(of).map(|client| events.listen(None, client).unwrap()).collect();
+        assert!(events.listen(None, client(addresses)).is_none());
         drop(listeners);
-        assert!(events.listen(None).is_some());
+        assert!(events.listen(None, client(addresses)).is_some());
     }
 
     #[test]

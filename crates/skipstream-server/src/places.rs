@@ -115,7 +115,12 @@ impl Place {
     }
 
     pub fn set_idle(&self) {
-        self.set(Some(Instant::now()));
+        self.set_idle_since(Instant::now());
+    }
+
+    /// From now on it may give way as if it had been idle since then.
+    pub fn set_idle_since(&self, since: Instant) {
+        self.set(Some(since));
     }
 
     /// Waits until the place is needed for another.

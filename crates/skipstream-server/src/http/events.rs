@@ -15,9 +15,10 @@ use tokio::time::{self, Interval, MissedTickBehavior};
 
 use super::ApiError;
 use super::access::Access;
+use super::lanes::Work;
 use super::operations::Progress;
 use crate::auth::Role;
-use crate::events::{EventId, Listener, MAX_LISTENERS, Received};
+use crate::events::{EventId, Listener, MAX_LISTENERS, MAX_LISTENERS_PER_ADDRESS, Received};
 use crate::service::Service;
 
 /// Interval between `progress` events.
@@ -46,7 +47,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// | `missed` | events were skipped | `n`, or null if unknown |
 ///
 /// A client that reconnects with `Last-Event-ID` first receives the events it missed, as far as they are still available.
-/// `progress` and `missed` have no id. At most 256 clients can listen at the same time.
+/// `progress` and `missed` have no id. At most 256 clients can listen at the same time, 64 of them from one address.
 #[utoipa::path(
     get, path = "/v1/events", tag = "change",
     params(("last-event-id" = Option<String>, Header, description = "The last event that was received")),
@@ -58,12 +59,15 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 pub async fn listen(
     State(service): State<Arc<Service>>,
     Extension(access): Extension<Arc<Access>>,
+    work: Work,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<sse::Event, Infallible>>>, ApiError> {
     // An invalid id is ignored.
     let after = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse::<EventId>().ok());
-    let Some(listener) = service.events.listen(after) else {
-        let message = format!("there are already {MAX_LISTENERS} listeners, which is the limit");
+    let Some(listener) = service.events.listen(after, work.client) else {
+        let message = format!(
+            "there are already {MAX_LISTENERS} listeners, or {MAX_LISTENERS_PER_ADDRESS} from this address, which is the limit"
+        );
         return Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).retry_after(5));
     };
     let mut ticks = time::interval(PROGRESS_EVERY);

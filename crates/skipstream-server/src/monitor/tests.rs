@@ -5,6 +5,7 @@ use crate::change::testing::{of_embeddings, published_at, two_heaps};
 use crate::events::{Listener, Received};
 use crate::log::Log;
 use crate::settings::ServeSettings;
+use crate::turns::testing::client;
 
 fn time(minute: i64) -> Timestamp {
     Timestamp::from_second(1_000_000 + minute * 60).unwrap()
@@ -44,7 +45,7 @@ fn names(events: &[(String, serde_json::Value)]) -> Vec<&str> {
 async fn snapshots_are_saved_when_they_are_due_and_there_is_new_text() {
     let folder = TempDir::new().unwrap();
     let service = service(&folder, published_at(time(0), 0, &[]), &[]);
-    let mut listener = service.events.listen(None).unwrap();
+    let mut listener = service.events.listen(None, client(1)).unwrap();
     let mut state = State::new(service.clone());
     state.due = time(60);
 
@@ -111,7 +112,7 @@ async fn a_failed_snapshot_is_reported_and_retried() {
     // A file blocks the folder.
     std::fs::write(folder.path().join("snapshots"), "").unwrap();
     let published = Arc::new(published_at(time(1), 3, &[("tea", 5, [1.0, 0.0])]));
-    let mut listener = service.events.listen(None).unwrap();
+    let mut listener = service.events.listen(None, client(1)).unwrap();
     state.look_at(&published, time(1));
     let sent = events(&mut listener, &service).await;
     assert_eq!(names(&sent), ["arrived", "problem"]);
@@ -133,7 +134,7 @@ async fn a_watched_word_that_moved_is_reported_once_per_snapshot() {
     let service = service(&folder, heaps(0, false), &["turns", "w20", "unknown"]);
     service.snapshots.save(&heaps(1, false), None, 1_000).unwrap();
     let mut state = State::new(service.clone());
-    let mut listener = service.events.listen(None).unwrap();
+    let mut listener = service.events.listen(None, client(1)).unwrap();
     let turned = Arc::new(heaps(2, true));
     for _ in 0..2 {
         state.check_watched(&turned);
@@ -155,7 +156,7 @@ async fn a_watched_word_that_moved_is_reported_once_per_snapshot() {
 async fn the_thread_reports_what_is_published_and_ends_with_the_service() {
     let folder = TempDir::new().unwrap();
     let service = service(&folder, published_at(time(0), 0, &[]), &[]);
-    let mut listener = service.events.listen(None).unwrap();
+    let mut listener = service.events.listen(None, client(1)).unwrap();
     let monitor = start(service.clone()).unwrap();
     service.publish(published_at(time(1), 1, &[("tea", 5, [1.0, 0.0])]));
     for expected in ["published", "arrived"] {

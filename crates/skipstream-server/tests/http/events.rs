@@ -1,6 +1,9 @@
 //! Server-sent events.
 
+use std::net::SocketAddr;
+
 use axum::body::{Body, BodyDataStream};
+use axum::extract::ConnectInfo;
 use axum::http::{Method, StatusCode, header};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -124,12 +127,23 @@ async fn the_stream_ends_with_the_service() {
 #[tokio::test]
 async fn too_many_listeners_are_refused() {
     let client = Client::new();
+    let listen = async |address: u8| {
+        let mut request = request(Method::GET, "/v1/events", Body::empty());
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([192, 0, 2, address], 1))));
+        client.router.clone().oneshot(request).await.unwrap()
+    };
     let mut streams = Vec::new();
-    for _ in 0..256 {
-        streams.push(Stream::new(&client, None).await);
+    for address in 1..=4 {
+        for _ in 0..64 {
+            let response = listen(address).await;
+            assert_eq!(response.status(), StatusCode::OK, "{address}");
+            streams.push(response);
+        }
+        // One address leaves room for others.
+        assert_eq!(listen(address).await.status(), StatusCode::SERVICE_UNAVAILABLE, "{address}");
     }
     let refused = client.get("/v1/events").await;
-    refused.assert_refused(503, "busy", "there are already 256 listeners");
+    refused.assert_refused(503, "busy", "there are already 256 listeners, or 64 from this address");
     assert!(refused.headers.contains_key(header::RETRY_AFTER));
     drop(streams);
     Stream::new(&client, None).await;

@@ -85,6 +85,29 @@ async fn an_upload_that_pauses_gives_way_to_others_and_keeps_what_was_accepted()
 }
 
 #[tokio::test]
+async fn an_upload_that_drips_gives_way_to_others() {
+    let client = Client::with(|settings| {
+        settings.max_requests = 1;
+        settings.request_timeout = Duration::from_millis(300);
+    });
+    let drops = stream::unfold((), |()| async {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        Some((Ok::<_, Infallible>(Bytes::from("tea\n")), ()))
+    });
+    let upload = request(Method::POST, "/v1/text", Body::from_stream(drops));
+    let others = async {
+        let other = || request(Method::POST, "/v1/text", Body::from("milk"));
+        while client.send(other()).await.status != 200 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let both = async { tokio::join!(client.send(upload), others) };
+    let (dripped, ()) = tokio::time::timeout(Duration::from_secs(30), both).await.unwrap();
+    dripped.assert_refused(408, "stalled", "less than 16 KiB per second for");
+    assert!(client.service.log.last() > 1, "what arrived is logged");
+}
+
+#[tokio::test]
 async fn listeners_do_not_block_uploads() {
     let client = Client::with(|settings| settings.max_requests = 1);
     let listening = request(Method::GET, "/v1/events", Body::empty());

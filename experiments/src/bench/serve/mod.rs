@@ -149,7 +149,8 @@ fn round(options: &Options, program: &Path, text: &Path, folder: &Path) -> Resul
     server.learn(text)?;
     let alone = begin.elapsed().as_secs_f64();
 
-    let questioner = Questioner::start(server.address(), &model, Pace { rate: Some(options.rate), clients: None })?;
+    let questioner =
+        Questioner::start(server.address(), &model, Pace { rate: Some(options.rate), clients: None })?;
     let begin = Instant::now();
     server.learn(text)?;
     let asked = begin.elapsed().as_secs_f64();

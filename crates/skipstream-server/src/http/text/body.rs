@@ -20,6 +20,10 @@ const LOG_AFTER: Duration = Duration::from_millis(200);
 /// A pipe may be idle for this many request timeouts, an hour by default.
 const IDLE_TIMES: u32 = 120;
 
+/// An upload that brings fewer bytes than this within the 5 seconds that it may pause has paused: it gives way to others. That is
+/// 16 KiB per second, the least rate of a download.
+const LEAST_BYTES: usize = 80 << 10;
+
 /// Interval at which an idle upload checks for shutdown.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 
@@ -60,6 +64,8 @@ async fn log_chunks(
 ) -> Result<Chunk, ApiError> {
     let idle_limit = service.settings.request_timeout.saturating_mul(IDLE_TIMES);
     let mut last_data = Instant::now();
+    // Fewer than `LEAST_BYTES` have arrived since then.
+    let (mut slow_since, mut arrived) = (Instant::now(), 0);
     // When the oldest line that is not logged arrived.
     let mut unlogged_since: Option<Instant> = None;
     loop {
@@ -69,7 +75,7 @@ async fn log_chunks(
         let frame = tokio::select! {
             frame = timeout(wait, body.frame()) => frame,
             () = place.needed() => {
-                let seconds = last_data.elapsed().as_secs();
+                let seconds = slow_since.elapsed().as_secs();
                 return Err(Problem::GaveWay { line: decoder.line(), seconds }.into());
             }
         };
@@ -79,7 +85,9 @@ async fn log_chunks(
             Ok(None) => break,
             Ok(Some(Ok(frame))) => {
                 place.set_busy();
+                let begun = Instant::now();
                 if let Some(piece) = frame.data_ref() {
+                    arrived += piece.len();
                     for part in piece.chunks(decoder.step()) {
                         decoder.take(part)?;
                         flush(service, decoder, upload, 1).await?;
@@ -96,7 +104,12 @@ async fn log_chunks(
                 if is_stopping {
                     return Err(Error::Stopping.into());
                 }
-                place.set_idle();
+                // The time that the service took is not the client's.
+                slow_since += begun.elapsed();
+                if arrived >= LEAST_BYTES {
+                    (slow_since, arrived) = (Instant::now(), 0);
+                }
+                place.set_idle_since(slow_since.into_std());
             }
             Ok(Some(Err(error))) => {
                 return Err(Problem::Broken { line: decoder.line(), reason: error.to_string() }.into());

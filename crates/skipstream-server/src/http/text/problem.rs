@@ -24,7 +24,9 @@ pub enum Problem {
     Broken { line: u64, reason: String },
     #[error("line {line}: no data for {seconds} seconds, which is the limit")]
     Stalled { line: u64, seconds: u64 },
-    #[error("line {line}: no data for {seconds} seconds, and other uploads need the place")]
+    #[error(
+        "line {line}: less than 16 KiB per second for {seconds} seconds, and other uploads need the place"
+    )]
     GaveWay { line: u64, seconds: u64 },
 }
 

@@ -12,6 +12,7 @@ mod nats;
 mod tests;
 
 use std::convert::Infallible;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -90,7 +91,7 @@ impl Sender {
     /// A reader should know the version that the service starts with, even if nothing is published after it.
     fn new(service: Arc<Service>, url: SinkUrl) -> Result<Sender> {
         let too_many = || Error::Failed("too many clients listen to events".to_owned());
-        let listener = service.events.listen(None).ok_or_else(too_many)?;
+        let listener = service.events.listen(None, Ipv4Addr::UNSPECIFIED.into()).ok_or_else(too_many)?;
         service.sink.add(url.to_string());
         service.events.send("published", &PublishedInfo::from(&*service.published()));
         Ok(Sender { service, url, listener, stored: Notify::new() })
