@@ -25,6 +25,8 @@ pub fn run(forwarded: &Forwarded) -> Result<()> {
         run_quietly(build.args([
             "--package",
             "skipstream-cli",
+            "--features",
+            "skipstream-cli/brokers",
             "--package",
             "torture",
             "--package",
@@ -34,9 +36,6 @@ pub fn run(forwarded: &Forwarded) -> Result<()> {
     let mut attack = Command::new(program(built)?);
     if forwarded.arguments.iter().any(|argument| argument == "brokers") {
         install_brokers(&mut attack)?;
-        if !forwarded.arguments.iter().any(|argument| argument == "--short") {
-            build_kafka(&mut attack)?;
-        }
     }
     run_quietly(attack.args(&forwarded.arguments))
 }
@@ -52,16 +51,5 @@ fn install_brokers(attack: &mut Command) -> Result<()> {
     environment.install_all(&root().join("torture/src/brokers/requirements.txt"))?;
     attack.env("NATS_SERVER", environment.program("nats-server"));
     attack.env("KAFKA_PYTHON", environment.program("python"));
-    Ok(())
-}
-
-/// Builds the Kafka broker, which takes minutes the first time. The short attack uses the mock cluster.
-fn build_kafka(attack: &mut Command) -> Result<()> {
-    let target = target_folder()?.join("kafka");
-    let manifest = root().join("torture/kafka/Cargo.toml");
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--locked", "--manifest-path"]).arg(manifest);
-    run_quietly(build.arg("--target-dir").arg(&target))?;
-    attack.env("KAFKA_BROKER", target.join("debug/kafka"));
     Ok(())
 }

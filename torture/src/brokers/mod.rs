@@ -29,8 +29,7 @@ use crate::random::Random;
 use crate::serving::{Address, Serving};
 use crate::{Report, Torture};
 use broker::{Broker, Endpoint, Process};
-use kafka::{Durable, Kafka, Mock};
-use retention::Deletes;
+use kafka::Kafka;
 
 #[derive(Args)]
 pub struct Options {
@@ -40,10 +39,7 @@ pub struct Options {
     /// The NATS server
     #[arg(long, env = "NATS_SERVER", default_value = "nats-server")]
     nats_server: PathBuf,
-    /// The Kafka broker of torture/kafka; without it, the mock cluster of librdkafka is used, which cannot be killed
-    #[arg(long, env = "KAFKA_BROKER")]
-    kafka_broker: Option<PathBuf>,
-    /// A Python with confluent-kafka, which contains the mock cluster
+    /// A Python with confluent-kafka, which contains librdkafka's mock cluster of Kafka; only the service is killed then
     #[arg(long, env = "KAFKA_PYTHON", default_value = "python3")]
     kafka_python: PathBuf,
 }
@@ -62,14 +58,11 @@ const LOGIN: &str = "skipstream:pass%2Fw%40rd";
 pub fn run(torture: &Torture, options: &Options, report: &mut Report) -> Result<()> {
     let kills = options.kills.unwrap_or(if torture.short { 6 } else { 100 });
     attack_both::<nats::Nats>(torture, "NATS", &options.nats_server, kills, report);
-    match &options.kafka_broker {
-        Some(program) => attack_both::<Kafka<Durable>>(torture, "Kafka", program, kills, report),
-        None => attack_both::<Kafka<Mock>>(torture, "Kafka", &options.kafka_python, kills, report),
-    }
-    delete::<nats::Nats>(torture, "NATS", &options.nats_server, report);
-    if let Some(program) = &options.kafka_broker {
-        delete::<Kafka<Durable>>(torture, "Kafka", program, report);
-    }
+    attack_both::<Kafka>(torture, "Kafka", &options.kafka_python, kills, report);
+    let deleted = retention::attack(torture, &options.nats_server);
+    report.outcome("serve and NATS, with messages that were deleted unread", deleted, |()| {
+        "it stopped and said how many, went on when asked to, and did not take a new stream for the old one".to_owned()
+    });
     Ok(())
 }
 
@@ -86,13 +79,6 @@ fn attack_both<B: Broker>(torture: &Torture, name: &str, program: &Path, kills: 
     let trained = train::attack::<B>(torture, program, kills);
     report.outcome(&format!("train and {name}, killed at random moments"), trained, |messages| {
         format!("{kills} kills, and each of {messages} messages was learned exactly once")
-    });
-}
-
-fn delete<B: Deletes>(torture: &Torture, name: &str, program: &Path, report: &mut Report) {
-    let deleted = retention::attack::<B>(torture, program);
-    report.outcome(&format!("serve and {name}, with messages that were deleted unread"), deleted, |()| {
-        "it stopped and said how many, went on when asked to, and did not take a new stream for the old one".to_owned()
     });
 }
 

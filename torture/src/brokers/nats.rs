@@ -8,7 +8,6 @@ use anyhow::Result;
 use async_nats::ConnectOptions;
 use async_nats::jetstream::{self, Context, stream};
 
-use super::retention::Deletes;
 use super::{Broker, Endpoint, LOGIN, PASSWORD, USER};
 
 const STREAM: &str = "LINES";
@@ -36,8 +35,8 @@ impl Broker for Nats {
 
     async fn create(endpoint: &Endpoint) -> Result<()> {
         let nats = Nats::connect(endpoint).await?;
-        nats.create(STREAM, SUBJECTS).await?;
-        nats.create(EVENTS, "events.>").await
+        nats.create_stream(STREAM, SUBJECTS).await?;
+        nats.create_stream(EVENTS, "events.>").await
     }
 
     fn url(endpoint: &Endpoint) -> String {
@@ -76,7 +75,20 @@ impl Broker for Nats {
 }
 
 impl Nats {
-    async fn create(&self, name: &str, subject: &str) -> Result<()> {
+    /// Deletes the first messages, as retention does.
+    pub async fn delete_first(&self, messages: u64) -> Result<()> {
+        self.0.get_stream(STREAM).await?.purge().sequence(messages + 1).await?;
+        Ok(())
+    }
+
+    /// Deletes the stream and creates another one of the same name.
+    pub async fn create_again(endpoint: &Endpoint) -> Result<()> {
+        let nats = Nats::connect(endpoint).await?;
+        nats.0.delete_stream(STREAM).await?;
+        nats.create_stream(STREAM, SUBJECTS).await
+    }
+
+    async fn create_stream(&self, name: &str, subject: &str) -> Result<()> {
         let subjects = vec![subject.to_owned()];
         let config = stream::Config { name: name.to_owned(), subjects, ..stream::Config::default() };
         self.0.create_stream(config).await?;
@@ -90,21 +102,5 @@ impl Nats {
             messages.push(stream.get_raw_message(sequence).await?.payload.to_vec());
         }
         Ok(messages)
-    }
-}
-
-impl Deletes for Nats {
-    const LOST: &str = "the broker deleted 5 messages before they were read, 11 to 15";
-    const CHANGED: &str = "the stream LINES was deleted and created again";
-
-    async fn delete_first(&self, messages: u64) -> Result<()> {
-        self.0.get_stream(STREAM).await?.purge().sequence(messages + 1).await?;
-        Ok(())
-    }
-
-    async fn create_again(endpoint: &Endpoint) -> Result<()> {
-        let nats = Nats::connect(endpoint).await?;
-        nats.0.delete_stream(STREAM).await?;
-        nats.create(STREAM, SUBJECTS).await
     }
 }

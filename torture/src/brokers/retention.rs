@@ -1,4 +1,4 @@
-//! A broker deletes messages before the service has read them, and then the whole stream.
+//! A NATS server deletes messages before the service has read them, and then the whole stream.
 
 use std::path::Path;
 use std::thread;
@@ -8,37 +8,31 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::nats::Nats;
 use super::{Broker, Endpoint, PATIENCE, Process, start, wait_for, wait_until};
 use crate::Torture;
 use crate::client::line;
 use crate::serving::Serving;
 
-/// A broker that can delete messages.
-pub trait Deletes: Broker {
-    /// What the service says if the messages after the first ten are deleted, up to the fifteenth.
-    const LOST: &str;
-    /// What it says about another stream of the same name.
-    const CHANGED: &str;
-    /// Deletes the first messages, as retention does.
-    async fn delete_first(&self, messages: u64) -> Result<()>;
-    /// Deletes the stream and creates another one of the same name.
-    async fn create_again(endpoint: &Endpoint) -> Result<()>;
-}
+/// What the service says if the messages after the first ten are deleted, up to the fifteenth.
+const LOST: &str = "the broker deleted 5 messages before they were read, 11 to 15";
+/// What it says about another stream of the same name.
+const CHANGED: &str = "the stream LINES was deleted and created again";
 
-pub fn attack<B: Deletes>(torture: &Torture, program: &Path) -> Result<()> {
+pub fn attack(torture: &Torture, program: &Path) -> Result<()> {
     let folder = TempDir::new()?;
     let data = folder.path().join("data");
-    let (_broker, endpoint) = Process::start::<B>(program, &Endpoint::new(folder.path())?)?;
-    let url = B::url(&endpoint);
-    let publish = async |numbers: std::ops::Range<u64>| -> Result<B> {
-        let broker = B::connect(&endpoint).await?;
+    let (_broker, endpoint) = Process::start::<Nats>(program, &Endpoint::new(folder.path())?)?;
+    let url = Nats::url(&endpoint);
+    let publish = async |numbers: std::ops::Range<u64>| -> Result<Nats> {
+        let broker = Nats::connect(&endpoint).await?;
         broker.publish(numbers.map(|number| line(&format!("c0r0l{number}"))).collect(), 0).await?;
         Ok(broker)
     };
 
     // Ten messages are read. Of the next ten, the first five are deleted while the service is down.
     wait_for(async {
-        B::create(&endpoint).await?;
+        Nats::create(&endpoint).await?;
         publish(0..10).await
     })?;
     let serving = start(torture, &data, Some(&url))?;
@@ -48,7 +42,7 @@ pub fn attack<B: Deletes>(torture: &Torture, program: &Path) -> Result<()> {
     let serving = start(torture, &data, Some(&url))?;
     let source = wait_until_stopped(&serving)?;
     let problem = source["problem"].as_str().unwrap_or_default();
-    let expected = format!("{}; restart with `lost=continue`", B::LOST);
+    let expected = format!("{}; restart with `lost=continue`", LOST);
     ensure!(source["lost"] == 5 && problem.starts_with(&expected), "{source}");
     ensure!(serving.get("/v1/stats")?.1["logged"] == 10, "messages after a loss were logged");
     serving.end()?;
@@ -58,13 +52,13 @@ pub fn attack<B: Deletes>(torture: &Torture, program: &Path) -> Result<()> {
 
     // Another stream of the same name is not read, although it has messages of the numbers that come next.
     wait_for(async {
-        B::create_again(&endpoint).await?;
+        Nats::create_again(&endpoint).await?;
         publish(100..130).await
     })?;
     let serving = start(torture, &data, Some(&url))?;
     let source = wait_until_stopped(&serving)?;
     let problem = source["problem"].as_str().unwrap_or_default();
-    ensure!(problem.starts_with(B::CHANGED), "{source}");
+    ensure!(problem.starts_with(CHANGED), "{source}");
     serving.end()?;
     let serving = start(torture, &data, Some(&format!("{url}&name=new")))?;
     wait_until(&serving, "logged", 45)?;
