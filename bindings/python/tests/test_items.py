@@ -35,7 +35,7 @@ def test_what_comes_next_occurs_together_and_needs_both_vectors() -> None:
     pairs = [
         [f"left{g}{left}", f"right{g}{right}"] for left in range(8) for right in range(8) for g in groups
     ]
-    trainer = skipstream.Trainer.for_items(dimensions=16, subsample=0, blocks=4)
+    trainer = skipstream.Trainer.for_items(dimensions=16, subsample=0)
     trainer.train(pairs * 60)
     wv = trainer.embeddings("joined")
     for group in groups:

@@ -207,7 +207,7 @@ def test_loading_restores_the_settings(tmp_path: Any) -> None:
         "nfkc": False,
         "adagrad": "row",
         "batch_words": 400_000,
-        "blocks": 4,
+        "blocks": 16,
         "replays": 2,
         "replay_words": 2_000_000,
         "replay_start": "early",

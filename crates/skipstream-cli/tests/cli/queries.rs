@@ -66,7 +66,7 @@ fn what_comes_next_is_not_what_is_alike() {
     // The lefts of a group meet all its rights, and never one another.
     let pair = |pair: usize| format!("left{0}{1} right{0}{2}\n", pair % 5, pair / 5 % 8, pair / 40 % 8);
     desk.write("sessions.txt", (0..60 * 320).map(pair).collect::<String>());
-    let items = ["--for", "items", "--dimensions", "16", "--subsample", "0", "--blocks", "4"];
+    let items = ["--for", "items", "--dimensions", "16", "--subsample", "0"];
     desk.run(&[&["train", "--model", "m", "sessions.txt"], &items[..]].concat());
     let answer = desk.run(&["predict-next", "--model", "m", "--json", "-n", "5", "left31"]);
     let next = json(&answer.out);

@@ -114,12 +114,9 @@ impl Setting {
                  its threads.)",
             )
             .only(&[MiniBatch]),
-        Setting::new("blocks", "4", Whole(1..=256))
+        Setting::new("blocks", "16", Whole(1..=256))
             .help("Number of parts of the vocabulary that threads work on: a power of two")
-            .notes(
-                "At most this many threads are used; twice as many blocks as threads keep all of them \
-                 busy. The model depends on it.",
-            )
+            .notes("At most this many threads are used. The model depends on it.")
             .only(&[MiniBatch]),
         Setting::new("quality", "balanced", Choice(&["balanced", "best"]))
             .help("Balance of speed and quality; sets the defaults of the next three settings")

@@ -43,9 +43,8 @@ pub enum StrategyName {
 pub struct MiniBatchOptions {
     /// Words trained together, replayed words included. Default 400,000.
     pub batch_words: usize,
-    /// Number of parts of the vocabulary that threads work on: a power of two. At most this many threads are used; twice
-    /// as many blocks as threads keep all of them busy. More blocks mean smaller matrix products and a little less speed
-    /// per thread. The model depends on it. Default 4.
+    /// Number of parts of the vocabulary that threads work on: a power of two. At most this many threads are used. More
+    /// blocks mean smaller matrix products and a little less speed per thread. The model depends on it. Default 16.
     pub blocks: usize,
     /// Number of times each word is trained again later. 0 is the paper's Algorithm 2. Default 2.
     pub replays: u32,
@@ -267,7 +266,7 @@ impl Default for MiniBatchOptions {
     fn default() -> MiniBatchOptions {
         MiniBatchOptions {
             batch_words: 400_000,
-            blocks: 4,
+            blocks: 16,
             replays: 2,
             replay_words: 2_000_000,
             replay_start: ReplayStart::Early,

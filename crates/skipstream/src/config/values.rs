@@ -67,8 +67,8 @@ pub struct SettingValues {
 impl SettingValues {
     /// Settings for sequences of items: the products of a session, the tracks of a playlist, the nodes of a walk.
     ///
-    /// All items of a sequence are contexts of each other, and the noise prefers none. Small batches suit the few items that
-    /// most catalogues have.
+    /// All items of a sequence are contexts of each other, and the noise prefers none. Small batches and few blocks suit the
+    /// few items that most catalogs have: negatives come from one block.
     pub fn for_items() -> SettingValues {
         SettingValues {
             window: Some(100),
@@ -76,6 +76,7 @@ impl SettingValues {
             noise_exponent: Some(0.0),
             subsample: Some(1e-3),
             batch_words: Some(50_000),
+            blocks: Some(4),
             ..SettingValues::default()
         }
     }
