@@ -86,7 +86,7 @@ pub fn line(command: &Command) -> String {
 
 /// Builds the release binary and returns its path.
 pub fn build_skipstream() -> Result<PathBuf> {
-    run(cargo().args(["build", "--release", "--package", "skipstream-cli"]))?;
+    run(cargo().args(["build", "--release", "--package", "skipstream-cli", "--features", "brokers"]))?;
     Ok(shortened(program("release")?))
 }
 
@@ -127,7 +127,7 @@ pub fn program_for_tests() -> Result<PathBuf> {
     if let Some(program) = env::var_os("SKIPSTREAM") {
         return Ok(program.into());
     }
-    run(cargo().args(["build", "--package", "skipstream-cli", "--locked"]))?;
+    run(cargo().args(["build", "--package", "skipstream-cli", "--features", "brokers", "--locked"]))?;
     program("debug")
 }
 

@@ -43,9 +43,9 @@ enum Chore {
     /// Exchange vectors with the real gensim, fastText, finalfusion, numpy and safetensors (needs Python and network)
     Compatibility,
     /// Install the Python package in a fresh environment and test it there (needs Python and network)
-    Python,
+    Python(package::Options),
     /// Test the service in a real browser and against its OpenAPI document (needs Chromium, Python and network)
-    Service,
+    Service(service::Options),
     /// Build the documentation site into target/site, and test it (needs Python and network)
     Site,
     /// Sync vectors to PostgreSQL with pgvector, a stand-in for Qdrant, and FAISS (needs Python and network)
@@ -89,8 +89,8 @@ fn main() -> Result<()> {
         Chore::Figures(forwarded) => forwarded.run(&["figures"]),
         Chore::Check => check::check(),
         Chore::Compatibility => compatibility::run_tests(),
-        Chore::Python => package::run_tests(),
-        Chore::Service => service::run_tests(),
+        Chore::Python(options) => package::run_tests(&options),
+        Chore::Service(options) => service::run_tests(&options),
         Chore::Site => site::build(),
         Chore::Stores => stores::run_tests(),
         Chore::Torture(forwarded) => torture::run(&forwarded),

@@ -6,13 +6,42 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use clap::Args;
 
 use xtask::command::{cargo, program_for_tests, root, run, run_with_retries, target_folder};
 use xtask::python::Environment;
 
+/// Which package is tested, and how thoroughly.
+#[derive(Args)]
+pub struct Options {
+    /// Test the library that `cargo build --workspace --lib` has built, without pip and without starting Ray, as CI does
+    #[arg(long)]
+    built: bool,
+}
+
+/// Puts the package and a built library into an environment: the arguments are the sources and the library.
+const PLACE: &str = "
+import shutil, sys, sysconfig
+package = sysconfig.get_path('platlib') + '/skipstream'
+shutil.rmtree(package, ignore_errors=True)
+shutil.copytree(sys.argv[1], package)
+shutil.copy(sys.argv[2], package + '/_engine.abi3.so')
+";
+
 /// Installs the package in a fresh environment and tests the installed copy, not the source folder.
-pub fn run_tests() -> Result<()> {
-    test(&root().join("bindings/python"), &env::var("PATH").unwrap_or_default())
+pub fn run_tests(options: &Options) -> Result<()> {
+    let package = root().join("bindings/python");
+    let path = env::var("PATH").unwrap_or_default();
+    if !options.built {
+        build_shim()?;
+        return test(&install(&package, &path)?, &path, "not torture");
+    }
+    let python = Environment::prepare(target_folder()?.join("python-package"))?;
+    python.install_all(&package.join("tests/requirements.txt"))?;
+    let library = target_folder()?.join("debug/lib_engine.so");
+    let mut place = Command::new(python.program("python"));
+    run(place.args(["-c", PLACE]).arg(package.join("python/skipstream")).arg(library))?;
+    test(&python, &path, "not torture and not ray")
 }
 
 /// Installs a wheel where there is no Rust, and tests it.
@@ -20,16 +49,21 @@ pub fn test_wheel(wheel: &Path) -> Result<()> {
     let path = env::var("PATH").unwrap_or_default();
     let has_rust =
         |folder: &&str| ["cargo", "rustc"].iter().any(|name| Path::new(folder).join(name).exists());
-    test(wheel, &path.split(':').filter(|folder| !has_rust(folder)).collect::<Vec<_>>().join(":"))
+    let path = path.split(':').filter(|folder| !has_rust(folder)).collect::<Vec<_>>().join(":");
+    build_shim()?;
+    test(&install(wheel, &path)?, &path, "not torture")
 }
 
-/// Installs a folder or wheel with this search path for programs, and tests it.
-fn test(source: &Path, path: &str) -> Result<()> {
-    // The tests compare with the command, and kill processes by the shim beside it.
+/// Builds the library by which tests kill processes. It is beside the command.
+fn build_shim() -> Result<()> {
+    run(cargo().args(["build", "--package", "torture-shim", "--locked"]))
+}
+
+/// Tests the package in an environment, with this search path for programs and the tests with these marks.
+fn test(python: &Environment, path: &str, marks: &str) -> Result<()> {
+    // The tests compare with the command.
     let program = program_for_tests()?;
-    run(cargo().args(["build", "--package", "torture-shim", "--locked"]))?;
     let package = root().join("bindings/python");
-    let python = install(source, path)?;
     let call = |arguments: &[&str]| {
         let mut command = Command::new(python.program("python"));
         command.arg("-B").arg("-m").args(arguments).current_dir(&package).env("PATH", path);
@@ -44,7 +78,7 @@ fn test(source: &Path, path: &str) -> Result<()> {
     let mut vermin = Command::new(python.program("vermin"));
     vermin.args(["--target=3.10-", "--no-tips", "--quiet", "python", "tutorial"]).current_dir(&package);
     run(&mut vermin)?;
-    let tests = ["pytest", "--doctest-modules", "--pyargs", "skipstream", "tests"];
+    let tests = ["pytest", "-m", marks, "--doctest-modules", "--pyargs", "skipstream", "tests"];
     run(call(&tests).env("SKIPSTREAM", program))
 }
 

@@ -5,13 +5,29 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
 
 use xtask::command::{program_for_tests, root, run, target_folder};
 use xtask::python::Environment;
 
+/// Which tests to run.
+#[derive(Args)]
+pub struct Options {
+    /// Run only these tests
+    only: Option<Tests>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Tests {
+    /// The page, in Chromium
+    Browser,
+    /// Requests generated from the OpenAPI document
+    Schemathesis,
+}
+
 /// Builds the command, and runs the browser tests and the tests generated from the OpenAPI document.
-pub fn run_tests() -> Result<()> {
-    let browser = browser()?;
+pub fn run_tests(options: &Options) -> Result<()> {
+    let wants = |tests| options.only.is_none_or(|only| only == tests);
     let program = program_for_tests()?;
     let tests = |name: &str| -> Result<_> {
         let folder = root().join("crates/skipstream-server/tests").join(name);
@@ -19,13 +35,20 @@ pub fn run_tests() -> Result<()> {
         python.install_all(&folder.join("requirements.txt"))?;
         let mut command = Command::new(python.program("python"));
         // Leave no caches beside the tests.
-        command.arg("-B").env("SKIPSTREAM", &program).env("CHROMIUM", &browser);
+        command.arg("-B").env("SKIPSTREAM", &program);
         Ok((command, folder))
     };
-    let (mut schemathesis, folder) = tests("schemathesis")?;
-    run(schemathesis.arg(folder.join("run.py")).current_dir(target_folder()?))?;
-    let (mut pytest, folder) = tests("browser")?;
-    run(pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(folder))
+    if wants(Tests::Schemathesis) {
+        let (mut schemathesis, folder) = tests("schemathesis")?;
+        run(schemathesis.arg(folder.join("run.py")).current_dir(target_folder()?))?;
+    }
+    if wants(Tests::Browser) {
+        let browser = browser()?;
+        let (mut pytest, folder) = tests("browser")?;
+        pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(folder);
+        run(pytest.env("CHROMIUM", browser))?;
+    }
+    Ok(())
 }
 
 /// Debian's Chromium, under one of its names.

@@ -20,6 +20,7 @@ import skipstream
 from skipstream import Trainer
 
 ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.ray
 
 from skipstream.ray import WorkerLost, _train, join, train
 from skipstream.ray._workers import Workers

@@ -36,7 +36,7 @@ pub fn triple() -> String {
 /// Builds the program with zig as its linker, which knows the symbols of every C library.
 pub fn build(release: &Release) -> Result<Program> {
     let mut build = release.tools.python("cargo-zigbuild");
-    build.args(["zigbuild", "--release", "--locked", "--package", "skipstream-cli"]);
+    build.args(["zigbuild", "--release", "--locked", "--package", "skipstream-cli", "--features", "brokers"]);
     build.args(["--target", &format!("{}.{GLIBC}", triple())]);
     build.arg("--config").arg("profile.release.strip=\"symbols\"");
     run(release.reproducible(&mut build)?)?;

@@ -14,7 +14,17 @@ pub fn build(release: &Release) -> Result<()> {
     let crate_folder = root().join("crates/skipstream-cli");
     let name = format!("skipstream-{}.cdx", release.version);
     let mut list = release.tools.cargo("cargo-cyclonedx");
-    list.args(["cyclonedx", "--format", "json", "--spec-version", "1.5", "--override-filename", &name]);
+    list.args([
+        "cyclonedx",
+        "--format",
+        "json",
+        "--features",
+        "brokers",
+        "--spec-version",
+        "1.5",
+        "--override-filename",
+        &name,
+    ]);
     list.arg("--manifest-path").arg(crate_folder.join("Cargo.toml"));
     run(release.reproducible(&mut list)?)?;
     let written = format!("{name}.json");
