@@ -69,9 +69,10 @@ fn training_facts(training: &TrainingState, words: String) -> Vec<(&'static str,
         ("vocabulary", format!("{words}, at most {room}; {evictions}")),
         ("noise", noise),
     ];
-    if let Strategy::MiniBatch(MiniBatchOptions { replay_words, .. }) = training.settings.strategy {
-        let (replayed, waiting) = (count(training.replayed), count(training.waiting));
-        let room = count(replay_words);
+    if let Strategy::MiniBatch(MiniBatchOptions { replay_words, replays, .. }) = training.settings.strategy {
+        let replayed = count(training.replayed);
+        let waiting = training.waiting.map_or_else(|| "an unknown number".to_owned(), count);
+        let room = count(replay_words as u64 * u64::from(replays));
         lines.push(("replay", format!("{replayed} words trained again, {waiting} wait (at most {room})")));
     }
     if let Some(phrases) = training.phrases {

@@ -43,6 +43,19 @@ fn all_facts_are_printed_as_text() {
 }
 
 #[test]
+fn as_many_words_wait_as_the_training_said() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(40_000, 1));
+    // Four replays, of which most are still to come.
+    let trained = desk.train("m", &["--quality", "best", "--json", "a.txt"]);
+    let trained: Value = serde_json::from_str(&trained.out).unwrap();
+    assert!(trained["waiting"].as_u64().unwrap() > 20_000);
+    assert_eq!(json(&desk, &[])["training"]["waiting"], trained["waiting"]);
+    let answer = desk.run(&["inspect", "-m", "m"]);
+    assert!(answer.out.contains(" wait (at most 80,000)\n"), "{answer:?}");
+}
+
+#[test]
 fn all_facts_are_printed_as_json() {
     let desk = trained(&["--strategy", "incremental", "--table-size", "2000"]);
     let found = json(&desk, &[]);

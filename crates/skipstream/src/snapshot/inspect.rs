@@ -81,8 +81,9 @@ pub struct TrainingState {
     pub batches: u64,
     /// Tokens that were trained again.
     pub replayed: u64,
-    /// Tokens that wait to be trained again.
-    pub waiting: usize,
+    /// Tokens that wait to be trained again, each counted once per training, as [`Trainer::waiting`](crate::Trainer::waiting)
+    /// counts them; `None` if that part of the file is damaged.
+    pub waiting: Option<usize>,
     /// Where negatives come from.
     pub noise: Noise,
     /// The sources that were learned.
@@ -192,7 +193,7 @@ pub fn inspect(path: impl AsRef<Path>) -> Result<Inspection> {
     let problems = damaged.map(|tensor| format!("the checksum of `{}` is wrong", tensor.name)).collect();
     let contents = metadata.kind();
     let (training, origin, quantization) = match metadata.contents {
-        Contents::Training(metadata) => (Some(TrainingState::new(*metadata, &file)), None, None),
+        Contents::Training(metadata) => (Some(TrainingState::new(*metadata, &mut file)), None, None),
         Contents::Vectors(metadata) => (None, metadata.origin, metadata.quantization),
     };
     Ok(Inspection {
@@ -245,17 +246,20 @@ impl Metadata {
 }
 
 impl TrainingState {
-    fn new(metadata: TrainingMetadata, file: &ModelFile) -> TrainingState {
+    fn new(metadata: TrainingMetadata, file: &mut ModelFile) -> TrainingState {
         let found = metadata.config.phrases.settings().map_or(0, |_| file.info("phrases").shape[0]);
         let phrases = Some(found + metadata.phrases.given.len());
         let (waiting, noise) = match metadata.config.strategy {
-            Strategy::MiniBatch(_) => (file.info("replay_words").shape[0], Noise::Counts),
-            Strategy::Batch(_) | Strategy::Word2vec(_) => (0, Noise::Counts),
+            Strategy::MiniBatch(options) => {
+                let replay = file.replay(options, file.sizes.words, metadata.replay_weights);
+                (replay.ok().map(|replay| replay.due()), Noise::Counts)
+            }
+            Strategy::Batch(_) | Strategy::Word2vec(_) => (Some(0), Noise::Counts),
             Strategy::Incremental(options) => {
                 let [weight, dead_weight] = metadata.noise_totals.unwrap_or_default();
                 let table_size = options.table_size;
                 let filled = file.info("noise_slots").shape[0];
-                (0, Noise::AdaptiveTable { filled, table_size, weight, dead_weight })
+                (Some(0), Noise::AdaptiveTable { filled, table_size, weight, dead_weight })
             }
         };
         TrainingState {
@@ -342,7 +346,7 @@ mod tests {
         assert_eq!((found.words, found.dimensions, found.contents), (8, 5, FileKind::Training));
         assert_eq!(found.file_bytes, std::fs::metadata(&path).unwrap().len());
         let training = found.training.unwrap();
-        assert_eq!((training.vocabulary.tokens, training.waiting, training.batches), (10, 0, 1));
+        assert_eq!((training.vocabulary.tokens, training.waiting, training.batches), (10, Some(0), 1));
         assert_eq!(training.noise, Noise::Counts);
         assert!(training.mean_loss > 0.0 && training.pairs > 0);
         assert!(found.problems.is_empty());
@@ -351,6 +355,28 @@ mod tests {
         assert_eq!(names, ["context", "target"]);
         let bytes: u64 = found.tensors.iter().map(|tensor| tensor.bytes).sum();
         assert!(bytes < found.file_bytes);
+    }
+
+    #[test]
+    fn text_waits_as_the_trainer_counts_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let mut trainer = Trainer::new(Config { dimensions: 5, ..Config::default() }).unwrap();
+        trainer.train_lines("to be or not to be\n".repeat(100).as_bytes()).unwrap();
+        trainer.save(&path).unwrap();
+        let waiting = inspect(&path).unwrap().training.unwrap().waiting;
+        assert!(trainer.waiting() > 0);
+        assert_eq!(waiting, Some(trainer.waiting() as usize));
+
+        let mut bytes = std::fs::read(&path).unwrap();
+        let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+        let first =
+            tensors.tensor("replay_segments").unwrap().data().as_ptr() as usize - bytes.as_ptr() as usize;
+        bytes[first] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let found = inspect(&path).unwrap();
+        assert_eq!(found.problems, ["the checksum of `replay_segments` is wrong"]);
+        assert_eq!(found.training.unwrap().waiting, None);
     }
 
     #[test]

@@ -217,7 +217,13 @@ impl ModelFile {
         }
     }
 
-    fn replay(&mut self, options: MiniBatchOptions, slots: usize, has_weights: bool) -> Result<ReplayBuffer> {
+    /// The text that waits for its replay.
+    pub(super) fn replay(
+        &mut self,
+        options: MiniBatchOptions,
+        slots: usize,
+        has_weights: bool,
+    ) -> Result<ReplayBuffer> {
         let words: Vec<u32> = self.tensor("replay_words")?;
         let ends: Vec<u32> = self.tensor("replay_ends")?;
         let segments: Vec<[u64; 4]> = self.tensor("replay_segments")?;
