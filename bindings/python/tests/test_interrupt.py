@@ -135,6 +135,33 @@ def test_of_files_and_the_training_goes_on_exactly(tmp_path: Path) -> None:
     assert out == "True\n"
 
 
+@pytest.mark.parametrize("has_writer", [False, True])
+def test_while_a_pipe_is_silent(has_writer: bool, tmp_path: Path) -> None:
+    out = interrupted(
+        f"""
+        import os
+        path = sys.argv[1]
+        os.mkfifo(path)
+        def write():
+            global writer
+            writer = open(path, "w")
+            writer.write("one two three\\nfour fi")
+            writer.flush()
+        if {has_writer}:
+            threading.Thread(target=write).start()
+        threading.Timer(0.5, ready).start()
+        began = time.monotonic()
+        try:
+            trainer.train_file(path)
+        except KeyboardInterrupt:
+            # What came in whole lines is learned.
+            print(time.monotonic() - began < 20, trainer.stats().words, trainer.train(SENTENCES).words)
+        """,
+        str(tmp_path / "pipe"),
+    )
+    assert out == f"True {3 if has_writer else 0} 18000\n"
+
+
 def test_in_a_callback() -> None:
     out = interrupted("""
         import itertools

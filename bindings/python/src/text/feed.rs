@@ -15,6 +15,7 @@ use super::arrow::Arrow;
 use super::column::Column;
 use super::items::Items;
 use super::{Kind, Supply};
+use crate::ending;
 use crate::error::to_python;
 
 /// The name of the text in messages.
@@ -25,6 +26,22 @@ pub struct Feed {
     text: Text,
     /// The supply of text from Python.
     tap: Option<Arc<Mutex<Tap>>>,
+    interrupt: Interrupt,
+}
+
+/// What a signal handler raised while the engine waited for a pipe.
+#[derive(Clone, Default)]
+pub struct Interrupt(Arc<Mutex<Option<PyErr>>>);
+
+impl Interrupt {
+    /// Fails if Python is shutting down or a signal handler raises an error.
+    pub fn check(&self) -> io::Result<()> {
+        let signals = || Python::try_attach(|py| py.check_signals()).unwrap_or(Ok(()));
+        ending::check().and_then(|()| signals()).map_err(|error| {
+            *lock(&self.0) = Some(error);
+            io::Error::other(RAISED)
+        })
+    }
 }
 
 enum Text {
@@ -34,8 +51,8 @@ enum Text {
 }
 
 impl Feed {
-    pub fn of_files(files: Files) -> Feed {
-        Feed { text: Text::Files(Box::new(files)), tap: None }
+    pub fn of_files(files: Files, interrupt: Interrupt) -> Feed {
+        Feed { text: Text::Files(Box::new(files)), tap: None, interrupt }
     }
 
     pub fn report(&self) -> TextReport {
@@ -88,6 +105,9 @@ impl Feed {
 
     /// The Python error that ended it.
     pub fn take_error(&mut self) -> Option<PyErr> {
+        if let Some(error) = lock(&self.interrupt.0).take() {
+            return Some(error);
+        }
         match &mut self.tap()?.state {
             State::Failed(error) => error.take(),
             State::Open | State::Shut => None,
@@ -208,7 +228,7 @@ pub fn from_python(
             files.map(|files| Text::Files(Box::new(files)))
         }
     };
-    Ok(Feed { text: text.map_err(to_python)?, tap: Some(tap) })
+    Ok(Feed { text: text.map_err(to_python)?, tap: Some(tap), interrupt: Interrupt::default() })
 }
 
 /// A supply that can be shut.

@@ -9,7 +9,7 @@ use skipstream::corpus::{
     BadRecords, Files, Input, Layout, LayoutError, LayoutRequest, Ledger, TextOptions, find,
 };
 
-use super::feed::{Feed, from_python};
+use super::feed::{Feed, Interrupt, from_python};
 use crate::call::call;
 use crate::settings::choice;
 
@@ -89,12 +89,16 @@ impl Request {
                 from_python(sentences, weights, &model.options)
             }
             Request::Files { files, layout, again } => call(py, || {
-                let inputs = files.iter().map(|(file, input)| input(file.clone()));
+                let interrupt = Interrupt::default();
+                let inputs = files.iter().map(|(file, input)| {
+                    let interrupt = interrupt.clone();
+                    input(file.clone()).interruptible(move || interrupt.check())
+                });
                 let mut files = Files::plan(inputs, &model.ledger, *again, &model.options, layout)?;
                 if model.in_passes {
                     files.rewind()?;
                 }
-                Ok(Feed::of_files(files))
+                Ok(Feed::of_files(files, interrupt))
             }),
         }
     }

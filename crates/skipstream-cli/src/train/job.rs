@@ -1,6 +1,7 @@
 //! The training job, checked and built from the arguments.
 
 use std::env;
+use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,9 @@ use crate::previous;
 use crate::settings::{RequestedSettings, SettingsFile};
 use crate::words;
 
+/// The name of standard input in messages.
+pub const STDIN: &str = "<stdin>";
+
 /// A URL for `--source`: other users of the machine can see arguments, and the URL may hold a password.
 const SOURCE: &str = "SKIPSTREAM_SOURCE";
 
@@ -28,6 +32,10 @@ pub struct Job {
     /// The texts to read, in this order.
     pub texts: Vec<Text>,
     pub layout: Layout,
+    /// The words of the stop lists, to be blocked.
+    pub blocked: Vec<Control>,
+    /// The phrases of the files.
+    pub phrases: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +45,17 @@ pub enum Text {
     /// A file of a folder or a pattern.
     Found(PathBuf),
     Stdin,
+}
+
+impl Text {
+    fn is_named_pipe(&self) -> bool {
+        match self {
+            Text::File(path) | Text::Found(path) => {
+                fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+            }
+            Text::Stdin => false,
+        }
+    }
 }
 
 impl Job {
@@ -80,29 +99,35 @@ impl Job {
         if args.model.is_symlink() {
             args.model = args.model.canonicalize().unwrap_or(args.model);
         }
-        Ok(Job { args, settings, texts, layout })
+        // Now, because Ctrl-C still ends the program: they may come from pipes.
+        let lists = |files: &[PathBuf]| -> Result<Vec<String>> {
+            Ok(files.iter().map(|file| words::read(file)).collect::<Result<Vec<_>>>()?.concat())
+        };
+        let blocked = lists(&args.block)?.into_iter().map(|word| Control::Block { word }).collect();
+        let phrases = lists(&args.phrases_file)?;
+        Ok(Job { args, settings, texts, layout, blocked, phrases })
     }
 
     pub fn reads_stdin(&self) -> bool {
         self.texts.contains(&Text::Stdin)
     }
 
+    /// Whether some text comes from a pipe with a name.
+    pub fn reads_named_pipe(&self) -> bool {
+        self.texts.iter().any(Text::is_named_pipe)
+    }
+
+    /// Whether the text of this name comes from a pipe.
+    pub fn is_pipe(&self, name: &Path) -> bool {
+        self.texts.iter().any(|text| match text {
+            Text::File(path) | Text::Found(path) => path == name && text.is_named_pipe(),
+            Text::Stdin => name == STDIN,
+        })
+    }
+
     /// Memory for the messages of brokers.
     pub fn source_bytes(&self) -> u64 {
         self.args.source.len() as u64 * Messages::MAX_BYTES
-    }
-
-    /// The words of the stop lists, to be blocked.
-    pub fn blocked(&self) -> Result<Vec<Control>> {
-        let lists = self.args.block.iter().map(|file| words::read(file)).collect::<Result<Vec<_>>>()?;
-        Ok(lists.into_iter().flatten().map(|word| Control::Block { word }).collect())
-    }
-
-    /// The phrases of the files.
-    pub fn phrases(&self) -> Result<Vec<String>> {
-        let lists =
-            self.args.phrases_file.iter().map(|file| words::read(file)).collect::<Result<Vec<_>>>()?;
-        Ok(lists.into_iter().flatten().collect())
     }
 
     /// Creates the requested model.

@@ -1,7 +1,7 @@
 //! `skipstream train`.
 //!
 //! `job.rs` checks the arguments and creates or loads the model. `session.rs` runs the job: it trains, saves at checkpoints
-//! and at the end, and pauses when `stop.rs` receives a signal. `reading.rs`, `followed.rs` and `pipe.rs` provide the text. `watch.rs`
+//! and at the end, and pauses when `stop.rs` receives a signal. `reading.rs` and `followed.rs` provide the text. `watch.rs`
 //! observes training and reports when a checkpoint or an evaluation (`evaluation.rs`) is due (`every.rs`). `meter.rs`
 //! computes progress figures, `log.rs` writes them, and `summary.rs` is the final report.
 
@@ -15,7 +15,6 @@ mod headline;
 mod job;
 mod log;
 mod meter;
-mod pipe;
 mod reading;
 mod session;
 mod stop;

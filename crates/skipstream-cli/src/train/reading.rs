@@ -2,18 +2,19 @@
 
 use std::cell::{RefCell, RefMut};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::bail;
 use skipstream::corpus::{
-    Files, FilesProgress, Follow, Input, Ledger, Note, Passage, Position, Read, Sentence, Source, TextReport,
+    Files, FilesProgress, Follow, Input, InterruptiblePipe, Ledger, Note, Passage, Position, Read, Sentence,
+    Source, TextReport,
 };
 use skipstream::{Result, Trainer};
 
 use super::followed::Followed;
-use super::job::{Job, Text};
-use super::pipe::{Pipe, STDIN};
+use super::job::{Job, STDIN, Text};
 use super::stop::Stop;
 
 /// The text of a training session.
@@ -50,19 +51,28 @@ impl Reading {
     /// Checks all texts before any of them is read.
     pub fn plan(job: &Job, trainer: &Trainer, stop: &Stop) -> anyhow::Result<Reading> {
         let args = &job.args;
+        let check = || {
+            let stop = stop.clone();
+            move || if stop.is_asked() { Err(io::Error::other("stopped")) } else { Ok(()) }
+        };
+        let stdin = || {
+            let pipe = InterruptiblePipe::new(|| Ok(io::stdin()), check());
+            if args.follow { pipe.followed() } else { pipe }
+        };
         let inputs = job.texts.iter().map(|text| match text {
             Text::File(path) | Text::Found(path) if args.text.force_text => Input::Forced(path.clone()),
             Text::File(path) => Input::File(path.clone()),
             Text::Found(path) => Input::Found(path.clone()),
             Text::Stdin => Input::Pipe {
                 name: STDIN.into(),
-                reader: Box::new(Pipe::stdin(stop.clone(), args.follow)),
+                reader: Box::new(stdin()),
                 skip: if args.skip_learned { trainer.ledger().last_pipe } else { Position::default() },
                 force_text: args.text.force_text,
             },
         });
         let (ledger, options) = (trainer.ledger(), trainer.settings().text());
         if !args.follow {
+            let inputs = inputs.map(|input| input.interruptible(check()));
             let files = Files::plan(inputs, ledger, args.again, options, &job.layout)?;
             return Ok(Reading::ToTheEnd(Shared(Rc::new(RefCell::new(files)))));
         }

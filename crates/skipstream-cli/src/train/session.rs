@@ -1,6 +1,5 @@
 //! One run of `train`.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -16,7 +15,6 @@ use super::headline::Headline;
 use super::job::Job;
 use super::log::{Event, Log};
 use super::meter::Meter;
-use super::pipe::STDIN;
 use super::reading::{Reading, Shared};
 use super::stop::Stop;
 use super::summary::{Outcome, Summary};
@@ -84,8 +82,8 @@ impl Session {
         let is_new = !args.model.try_exists().with_context(|| args.model.display().to_string())?;
         let mut trainer = if is_new { job.create_model()? } else { job.load_model()? };
         let controls = trainer.model().controls().clone();
-        trainer.control(job.blocked()?)?;
-        let new_phrases = trainer.add_phrases(job.phrases()?)?;
+        trainer.control(job.blocked.clone())?;
+        let new_phrases = trainer.add_phrases(job.phrases.clone())?;
         let model = trainer.model();
         let previous = match args.keep_previous || previous::path(&args.model).exists() {
             false => Previous::Unwanted,
@@ -342,12 +340,12 @@ impl Session {
         Ok(passes.train(&mut open, &mut self.watch)?)
     }
 
-    /// Whether the error only says that a silent standard input was abandoned after a signal.
+    /// Whether the error only says that a silent pipe was abandoned after a signal.
     fn is_stopped_pipe(&self, error: &Error) -> bool {
         let (Error::Io { path, .. } | Error::Text { path, .. }) = error else {
             return false;
         };
-        self.stop.is_asked() && path == Path::new(STDIN)
+        self.stop.is_asked() && self.job.is_pipe(path)
     }
 
     /// Records the read positions; while training is paused, everything read is learned.
@@ -424,7 +422,7 @@ impl Session {
     fn how_to_resume(&self) -> &'static str {
         if self.in_passes() {
             "start again: this strategy cannot resume"
-        } else if self.job.reads_stdin() && self.job.args.follow {
+        } else if self.job.reads_stdin() && self.job.args.follow || self.job.reads_named_pipe() {
             "run the same command, with the text that follows"
         } else if self.job.reads_stdin() && self.job.args.again {
             "feed the same text from the beginning, with --skip-learned instead of --again"

@@ -96,6 +96,48 @@ fn a_silent_pipe_can_be_interrupted_and_only_whole_lines_are_learned() {
 }
 
 #[test]
+fn a_named_pipe_can_be_interrupted_whether_it_has_a_writer_or_not() {
+    let desk = Desk::new();
+    assert!(Command::new("mkfifo").arg(desk.path("fifo")).status().unwrap().success());
+    let end = |mut child: Child| {
+        let began = Instant::now();
+        interrupt(&child);
+        // A second signal would end any command.
+        while child.try_wait().unwrap().is_none() {
+            assert!(began.elapsed() < Duration::from_secs(20), "the first signal is not noticed");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let out = everything(child.stdout.take().unwrap());
+        (child.wait().unwrap().code(), out)
+    };
+    let child = desk.start(&train("m", &["fifo"]));
+    wait_until("the model is locked", || desk.names().contains(&".m.lock".to_owned()));
+    std::thread::sleep(Duration::from_millis(100));
+    let (code, out) = end(child);
+    assert_eq!(code, Some(130));
+    assert!(out.contains("model     not saved"), "{out}");
+
+    let child = desk.start(&train("m", &["fifo"]));
+    let mut writer = std::fs::OpenOptions::new().write(true).open(desk.path("fifo")).unwrap();
+    writer.write_all(b"one two three\nfour fi").unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    let (code, out) = end(child);
+    assert_eq!(code, Some(130));
+    assert!(out.contains("learned   3 words") && out.contains("with the text that follows"), "{out}");
+    drop(writer);
+
+    let child = desk.start(&train("m", &["fifo"]));
+    std::fs::write(desk.path("fifo"), "four five\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().contains("learned   2 words"));
+
+    // Lists of words are read before anything is learned.
+    let child = desk.start(&train("m", &["--block", "fifo", "a.txt"]));
+    std::thread::sleep(Duration::from_millis(100));
+    end(child);
+}
+
+#[test]
 fn a_file_that_is_gone_before_a_checkpoint_does_not_end_the_training() {
     let desk = Desk::new();
     desk.write("a.txt", text(1_000, 1));

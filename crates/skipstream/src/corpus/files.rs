@@ -12,6 +12,7 @@ use super::ledger::{Ledger, Reading};
 use super::open::{TextStream, from_reader_at, open_at, plain_at};
 use super::options::TextOptions;
 use super::passage::Passage;
+use super::pipe::InterruptiblePipe;
 use super::position::Position;
 use super::progress::FilesProgress;
 use super::report::TextReport;
@@ -45,6 +46,23 @@ pub enum Input {
         /// Its bytes.
         reader: Box<dyn io::Read + Send>,
     },
+}
+
+impl Input {
+    /// The same, but a named pipe or a device is an [`InterruptiblePipe`] with this check.
+    pub fn interruptible(self, check: impl FnMut() -> io::Result<()> + Send + 'static) -> Input {
+        let (path, force_text) = match &self {
+            Input::File(path) | Input::Found(path) => (path.clone(), false),
+            Input::Forced(path) => (path.clone(), true),
+            Input::Pipe { .. } | Input::Text { .. } => return self,
+        };
+        if !fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+            return self;
+        }
+        let name = path.clone();
+        let reader = Box::new(InterruptiblePipe::new(move || File::open(path), check));
+        Input::Pipe { name, reader, skip: Position::default(), force_text }
+    }
 }
 
 /// Reads files one after the other as one stream, each from the position in the [`Ledger`].
