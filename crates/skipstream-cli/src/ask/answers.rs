@@ -10,7 +10,7 @@ use skipstream::{Embeddings, Error};
 
 use super::{Answer, Shape};
 use crate::Ending;
-use crate::output::{note, print, print_json};
+use crate::output::{note, print, print_json, print_json_line};
 
 /// Spellings suggested for an out-of-vocabulary word.
 const SUGGESTIONS: usize = 3;
@@ -93,7 +93,7 @@ impl Answers<'_> {
             None => (self.answer)(self.embeddings, words),
         };
         match answer {
-            Ok(answer) if self.json => print(&(answer.json + "\n")),
+            Ok(answer) if self.json => print_json_line(&answer.json),
             Ok(answer) => self.print(&answer.text),
             Err(error) => match error.downcast_ref() {
                 Some(Error::UnknownWord { word }) => self.report_unknown(word),

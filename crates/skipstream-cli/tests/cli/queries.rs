@@ -327,3 +327,19 @@ fn joined_vectors_have_the_same_neighbors_when_they_are_exported_and_read_again(
     let answer = desk.run(&["inspect", "--model", "safetensors"]);
     assert!(answer.out.contains("m (skipstream), its joined vectors"), "{}", answer.out);
 }
+
+#[test]
+fn no_word_turns_the_terminal_around() {
+    let desk = Desk::new();
+    desk.write("v.txt", "2 2\nab\u{202e}cd 1 0\nmoon 1 0.1\n");
+    let answer = desk.run(&["neighbors", "-m", "v.txt", "moon"]);
+    assert!(answer.out.contains("ab\\u{202e}cd") && !answer.out.contains('\u{202e}'), "{answer:?}");
+    let answer = desk.run(&["neighbors", "-m", "v.txt", "mo\u{2066}on"]);
+    assert!(
+        answer.err.contains("`mo\\u{2066}on` is not in") && !answer.err.contains('\u{2066}'),
+        "{answer:?}"
+    );
+    let answer = desk.run(&["neighbors", "-m", "v.txt", "--json", "moon"]);
+    assert!(!answer.out.contains('\u{202e}'), "{answer:?}");
+    assert_eq!(json(&answer.out)["neighbors"][0]["word"], "ab\u{202e}cd");
+}
