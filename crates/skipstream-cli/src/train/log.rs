@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
+use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use skipstream::corpus::Note;
@@ -130,17 +131,24 @@ fn for_people(event: &Event<'_>) -> Option<String> {
 
 /// Updates the progress line.
 fn show(bar: &ProgressBar, figures: &Figures) {
-    let template = match figures.bytes {
-        Some(bytes) => {
-            bar.set_length(bytes);
-            bar.set_position(figures.bytes_read.min(bytes));
-            "{bar:10}  {wide_msg}"
-        }
-        None => "{spinner} {wide_msg}",
-    };
+    if let Some(bytes) = figures.bytes {
+        bar.set_length(bytes);
+        bar.set_position(figures.bytes_read.min(bytes));
+    }
+    let (template, line) = progress_line(figures, Term::stderr().size().1.into());
     bar.set_style(ProgressStyle::with_template(template).expect("the templates are well formed"));
-    bar.set_message(figures.to_string());
+    bar.set_message(line);
     bar.tick();
+}
+
+/// The template and the message of a progress line that fits. It has a bar where there is room for one.
+fn progress_line(figures: &Figures, columns: usize) -> (&'static str, String) {
+    let line = figures.to_string();
+    match figures.bytes {
+        None => ("{spinner} {msg}", figures.within(columns.saturating_sub(2))),
+        Some(_) if line.len() + 12 <= columns => ("{bar:10}  {msg}", line),
+        Some(_) => ("{msg}", figures.within(columns)),
+    }
 }
 
 #[cfg(test)]
@@ -202,6 +210,35 @@ mod tests {
         for kind in [LogKind::Text, LogKind::Quiet] {
             assert!(progress_lines(&log(kind), four_files(&folder)).is_empty(), "{kind:?}");
         }
+    }
+
+    #[test]
+    fn a_progress_line_fits_into_the_terminal() {
+        let figures = Figures {
+            words_in_all: 1,
+            words_per_second: 1_234_567.0,
+            pairs_per_second: 9_000.0,
+            loss: Some(2.3456),
+            vocabulary: 100_000,
+            max_vocabulary: 100_000,
+            evictions: 1_234_567,
+            file: 10,
+            files: 17,
+            bytes_read: 20,
+            bytes: Some(40),
+            eta_seconds: Some(4_230),
+        };
+        let width = |columns: usize| {
+            let (template, line) = progress_line(&figures, columns);
+            line.len() + if template.starts_with("{bar") { 12 } else { 0 }
+        };
+        assert!((0..300).all(|columns| width(columns) <= columns));
+        assert!((80..100).all(|columns| width(columns) > 60), "the room is used");
+        let (template, line) = progress_line(&figures, 80);
+        assert_eq!((template, &line[..14]), ("{msg}", "50%  ETA 1h 10"));
+        assert_eq!(progress_line(&figures, 150).0, "{bar:10}  {msg}");
+        let pipe = Figures { bytes: None, eta_seconds: None, ..figures };
+        assert!((2..300).all(|columns| progress_line(&pipe, columns).1.len() + 2 <= columns));
     }
 
     #[test]

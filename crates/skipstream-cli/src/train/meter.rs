@@ -9,6 +9,9 @@ use skipstream::corpus::FilesProgress;
 
 use crate::output::count;
 
+/// Between the parts of a line.
+const GAP: &str = "  ";
+
 /// Progress over an interval and in total.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
@@ -35,34 +38,52 @@ pub struct Figures {
     pub eta_seconds: Option<u64>,
 }
 
-impl fmt::Display for Figures {
-    /// Most important first, because a narrow terminal cuts off the rest.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Figures {
+    /// The parts of the line, most important first.
+    fn parts(&self) -> Vec<String> {
+        let mut parts = Vec::new();
         if let Some(bytes) = self.bytes {
-            write!(out, "{:.0}%  ", 100.0 * self.bytes_read as f64 / bytes.max(1) as f64)?;
+            parts.push(format!("{:.0}%", 100.0 * self.bytes_read as f64 / bytes.max(1) as f64));
         }
         if let Some(eta) = self.eta_seconds {
-            write!(out, "ETA {}  ", humantime::format_duration(Duration::from_secs(eta)))?;
+            parts.push(format!("ETA {}", humantime::format_duration(Duration::from_secs(eta))));
         }
-        match self.words_per_second as u64 {
+        parts.push(match self.words_per_second as u64 {
             // A later pass: the words were counted before.
-            0 if self.pairs_per_second > 0.0 => {
-                write!(out, "{} pairs/s", count(self.pairs_per_second as u64))?;
-            }
-            rate => write!(out, "{} words/s", count(rate))?,
-        }
+            0 if self.pairs_per_second > 0.0 => format!("{} pairs/s", count(self.pairs_per_second as u64)),
+            rate => format!("{} words/s", count(rate)),
+        });
         if let Some(loss) = self.loss {
-            write!(out, "  loss {loss:.3}")?;
+            parts.push(format!("loss {loss:.3}"));
         }
         if self.files > 1 {
-            write!(out, "  file {} of {}", self.file, self.files)?;
+            parts.push(format!("file {} of {}", self.file, self.files));
         }
         let (vocabulary, most) = (count(self.vocabulary), count(self.max_vocabulary));
-        write!(out, "  vocabulary {vocabulary} of {most}")?;
+        parts.push(format!("vocabulary {vocabulary} of {most}"));
         if self.evictions > 0 {
-            write!(out, "  evictions {}", count(self.evictions))?;
+            parts.push(format!("evictions {}", count(self.evictions)));
         }
-        Ok(())
+        parts
+    }
+
+    /// As many parts, the first ones, as fit into a line of this width.
+    pub fn within(&self, columns: usize) -> String {
+        let mut line = String::new();
+        for part in self.parts() {
+            let gap = if line.is_empty() { "" } else { GAP };
+            if line.len() + gap.len() + part.len() > columns {
+                break;
+            }
+            line = line + gap + &part;
+        }
+        line
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.parts().join(GAP))
     }
 }
 
@@ -161,5 +182,14 @@ mod tests {
             figures.to_string(),
             "25%  ETA 1m 30s  9,000 pairs/s  loss 2.346  file 3 of 17  vocabulary 1,500 of 100,000  evictions 12"
         );
+        let whole = figures.to_string();
+        for columns in 0..=whole.len() + 1 {
+            let line = figures.within(columns);
+            assert!(line.len() <= columns, "{line}");
+            let rest = whole.strip_prefix(&line).unwrap();
+            assert!(line.is_empty() || rest.is_empty() || rest.starts_with(GAP), "a part is cut: {line}");
+        }
+        assert_eq!(figures.within(whole.len()), whole);
+        assert_eq!(figures.within(60), "25%  ETA 1m 30s  9,000 pairs/s  loss 2.346  file 3 of 17");
     }
 }
