@@ -17,7 +17,7 @@ use skipstream::{Config, Error, Observer, Progress, StopReason};
 use crate::call::call;
 use crate::ending::Inside;
 use crate::settings::Settings;
-use crate::text::{FileOptions, Model, Request, Shared, refuse_one_string};
+use crate::text::{FileOptions, Model, Request, Shared, refuse_wrong_iterables};
 use crate::trainer::{Told, summary};
 
 type Bytes<'py> = PyReadonlyArray1<'py, u8>;
@@ -128,7 +128,7 @@ impl Coordinator {
 
     /// Opens an iterable of sentences.
     fn open_sentences(&self, py: Python<'_>, sentences: Py<PyAny>) -> PyResult<()> {
-        refuse_one_string(sentences.bind(py))?;
+        refuse_wrong_iterables(sentences.bind(py))?;
         self.open(py, &Request::Sentences(sentences, None))
     }
 

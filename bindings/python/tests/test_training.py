@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import types
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,6 +100,20 @@ def test_nothing_is_nothing() -> None:
 def test_one_string_is_refused_with_what_to_do(whole: Any) -> None:
     with pytest.raises(TypeError, match=r"put it into a list, as in train\(\[text\]\)"):
         small().train(whole)
+
+
+def test_a_dictionary_is_refused_with_what_to_do() -> None:
+    posts = {"first": "tea with milk", "second": "coffee with sugar"}
+    for wrong in (posts, types.MappingProxyType(posts), collections.ChainMap(posts)):
+        trainer = small()
+        with pytest.raises(
+            TypeError, match=r"iterating over it gives its keys; pass the text, as in train\(.*\.values\(\)\)"
+        ):
+            trainer.train(wrong)
+        with pytest.raises(TypeError, match="gives its keys"):
+            trainer.mean_vectors(wrong)
+        assert trainer.stats().words == 0
+        assert trainer.train(wrong.values()).words == 6
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import sys
@@ -47,6 +48,19 @@ def test_files_folders_and_patterns_are_found(tmp_path: Path) -> None:
         ([folder / "1.txt", folder / "1.txt"], 1),
     ]:
         assert small().train_file(paths).words == files * 300, paths
+
+
+def test_an_open_file_is_refused_with_what_to_do(news: Path) -> None:
+    trainer = small()
+    with open(news) as text, open(news, "rb") as raw:
+        for file in (text, raw, io.StringIO(f"{news}\n")):
+            with pytest.raises(TypeError, match=r"an open file .*pass its path, or its lines to train"):
+                trainer.train_file(file)  # type: ignore[arg-type]
+        assert trainer.train(text).words == 300
+    with pytest.raises(TypeError, match="paths is of the type dict"):
+        trainer.train_file({str(news): 1})
+    with pytest.raises(TypeError):
+        trainer.train_file([open(news)])  # type: ignore[list-item]  # noqa: SIM115
 
 
 def test_compressed_files_are_read(tmp_path: Path) -> None:

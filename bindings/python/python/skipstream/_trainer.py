@@ -7,7 +7,7 @@ import os
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -253,7 +253,12 @@ class Trainer:
         trainer = self._ready()
         if isinstance(paths, (str, bytes, os.PathLike)):
             paths = [paths]
-        elif not isinstance(paths, Iterable):
+        elif hasattr(paths, "read"):
+            raise TypeError(
+                f"paths is an open file ({type(paths).__name__}), whose lines would be taken for paths; pass its path, or its "
+                "lines to train, as in train(file)"
+            )
+        elif isinstance(paths, Mapping) or not isinstance(paths, Iterable):
             raise TypeError(
                 f"paths is of the type {type(paths).__name__}; it must be a path or a list of paths"
             )

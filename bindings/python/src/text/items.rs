@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyString};
 use skipstream::corpus::{Sentence, TextOptions, TokenLists};
 
-use super::{CHUNK_BYTES, CHUNK_TOKENS, Kind, Supply, refuse_one_string};
+use super::{CHUNK_BYTES, CHUNK_TOKENS, Kind, Supply, refuse_wrong_iterables};
 use crate::ending;
 use crate::error::to_python;
 
@@ -40,7 +40,7 @@ struct Open {
 impl Items {
     /// Looks at the first item, which determines the kind of all.
     pub fn new(sentences: &Bound<'_, PyAny>, skips_missing: bool) -> PyResult<Items> {
-        refuse_one_string(sentences)?;
+        refuse_wrong_iterables(sentences)?;
         let iterator = sentences.try_iter().map_err(|error| {
             if !error.is_instance_of::<PyTypeError>(sentences.py()) {
                 return error;

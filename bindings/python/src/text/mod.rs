@@ -46,13 +46,20 @@ pub enum Kind {
     Lists,
 }
 
-/// Rejects a single string, whose characters would each be a sentence.
-pub fn refuse_one_string(sentences: &Bound<'_, PyAny>) -> PyResult<()> {
-    if !items::is_string(sentences) {
-        return Ok(());
-    }
+/// Rejects a single string, whose characters would each be a sentence, and a dictionary, whose keys would be.
+pub fn refuse_wrong_iterables(sentences: &Bound<'_, PyAny>) -> PyResult<()> {
     let kind = sentences.get_type().name()?;
-    Err(PyTypeError::new_err(format!(
-        "sentences is a {kind}; put it into a list, as in train([text]), or pass its path to train_file"
-    )))
+    if items::is_string(sentences) {
+        return Err(PyTypeError::new_err(format!(
+            "sentences is a {kind}; put it into a list, as in train([text]), or pass its path to train_file"
+        )));
+    }
+    // A cast would hide the error of a signal handler.
+    let mapping = sentences.py().import("collections.abc")?.getattr("Mapping")?;
+    if sentences.is_instance(&mapping)? {
+        return Err(PyTypeError::new_err(format!(
+            "sentences is a {kind}, and iterating over it gives its keys; pass the text, as in train({kind}.values())"
+        )));
+    }
+    Ok(())
 }

@@ -13,11 +13,11 @@ mod watch;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::json;
 use skipstream::corpus::Lines;
@@ -31,7 +31,7 @@ use crate::ending::Inside;
 use crate::error::to_python;
 use crate::settings::{Settings, choice};
 use crate::text::{self, Column, FileOptions, Items, Request, Text};
-use turns::Turns;
+use turns::{Turn, Turns};
 use watch::Watch;
 
 pub use run::{Told, summary};
@@ -47,6 +47,10 @@ const BUSY_IN_PASSES: &str = "this trainer is training, and with the strategies 
 
 /// The error for a thread that starts a training within a training.
 const TRAINS: &str = "this trainer is already training in this thread; wait until that call returns";
+
+/// The error for every use of a trainer after a panic.
+const DEAD: &str = "this trainer is dead: the engine failed while it changed the model, which may be half updated, so it can \
+    neither be used nor saved; go on with the model that was saved last, as in Trainer.load(path)";
 
 /// Texts per turn when computing means.
 const TEXTS_AT_ONCE: usize = 1_000;
@@ -93,7 +97,7 @@ impl Trainer {
         callback: Option<Py<PyAny>>,
         interval: f64,
     ) -> PyResult<Told> {
-        text::refuse_one_string(sentences.bind(py))?;
+        text::refuse_wrong_iterables(sentences.bind(py))?;
         let interval = checked_interval(interval)?;
         self.run(py, &Request::Sentences(sentences, weights), callback.as_ref(), interval)
     }
@@ -114,7 +118,8 @@ impl Trainer {
 
     /// Waits for running training to end.
     fn wait_for_training(&self, py: Python<'_>) -> PyResult<()> {
-        self.trainings.wait(py, TRAINS).map(drop)
+        self.trainings.wait(py, TRAINS)?;
+        self.check_alive()
     }
 
     /// Empties the replay buffer.
@@ -340,13 +345,32 @@ impl Trainer {
         py: Python<'_>,
         work: impl FnOnce(&mut AnyTrainer) -> skipstream::Result<T> + Send,
     ) -> PyResult<T> {
-        let _turn = self.turns.wait(py, self.busy)?;
+        let _turn = self.turn(py)?;
         call(py, || work(&mut self.lock()))
+    }
+
+    /// Waits for a turn.
+    fn turn(&self, py: Python<'_>) -> PyResult<Turn<'_>> {
+        let turn = self.turns.wait(py, self.busy)?;
+        self.check_alive()?;
+        Ok(turn)
+    }
+
+    /// Waits for a turn without handling signals, to finish what was started.
+    fn turn_anyway(&self, py: Python<'_>) -> PyResult<Turn<'_>> {
+        let turn = self.turns.wait_anyway(py, self.busy)?;
+        self.check_alive()?;
+        Ok(turn)
+    }
+
+    /// Fails after a panic that left the model half updated.
+    fn check_alive(&self) -> PyResult<()> {
+        if self.trainer.is_poisoned() { Err(PyRuntimeError::new_err(DEAD)) } else { Ok(()) }
     }
 
     /// Requires a turn.
     fn lock(&self) -> MutexGuard<'_, AnyTrainer> {
-        self.trainer.lock().unwrap_or_else(PoisonError::into_inner)
+        self.trainer.lock().expect("nobody gets a turn after a panic")
     }
 }
 

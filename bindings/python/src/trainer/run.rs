@@ -32,7 +32,7 @@ impl Trainer {
     ) -> PyResult<Told> {
         let _inside = Inside::enter()?;
         let _training = self.trainings.wait(py, TRAINS)?;
-        let turn = self.turns.wait(py, self.busy)?;
+        let turn = self.turn(py)?;
         // We have the turn, so no thread that could wait for the GIL has the trainer.
         let (before, model) = {
             let trainer = self.lock();
@@ -71,7 +71,11 @@ impl Trainer {
             // Nothing was learned, so nothing is recorded.
             return result.map(|()| Told::default());
         }
-        let turn = self.turns.wait_anyway(py, self.busy)?;
+        let turn = match self.turn_anyway(py) {
+            Ok(turn) => turn,
+            // The first error says why.
+            Err(error) => return Err(result.err().unwrap_or(error)),
+        };
         let recorded = call(py, || {
             let mut trainer = self.lock();
             let recorded = feed.feed().record_positions(trainer.ledger_mut());
@@ -95,7 +99,7 @@ impl Trainer {
     fn run_stream(&self, py: Python<'_>, feed: &Shared, watch: &mut Watch<'_>) -> PyResult<()> {
         let mut put_off = None;
         let result = loop {
-            let turn = match self.turns.wait(py, self.busy) {
+            let turn = match self.turn(py) {
                 Ok(turn) => turn,
                 Err(interrupt) => break Err(interrupt),
             };
@@ -124,7 +128,7 @@ impl Trainer {
         if result.is_err() {
             // Text already taken from Python would be lost otherwise.
             feed.feed().stop();
-            let _turn = self.turns.wait_anyway(py, self.busy)?;
+            let Ok(_turn) = self.turn_anyway(py) else { return result };
             if feed.feed().files().is_none() {
                 call(py, || train_and_record(&mut self.lock(), feed, &mut feed.clone(), &mut ()).0)?;
             }
