@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import http.server
+import itertools
 import json
 import os
+import pickle
 import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -167,3 +171,174 @@ def refusing(answer: str) -> Iterator[str]:
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         thread.join()
+
+
+def test_batches_are_answered_as_embeddings_answer_them(client: Client) -> None:
+    wv = client.embeddings()
+    # More than the service takes in a request.
+    many = ["king", "road", "car"] * 400
+    assert client[many].shape == (1200, 10)
+    for words, n in [(many, 2), (["king", "car"], 100), ([], 3)]:
+        mine, theirs = client.neighbors(words, n=n), wv.neighbors(words, n=n)
+        assert mine.words.tolist() == theirs.words.tolist()
+        np.testing.assert_allclose(mine.similarities, theirs.similarities, atol=1e-5)
+    cosines = client.similarity(many, many[1:] + many[:1])
+    np.testing.assert_allclose(cosines, wv.similarity(many, many[1:] + many[:1]), atol=1e-6)
+    np.testing.assert_allclose(client.distance(["king"], ["king"]), [0.0], atol=1e-6)
+    with pytest.raises(ValueError, match="w1 has 1 words and w2 2"):
+        client.similarity(["king"], ["king", "car"])
+    with pytest.raises(UnknownWord) as caught:
+        client.neighbors([*many, "kign"])
+    assert caught.value.word == "kign"
+
+
+def test_what_changed(client: Client) -> None:
+    assert client.snapshots() == []
+    moved = client.movers(since="1h", n=3)
+    assert (moved["movers"], moved["since"]) == ([], None)
+    emerging = client.emerging(since="1h", n=3, min_gain=2)
+    assert emerging["words"] == [] and emerging["since"]["name"] is None
+    (point,) = client.history("king", n=2)
+    assert point["known"] and len(point["neighbors"]) == 2
+    with pytest.raises(UnknownWord, match="kign"):
+        client.history("kign")
+    with pytest.raises(ValueError, match="there is no snapshot with this name"):
+        client.movers(since="yesterday")
+
+
+def test_events_come_as_they_happen(client: Client) -> None:
+    events = client.events()
+    assert next(events).name == "progress"
+    client.train(["yet another sentence"])
+    last = client.stats()["snapshot"]["seq"]
+    published = next(event for event in events if event.name == "published" and event.data["seq"] == last)
+    assert published.id is not None
+    events.close()
+    client.train(["one more sentence"])
+    (later,) = itertools.islice((event for event in client.events(published.id) if event.id), 1)
+    assert later.id is not None and later.id != published.id
+
+
+class Stub(http.server.ThreadingHTTPServer):
+    """A service that gives prepared answers, and counts connections and requests."""
+
+    def __init__(self, answers: list[tuple[int, dict[str, str], Any]]) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers = answers
+        self.connections = 0
+        self.requests: list[str] = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Stub
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections += 1
+
+    def do_GET(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.requests.append(self.path)
+        status, headers, body = self.server.answers.pop(0) if self.server.answers else (200, {}, {})
+        answer = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+        # An idle connection that is closed without notice.
+        self.close_connection |= headers.get("X-Then") == "close"
+
+    do_POST = do_GET
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def stub() -> Iterator[Callable[..., Stub]]:
+    stubs: list[Stub] = []
+
+    def start(*answers: tuple[int, dict[str, str], Any]) -> Stub:
+        stubs.append(Stub(list(answers)))
+        return stubs[-1]
+
+    yield start
+    for stub in stubs:
+        stub.shutdown()
+        stub.server_close()
+
+
+def test_a_connection_is_kept(stub: Callable[..., Stub]) -> None:
+    service = stub()
+    client = Client(service.url)
+    for _ in range(5):
+        client.stats()
+    assert (service.connections, len(service.requests)) == (1, 5)
+    # A copy in another process has connections of its own.
+    pickle.loads(pickle.dumps(client)).stats()
+    assert (service.connections, len(service.requests)) == (2, 6)
+
+
+def test_threads_share_a_client_but_not_a_connection(stub: Callable[..., Stub]) -> None:
+    service = stub(*[(200, {}, {"number": number}) for number in range(200)])
+    client = Client(service.url)
+    found: list[int] = []
+
+    def ask() -> None:
+        found.extend(client.stats()["number"] for _ in range(25))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == list(range(200))
+    assert 1 <= service.connections <= 8
+
+
+def test_a_connection_that_the_service_closed_is_replaced(stub: Callable[..., Stub]) -> None:
+    service = stub((200, {"X-Then": "close"}, {}))
+    client = Client(service.url)
+    client.stats()
+    client.stats()
+    assert (service.connections, len(service.requests)) == (2, 2)
+
+
+def test_a_busy_service_is_asked_again_when_it_says(stub: Callable[..., Stub]) -> None:
+    busy = {"error": {"code": "busy", "message": "9 queries are waiting; the limit is 9"}}
+    service = stub(
+        (503, {"Retry-After": "1"}, busy), (429, {"Retry-After": "0"}, busy), (200, {}, {"ready": True})
+    )
+    began = time.monotonic()
+    assert Client(service.url).stats() == {"ready": True}
+    assert time.monotonic() - began >= 1
+    assert len(service.requests) == 3
+
+
+def test_a_busy_service_is_not_waited_for_longer_than_the_timeout(stub: Callable[..., Stub]) -> None:
+    busy = {"error": {"code": "busy", "message": "9 queries are waiting; the limit is 9"}}
+    service = stub((503, {"Retry-After": "3600"}, busy), (503, {}, busy), (503, {"Retry-After": "0"}, busy))
+    client = Client(service.url, timeout=30)
+    for ask in (client.stats, client.stats, lambda: client.train(iter(["text"]))):
+        with pytest.raises(OSError, match="9 queries are waiting"):
+            ask()
+    assert len(service.requests) == 3
+
+
+def test_a_word_is_taken_from_its_field(stub: Callable[..., Stub]) -> None:
+    error = {"code": "unknown-word", "message": "nobody here", "word": "a`b", "suggestions": ["ab"]}
+    service = stub((404, {}, {"error": error}), (502, {}, b"<h1>Bad gateway</h1>"))
+    client = Client(service.url)
+    with pytest.raises(UnknownWord) as caught:
+        client.similarity("a`b", "b")
+    assert (caught.value.word, caught.value.suggestions) == ("a`b", ("ab",))
+    with pytest.raises(OSError, match="answered with status 502"):
+        client.stats()

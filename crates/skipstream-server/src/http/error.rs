@@ -33,6 +33,10 @@ pub struct ErrorDetail {
     pub code: String,
     /// A message for people: what is wrong, where, and the limit
     pub message: String,
+    /// The word that is not in the vocabulary
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub word: Option<String>,
     /// Known words with a similar spelling
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -45,8 +49,8 @@ pub struct ErrorDetail {
 impl ApiError {
     /// An error with a code for programs and a message for people.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
-        let detail =
-            ErrorDetail { code: code.to_owned(), message: message.into(), suggestions: None, accepted: None };
+        let (code, message) = (code.to_owned(), message.into());
+        let detail = ErrorDetail { code, message, word: None, suggestions: None, accepted: None };
         ApiError { status, detail: Box::new(detail), retry_after: None }
     }
 
@@ -99,7 +103,11 @@ impl From<Error> for ApiError {
             },
             _ => return ApiError::internal(error),
         };
-        ApiError { retry_after, ..ApiError::new(status, code, error.to_string()) }
+        let mut answer = ApiError { retry_after, ..ApiError::new(status, code, error.to_string()) };
+        if let Error::Engine(skipstream::Error::UnknownWord { word }) = error {
+            answer.detail.word = Some(word);
+        }
+        answer
     }
 }
 

@@ -102,6 +102,7 @@ async fn an_unknown_word_has_suggestions() {
     ] {
         let answer = client.get(path).await;
         answer.assert_refused(404, "unknown-word", "`quene` is not in the vocabulary");
+        assert_eq!(answer.json()["error"]["word"], "quene");
         assert_eq!(answer.json()["error"]["suggestions"], json!(["queen"]));
     }
 }
@@ -119,7 +120,10 @@ async fn each_query_of_a_batch_has_an_answer_or_an_error() {
     assert_eq!(answer["results"][2]["neighbors"], shown(&expected.neighbors("man", 2).unwrap()));
     assert_eq!(
         answer["results"][1],
-        json!({"word": "nobody", "error": {"code": "unknown-word", "message": "`nobody` is not in the vocabulary"}})
+        json!({
+            "word": "nobody",
+            "error": {"code": "unknown-word", "message": "`nobody` is not in the vocabulary", "word": "nobody"},
+        })
     );
 
     let answer = client.post("/v1/neighbors", r#"{"vectors": [[1, 0], [1], [0, 1]], "n": 1}"#).await.good();
