@@ -22,6 +22,7 @@ use crate::man::ManArgs;
 use crate::neighbors::NeighborsArgs;
 use crate::odd_one_out::OddOneOutArgs;
 use crate::phrases::PhrasesArgs;
+use crate::positional;
 use crate::predict_next::PredictNextArgs;
 use crate::rollback::RollbackArgs;
 use crate::serve::ServeArgs;
@@ -51,6 +52,8 @@ use crate::words::WordsArgs;
         .bin files. A stream is read once, so there are no epochs, and the rarest words leave a full vocabulary, so training \
         needs no minimum count. Subwords are fitted to the vectors by the commands that have --subwords. CBOW and \
         hierarchical softmax are not supported.\n\n\
+        `-m` is short for --model, and the environment variable SKIPSTREAM_MODEL stands for it. Commands that read a model \
+        also take it as their first argument: `skipstream neighbors news.safetensors berlin`.\n\n\
         Exit codes: 0 success, 1 word not found, 2 error, 130 stopped by Ctrl-C or SIGTERM."
 )]
 pub struct Cli {
@@ -180,8 +183,8 @@ pub enum Command {
 impl Cli {
     /// Parses the command line and the environment. Exits on invalid arguments and on `--help`.
     pub fn from_line() -> Cli {
-        let args = separate_signs(env::args_os().collect());
-        let mut program = Cli::with_environment();
+        let mut program = Cli::definition();
+        let args = positional::with_flag(&program, separate_signs(env::args_os().collect()));
         let matches = program.try_get_matches_from_mut(&args).unwrap_or_else(|error| {
             let hints = hints(&program, &args);
             // `-hs` of word2vec looks like `-h`.
@@ -194,9 +197,10 @@ impl Cli {
         Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 
-    /// The command line definition. Every option of `serve` can also be set by an environment variable.
-    pub fn with_environment() -> clap::Command {
-        Cli::command().mut_subcommand("serve", |serve| {
+    /// The command line definition. `-m` and `SKIPSTREAM_MODEL` name the model of every command that has one, and every option
+    /// of `serve` can also be set by an environment variable.
+    pub fn definition() -> clap::Command {
+        with_model(Cli::command()).mut_subcommand("serve", |serve| {
             serve.mut_args(|option| {
                 let Some(name) = option.get_long() else { return option };
                 let variable = format!("SKIPSTREAM_{}", name.replace('-', "_").to_uppercase());
@@ -206,6 +210,17 @@ impl Cli {
     }
 }
 
+fn with_model(command: clap::Command) -> clap::Command {
+    let has_model = command.get_arguments().any(|own| own.get_id() == "model");
+    let command = match has_model {
+        true => {
+            command.mut_arg("model", |model| model.short('m').env("SKIPSTREAM_MODEL").hide_env_values(true))
+        }
+        false => command,
+    };
+    command.mut_subcommands(with_model)
+}
+
 /// Separates the sign from the word in `analogy king -man +woman`, which would otherwise be flags.
 fn separate_signs(args: Vec<OsString>) -> Vec<OsString> {
     if args.get(1).is_none_or(|command| command != "analogy") {
@@ -213,7 +228,7 @@ fn separate_signs(args: Vec<OsString>) -> Vec<OsString> {
     }
     let is_flag = |word: &str| {
         let number = word.strip_prefix('n').map(|number| number.trim_start_matches('='));
-        matches!(word, "h" | "V" | "n") || number.is_some_and(|number| number.parse::<u64>().is_ok())
+        matches!(word, "h" | "V" | "n" | "m") || number.is_some_and(|number| number.parse::<u64>().is_ok())
     };
     let separate = |arg: OsString| match arg.to_str().and_then(|arg| arg.strip_prefix('-')) {
         Some(word) if !word.is_empty() && !word.starts_with('-') && !is_flag(word) => {
@@ -246,8 +261,6 @@ where
 mod tests {
     use std::ffi::OsStr;
 
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
@@ -271,6 +284,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_well_formed() {
-        Cli::command().debug_assert();
+        Cli::definition().debug_assert();
     }
 }

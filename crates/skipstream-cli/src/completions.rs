@@ -1,7 +1,7 @@
 //! `skipstream completions`.
 
 use anyhow::Result;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
 use crate::Ending;
@@ -24,7 +24,7 @@ pub struct CompletionsArgs {
 /// Prints a script.
 pub fn run(args: CompletionsArgs) -> Result<Ending> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "skipstream", &mut script);
+    clap_complete::generate(args.shell, &mut Cli::definition(), "skipstream", &mut script);
     print(&String::from_utf8(script)?)?;
     Ok(Ending::Done)
 }

@@ -20,17 +20,29 @@ use crate::output::{count, note};
 use crate::selection::SelectionArgs;
 use crate::subwords::SubwordArgs;
 
+/// The names of what can be written.
+const FORMATS: [&str; 8] = [
+    "word2vec-text",
+    "word2vec-binary",
+    "safetensors",
+    "npy",
+    "finalfusion",
+    "projector",
+    "parquet",
+    "floret",
+];
+
 /// The arguments of `export`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    skipstream export --model m.safetensors --to word2vec-text vectors.txt.gz\n  \
-    skipstream export --model m.safetensors --to word2vec-binary --top 30000 vectors.bin\n  \
-    skipstream export --model m.safetensors --to safetensors --quantize int8 small.safetensors\n  \
-    skipstream export --model m.safetensors --to npy --min-count 5 --normalize vectors.npy\n  \
-    skipstream export --model m.safetensors --to parquet vectors.parquet\n  \
+    skipstream export --model m.safetensors vectors.txt.gz\n  \
+    skipstream export --model m.safetensors --top 30000 vectors.bin\n  \
+    skipstream export --model m.safetensors --quantize int8 small.safetensors\n  \
+    skipstream export --model m.safetensors --min-count 5 --normalize vectors.npy\n  \
+    skipstream export --model m.safetensors vectors.parquet\n  \
     skipstream export --model m.safetensors --to projector --top 10000 for-the-projector\n  \
-    skipstream export --model m.safetensors --to npy --words words.txt --subwords list.npy\n  \
-    skipstream export --model m.safetensors --to floret table.floret.gz\n\n\
+    skipstream export --model m.safetensors --words words.txt --subwords list.npy\n  \
+    skipstream export --model m.safetensors table.floret.gz\n\n\
     In Python:\n  \
     gensim.models.KeyedVectors.load_word2vec_format(\"vectors.bin\", binary=True)\n  \
     numpy.load(\"vectors.npy\"), finalfusion.load_finalfusion(\"vectors.fifu\")\n  \
@@ -40,7 +52,8 @@ use crate::subwords::SubwordArgs;
 pub struct ExportArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The format
+    /// Format [default: from the name: .txt or .vec (word2vec-text), .bin (word2vec-binary), .safetensors, .npy, .fifu
+    /// (finalfusion), .parquet, .floret]
     ///
     /// word2vec-text and word2vec-binary are read by gensim, spaCy, fastText and most other programs; they have no
     /// counts. npy is a matrix for numpy, with words and counts in a .words.tsv file next to it. finalfusion stores unit
@@ -48,10 +61,8 @@ pub struct ExportArgs {
     /// metadata.tsv for projector.tensorflow.org. safetensors is a vectors file, for queries only.
     /// parquet has the columns word, count and vector, for pandas, polars and DuckDB; it cannot be read back.
     /// floret is a table of n-grams from which spaCy computes the vectors of all words, known or not.
-    #[arg(long, value_name = "FORMAT", value_parser = one_of::<To>(&[
-        "word2vec-text", "word2vec-binary", "safetensors", "npy", "finalfusion", "projector", "parquet", "floret",
-    ]))]
-    pub to: To,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of::<To>(&FORMATS))]
+    pub to: Option<To>,
     #[command(flatten)]
     pub selection: SelectionArgs,
     /// Scale every vector to length 1
@@ -73,6 +84,7 @@ pub struct ExportArgs {
     pub subwords: SubwordArgs,
     /// File to write (for the projector, a folder); `-` is standard output
     ///
+    /// With npy, a name without an extension gets .npy, as numpy does it.
     /// word2vec files are compressed if the name ends in .gz, .zst, .bz2 or .xz.
     #[arg(value_name = "OUT")]
     pub out: PathBuf,
@@ -96,6 +108,22 @@ pub enum SubwordFormat {
 }
 
 impl To {
+    /// The format that the name of a file says, compressed or not.
+    fn by_name(path: &Path) -> Option<To> {
+        let name = path.to_str()?.to_lowercase();
+        let plain = [".gz", ".zst", ".bz2", ".xz"].iter().find_map(|end| name.strip_suffix(end));
+        Some(match Path::new(plain.unwrap_or(&name)).extension()?.to_str()? {
+            "txt" | "vec" => To::Vectors(Format::Word2vecText),
+            "bin" => To::Vectors(Format::Word2vecBinary),
+            "safetensors" => To::Vectors(Format::Safetensors),
+            "npy" => To::Vectors(Format::Npy),
+            "fifu" => To::Vectors(Format::Finalfusion),
+            "parquet" => To::Vectors(Format::Parquet),
+            "floret" => To::Subwords(SubwordFormat::Floret),
+            _ => return None,
+        })
+    }
+
     fn files(self, path: &Path) -> Vec<PathBuf> {
         match self {
             To::Vectors(format) => format.files(path),
@@ -138,8 +166,16 @@ impl Content {
 }
 
 /// Writes the vectors.
-pub fn run(args: ExportArgs) -> Result<Ending> {
-    if args.to != To::Subwords(SubwordFormat::Floret) {
+pub fn run(mut args: ExportArgs) -> Result<Ending> {
+    let Some(to) = args.to.or_else(|| To::by_name(&args.out)) else {
+        bail!(
+            "{}: this name does not say the format; choose it with `--to`, one of {}, or end the name with .txt, .vec, .bin, \
+             .safetensors, .npy, .fifu, .parquet or .floret",
+            args.out.display(),
+            FORMATS.join(", ")
+        );
+    };
+    if to != To::Subwords(SubwordFormat::Floret) {
         args.subwords.check()?;
         if args.subwords.subwords && args.words.is_none() {
             bail!("--subwords estimates the unknown words of a list: name it with --words");
@@ -152,16 +188,19 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
         );
     }
     let is_replaced = args.out != Path::new("-") && !is_special(&args.out);
+    if is_replaced && to == To::Vectors(Format::Npy) && args.out.extension().is_none() {
+        args.out.set_extension("npy");
+    }
     if is_replaced {
-        check_replaced(&args)?;
+        check_replaced(&args, to)?;
     }
     // Taken before the vectors are read, so that no other process starts to train a model under this name meanwhile.
-    let _lock = match args.to {
+    let _lock = match to {
         To::Vectors(Format::Safetensors) if is_replaced => Some(lock::take(&args.out)?),
         _ => None,
     };
     let (embeddings, ending) = chosen(&args, args.model.load()?)?;
-    let content = match args.to {
+    let content = match to {
         To::Vectors(format) => {
             Content::Vectors(formats::quantized(embeddings, args.quantize, format, &args.out)?, format)
         }
@@ -178,14 +217,14 @@ pub fn run(args: ExportArgs) -> Result<Ending> {
     } else {
         content.save(&args.out)?;
     }
-    note(format_args!("{}: {}", names(&args.to.files(&args.out)), content.size()));
+    note(format_args!("{}: {}", names(&to.files(&args.out)), content.size()));
     Ok(ending)
 }
 
 /// Refuses to overwrite the source of the vectors, and model files: an export has only the vectors of their state.
-fn check_replaced(args: &ExportArgs) -> Result<()> {
+fn check_replaced(args: &ExportArgs, to: To) -> Result<()> {
     let source = fs::canonicalize(&args.model.model).ok();
-    for file in args.to.files(&args.out) {
+    for file in to.files(&args.out) {
         if source.is_some() && fs::canonicalize(&file).ok() == source {
             bail!("{}: the vectors are read from this file; write to another one", file.display());
         }

@@ -20,6 +20,7 @@ mod neighbors;
 mod odd_one_out;
 mod output;
 mod phrases;
+mod positional;
 mod predict_next;
 mod previous;
 mod remedy;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man;
 
 use crate::Ending;
@@ -25,7 +25,7 @@ pub struct ManArgs {
 
 /// Prints the main page, or writes all pages.
 pub fn run(args: ManArgs) -> Result<Ending> {
-    let mut command = Cli::command();
+    let mut command = Cli::definition();
     // Propagates inherited arguments to the subcommands.
     command.build();
     match &args.out {

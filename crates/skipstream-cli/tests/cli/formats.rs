@@ -73,6 +73,48 @@ fn formats_with_counts_keep_them() {
 }
 
 #[test]
+fn export_takes_the_format_from_the_name() {
+    let desk = trained();
+    for (format, name) in [
+        ("word2vec-text", "v.txt"),
+        ("word2vec-text", "v.vec"),
+        ("word2vec-text", "v.TXT.gz"),
+        ("word2vec-binary", "v.bin"),
+        ("safetensors", "v.safetensors"),
+        ("npy", "v.npy"),
+        ("finalfusion", "v.fifu"),
+        ("parquet", "v.parquet"),
+        ("floret", "v.floret.zst"),
+    ] {
+        assert_done(&desk.run(&["export", "--model", "m", "--to", format, name]));
+        let chosen = desk.bytes(name);
+        std::fs::remove_file(desk.path(name)).unwrap();
+        assert_done(&desk.run(&["export", "--model", "m", name]));
+        assert!(desk.bytes(name) == chosen, "{name}");
+    }
+    // What is typed takes precedence.
+    assert_done(&desk.run(&["export", "--model", "m", "--to", "word2vec-text", "v.npy"]));
+    assert_eq!(desk.bytes("v.npy"), desk.bytes("v.vec"));
+    for name in ["v", "v.model", "-", "folder/"] {
+        let answer = desk.run(&["export", "--model", "m", name]);
+        assert_refused(&answer, &format!("{name}: this name does not say the format"));
+        for format in ["word2vec-text", "word2vec-binary", "finalfusion", "projector", ".fifu", ".parquet"] {
+            assert_refused(&answer, format);
+        }
+    }
+}
+
+#[test]
+fn npy_gets_its_extension_as_numpy_does_it() {
+    let desk = trained();
+    let answer = desk.run(&["export", "--model", "m", "--to", "npy", "--top", "5", "out"]);
+    assert_eq!(answer.err, "out.npy and out.words.tsv: 5 words of 16 dimensions\n");
+    assert!(
+        desk.path("out.npy").exists() && desk.path("out.words.tsv").exists() && !desk.path("out").exists()
+    );
+}
+
+#[test]
 fn export_says_which_files_it_wrote() {
     let desk = trained();
     let answer = desk.run(&["export", "--model", "m", "--to", "npy", "--top", "5", "v.npy"]);
@@ -348,7 +390,7 @@ fn export_does_not_replace_what_it_reads_or_a_model_that_can_be_trained() {
     desk.train("other", &["--finish", "a.txt"]);
     desk.write("v.txt", SMALL);
     let before = [desk.bytes("m"), desk.bytes("other")];
-    for format in ["safetensors", "word2vec-text", "npy"] {
+    for format in ["safetensors", "word2vec-text", "word2vec-binary"] {
         let export = |out| desk.run(&["export", "--model", "m", "--to", format, out]);
         assert_refused(&export("./m"), "m: the vectors are read from this file; write to another one");
         assert_refused(&export("other"), "error: other: this is a model file, whose training state");

@@ -79,16 +79,42 @@ fn commands_of_other_programs_are_translated() {
 }
 
 #[test]
-fn a_model_without_its_flag_is_recognized() {
+fn a_tip_names_the_flag_that_does_it() {
+    let desk = Desk::new();
+    for (args, part) in [
+        (&["serve", "--port", "80"][..], "there is no `--port`; use `--listen 127.0.0.1:8321`"),
+        (&["serve", "--host=0.0.0.0"], "`--listen"),
+        (&["train", "-m", "m", "--vocab-size", "5", "a.txt"], "use `--max-vocabulary`"),
+        (&["serve", "--vocab-size", "5"], "use `--max-vocabulary`"),
+        (&["train", "-m", "m", "--batch-size", "5", "a.txt"], "use `--batch-words`"),
+        (&["train", "-m", "m", "--stopwords", "s.txt", "a.txt"], "use `--block FILE`"),
+        (&["serve", "--stopwords", "s.txt"], "`skipstream words block --file FILE`"),
+        (&["train", "-m", "m", "--lang", "en", "a.txt"], "`--text prose` splits ordinary text"),
+        (&["quantize", "m"], "`export --to safetensors --quantize int8`"),
+        (&["neighbors", "-m", "m", "--threads", "2"], "unexpected argument '--threads'"),
+        (&["neighbors", "-m", "m", "--workers", "2"], "(--threads belongs to `train`, `eval`, `serve`)"),
+        (
+            &["serve", "--model", "m"],
+            "there is no `--model`; to serve a trained model, copy it to `DIR/model.safetensors`",
+        ),
+        (
+            &["serve", "--data", "a.txt"],
+            "a.txt: this is a file; use the name of a folder; to serve a trained model, ",
+        ),
+    ] {
+        desk.write("a.txt", "one two\n");
+        assert_refused(&desk.run(args), &[part]);
+    }
+}
+
+#[test]
+fn the_model_of_a_training_needs_its_flag() {
     let desk = trained();
-    let hint =
-        |args: &[&str], command: &str| assert_refused(&desk.run(args), &["the model needs a flag", command]);
-    hint(&["inspect", "m"], "`skipstream inspect --model m`");
-    hint(&["neighbors", "m", "moon"], "`skipstream neighbors --model m moon`");
-    hint(&["neighbors", "m"], "`skipstream neighbors --model m`");
-    hint(&["analogy", "-n", "3", "m", "a", "b", "c"], "`skipstream analogy --model m -n 3 a b c`");
+    let answer = desk.run(&["train", "m", "a.txt"]);
+    assert_refused(&answer, &["the model needs a flag: `skipstream train --model m a.txt`"]);
     desk.write("pairs.tsv", "moon star 3\n");
-    hint(&["eval", "pairs.tsv", "m"], "`skipstream eval --model m pairs.tsv`");
+    let answer = desk.run(&["eval", "pairs.tsv", "m"]);
+    assert_refused(&answer, &["the model needs a flag: `skipstream eval --model m pairs.tsv`"]);
     let answer = desk.run(&["eval", "pairs.tsv"]);
     assert!(answer.code == Some(2) && !answer.err.contains("--model pairs.tsv"), "{answer:?}");
 }

@@ -15,6 +15,7 @@ mod init;
 mod inspect;
 mod logging;
 mod models;
+mod naming;
 mod phrases;
 mod queries;
 mod questions;

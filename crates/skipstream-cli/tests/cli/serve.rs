@@ -290,3 +290,36 @@ fn prose_is_pointed_out_once_unless_the_words_were_chosen() {
         assert_eq!(told.matches("the text looks like prose").count(), times, "{told}");
     }
 }
+
+#[test]
+fn more_memory_than_the_machine_has_is_warned_of() {
+    let desk = Desk::new();
+    let mut child = desk.start(&serve(&["--max-line-size", "2Gi", "--max-requests", "512"]));
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let mut told = String::new();
+    while !told.contains("listening on") {
+        assert!(log.read_line(&mut told).unwrap() > 0, "{told}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(
+        told.contains("of memory, and this machine has") && told.contains("lower --max-line-size"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_trained_model_is_served_by_the_advice_of_the_error() {
+    let desk = Desk::new();
+    desk.write("a.txt", text(5_000, 1));
+    desk.train("m", &["a.txt"]);
+    for wrong in [&["serve", "--model", "m"][..], &["serve", "--data", "m"]] {
+        let advice = "copy it to `DIR/model.safetensors`, and run `skipstream serve --data DIR`";
+        assert_refused(&desk.run(wrong), &[advice]);
+    }
+    std::fs::create_dir(desk.path("data")).unwrap();
+    std::fs::copy(desk.path("m"), desk.path("data/model.safetensors")).unwrap();
+    let mut serving = Serving::start(&desk, &[]);
+    serving.stop_reading();
+    assert_eq!(serving.get("/v1/words/moon")["word"], "moon");
+}
