@@ -80,7 +80,7 @@ def main() -> None:
     features: dict[str, list[Any]] = {"TF-IDF": [TfidfVectorizer(sublinear_tf=True).fit_transform(texts)]}
     for seed in range(1, options.seeds + 1):
         vectors = learn(options.path, texts, seed)
-        for weighting in ("mean", "idf", "sif"):
+        for weighting in ("none", "idf", "sif"):
             means = vectors.mean_vectors(texts, weighting=weighting)
             features.setdefault(f"`{weighting}`", []).append(means)
         features.setdefault("`sif`, without the common component", []).append(vectors.transform(texts))

@@ -11,6 +11,7 @@ mod embeddings;
 mod ending;
 mod error;
 mod evaluation;
+mod means;
 mod settings;
 mod text;
 mod trainer;

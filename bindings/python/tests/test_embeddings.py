@@ -242,3 +242,39 @@ def test_how_they_are_shown(wv: Embeddings, tmp_path: Path) -> None:
     )
     wv.save_word2vec_format(tmp_path / "news.txt")
     assert repr(skipstream.load(str(tmp_path / "news.txt"))).endswith(", read from news.txt>")
+
+
+def test_vectors_of_texts_are_those_of_the_trainer(tmp_path: Path) -> None:
+    trainer = skipstream.Trainer(dimensions=8, subsample=0, threads=1)
+    trainer.add_phrases("new york")
+    trainer.merge("colour", into="color")
+    trainer.train(["new york has a color", "a new colour has york"] * 50)
+    trainer.pin("unheard")
+    wv = trainer.embeddings()
+    wv.save(tmp_path / "vectors")
+    trainer.save(tmp_path / "model")
+    texts = ["New York", "a colour", ["new", "york"], "unheard", "nothing known"]
+    places = [wv, skipstream.load(tmp_path / "vectors"), skipstream.load(tmp_path / "model"), pickle.loads(pickle.dumps(wv))]
+    for weighting in ("none", "idf", "sif"):
+        raw = trainer.mean_vectors(texts, weighting=weighting)
+        unit = trainer.mean_vectors(texts, weighting=weighting, normalize=True)
+        assert np.isfinite(raw).all() and not raw[4].any() and not unit[4].any()
+        np.testing.assert_allclose(np.linalg.norm(unit[:4], axis=1), 1, atol=1e-6)
+        np.testing.assert_array_equal(raw[0], wv["new_york"])
+        np.testing.assert_array_equal(raw[1], trainer.mean_vectors(["a color"], weighting=weighting)[0])
+        for place in places:
+            np.testing.assert_array_equal(place.mean_vectors(texts, weighting), raw)
+            np.testing.assert_array_equal(place.mean_vectors(texts, weighting, normalize=True), unit)
+
+
+def test_vectors_of_texts_without_counts_and_with_estimates(wv: Embeddings) -> None:
+    uncounted = Embeddings.from_arrays(WORDS, VECTORS)
+    np.testing.assert_allclose(uncounted.mean_vectors(["Tea rock"]), [(VECTORS[0] + VECTORS[3]) / 2])
+    with pytest.raises(ValueError, match="no counts"):
+        uncounted.mean_vectors(["tea"], "sif")
+    with pytest.raises(ValueError, match='weighting is "mean"; it must be none, idf or sif'):
+        wv.mean_vectors(["tea"], "mean")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        wv.mean_vectors("tea")
+    assert not wv.mean_vectors(["rocky"]).any()
+    assert wv.with_subwords().mean_vectors(["rocky"]).any()

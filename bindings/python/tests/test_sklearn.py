@@ -87,7 +87,7 @@ def test_weightings_give_rare_words_more_weight() -> None:
         expected = (the * wv["the"] + cat * wv["cat"]) / (the + cat)
         found = trainer.mean_vectors(["the cat"], weighting=weighting)[0]
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
-    with pytest.raises(ValueError, match='weighting is "tfidf"; it must be mean, idf or sif'):
+    with pytest.raises(ValueError, match='weighting is "tfidf"; it must be none, idf or sif'):
         small(weighting="tfidf").fit(TEXTS).transform(TEXTS)
 
 

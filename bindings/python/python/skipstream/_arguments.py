@@ -26,7 +26,7 @@ WhichVectors = Literal["sum", "joined", "target", "context"]
 
 DEFAULT_VECTORS = cast("WhichVectors", _engine.DEFAULT_VECTORS)
 
-Weighting = Literal["mean", "idf", "sif"]
+Weighting = Literal["none", "idf", "sif"]
 """How much each word of a text counts in the text's vector."""
 
 TextFormat = Literal["text", "jsonl", "csv", "tsv", "parquet"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skipstream import _engine
-from skipstream._arguments import Key, Term, Vector, array, is_key, optional, real, whole
+from skipstream._arguments import Key, Term, Vector, Weighting, array, is_key, optional, real, whole
 from skipstream._arguments import keys as listed
 
 
@@ -191,6 +191,24 @@ class Table:
         mean = self._engine.mean(used, bool(pre_normalize))
         norm = float(np.linalg.norm(mean.astype(np.float64)))
         return (mean / norm).astype(np.float32) if post_normalize and norm > 0 else mean
+
+    def mean_vectors(
+        self, texts: Iterable[Any], weighting: Weighting = "none", *, normalize: bool = False
+    ) -> NDArray[np.float32]:
+        """Returns the mean word vector of each text, one row each; zeros if no word is known.
+
+        The same as `Trainer.mean_vectors`: texts are split into words as the text of the model, which a model file and a
+        vectors file of skipstream know. Unknown words are estimated after `with_subwords`. `weighting` needs counts.
+
+        >>> import skipstream
+        >>> wv = skipstream.Embeddings.from_arrays(["east", "north"], [[2, 0], [0, 4]], counts=[9, 1])
+        >>> wv.mean_vectors(["East north", ["up"]])
+        array([[1., 2.],
+               [0., 0.]], dtype=float32)
+        >>> wv.mean_vectors(["east north"], "sif", normalize=True).round(2)
+        array([[0.06, 1.  ]], dtype=float32)
+        """
+        return self._engine.mean_vectors(texts, weighting, bool(normalize))
 
     def suggestions(self, word: str, n: int = 5) -> list[str]:
         """Returns words with a similar spelling, closest first, then most frequent first.

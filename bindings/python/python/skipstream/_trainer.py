@@ -325,13 +325,14 @@ class Trainer:
         self._control("unblock", words)
 
     def merge(self, *words: str, into: str) -> None:
-        """Counts and trains further occurrences of words as the word `into`. They leave, with what was learned of them.
+        """Counts and trains further occurrences of words as the word `into`. They leave, with what was learned of them,
+        and queries about them are about `into`.
 
         >>> trainer = Trainer(dimensions=20)
         >>> trainer.merge("colour", into="color")
         >>> _ = trainer.train([["colour", "or", "color"]])
-        >>> trainer.count("color"), "colour" in trainer
-        (2, False)
+        >>> trainer.count("color"), trainer.count("colour"), len(trainer.embeddings())
+        (2, 2, 2)
         """
         self._control("merge", words, into=into)
 
@@ -439,14 +440,18 @@ class Trainer:
         self,
         texts: Iterable[Any],
         vectors: WhichVectors = DEFAULT_VECTORS,
-        weighting: Weighting = "mean",
+        weighting: Weighting = "none",
         subwords: Embeddings | None = None,
+        *,
+        normalize: bool = False,
     ) -> NDArray[np.float32]:
         """Returns the mean word vector of each text, one row each; zeros if no word is known.
 
-        A text is a string, which is tokenized as in training, or a list of tokens. `weighting` gives words a weight by
-        their share of all words learned so far: `"mean"` gives all the same, `"idf"` the logarithm of the inverse share, and
-        `"sif"` 0.001 / (0.001 + share), the smooth inverse frequency of Arora, Liang and Ma (2017).
+        A text is a string, which is tokenized as in training, or a list of tokens. Phrases are joined and merged words
+        replaced. If no word of the vocabulary has an upper-case letter, texts are read in lower case. `weighting` gives
+        words a weight by their share of the counts of all words: `"none"` gives all the same, `"idf"` ln(1 + 1 / share),
+        and `"sif"` 0.001 / (0.001 + share), the smooth inverse frequency of Arora, Liang and Ma (2017). `normalize` scales
+        the vectors to unit length.
 
         >>> trainer = Trainer(dimensions=20, subsample=0)
         >>> _ = trainer.train(["tea with milk"] * 500)
@@ -461,7 +466,7 @@ class Trainer:
         [True]
         """
         table = None if subwords is None else subwords._engine
-        return self._live().mean_vectors(texts, vectors, weighting, table)
+        return self._live().mean_vectors(texts, vectors, weighting, bool(normalize), table)
 
     def count(self, word: str) -> int:
         """Returns the count of a word; 0 if it is unknown."""

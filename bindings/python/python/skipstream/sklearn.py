@@ -49,7 +49,7 @@ class WordVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     (300, 4)
 
     Args:
-        weighting: How much each word counts. `"mean"` gives all the same weight; `"idf"` and `"sif"` give rare words more,
+        weighting: How much each word counts. `"none"` gives all the same weight; `"idf"` and `"sif"` give rare words more,
             as in `Trainer.mean_vectors`. `"sif"` also removes the component that is common to all documents that were
             fitted last. An iterator of documents is held in memory for it.
         subwords: Whether `transform` estimates words that are not in the vocabulary from their spelling, by the n-grams that
@@ -57,7 +57,7 @@ class WordVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             ignored.
     """
 
-    weighting: Weighting = "mean"
+    weighting: Weighting = "none"
     subwords: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:

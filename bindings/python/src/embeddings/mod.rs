@@ -15,11 +15,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use skipstream::embeddings::{
     AnalogyRule, Combine, Expression, Lengths, Neighbor, Projection, Query, SubwordOptions, Subwords, Term,
+    Weighting,
 };
 use skipstream::formats::{self, FirstLine, Format, LoadOptions, SaveOptions};
 
 use crate::call::call;
 use crate::error::to_python;
+use crate::means;
 use arrays::{frozen, matrix_of};
 pub use arrays::{matrix, prepare_arrays, values};
 use subwords::estimating;
@@ -125,6 +127,33 @@ impl Embeddings {
             None => skipstream::Embeddings::uncounted(dimensions, &words, vectors),
         })?;
         Ok(Embeddings::new(embeddings))
+    }
+
+    /// The vector of each text, one row each. Unknown words are estimated if there are subwords.
+    #[pyo3(signature = (texts, weighting, normalize))]
+    fn mean_vectors<'py>(
+        slf: &Bound<'py, Self>,
+        texts: &Bound<'py, PyAny>,
+        weighting: &Bound<'_, PyAny>,
+        normalize: bool,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let (py, this) = (slf.py(), slf.get());
+        let embeddings = &this.embeddings;
+        let dimensions = embeddings.dimensions();
+        let subwords = this.subwords.is_some().then_some(this);
+        let options = means::options(weighting, normalize, subwords, dimensions)?;
+        if options.weighting != Weighting::None && !embeddings.has_counts() {
+            let reason = "these vectors have no counts, so weighting must be \"none\"";
+            return Err(PyValueError::new_err(reason));
+        }
+        let text = embeddings.text().cloned().unwrap_or_default();
+        means::of_texts(py, texts, dimensions, &text, |texts, rows| {
+            call(py, || {
+                means::append(texts, dimensions, &text, rows, |source, mean| {
+                    embeddings.mean_vector(source, &options, mean)
+                })
+            })
+        })
     }
 
     fn __len__(&self) -> usize {

@@ -20,7 +20,6 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::json;
-use skipstream::corpus::Lines;
 use skipstream::train::AnyTrainer;
 use skipstream::vocabulary::Control;
 use skipstream::{StopReason, Vectors};
@@ -29,8 +28,9 @@ use crate::call::call;
 use crate::embeddings::Embeddings;
 use crate::ending::Inside;
 use crate::error::to_python;
-use crate::settings::{Settings, choice};
-use crate::text::{self, Column, FileOptions, Items, Request, Text};
+use crate::means;
+use crate::settings::Settings;
+use crate::text::{self, FileOptions, Request};
 use turns::{Turn, Turns};
 use watch::Watch;
 
@@ -51,9 +51,6 @@ const TRAINS: &str = "this trainer is already training in this thread; wait unti
 /// The error for every use of a trainer after a panic.
 const DEAD: &str = "this trainer is dead: the engine failed while it changed the model, which may be half updated, so it can \
     neither be used nor saved; go on with the model that was saved last, as in Trainer.load(path)";
-
-/// Texts per turn when computing means.
-const TEXTS_AT_ONCE: usize = 1_000;
 
 /// Learns from a stream.
 #[pyclass(frozen, module = "skipstream._engine")]
@@ -199,64 +196,32 @@ impl Trainer {
         PyArray1::from_vec(py, rows).reshape([words.len(), dimensions])
     }
 
-    /// The mean word vector of each text, one row each. Unknown words are estimated by the subwords of some embeddings.
-    #[pyo3(signature = (texts, vectors, weighting, subwords))]
+    /// The vector of each text, one row each. Unknown words are estimated by the subwords of some embeddings.
+    #[pyo3(signature = (texts, vectors, weighting, normalize, subwords))]
     fn mean_vectors<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         vectors: &str,
         weighting: &Bound<'_, PyAny>,
+        normalize: bool,
         subwords: Option<&Embeddings>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let _inside = Inside::enter()?;
-        let weighting = choice("weighting", weighting, &["mean", "idf", "sif"])?;
         let vectors: Vectors = vectors.parse().map_err(to_python)?;
-        let (dimensions, options) = self.with(py, |trainer| {
+        let (dimensions, text) = self.with(py, |trainer| {
             let settings = trainer.model().settings();
             Ok((vectors.dimensions(settings.dimensions()), settings.text().clone()))
         })?;
-        let subwords = subwords.map(|embeddings| embeddings.table(dimensions)).transpose()?;
-        let column = Column::of(texts)?;
-        // Iterating over a column of buffers gives values of its own types.
-        let texts = match texts.getattr_opt("to_pylist")? {
-            Some(to_list) if column == Column::Arrow => &to_list.call0()?,
-            _ => texts,
-        };
-        let mut items = Items::new(texts, false)?;
-        let mut rows: Vec<f32> = Vec::new();
-        loop {
-            // Neither lists nor the engine run Python code, so check for Ctrl-C here.
-            py.check_signals()?;
-            let chunk = items.take_texts(py, TEXTS_AT_ONCE, column != Column::None, &options)?;
-            if chunk.is_empty() {
-                let n_texts = rows.len() / dimensions;
-                return PyArray1::from_vec(py, rows).reshape([n_texts, dimensions]);
-            }
+        let options = means::options(weighting, normalize, subwords, dimensions)?;
+        means::of_texts(py, texts, dimensions, &text, |texts, rows| {
             self.with(py, |trainer| {
                 let live = trainer.model().live(vectors);
-                let live = match subwords {
-                    Some(subwords) => live.with_subwords(subwords),
-                    None => live,
-                };
-                for text in chunk {
-                    let start = rows.len();
-                    rows.resize(start + dimensions, 0.0);
-                    let mean = &mut rows[start..];
-                    match text {
-                        Text::Lines(text) => {
-                            let mut lines = Lines::new(&text[..], "texts", &options)?;
-                            live.mean_vector(&mut lines, weighting, mean)?;
-                        }
-                        Text::Tokens(mut lists) => {
-                            live.mean_vector(&mut *lists, weighting, mean)?;
-                        }
-                        Text::Missing => {}
-                    }
-                }
-                Ok(())
-            })?;
-        }
+                means::append(texts, dimensions, &text, rows, |source, mean| {
+                    live.mean_vector(source, &options, mean)
+                })
+            })
+        })
     }
 
     /// The count of a word, if it is known.

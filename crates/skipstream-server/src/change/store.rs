@@ -286,6 +286,8 @@ impl SnapshotStore {
             // The next checkpoint replaces the model. Its folder is synced with the vectors.
             fs::hard_link(model, &path).map_err(|source| skipstream::Error::Io { path, source })?;
         }
+        // Only words of rows are found when they are forgotten.
+        let embeddings = embeddings.clone().without_phrases();
         Ok(embeddings.save(self.path(&info.name, "safetensors"))?)
     }
 

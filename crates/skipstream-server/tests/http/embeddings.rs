@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use skipstream::corpus::{Lines, TextOptions};
-use skipstream::embeddings::{SubwordOptions, Subwords, Weighting};
+use skipstream::embeddings::{DocumentOptions, SubwordOptions, Subwords, Weighting};
 use skipstream::{Config, Progress, Totals, Trainer};
 use skipstream_server::{Published, Seen};
 
@@ -12,7 +12,8 @@ use crate::client::{Client, TIME, embeddings};
 fn expected(text: &str, subwords: Option<&Subwords>) -> Vec<f32> {
     let mut vector = vec![0.0; 2];
     let mut lines = Lines::new(text.as_bytes(), "text", &TextOptions::default()).unwrap();
-    embeddings().mean_vector(&mut lines, Weighting::Sif, subwords, &mut vector).unwrap();
+    let options = DocumentOptions::default().weighting(Weighting::Sif).subwords(subwords);
+    embeddings().mean_vector(&mut lines, &options, &mut vector).unwrap();
     vector
 }
 

@@ -207,6 +207,7 @@ mod tests {
     use super::*;
     use crate::corpus::TextOptions;
     use crate::embeddings::{AnalogyRule, Expression, SubwordOptions};
+    use crate::phrases::Reading;
 
     fn embeddings() -> Embeddings {
         let words = [("walking", 2_000), ("talking", 1_500), ("walked", 900), ("tea", 1)];
@@ -290,7 +291,9 @@ mod tests {
     #[test]
     fn an_unknown_word_is_estimated_as_the_text_would_have_it() {
         let lower = TextOptions { lowercase: true, ..TextOptions::default() };
-        let embeddings = embeddings().with_text(&lower).with_estimates(&subwords(), ["Stalking", "", ""]);
+        let embeddings = embeddings()
+            .with_reading(Reading::of_text(&lower))
+            .with_estimates(&subwords(), ["Stalking", "", ""]);
         let row = embeddings.row_of("STALKING").unwrap();
         assert_eq!(embeddings.word(row), "stalking");
         assert!(embeddings.row_of("").is_err());

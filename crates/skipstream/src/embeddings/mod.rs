@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 pub(crate) use composition::Composition;
 pub use cosine::cosines;
-pub use documents::{DocumentWords, Weighting};
+pub use documents::{DocumentOptions, DocumentWords, Weighting};
 pub(crate) use documents::{WordVectors, weighted_mean};
 pub use error::VectorsError;
 pub use estimates::Source;
@@ -51,7 +51,7 @@ pub(crate) use search::find_best;
 pub(crate) use subwords::{BEGIN, END, HASH_SEED, HASHES};
 pub use subwords::{SubwordOptions, Subwords};
 pub use vectors::{Origin, Vectors};
-pub(crate) use words::WordList;
+pub(crate) use words::{WordList, has_upper_case};
 
 use estimates::Estimates;
 pub(crate) use table::Counts;
@@ -59,7 +59,7 @@ use table::Table;
 
 use crate::corpus::TextOptions;
 use crate::kernel::Kernel;
-use crate::phrases::word_of;
+use crate::phrases::{Reading, ReadingMetadata, word_of};
 use crate::{Error, Result};
 
 /// Words with their counts and vectors, the most frequent word in row 0.
@@ -84,8 +84,8 @@ pub struct Embeddings {
     n_tokens: u64,
     origin: Option<Arc<Origin>>,
     has_counts: bool,
-    /// How the model splits text into tokens, unless that leaves words as they are or is unknown.
-    text: Option<Arc<TextOptions>>,
+    /// How the model reads text, unless words are just what is between white space, or that is unknown.
+    reading: Option<Arc<Reading>>,
     /// Words that can be looked up besides those of the table.
     estimates: Option<Arc<Estimates>>,
     /// What joined vectors have subtracted from target rows, if it is known. Mapped rows know it themselves.
@@ -166,7 +166,7 @@ impl Embeddings {
             table: Arc::new(table),
             origin: None,
             has_counts: true,
-            text: None,
+            reading: None,
             estimates: None,
             target_offset: None,
         }
@@ -297,12 +297,14 @@ impl Embeddings {
     }
 
     /// The row of a word, as it is written or else as the model's text settings write it: a model of text in lower case
-    /// finds `Berlin` as `berlin`. A phrase is found as one word: `new york` as `new_york`.
+    /// finds `Berlin` as `berlin`. A phrase is found as one word: `new york` as `new_york`. A merged word is found as the
+    /// word that it was merged into.
     pub fn index_of(&self, word: &str) -> Option<usize> {
-        let phrase = || word_of(word, &self.text().cloned().unwrap_or_default());
-        self.exact_index_of(word)
-            .or_else(|| self.exact_index_of(&self.text()?.only_token(word)?))
-            .or_else(|| self.exact_index_of(&phrase()?))
+        let joiner = self.joiner();
+        let find = |word: &str| self.exact_index_of(joiner.meaning(word));
+        find(word)
+            .or_else(|| find(&self.text()?.only_token(word)?))
+            .or_else(|| find(&word_of(word, &self.text().cloned().unwrap_or_default())?))
     }
 
     /// The row of a word as it is written.
@@ -349,12 +351,26 @@ impl Embeddings {
 
     /// How the model splits text into tokens, if that changes words.
     pub fn text(&self) -> Option<&TextOptions> {
-        self.text.as_deref()
+        self.reading.as_deref().map(|reading| &reading.text).filter(|text| !text.is_plain())
     }
 
-    /// The same embeddings, for queries with words as this text has them.
-    pub(crate) fn with_text(self, text: &TextOptions) -> Embeddings {
-        Embeddings { text: (!text.is_plain()).then(|| Arc::new(text.clone())), ..self }
+    /// The same embeddings, of a model that reads text in this way.
+    pub(crate) fn with_reading(self, reading: Reading) -> Embeddings {
+        Embeddings { reading: (!reading.is_plain()).then(|| Arc::new(reading)), ..self }
+    }
+
+    /// The same embeddings without the phrases and the merged words of the model, so that a file of them has no other words
+    /// than their own.
+    pub fn without_phrases(mut self) -> Embeddings {
+        match self.reading.take() {
+            Some(reading) => self.with_reading(Reading::of_text(&reading.text)),
+            None => self,
+        }
+    }
+
+    /// How the model reads text, for a file.
+    pub(crate) fn reading_metadata(&self) -> ReadingMetadata {
+        self.reading.as_deref().map(Reading::metadata).unwrap_or_default()
     }
 
     /// The same embeddings, whose vectors were composed so.

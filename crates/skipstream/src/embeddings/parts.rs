@@ -42,7 +42,7 @@ impl Embeddings {
         };
         let words = self.words().map(counted).collect::<Result<Vec<(&str, u64)>>>()?;
         let copy = Embeddings::new(self.dimensions(), words, self.matrix().into_owned())?;
-        Ok(Embeddings { origin: self.origin.clone(), text: self.text.clone(), ..copy })
+        Ok(Embeddings { origin: self.origin.clone(), reading: self.reading.clone(), ..copy })
     }
 
     /// A copy with vectors of length 1; zero vectors stay zero.
@@ -65,7 +65,7 @@ impl Embeddings {
         Ok(Embeddings {
             has_counts: self.has_counts,
             origin: self.origin.clone(),
-            text: self.text.clone(),
+            reading: self.reading.clone(),
             ..copy
         })
     }
@@ -81,8 +81,8 @@ impl Embeddings {
         let recent =
             self.has_recent_counts().then(|| rows.iter().map(|&row| self.recent_count(row)).collect());
         let copy = Embeddings::from_list(dimensions, words, Counts { all, recent }, vectors)?;
-        let (origin, text) = (self.origin.clone(), self.text.clone());
-        Ok(Embeddings { has_counts: self.has_counts, origin, text, ..copy })
+        let (origin, reading) = (self.origin.clone(), self.reading.clone());
+        Ok(Embeddings { has_counts: self.has_counts, origin, reading, ..copy })
     }
 }
 

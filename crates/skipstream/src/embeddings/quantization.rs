@@ -113,8 +113,8 @@ impl Embeddings {
             counts: self.table.counts.of(&rows),
             rows: Rows::Quantized(QuantizedRows::new(values)),
         });
-        let (origin, text) = (self.origin.clone(), self.text.clone());
-        Ok(Embeddings { has_counts: self.has_counts, origin, text, ..copy })
+        let (origin, reading) = (self.origin.clone(), self.reading.clone());
+        Ok(Embeddings { has_counts: self.has_counts, origin, reading, ..copy })
     }
 
     /// How the vectors are stored in fewer bytes, if they are.

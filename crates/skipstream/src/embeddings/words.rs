@@ -11,6 +11,14 @@ use crate::hash::WordHasher;
 /// would. (A scan of half a million words takes 2 ms.)
 const SEARCHES: usize = 32;
 
+/// Whether one of the letters is upper-case.
+pub(crate) fn has_upper_case(text: &str) -> bool {
+    match text.is_ascii() {
+        true => text.bytes().any(|byte| byte.is_ascii_uppercase()),
+        false => text.chars().any(char::is_uppercase),
+    }
+}
+
 /// A list of distinct words, indexed by row and by word.
 pub(crate) struct WordList {
     /// All words, concatenated: a million small strings would be a million allocations.
@@ -20,6 +28,7 @@ pub(crate) struct WordList {
     index: OnceLock<HashTable<usize>>,
     /// Words compared while there was no index.
     searched: AtomicUsize,
+    is_lowercase: OnceLock<bool>,
 }
 
 impl Default for WordList {
@@ -29,6 +38,7 @@ impl Default for WordList {
             ends: Vec::new(),
             index: OnceLock::from(HashTable::new()),
             searched: AtomicUsize::new(0),
+            is_lowercase: OnceLock::new(),
         }
     }
 }
@@ -38,7 +48,7 @@ impl WordList {
     ///
     /// The index is built later: a lookup of one word should not wait until a million words are indexed.
     pub(crate) fn unindexed(text: String, ends: Vec<u64>) -> WordList {
-        WordList { text, ends, index: OnceLock::new(), searched: AtomicUsize::new(0) }
+        WordList { text, ends, index: OnceLock::new(), ..WordList::default() }
     }
 
     /// Appends a word, or returns the row that already has it.
@@ -47,6 +57,7 @@ impl WordList {
             return Err(row);
         }
         let row = self.len();
+        self.is_lowercase.take();
         self.text.push_str(word);
         self.ends.push(self.text.len() as u64);
         let WordList { text, ends, index, .. } = self;
@@ -70,6 +81,11 @@ impl WordList {
         }
         let index = self.index.get_or_init(|| self.make_index());
         index.find(hash(word), |&row| self.word(row) == word).copied()
+    }
+
+    /// Whether no word has an upper-case letter.
+    pub(super) fn is_lowercase(&self) -> bool {
+        *self.is_lowercase.get_or_init(|| !has_upper_case(&self.text))
     }
 
     pub(super) fn in_order(&self, order: &[usize]) -> WordList {

@@ -18,7 +18,7 @@ use super::link::{JOINED, MAX_CONNECTORS, append, connectors, link};
 use super::pairs::{Pair, PairKey, PairTable};
 use super::score::{PairCounts, score};
 use super::{Joined, contains_any, join};
-use crate::config::{PhraseSettings, Settings};
+use crate::config::{Connectors, PhraseSettings, Settings};
 use crate::error::Result;
 use crate::vocabulary::{Control, Controls, Observed, SavedWord, Vocabulary, VocabularyTotals, WordId};
 
@@ -126,7 +126,7 @@ impl Discovery {
         let OpenSentence { text, words, connectors, .. } = &mut self.sentence;
         if !text.is_empty() {
             let end = text.len();
-            append(text, connectors, word, self.settings);
+            append(text, connectors, word, self.settings.connectors);
             if connectors.len() <= MAX_CONNECTORS && self.found.get(text).is_some() {
                 *words += connectors.len() + 1;
                 connectors.clear();
@@ -252,7 +252,7 @@ impl Discovery {
 
     fn text(&self, [left, right, link]: PairKey) -> String {
         let mut text = self.parts.word(part_of(left)).to_owned();
-        append(&mut text, &connectors(link), self.parts.word(part_of(right)), self.settings);
+        append(&mut text, &connectors(link), self.parts.word(part_of(right)), self.settings.connectors);
         text
     }
 
@@ -315,6 +315,11 @@ impl Discovery {
 
     pub fn has(&self, text: &str) -> bool {
         self.found.get(text).is_some()
+    }
+
+    /// Words that a phrase may have inside.
+    pub fn connectors(&self) -> Connectors {
+        self.settings.connectors
     }
 
     pub fn words(&self) -> u64 {

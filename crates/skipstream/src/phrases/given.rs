@@ -23,8 +23,6 @@ pub(super) struct GivenPhrases {
     phrases: BTreeSet<String>,
     /// Every beginning of a phrase, `new` and `new_york`, and whether it is a phrase itself.
     beginnings: HashMap<String, bool>,
-    /// The beginning that is looked up.
-    text: String,
 }
 
 impl GivenPhrases {
@@ -34,6 +32,11 @@ impl GivenPhrases {
 
     pub fn phrases(&self) -> &BTreeSet<String> {
         &self.phrases
+    }
+
+    /// The phrases that are joined: those without a blocked word.
+    pub fn joined(&self) -> impl Iterator<Item = &str> {
+        self.phrases.iter().map(String::as_str).filter(|&phrase| self.beginnings.get(phrase) == Some(&true))
     }
 
     /// Memory in bytes.
@@ -94,9 +97,9 @@ impl GivenPhrases {
         }
     }
 
-    /// The number of tokens of the longest phrase that begins with this token; 0 if there is none.
-    pub fn longest(&mut self, sentence: &Sentence, start: usize) -> usize {
-        let GivenPhrases { beginnings, text, .. } = self;
+    /// The number of tokens of the longest phrase that begins with this token; 0 if there is none. `text` is memory that is
+    /// used again.
+    pub fn longest(&self, sentence: &Sentence, start: usize, text: &mut String) -> usize {
         let mut longest = 0;
         text.clear();
         for place in start..sentence.len() {
@@ -104,7 +107,7 @@ impl GivenPhrases {
                 text.push_str(JOINER_TEXT);
             }
             text.push_str(sentence.token(place));
-            match beginnings.get(text.as_str()) {
+            match self.beginnings.get(text.as_str()) {
                 // A token may have the joiner in it; one token is no phrase.
                 Some(true) if place > start => longest = place + 1 - start,
                 Some(_) => {}

@@ -1,7 +1,7 @@
 //! What is between the parts of a pair: connectors, as a number in its key.
 
 use super::JOINER_TEXT;
-use crate::config::PhraseSettings;
+use crate::config::Connectors;
 
 /// Connectors in a row, at most.
 pub(super) const MAX_CONNECTORS: usize = 2;
@@ -26,8 +26,8 @@ pub(super) fn connectors(link: u32) -> Vec<u8> {
 }
 
 /// Adds connectors and a word to a phrase.
-pub(super) fn append(text: &mut String, connectors: &[u8], word: &str, settings: PhraseSettings) {
-    let words = settings.connectors.words();
+pub(super) fn append(text: &mut String, connectors: &[u8], word: &str, possible: Connectors) {
+    let words = possible.words();
     for part in connectors.iter().map(|&connector| words[usize::from(connector)]).chain([word]) {
         text.push_str(JOINER_TEXT);
         text.push_str(part);

@@ -4,7 +4,7 @@
 //! phrases in the stream: it counts words and pairs in bounded summaries before anything is joined, as gensim does, and
 //! decides at the end of each batch which pairs are phrases in the next. `pairs.rs` is the summary of pairs, `link.rs` says what
 //! is between their parts, `score.rs` how strongly these belong together, and `found.rs` has the phrases. `given.rs` has those
-//! that were given.
+//! that were given. `reading.rs` joins the phrases of text that is not learned.
 //!
 //! Tokens are joined greedily from left to right. A phrase is a left part for longer ones: `new_york` and *city*.
 //!
@@ -16,6 +16,7 @@ mod found;
 mod given;
 mod link;
 mod pairs;
+mod reading;
 mod score;
 
 use std::collections::BTreeSet;
@@ -29,6 +30,7 @@ use crate::vocabulary::{Control, Controls, Vocabulary, VocabularyTotals};
 use discovery::Discovery;
 pub(crate) use discovery::SavedDiscovery;
 use given::GivenPhrases;
+pub(crate) use reading::{Joiner, Reading, ReadingMetadata, saved_text};
 
 /// What is between the words of a phrase.
 pub const JOINER: char = '_';
@@ -66,6 +68,8 @@ pub(crate) struct Joined {
     tokens: Sentence,
     /// The number of words of each.
     words: Vec<u32>,
+    /// A possible phrase, as text.
+    text: String,
 }
 
 impl Joined {
@@ -130,7 +134,7 @@ impl Phrases {
         joined.words.clear();
         let mut place = 0;
         while place < sentence.len() {
-            let length = if given.is_empty() { 0 } else { given.longest(sentence, place) };
+            let length = if given.is_empty() { 0 } else { given.longest(sentence, place, &mut joined.text) };
             let end = place + length.max(1);
             let tokens = (place..end).map(|place| sentence.token(place));
             match (discovery.as_mut(), length) {

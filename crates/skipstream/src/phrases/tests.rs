@@ -1,5 +1,7 @@
 pub(crate) mod naive;
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::vocabulary::testing::{block, forget, merge};
 use crate::{Config, Connectors, PhraseOptions, PhraseScore};
@@ -24,9 +26,33 @@ fn sentence(text: &str) -> Sentence {
 }
 
 fn joined(phrases: &mut Phrases, text: &str) -> String {
+    let read = read_only(phrases, &sentence(text));
     let (joined, words): (Vec<&str>, Vec<u32>) = phrases.join(&sentence(text)).unzip();
+    assert_eq!(joined.join(" "), read, "text that is not learned has the same words");
     assert_eq!(words.iter().sum::<u32>() as usize, text.split_whitespace().count(), "{joined:?}");
     joined.join(" ")
+}
+
+/// The words of a sentence that is not learned: of the stream, and of a copy of its phrases.
+fn read_only(phrases: &Phrases, sentence: &Sentence) -> String {
+    let controls =
+        phrases.discovery().map(|discovery| discovery.parts().controls().clone()).unwrap_or_default();
+    let copy = Reading::of_stream(&TextOptions::default(), Some(phrases), &controls);
+    let saved = Reading::restore(copy.metadata(), &Controls::default()).unwrap();
+    let [own, copy, saved] = [Joiner::of_stream(Some(phrases), &controls), copy.joiner(), saved.joiner()]
+        .map(|joiner| {
+            let (mut words, mut tokens) = (Vec::new(), Vec::new());
+            let each = |word: &str, places| {
+                words.push(word.to_owned());
+                tokens.extend(places);
+                Ok::<(), Error>(())
+            };
+            joiner.words(sentence, each).unwrap();
+            assert!(tokens.into_iter().eq(0..sentence.len()), "{words:?}");
+            words.join(" ")
+        });
+    assert!(own == copy && copy == saved, "{own:?} {copy:?} {saved:?}");
+    own
 }
 
 /// Other words, so that what occurs together is not by chance.
@@ -276,4 +302,25 @@ fn there_are_at_most_half_as_many_phrases_as_words_the_most_frequent() {
         found.iter().copied().eq(expected.iter().map(|(text, count)| (text.as_str(), *count))),
         "{found:?}"
     );
+}
+
+proptest! {
+    #[test]
+    fn text_that_is_not_learned_has_the_words_of_text_that_is(
+        given in prop::collection::vec("[abc] [abc]( [abc])?", 0..3),
+        texts in prop::collection::vec("([abcd]|of|the)( ([abcd]|of|the)){0,6}", 1..60),
+        merges in any::<bool>(),
+    ) {
+        let mut phrases = phrases(PhraseOptions { threshold: Some(0.01), ..options() });
+        let given: Vec<&str> = given.iter().map(String::as_str).collect();
+        give(&mut phrases, &given).unwrap();
+        if merges {
+            control(&mut phrases, &[merge("d", "e"), block("x")]);
+        }
+        read_others(&mut phrases);
+        for texts in texts.chunks(5) {
+            texts.iter().for_each(|text| drop(joined(&mut phrases, text)));
+            phrases.end_batch();
+        }
+    }
 }

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::error::ModelFileError;
 use super::{PROGRAM, VERSION};
 use crate::config::Config;
-use crate::corpus::{Ledger, TextOptions};
+use crate::corpus::Ledger;
 use crate::embeddings::{Origin, Quantization};
-use crate::phrases::PhraseMetadata;
+use crate::phrases::{PhraseMetadata, ReadingMetadata};
 use crate::random::Random;
 use crate::train::{InitialSource, Totals};
 use crate::vocabulary::{Controls, VocabularyTotals};
@@ -133,9 +133,9 @@ pub(super) struct VectorsMetadata {
     /// How the vectors are stored in fewer bytes, if they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantization: Option<Quantization>,
-    /// How the model splits text into tokens, if that changes words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<TextOptions>,
+    /// How the model reads text.
+    #[serde(flatten)]
+    pub reading: ReadingMetadata,
 }
 
 impl Metadata {

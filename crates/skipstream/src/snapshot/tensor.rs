@@ -10,6 +10,7 @@ use safetensors::Dtype;
 use safetensors::tensor::{Metadata as Header, TensorInfo};
 use serde::Serialize;
 
+use super::file::MAX_HEADER_BYTES;
 use super::metadata::{Checksums, Contents, Metadata};
 use super::{HEADER_CHECKSUM, METADATA_KEY};
 use crate::bytes::replace;
@@ -91,6 +92,12 @@ fn header<N: AsRef<str>, M: Serialize>(
     let header = Header::new(Some(metadata), infos.collect()).map_err(io::Error::other)?;
     let mut json = serde_json::to_vec(&header)?;
     json.resize(json.len().next_multiple_of(8), b' ');
+    if json.len() as u64 > MAX_HEADER_BYTES {
+        let length = json.len();
+        return Err(io::Error::other(format!(
+            "the header has {length} bytes; at most {MAX_HEADER_BYTES} are possible"
+        )));
+    }
     Ok([&(json.len() as u64).to_le_bytes()[..], &json].concat())
 }
 

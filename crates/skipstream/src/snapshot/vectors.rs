@@ -1,18 +1,21 @@
 //! Vectors ↔ file.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
 use super::error::ModelFileError;
 use super::file::{ModelFile, VectorsNames, Verify, slices};
-use super::metadata::{Contents, VectorsMetadata};
+use super::metadata::{Contents, TrainingMetadata, VectorsMetadata};
 use super::tensor::{self, Named, Tensor, word_tensors, write_file};
-use crate::corpus::TextOptions;
+use crate::config::Connectors;
 use crate::embeddings::{
     Composition, Counts, Embeddings, MappedPair, Origin, Quantization, QuantizedRows, QuantizedValues, Rows,
     Values, Vectors, WordList,
 };
 use crate::error::{Error, Result};
+use crate::phrases::{Reading, ReadingMetadata, saved_text};
+use crate::vocabulary::Controls;
 
 pub(super) const VECTORS: VectorsNames = VectorsNames {
     words: "words",
@@ -107,9 +110,9 @@ impl Embeddings {
 
     fn contents(&self) -> Contents {
         let origin = self.origin().cloned();
-        let (counts_are_places, text) = (!self.has_counts(), self.text().cloned());
+        let (counts_are_places, reading) = (!self.has_counts(), self.reading_metadata());
         let (recent_counts, quantization) = (self.has_recent_counts(), self.quantization());
-        Contents::Vectors(VectorsMetadata { origin, counts_are_places, recent_counts, quantization, text })
+        Contents::Vectors(VectorsMetadata { origin, counts_are_places, recent_counts, quantization, reading })
     }
 
     /// Loads the vectors of a model file or a vectors file, and verifies their checksums.
@@ -202,12 +205,12 @@ struct Selection {
     matrices: Matrices,
     origin: Option<Origin>,
     has_counts: bool,
-    text: TextOptions,
+    reading: Reading,
 }
 
 impl Selection {
     fn open(path: &Path, vectors: Vectors) -> Result<(ModelFile, Selection)> {
-        let (file, metadata) = ModelFile::open(path)?;
+        let (mut file, metadata) = ModelFile::open(path)?;
         let selection = match metadata.contents {
             Contents::Training(training) => {
                 let matrices = match vectors {
@@ -220,17 +223,20 @@ impl Selection {
                     format: "skipstream".to_owned(),
                     vectors: Some(vectors),
                 };
-                let text = training.config.text;
-                Selection { matrices, origin: Some(origin), has_counts: true, text }
+                let reading = file.reading(*training)?;
+                Selection { matrices, origin: Some(origin), has_counts: true, reading }
             }
-            Contents::Vectors(VectorsMetadata { origin, counts_are_places, quantization, text, .. }) => {
+            Contents::Vectors(VectorsMetadata {
+                origin, counts_are_places, quantization, reading, ..
+            }) => {
                 let own = origin.as_ref().and_then(|origin| origin.vectors);
                 if ![Vectors::default(), own.unwrap_or_default()].contains(&vectors) {
                     return Err(Error::model_file(path, ModelFileError::OneKind { vectors }));
                 }
-                let (has_counts, text) = (!counts_are_places, text.unwrap_or_default());
+                let reading = Reading::restore(reading, &Controls::default());
+                let reading = reading.map_err(|reason| file.contradiction(reason))?;
                 let matrices = quantization.map_or(Matrices::One(VECTORS.vectors), Matrices::Quantized);
-                Selection { matrices, origin, has_counts, text }
+                Selection { matrices, origin, has_counts: !counts_are_places, reading }
             }
         };
         Ok((file, selection))
@@ -238,12 +244,43 @@ impl Selection {
 
     /// The embeddings, with what the metadata says of them.
     fn describe(self, embeddings: Embeddings) -> Embeddings {
-        let embeddings = embeddings.with_origin(self.origin).with_text(&self.text);
+        let embeddings = embeddings.with_origin(self.origin).with_reading(self.reading);
         if self.has_counts { embeddings } else { embeddings.without_counts() }
     }
 }
 
 impl ModelFile {
+    /// How the model of a training state reads text.
+    fn reading(&mut self, training: TrainingMetadata) -> Result<Reading> {
+        let TrainingMetadata { config, controls, phrases, .. } = training;
+        let connectors = config.phrases.settings().map(|settings| settings.connectors);
+        let metadata = ReadingMetadata {
+            given_phrases: phrases.given,
+            found_phrases: connectors.map(|words| self.found_phrases(words)).transpose()?.unwrap_or_default(),
+            phrase_connectors: connectors.unwrap_or_default(),
+            merged_words: controls.merged.clone(),
+            text: Some(config.text),
+        };
+        Reading::restore(metadata, &controls).map_err(|reason| self.contradiction(reason))
+    }
+
+    /// The phrases that were found.
+    fn found_phrases(&mut self, connectors: Connectors) -> Result<BTreeSet<String>> {
+        let found: Vec<[u64; 2]> = self.tensor("phrases")?;
+        if found.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let (words, ends) = self.words(PHRASE_PARTS)?;
+        let parts: Vec<&str> = slices(&words, &ends).collect();
+        let pairs: Vec<[u32; 3]> = self.tensor("phrase_pairs")?;
+        let text = |[pair, _]: [u64; 2]| {
+            let key = usize::try_from(pair).ok().and_then(|pair| pairs.get(pair));
+            let text = key.and_then(|&key| saved_text(&parts, key, connectors));
+            text.ok_or_else(|| self.contradiction(format!("`phrases` has pair {pair}, which is not one")))
+        };
+        found.into_iter().map(text).collect()
+    }
+
     /// Embeddings with the vectors of one matrix.
     pub(super) fn embeddings(&mut self, names: VectorsNames) -> Result<Embeddings> {
         let values = self.tensor(names.vectors)?;

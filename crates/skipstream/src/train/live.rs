@@ -1,12 +1,15 @@
 //! Single vectors of a trainer.
 
+use std::sync::OnceLock;
+
 use super::Trainer;
 use crate::corpus::Source;
 use crate::embeddings::{
-    Composition, DocumentWords, Subwords, Vectors, Weighting, WordVectors, weighted_mean,
+    Composition, DocumentOptions, DocumentWords, Subwords, Vectors, WordVectors, has_upper_case,
+    weighted_mean,
 };
 use crate::error::Result;
-use crate::phrases::word_of;
+use crate::phrases::{Joiner, word_of};
 use crate::vocabulary::WordId;
 
 impl Trainer {
@@ -32,7 +35,8 @@ impl Trainer {
             trainer: self,
             composition: self.composition(vectors, &ids),
             dimensions,
-            subwords: None,
+            total_count: OnceLock::new(),
+            is_lowercase: OnceLock::new(),
         }
     }
 
@@ -43,8 +47,8 @@ impl Trainer {
 
     fn id_of(&self, word: &str) -> Option<WordId> {
         let (vocabulary, text) = (self.vocabulary(), self.settings().text());
-        let id = vocabulary.id(word).or_else(|| vocabulary.id(&text.only_token(word)?));
-        id.or_else(|| vocabulary.id(&word_of(word, text)?))
+        let id = |word: &str| vocabulary.id(vocabulary.controls().meaning(word));
+        id(word).or_else(|| id(&text.only_token(word)?)).or_else(|| id(&word_of(word, text)?))
     }
 }
 
@@ -54,35 +58,11 @@ pub struct LiveVectors<'a> {
     trainer: &'a Trainer,
     composition: Composition,
     dimensions: usize,
-    subwords: Option<&'a Subwords>,
+    total_count: OnceLock<u64>,
+    is_lowercase: OnceLock<bool>,
 }
 
-impl<'a> LiveVectors<'a> {
-    /// Estimates unknown words of texts from their n-grams, and blends rare ones with their estimate, as
-    /// [`Embeddings::with_estimates`](crate::Embeddings::with_estimates) does.
-    ///
-    /// ```
-    /// use skipstream::corpus::{Lines, TextOptions};
-    /// use skipstream::embeddings::{SubwordOptions, Subwords, Weighting};
-    /// use skipstream::{Config, Trainer, Vectors};
-    ///
-    /// let mut trainer = Trainer::new(Config { dimensions: 16, ..Config::default() })?;
-    /// trainer.train([["walking", "home"], ["walked", "away"]])?;
-    /// let subwords = Subwords::fit(&trainer.embeddings()?, &SubwordOptions::default(), None)?;
-    /// let live = trainer.live(Vectors::Sum).with_subwords(&subwords);
-    /// let mut text = Lines::new("walks".as_bytes(), "text", &TextOptions::default())?;
-    /// assert_eq!(live.mean_vector(&mut text, Weighting::Mean, &mut [0.0; 16])?.with_vector, 1);
-    /// # Ok::<(), skipstream::Error>(())
-    /// ```
-    ///
-    /// # Panics
-    /// If the estimates have other dimensions.
-    #[must_use]
-    pub fn with_subwords(self, subwords: &'a Subwords) -> LiveVectors<'a> {
-        assert_eq!(subwords.dimensions(), self.dimensions, "subwords of other vectors");
-        LiveVectors { subwords: Some(subwords), ..self }
-    }
-
+impl LiveVectors<'_> {
     /// The length of every vector.
     pub fn dimensions(&self) -> usize {
         self.dimensions
@@ -96,44 +76,46 @@ impl<'a> LiveVectors<'a> {
         Some(vector)
     }
 
-    /// Writes the weighted mean of the vectors of the words of a text to `mean`. Words out of vocabulary are ignored, unless
-    /// they are [estimated](LiveVectors::with_subwords): then they have the weight of a word that occurred once. If no word
-    /// has a vector, the mean is zero. [`Embeddings::mean_vector`](crate::Embeddings::mean_vector) is the same for a copy
+    /// Writes the vector of a text to `mean`, as [`Embeddings::mean_vector`](crate::Embeddings::mean_vector) does for a copy
     /// of the vectors.
     ///
     /// # Panics
-    /// If the length of `mean` is not that of a vector.
+    /// If the length of `mean`, or of the estimates, is not that of a vector.
     pub fn mean_vector(
         &self,
         text: &mut dyn Source,
-        weighting: Weighting,
+        options: &DocumentOptions<'_>,
         mean: &mut [f32],
     ) -> Result<DocumentWords> {
         assert_eq!(mean.len(), self.dimensions, "a mean is as long as a vector");
-        weighted_mean(self, text, weighting, mean)
+        weighted_mean(self, text, options, mean)
     }
 }
 
 impl WordVectors for LiveVectors<'_> {
-    fn total_frequency(&self) -> u64 {
-        self.trainer.vocabulary().total_frequency()
+    fn total_count(&self) -> u64 {
+        let vocabulary = self.trainer.vocabulary();
+        let sum = || vocabulary.ids().map(|id| vocabulary.recent_count(id)).sum();
+        *self.total_count.get_or_init(sum)
     }
 
-    fn find(&self, word: &str, vector: &mut Vec<f32>) -> Result<Option<u64>> {
+    fn is_lowercase(&self) -> bool {
         let vocabulary = self.trainer.vocabulary();
-        if let Some(id) = vocabulary.id(word) {
-            self.composition.write(self.trainer.rows(id), vector);
-            let blend = |subwords: &Subwords| subwords.blend(word, vector, vocabulary.count(id));
-            if let Some(blend) = self.subwords.and_then(blend) {
-                *vector = blend;
-            }
-            return Ok(Some(vocabulary.frequency(id)));
+        *self.is_lowercase.get_or_init(|| !vocabulary.ids().any(|id| has_upper_case(vocabulary.word(id))))
+    }
+
+    fn joiner(&self) -> Joiner<'_> {
+        Joiner::of_stream(self.trainer.phrases_of_stream(), self.trainer.controls())
+    }
+
+    fn find(&self, word: &str, subwords: Option<&Subwords>, vector: &mut [f32]) -> Result<Option<u64>> {
+        let vocabulary = self.trainer.vocabulary();
+        let Some(id) = vocabulary.id(word) else { return Ok(None) };
+        self.composition.write(self.trainer.rows(id), vector);
+        if let Some(blend) = subwords.and_then(|table| table.blend(word, vector, vocabulary.count(id))) {
+            vector.copy_from_slice(&blend);
         }
-        let Some(estimate) = self.subwords.and_then(|subwords| subwords.vector(word)) else {
-            return Ok(None);
-        };
-        *vector = estimate;
-        Ok(Some(1))
+        Ok(Some(vocabulary.recent_count(id)))
     }
 }
 
@@ -142,7 +124,7 @@ mod tests {
     use super::*;
     use crate::Config;
     use crate::corpus::Lines;
-    use crate::embeddings::SubwordOptions;
+    use crate::embeddings::{SubwordOptions, Weighting};
 
     fn trainer() -> Trainer {
         let config = Config { dimensions: 7, subsample: 0.0, ..Config::default() };
@@ -173,11 +155,7 @@ mod tests {
             let (live, embeddings) = (trainer.live(vectors), trainer.embeddings_of(vectors).unwrap());
             let dimensions = live.dimensions();
             for subwords in [None, (dimensions == subwords.dimensions()).then_some(&subwords)] {
-                let live = match subwords {
-                    Some(subwords) => trainer.live(vectors).with_subwords(subwords),
-                    None => trainer.live(vectors),
-                };
-                for weighting in [Weighting::Mean, Weighting::Idf, Weighting::Sif] {
+                for weighting in [Weighting::None, Weighting::Idf, Weighting::Sif] {
                     let lines = || {
                         Lines::new(
                             "tea with
@@ -189,9 +167,10 @@ teas"
                         .unwrap()
                     };
                     let mut means = [vec![1.0; dimensions], vec![2.0; dimensions]];
+                    let options = DocumentOptions::default().weighting(weighting).subwords(subwords);
                     let words = [
-                        live.mean_vector(&mut lines(), weighting, &mut means[0]).unwrap(),
-                        embeddings.mean_vector(&mut lines(), weighting, subwords, &mut means[1]).unwrap(),
+                        live.mean_vector(&mut lines(), &options, &mut means[0]).unwrap(),
+                        embeddings.mean_vector(&mut lines(), &options, &mut means[1]).unwrap(),
                     ];
                     assert_eq!(means[0], means[1]);
                     assert_eq!(words[0], words[1]);
@@ -207,7 +186,7 @@ teas"
         let mut mean = vec![1.0; 14];
         let mean_of = |text: &str, mean: &mut [f32]| {
             let mut lines = Lines::new(text.as_bytes(), "text", trainer.settings().text()).unwrap();
-            live.mean_vector(&mut lines, Weighting::Mean, mean).unwrap().with_vector
+            live.mean_vector(&mut lines, &DocumentOptions::default(), mean).unwrap().with_vector
         };
         assert_eq!(mean_of("tea cocoa\nmilk tea", &mut mean), 3);
         let [tea, milk] = ["tea", "milk"].map(|word| live.vector(word).unwrap());

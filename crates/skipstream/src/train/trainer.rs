@@ -13,7 +13,7 @@ use crate::embeddings::{Composition, Counts, Embeddings, Vectors};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::parameters::Parameters;
-use crate::phrases::{Phrase, Phrases, refuse_strategy};
+use crate::phrases::{Phrase, Phrases, Reading, refuse_strategy};
 use crate::vocabulary::{Vocabulary, WordId, WordTimes};
 
 /// Learns word vectors from a stream of text.
@@ -274,8 +274,9 @@ impl Trainer {
             all: counts(Vocabulary::count),
             recent: self.settings.half_life().map(|_| counts(Vocabulary::recent_count)),
         };
+        let reading = Reading::of_stream(self.settings.text(), self.phrases_of_stream(), self.controls());
         let embeddings = Embeddings::from_list(dimensions, words, counts, values)?;
-        Ok(embeddings.with_text(self.settings.text()).with_composition(&composition))
+        Ok(embeddings.with_reading(reading).with_composition(&composition))
     }
 
     /// The most frequent words in the order of the rows of embeddings and files: equal counts are sorted by word.

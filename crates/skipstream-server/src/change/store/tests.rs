@@ -1,9 +1,11 @@
 use tempfile::TempDir;
 
 use jiff::SignedDuration;
+use skipstream::vocabulary::Control;
+use skipstream::{Config, Trainer};
 
 use super::*;
-use crate::change::testing::published;
+use crate::change::testing::{of_embeddings, published};
 
 fn name(name: &str) -> SnapshotName {
     SnapshotName::new(name).unwrap()
@@ -11,6 +13,27 @@ fn name(name: &str) -> SnapshotName {
 
 fn names(snapshots: &SnapshotStore) -> Vec<String> {
     snapshots.list().into_iter().map(|info| info.name.to_string()).collect()
+}
+
+#[test]
+fn a_snapshot_has_no_words_but_those_of_its_rows() {
+    let mut trainer = Trainer::new(Config { dimensions: 4, ..Config::default() }).unwrap();
+    trainer.add_phrases(["given name"]).unwrap();
+    trainer.control([Control::Merge { word: "nickname".to_owned(), into: "jane".to_owned() }]).unwrap();
+    trainer.train([["jane", "drinks", "tea"]]).unwrap();
+    let embeddings = trainer.embeddings().unwrap();
+    let (folder, copy) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let published = of_embeddings(Timestamp::UNIX_EPOCH, 1, embeddings.clone(), Timestamp::UNIX_EPOCH);
+    let snapshots = SnapshotStore::open(folder.path());
+    snapshots.save(&published, Some(name("monday")), 9).unwrap();
+    embeddings.save(copy.path().join("vectors")).unwrap();
+    let bytes = fs::read(snapshots.path(&name("monday"), "safetensors")).unwrap();
+    let copy = fs::read(copy.path().join("vectors")).unwrap();
+    let has = |bytes: &[u8], word: &str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
+    for word in ["given_name", "nickname"] {
+        assert!(has(&copy, word) && !has(&bytes, word), "{word}");
+    }
+    assert!(has(&bytes, "jane"));
 }
 
 #[test]

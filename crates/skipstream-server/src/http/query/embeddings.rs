@@ -13,7 +13,7 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use skipstream::corpus::{Lines, TextOptions};
-use skipstream::embeddings::{DocumentWords, Subwords, Weighting};
+use skipstream::embeddings::{DocumentOptions, DocumentWords, Subwords, Weighting};
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -234,9 +234,10 @@ impl Embedder<'_> {
         let embeddings = &self.published.embeddings;
         let mut vector = vec![0.0; embeddings.dimensions()];
         let reader = BufReader::new(Wanted { text: text.as_bytes(), cancel: self.cancel });
-        let words = Lines::new(reader, "input", &self.text).and_then(|mut lines| {
-            embeddings.mean_vector(&mut lines, Weighting::Sif, self.subwords.as_deref(), &mut vector)
-        });
+        let options =
+            DocumentOptions::default().weighting(Weighting::Sif).subwords(self.subwords.as_deref());
+        let words = Lines::new(reader, "input", &self.text)
+            .and_then(|mut lines| embeddings.mean_vector(&mut lines, &options, &mut vector));
         self.cancel.check()?;
         Ok((vector, words?))
     }

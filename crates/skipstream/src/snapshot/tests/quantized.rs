@@ -7,6 +7,7 @@ use super::super::metadata::{Contents, VectorsMetadata};
 use super::super::tensor::{Named, Tensor, word_tensors, write_file};
 use super::opening::answers;
 use super::{change, flip_a_bit, place, replace};
+use crate::phrases::ReadingMetadata;
 use crate::train::Initial;
 use crate::{Config, Embeddings, Error, Quantization, Trainer, Vectors};
 
@@ -53,7 +54,7 @@ fn write(path: &std::path::Path, tensors: Vec<Named<'static>>, quantization: Qua
         counts_are_places: false,
         recent_counts: false,
         quantization: Some(quantization),
-        text: None,
+        reading: ReadingMetadata::default(),
     };
     write_file(path, tensors, Contents::Vectors(contents)).unwrap();
 }

@@ -7,6 +7,7 @@ use super::super::tensor::{Named, Tensor, word_tensors, write_file};
 use super::{change, flip_a_bit, place, replace, small_trainer};
 use crate::corpus::{TextOptions, Tokenizer};
 use crate::embeddings::Origin;
+use crate::phrases::{Reading, ReadingMetadata};
 use crate::{Config, Embeddings, Error, HalfLife, MiniBatchOptions, Strategy, Trainer, Vectors};
 
 fn three() -> Embeddings {
@@ -41,7 +42,7 @@ fn complaint_of(tensors: Vec<Named<'static>>) -> String {
         counts_are_places: false,
         recent_counts: false,
         quantization: None,
-        text: None,
+        reading: ReadingMetadata::default(),
     };
     write_file(&path, tensors, Contents::Vectors(contents)).unwrap();
     defect(&path)
@@ -261,7 +262,7 @@ fn a_word_as_it_is_written_comes_first() {
     let words = [("apple", 3), ("Apple", 2)];
     let embeddings = Embeddings::new(1, words, vec![1.0, 2.0]).unwrap();
     assert_eq!(embeddings.index_of("APPLE"), None, "the text may have had both spellings");
-    let embeddings = embeddings.with_text(&text);
+    let embeddings = embeddings.with_reading(Reading::of_text(&text));
     assert_eq!(embeddings.index_of("Apple"), Some(1));
     assert_eq!(embeddings.index_of("APPLE"), Some(0));
 }
