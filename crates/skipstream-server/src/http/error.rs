@@ -41,6 +41,10 @@ pub struct ErrorDetail {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub suggestions: Option<Vec<String>>,
+    /// The distinct unknown words of a text, at most 100 of them
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub missed: Option<Vec<String>>,
     /// Lines of an upload that were accepted before the error; null if there are none
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Option<Accepted>>,
@@ -50,7 +54,7 @@ impl ApiError {
     /// An error with a code for programs and a message for people.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
         let (code, message) = (code.to_owned(), message.into());
-        let detail = ErrorDetail { code, message, word: None, suggestions: None, accepted: None };
+        let detail = ErrorDetail { code, message, word: None, suggestions: None, missed: None, accepted: None };
         ApiError { status, detail: Box::new(detail), retry_after: None }
     }
 

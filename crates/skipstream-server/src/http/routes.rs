@@ -122,6 +122,7 @@ pub fn table() -> Vec<Route> {
         read(Inline, routes!(query::vectors::one)),
         read(Cpu, routes!(query::vectors::many)).body(batch),
         read(Cpu, routes!(query::embeddings::create)).body(batch),
+        read(Inline, routes!(query::embeddings::models)),
         read(Cpu, routes!(map::draw)),
         read(Cpu, routes!(change::history::of_word)),
         read(Cpu, routes!(change::emerging::list)),

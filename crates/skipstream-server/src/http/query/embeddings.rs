@@ -6,6 +6,7 @@ use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -18,7 +19,6 @@ use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::MAX_QUERIES;
 use super::vectors::version_headers;
 use crate::http::ApiError;
 use crate::http::answer::{self, Json};
@@ -30,14 +30,20 @@ use crate::service::Service;
 /// The model that a response names, whatever the request calls it: a service has one model.
 const MODEL: &str = "skipstream";
 
-/// Texts to embed
+/// Maximum number of texts, as in OpenAI's API.
+const MAX_TEXTS: usize = 2_048;
+
+/// Missed words that a message names.
+const NAMED: usize = 10;
+
+/// Texts to embed. Other fields are ignored
 #[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Request {
     /// Any name: a service has one model
     #[expect(dead_code, reason = "the clients send it")]
-    model: String,
-    /// A text, or a list of up to 1,000 texts. Lists of token numbers are refused: the model splits text itself
+    #[schema(nullable = false)]
+    model: Option<String>,
+    /// A text, or a list of up to 2,048 texts. Lists of token numbers are refused: the model splits text itself
     #[schema(inline)]
     input: Input,
     /// How to write the vectors: as numbers, or as the base64 of little-endian 32-bit floats; `float` by default
@@ -46,9 +52,17 @@ pub struct Request {
     /// Number of dimensions; if given, that of the model
     #[schema(inline)]
     dimensions: Option<Dimensions>,
-    /// Ignored
-    #[expect(dead_code, reason = "the clients may send it")]
-    user: Option<String>,
+    /// Whether to scale the vectors to length 1; `true` by default. `false` gives the weighted mean as it is
+    #[serde(default = "yes")]
+    #[schema(default = true)]
+    normalize: bool,
+    /// Whether a text without a known word has the embedding `null`. By default, it is an error
+    #[serde(default)]
+    allow_null: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 type Dimensions = Number<1, 1_000_000>;
@@ -66,7 +80,7 @@ enum Encoding {
 #[derive(Debug)]
 struct Input(Vec<Text>);
 
-type Texts = List<Text, 0, MAX_QUERIES>;
+type Texts = List<Text, 0, MAX_TEXTS>;
 
 #[derive(Debug)]
 struct Text(String);
@@ -100,8 +114,10 @@ impl<'de> Deserialize<'de> for Text {
             type Value = Text;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter
-                    .write_str("a text; token numbers are not accepted, because the model splits text itself")
+                formatter.write_str(
+                    "a text; token numbers are not accepted, because the model splits text itself: \
+                     set check_embedding_ctx_length=False in LangChain's OpenAIEmbeddings",
+                )
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Text, E> {
@@ -150,9 +166,9 @@ struct Embedding {
     object: &'static str,
     /// The place of the text in the request, from 0
     index: usize,
-    /// The vector
-    embedding: Encoded,
-    /// Number of words of the text that have a vector. If it is 0, the vector is zero and has no direction: do not store it
+    /// The vector; null if no word of the text has one
+    embedding: Option<Encoded>,
+    /// Number of words of the text that have a vector
     words: usize,
 }
 
@@ -177,14 +193,18 @@ struct Usage {
 
 /// Embed texts, as in OpenAI's API
 ///
-/// The vector of a text is the mean of the vectors of its words, in which frequent words count less: a word with the share p
-/// of the text learned so far has the weight 0.001 / (0.001 + p), the smooth inverse frequency of Arora, Liang and Ma (2017).
-/// Texts are split into words as the text that is learned. Unknown words are ignored or, if the service was started with
-/// `--subword-buckets`, estimated from their spelling. A text without any word that has a vector gets a vector of zeros, and
-/// `words` is 0. The headers x-skipstream-seq and x-skipstream-time identify the version.
+/// The vector of a text is the mean of the vectors of its words, scaled to length 1. In the mean, frequent words count less: a
+/// word with the share p of the counts of all words has the weight 0.001 / (0.001 + p), the smooth inverse frequency of Arora,
+/// Liang and Ma (2017). Texts are split into words as the text that is learned: phrases are joined and merged words replaced.
+/// If no word of the model has an upper-case letter, texts are read in lower case. Unknown words are ignored or, if the
+/// service was started with `--subword-buckets`, estimated from their spelling. A text without a known word is an error, or
+/// has the embedding `null` with `allow_null`. The headers x-skipstream-seq and x-skipstream-time identify the version.
 #[utoipa::path(
     post, path = "/v1/embeddings", tag = "queries", request_body = Request,
-    responses((status = 200, body = EmbeddingList))
+    responses(
+        (status = 200, body = EmbeddingList),
+        (status = 422, description = "A text has no known word; `missed` has its words")
+    )
 )]
 pub async fn create(
     State(service): State<Arc<Service>>,
@@ -204,6 +224,7 @@ pub async fn create(
         let embedder = Embedder {
             text: published.embeddings.text().cloned().unwrap_or_default(),
             subwords: service.subwords.table(),
+            normalize: request.normalize,
             published: &published,
             cancel,
         };
@@ -211,7 +232,10 @@ pub async fn create(
         for (index, text) in request.input.0.iter().enumerate() {
             let (vector, words) = embedder.embed(&text.0)?;
             prompt_tokens += words.tokens;
-            let embedding = encoding.encode(vector);
+            if words.with_vector == 0 && !request.allow_null {
+                return Err(unknown(index, words));
+            }
+            let embedding = (words.with_vector > 0).then(|| encoding.encode(vector));
             data.push(Embedding { object: "embedding", index, embedding, words: words.with_vector });
         }
         let usage = Usage { prompt_tokens, total_tokens: prompt_tokens };
@@ -225,6 +249,7 @@ pub async fn create(
 struct Embedder<'a> {
     published: &'a Published,
     subwords: Option<Arc<Subwords>>,
+    normalize: bool,
     text: TextOptions,
     cancel: &'a Cancel,
 }
@@ -234,13 +259,28 @@ impl Embedder<'_> {
         let embeddings = &self.published.embeddings;
         let mut vector = vec![0.0; embeddings.dimensions()];
         let reader = BufReader::new(Wanted { text: text.as_bytes(), cancel: self.cancel });
-        let options =
-            DocumentOptions::default().weighting(Weighting::Sif).subwords(self.subwords.as_deref());
+        let options = DocumentOptions::default().weighting(Weighting::Sif).normalize(self.normalize);
+        let options = options.subwords(self.subwords.as_deref());
         let words = Lines::new(reader, "input", &self.text)
             .and_then(|mut lines| embeddings.mean_vector(&mut lines, &options, &mut vector));
         self.cancel.check()?;
         Ok((vector, words?))
     }
+}
+
+/// The error of a text without a known word.
+fn unknown(index: usize, words: DocumentWords) -> ApiError {
+    let reason = if words.missed.is_empty() {
+        "has no words".to_owned()
+    } else {
+        let named: Vec<String> = words.missed.iter().take(NAMED).map(|word| format!("`{word}`")).collect();
+        let more = if words.missed.len() > NAMED { ", …" } else { "" };
+        format!("has no known word: {}{more}", named.join(", "))
+    };
+    let message = format!("input[{index}] {reason}; with \"allow_null\": true, its embedding is null");
+    let mut error = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "unknown-words", message);
+    error.detail.missed = Some(words.missed);
+    error
 }
 
 /// A text that ends with an error when its client has gone.
@@ -268,4 +308,33 @@ impl Encoding {
             }
         }
     }
+}
+
+/// The models that a client can name
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ModelList {
+    /// Always `list`
+    object: &'static str,
+    /// The only model
+    data: [Model; 1],
+}
+
+/// A model
+#[derive(Debug, Serialize, ToSchema)]
+struct Model {
+    /// Always `skipstream`
+    id: &'static str,
+    /// Always `model`
+    object: &'static str,
+    /// When the current version was published, in seconds since 1970
+    created: i64,
+    /// Always `skipstream`
+    owned_by: &'static str,
+}
+
+/// The models for POST /v1/embeddings, as in OpenAI's API
+#[utoipa::path(get, path = "/v1/models", tag = "queries", responses((status = 200, body = ModelList)))]
+pub async fn models(State(service): State<Arc<Service>>) -> Json<ModelList> {
+    let created = service.published().time.as_second();
+    Json(ModelList { object: "list", data: [Model { id: MODEL, object: "model", created, owned_by: MODEL }] })
 }
