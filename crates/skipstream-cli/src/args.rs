@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::analogy::AnalogyArgs;
 use crate::completions::CompletionsArgs;
 use crate::diff::DiffArgs;
+use crate::embed::EmbedArgs;
 use crate::eval::EvalArgs;
 use crate::export::ExportArgs;
 use crate::hints::hints;
@@ -127,6 +128,12 @@ pub enum Command {
     /// Without arguments, each line of standard input is a word; at a terminal, a prompt asks for them. An
     /// out-of-vocabulary word is reported with close spellings, and the exit code is 1.
     Vector(VectorArgs),
+    /// Write the vector of each line of standard input: the mean of the vectors of its words
+    ///
+    /// Lines are split into words as the text of the model: its phrases are joined, and its merged words replaced. If the
+    /// model has no word with an upper-case letter, lines are read in lower case. Unknown words are ignored; a line
+    /// without any known word is an error, unless --allow-unknown accepts it.
+    Embed(EmbedArgs),
     /// Score the vectors on word pairs and analogies
     ///
     /// A word-pair file (WS353, MEN, SimLex-999) has two words and a human similarity rating per line; the score is the

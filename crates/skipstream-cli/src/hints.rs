@@ -32,9 +32,10 @@ const COMMANDS: &[(&[&str], &str)] = &[
         &["quantize"],
         "use `export --to safetensors --quantize int8`; `export --top` and `export --min-count` write fewer words",
     ),
+    (&["print-sentence-vectors"], "use `embed`"),
     (
-        &["print-sentence-vectors", "print-ngrams"],
-        "`vector` prints the vectors of words; there are no others",
+        &["print-ngrams"],
+        "`vector` prints the vectors of words, and `embed` those of texts; there are no others",
     ),
     (&["word2phrase"], "use `train --phrases original`; `skipstream phrases` lists what was found"),
 ];

@@ -7,6 +7,7 @@ mod args;
 mod ask;
 mod completions;
 mod diff;
+mod embed;
 mod eval;
 mod export;
 mod hints;
@@ -99,6 +100,7 @@ fn main() -> ExitCode {
         Command::Similarity(args) => similarity::run(args),
         Command::OddOneOut(args) => odd_one_out::run(args),
         Command::Vector(args) => vector::run(args),
+        Command::Embed(args) => embed::run(args),
         Command::Eval(args) => eval::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Diff(args) => diff::run(args),

@@ -69,6 +69,13 @@ impl Desk {
         Answer::of(self.command(args).write_stdin(stdin).output().unwrap())
     }
 
+    /// The bytes that a command writes to standard output. It must go well.
+    pub fn bytes_of(&self, stdin: &str, args: &[&str]) -> Vec<u8> {
+        let output = self.command(args).write_stdin(stdin).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        output.stdout
+    }
+
     /// Runs a command with these environment variables.
     pub fn run_in(&self, environment: &[(&str, &str)], args: &[&str]) -> Answer {
         Answer::of(self.command(args).envs(environment.iter().copied()).output().unwrap())

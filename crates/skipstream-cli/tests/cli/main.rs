@@ -6,6 +6,7 @@
 mod conversation;
 mod desk;
 mod diff;
+mod embed;
 mod eval;
 mod examples;
 mod following;

@@ -54,7 +54,8 @@ impl ApiError {
     /// An error with a code for programs and a message for people.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
         let (code, message) = (code.to_owned(), message.into());
-        let detail = ErrorDetail { code, message, word: None, suggestions: None, missed: None, accepted: None };
+        let detail =
+            ErrorDetail { code, message, word: None, suggestions: None, missed: None, accepted: None };
         ApiError { status, detail: Box::new(detail), retry_after: None }
     }
 

@@ -36,6 +36,7 @@ pub use error::{Defect, FilePlace, FormatError};
 pub use floret::{save_floret, write_floret};
 pub use format::Format;
 pub use load::{LoadOptions, load, load_with};
+pub use npy::npy_header;
 pub use recognize::recognize;
 pub use rows::{MAX_DIMENSIONS, MAX_WORD_BYTES};
 pub use save::{quantized, save, save_word2vec, write, write_file};

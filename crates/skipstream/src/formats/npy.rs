@@ -27,17 +27,19 @@ pub(super) fn words_path(array: &Path) -> PathBuf {
     array.with_extension("words.tsv")
 }
 
-pub(super) fn write_array(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
-    let (rows, columns) = (embeddings.len(), embeddings.dimensions());
+/// What an .npy file begins with, before rows of little-endian `f32`.
+pub fn npy_header(rows: usize, columns: usize) -> Vec<u8> {
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     // The magic, the version and the length of the header take 10 bytes; the header ends with a line feed.
     let length = (10 + header.len() + 1).next_multiple_of(ALIGNMENT) - 10;
+    let header = format!("{header:<width$}\n", width = length - 1);
+    [MAGIC, &[1, 0], &(length as u16).to_le_bytes(), header.as_bytes()].concat()
+}
+
+pub(super) fn write_array(embeddings: &Embeddings, mut writer: impl Write, name: &Path) -> Result<()> {
     let mut write_all = || {
-        writer.write_all(MAGIC)?;
-        writer.write_all(&[1, 0])?;
-        writer.write_all(&(length as u16).to_le_bytes())?;
-        writeln!(writer, "{header:<width$}", width = length - 1)?;
-        for row in 0..rows {
+        writer.write_all(&npy_header(embeddings.len(), embeddings.dimensions()))?;
+        for row in 0..embeddings.len() {
             let vector = embeddings.vector_at(row);
             writer.write_all(bytemuck::cast_slice(&vector))?;
         }
