@@ -1,7 +1,7 @@
 //! Copies of a trainer.
 
 use super::{Method, Stream, Trainer};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Text that does not fill a batch yet can be tried out on a fork: the fork learns it and shows the result, and the
 /// trainer itself does not change.
@@ -24,7 +24,12 @@ impl Trainer {
     /// assert_eq!(fork.vocabulary().len(), 3);
     /// # Ok::<(), skipstream::Error>(())
     /// ```
+    ///
+    /// A model that was [trained in passes](super::MultiPass) learns nothing more, so it has no forks.
     pub fn fork(&self) -> Result<Trainer> {
+        if let Method::Passes(_) = self.method {
+            return Err(Error::PassesAreOver { strategy: self.settings.strategy().name() });
+        }
         let mut fork = Trainer::of_any_strategy(self.settings.config().clone(), self.kernel)?;
         fork.catch_up_with(self);
         Ok(fork)
@@ -50,8 +55,7 @@ impl Trainer {
                 *method.phrases_mut() = other.phrases().clone();
             }
             (Method::Sentences(method), Method::Sentences(other)) => method.clone_from(other),
-            (Method::Passes(method), Method::Passes(other)) => method.clone_from(other),
-            _ => unreachable!("the settings decide on the method, and they are the same"),
+            _ => unreachable!("only streams have forks, and the settings decide on the method"),
         }
         self.ledger = other.ledger.clone();
         self.notes = other.notes.clone();
@@ -60,8 +64,9 @@ impl Trainer {
 
 #[cfg(test)]
 mod tests {
+    use crate::train::MultiPass;
     use crate::train::testing::{bytes, learn};
-    use crate::{Config, IncrementalOptions, MiniBatchOptions, Strategy, Trainer};
+    use crate::{BatchOptions, Config, IncrementalOptions, MiniBatchOptions, Strategy, Trainer};
 
     #[test]
     fn a_fork_learns_what_the_trainer_would_and_does_not_touch_it() {
@@ -87,6 +92,14 @@ mod tests {
                 assert_eq!(bytes(&trainer), bytes(&alone));
             }
         }
+    }
+
+    #[test]
+    fn a_model_that_was_trained_in_passes_has_no_forks() {
+        let strategy = Strategy::Batch(BatchOptions::default());
+        let passes = MultiPass::new(Config { dimensions: 4, strategy, ..Config::default() }).unwrap();
+        let message = passes.model().fork().unwrap_err().to_string();
+        assert_eq!(message, "a model of the strategy batch cannot learn more text");
     }
 
     #[test]
