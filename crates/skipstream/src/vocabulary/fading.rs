@@ -6,6 +6,10 @@ use std::collections::{BinaryHeap, TryReserveError};
 use super::{Entry, Vocabulary, WordId};
 use crate::half_life::HalfLife;
 
+/// The weight of all tokens at which it is halved whatever the clock shows: a model file has numbers below 2⁶⁰. The longest
+/// half-life in words stays below half of it.
+const FULL: u64 = 1 << 59;
+
 /// What a vocabulary with a half-life has in addition.
 ///
 /// Frequencies and counters are sums of weights, so they have the same unit. Only ratios mean something, and
@@ -96,7 +100,9 @@ impl Vocabulary {
         // Text that is older than the text before it makes nothing younger.
         let clock = half_life.clock(tokens, time).max(before);
         let total = fading.total(tokens);
-        let halvings = half_life.halvings(clock) - half_life.halvings(before);
+        // The time of the text may stand still for hundreds of billions of tokens.
+        let is_full = u64::from(total >= FULL);
+        let halvings = (half_life.halvings(clock) - half_life.halvings(before)).max(is_full);
         (fading.clock, fading.start, fading.weight) = (clock, tokens, half_life.weight(clock));
         fading.total = halved(total, halvings).max(total.min(1));
         if halvings > 0 {

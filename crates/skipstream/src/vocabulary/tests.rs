@@ -229,6 +229,32 @@ fn a_word_that_is_not_seen_any_more_fades_and_leaves() {
     assert_eq!(learn(&["new"]), [None, Some(138)]);
 }
 
+/// With a half-life in time, the clock stands still if the time of the text does.
+#[test]
+fn weights_that_no_time_halves_can_still_be_saved() {
+    let half_life = Some(HalfLife::Seconds(HalfLife::MAX_SECONDS));
+    let most = (1 << 60) - 1;
+    let totals =
+        VocabularyTotals { tokens: 1 << 39, weight: Some(most), clock: Some(0), ..Default::default() };
+    let word = |id, word, frequency| SavedWord {
+        id: WordId(id),
+        word,
+        counter: frequency,
+        frequency,
+        count: 1 << 38,
+        birth: 0,
+        latest: 9,
+    };
+    let words = [word(0, "often", most / 4 * 3), word(1, "rare", most / 4)];
+    let mut vocabulary = Vocabulary::restore(2, half_life, totals, &words).unwrap();
+    vocabulary.begin_batch(None);
+    (0..1000).for_each(|_| observe(&mut vocabulary, "rare", &mut Vec::new()).map(drop).unwrap());
+    let saved: Vec<SavedWord<'_>> = vocabulary.ids().map(|id| vocabulary.saved(id)).collect();
+    Vocabulary::restore(2, half_life, vocabulary.totals(), &saved).unwrap();
+    let [often, rare] = ["often", "rare"].map(|word| vocabulary.frequency(vocabulary.id(word).unwrap()));
+    assert!((often as f64 / rare as f64 - 3.0).abs() < 1e-6, "{often} and {rare}");
+}
+
 #[test]
 fn the_arena_does_not_leak_over_evictions() {
     let mut vocabulary = Vocabulary::new(10);
