@@ -2,6 +2,7 @@
 
 use super::fresh::FreshRows;
 use super::{Initial, Method, Stream, Trainer};
+use crate::embeddings::Embeddings;
 use crate::error::Result;
 use crate::phrases::{contains, word_of};
 use crate::vocabulary::{Control, ControlError, Controlled, Controls, Moves, WordId};
@@ -35,13 +36,17 @@ impl Trainer {
             .map(|control| self.is_forgotten_in(control, &phrases) || self.has_initial(control))
             .collect();
         controls.extend(phrases);
+        let initial_vectors = self.initial_without_forgotten(&controls)?;
+        let (mut report, moves) = self.stream.vocabulary.control(&controls)?;
+        // Words have moved, so nothing fails from here on: what belongs to them must follow.
+        report.truncate(in_phrases.len());
+        report.iter_mut().zip(in_phrases).for_each(|(one, in_phrases)| one.changed |= in_phrases);
+        if let (Some(initial), Some(vectors)) = (&mut self.stream.initial, initial_vectors) {
+            initial.vectors = vectors;
+        }
         // The times of slots are followed only if they are those of the vocabulary.
         let vocabulary = &self.stream.vocabulary;
         self.word_times = self.word_times.take().filter(|times| times.is_current(vocabulary));
-        let (mut report, moves) = self.stream.vocabulary.control(&controls)?;
-        report.truncate(in_phrases.len());
-        report.iter_mut().zip(in_phrases).for_each(|(one, in_phrases)| one.changed |= in_phrases);
-        self.forget_initial(&controls)?;
         if let Method::MiniBatch(method) = &mut self.method {
             method.phrases_mut().control(&controls, self.stream.vocabulary.controls());
         }
@@ -127,22 +132,16 @@ impl Trainer {
         }
     }
 
-    /// A forgotten word has no initial vector either.
-    fn forget_initial(&mut self, controls: &[Control]) -> Result<()> {
-        let joins = self.joins_phrases();
-        let Some(Initial { vectors, .. }) = &mut self.stream.initial else { return Ok(()) };
+    /// The initial vectors without those of forgotten words; `None` if all stay.
+    fn initial_without_forgotten(&self, controls: &[Control]) -> Result<Option<Embeddings>> {
+        let Some(Initial { vectors, .. }) = &self.stream.initial else { return Ok(None) };
         let forgotten = controls.iter().filter(|control| matches!(control, Control::Forget { .. }));
         let forgotten: Vec<&str> = forgotten.map(Control::word).collect();
-        if forgotten.is_empty() {
-            return Ok(());
-        }
+        let joins = self.joins_phrases();
         let stays =
             |row: &usize| !forgotten.iter().any(|word| is_or_contains(vectors.word(*row), word, joins));
         let rows: Vec<usize> = (0..vectors.len()).filter(stays).collect();
-        if rows.len() < vectors.len() {
-            *vectors = vectors.select(&rows)?;
-        }
-        Ok(())
+        (rows.len() < vectors.len()).then(|| vectors.select(&rows)).transpose()
     }
 
     /// Whether it forgets a word that has an initial vector, or is in a phrase that has one.

@@ -1,6 +1,7 @@
 use std::io::Cursor;
 
 use crate::corpus::Lines;
+use crate::embeddings::Rows;
 use crate::train::testing::{bytes, learn};
 use crate::train::{AnyTrainer, Initial, InitialSource};
 use crate::vocabulary::Control;
@@ -136,6 +137,23 @@ fn a_forgotten_word_is_nowhere_in_the_file_and_later_text_is_new() {
         learn(&mut trainer, TEXT);
         let id = trainer.vocabulary().id("secretname").unwrap();
         assert_eq!(trainer.vocabulary().count(id), 1, "it is a new word");
+    }
+}
+
+#[test]
+fn controls_that_fail_change_nothing() {
+    for strategy in strategies() {
+        // The rows of a file in place are not checked before they are used.
+        let (words, counts) = (Embeddings::list(["secretname", "broken"]).unwrap(), vec![2, 1].into());
+        let rows = Rows::owned(5, [vec![1.0; 5], vec![f32::NAN; 5]].concat());
+        let vectors = Embeddings::in_place(words, counts, 5, rows).unwrap();
+        let source = InitialSource { file: "v.txt".to_owned(), fingerprint: "0".repeat(64) };
+        let mut trainer = Trainer::starting_from(config(strategy), Initial { vectors, source }).unwrap();
+        learn(&mut trainer, &TEXT.repeat(20));
+        let before = bytes(&trainer);
+        let error = trainer.control([forget("secretname", false)]).unwrap_err().to_string();
+        assert!(error.contains("`broken`"), "{error}");
+        assert!(bytes(&trainer) == before, "{strategy:?}");
     }
 }
 
