@@ -1,4 +1,4 @@
-//! Messages as bytes: a header, then sections of numbers, each after its length.
+//! Messages as bytes: a header, then sections of numbers, each after its length, and a checksum of all of it.
 //!
 //! Invariant: a message of another session, batch, kind, sender or receiver than expected is refused, and so is one that is
 //! damaged. Nothing is allocated for a length that the bytes do not have.
@@ -125,7 +125,10 @@ impl Writer {
         assert_eq!(self.0.len() - start, bytes, "the length of a section is written before it");
     }
 
-    pub fn finish(self) -> Vec<u8> {
+    /// The message with its checksum.
+    pub fn finish(mut self) -> Vec<u8> {
+        let checksum = blake3::hash(&self.0);
+        self.0.extend_from_slice(checksum.as_bytes());
         self.0
     }
 }
@@ -136,7 +139,11 @@ pub(super) struct Reader<'a>(&'a [u8]);
 impl<'a> Reader<'a> {
     /// The sections of a message that must have this envelope.
     pub fn new(bytes: &'a [u8], expected: Envelope) -> Result<Reader<'a>> {
-        let (header, rest) = bytes.split_at_checked(size_of::<Header>()).ok_or(MessageError::Damaged)?;
+        let (message, checksum) = bytes.split_last_chunk().ok_or(MessageError::Damaged)?;
+        if blake3::hash(message) != blake3::Hash::from_bytes(*checksum) {
+            return Err(MessageError::Damaged.into());
+        }
+        let (header, rest) = message.split_at_checked(size_of::<Header>()).ok_or(MessageError::Damaged)?;
         let found: Header = bytemuck::pod_read_unaligned(header);
         let expected = expected.header();
         let cause = if found.magic != MAGIC {
@@ -238,20 +245,28 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_message_is_refused_wherever_it_ends() {
+    fn a_message_that_lost_its_end_or_a_bit_is_refused() {
         let bytes = message();
-        for end in 0..bytes.len() {
-            let read = Reader::new(&bytes[..end], envelope()).and_then(|mut reader| {
-                reader.values::<u32>()?;
-                reader.values::<f32>()?;
-                reader.end()
-            });
-            assert!(read.is_err(), "{end}");
+        let is_damaged = |bytes: &[u8]| {
+            matches!(
+                Reader::new(bytes, envelope()).map(drop),
+                Err(Error::Message { cause: MessageError::Damaged })
+            )
+        };
+        assert!((0..bytes.len()).all(|end| is_damaged(&bytes[..end])));
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(is_damaged(&damaged), "bit {bit}");
         }
-        let mut long = bytes.clone();
-        // The length of the first section.
-        long[size_of::<Header>() + 7] = 255;
-        assert!(Reader::new(&long, envelope()).unwrap().bytes().is_err());
+    }
+
+    #[test]
+    fn a_section_is_no_longer_than_the_message() {
+        let mut writer = Writer::new(envelope());
+        writer.0.extend_from_slice(&u64::MAX.to_le_bytes());
+        assert!(Reader::new(&writer.finish(), envelope()).unwrap().bytes().is_err());
+        let bytes = message();
         let mut reader = Reader::new(&bytes, envelope()).unwrap();
         assert!(reader.values::<u64>().is_err(), "12 bytes are no whole numbers of 8 bytes");
     }

@@ -117,6 +117,38 @@ fn assert_same(trainer: &Trainer, coordinator: &Coordinator, cluster: &InProcess
 }
 
 #[test]
+fn a_worker_draws_no_more_negatives_than_the_batch_can_need() {
+    struct Begun(InProcess);
+
+    impl Cluster for Begun {
+        fn start(&mut self, BatchMessages { batch, own }: BatchMessages) -> Result<()> {
+            let mut workers = self.0.workers.iter_mut().zip(own);
+            workers.try_for_each(|(worker, own)| worker.begin(&batch, &own).map(drop))
+        }
+
+        fn wait(&mut self) -> Result<Vec<Vec<u8>>> {
+            let of =
+                message::Envelope { session: SESSION, batch: 0, kind: message::Kind::Needs, from: 1, to: 0 };
+            let mut needs = message::Writer::new(of);
+            for _ in 0..2 {
+                needs.section(&[1u32 << 15; 2]);
+                needs.section::<u32>(&[]);
+            }
+            let lent = self.0.workers[0].lend(&[&needs.finish()])?;
+            panic!("{} bytes were lent", lent[1].len());
+        }
+    }
+
+    let config = config(4);
+    let text = text(50);
+    let mut coordinator = Coordinator::new(config.clone(), 2, SESSION).unwrap();
+    let mut lines = Lines::new(text.as_bytes(), "text", &config.text).unwrap();
+    let mut cluster = Begun(InProcess::new(&config, 2));
+    let error = coordinator.train(&mut lines, &mut cluster, &mut ()).unwrap_err();
+    assert_eq!(error.to_string(), "a message is damaged");
+}
+
+#[test]
 fn a_worker_refuses_late_messages_and_goes_no_further() {
     let config = config(4);
     let text = text(50);

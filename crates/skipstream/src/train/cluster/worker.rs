@@ -15,7 +15,7 @@ use super::message::{COORDINATOR, Envelope, Kind, MessageError, Reader, Session,
 use super::share::Share;
 use crate::config::{Config, Settings};
 use crate::error::Result;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, RUNS};
 use crate::noise::AliasTable;
 use crate::pairs::Reach;
 use crate::parameters::{Block, Layout, Side};
@@ -327,6 +327,9 @@ impl Worker {
         let (own, dimensions) = (self.blocks(), layout.dimensions);
         let mut messages: Vec<Writer> =
             (0..share.workers).map(|to| Writer::new(self.to(Kind::Lend, to))).collect();
+        // A cell has at most all pairs of the batch, each in a run of its own.
+        let pairs = self.batch.reaches.iter().map(|reach| usize::from(reach.left) + usize::from(reach.right));
+        let most_groups = pairs.sum::<usize>().div_ceil(RUNS);
         for (index, block) in own.enumerate() {
             let n_rows = self.frequencies[index].len();
             // The first and the last phase in which each row is needed.
@@ -338,6 +341,9 @@ impl Worker {
                 let reader = needs.get_mut(&visitor).ok_or(MessageError::Order)?;
                 let targets = share.of(visitor);
                 let groups: Vec<u32> = reader.exactly(targets.len())?;
+                if groups.iter().any(|&groups| groups as usize > most_groups) {
+                    return Err(MessageError::Damaged.into());
+                }
                 let positives: Vec<u32> = reader.values()?;
                 let mut negatives = Vec::new();
                 for (target, &groups) in targets.zip(&groups) {
