@@ -4,12 +4,13 @@
 //! for each instruction set; [`Kernel::best`] chooses at run time. All sets give the same bits. What a set decides is its
 //! instructions and how many sums fit in its registers ([`Instructions::TILE`](instructions::Instructions::TILE)).
 //!
-//! Invariant: apart from the mapping of files (`bytes/map.rs`), `unsafe` is confined to this folder: to `x86.rs`, `arm.rs`
-//! and the calls below.
+//! Invariant: apart from the mapping of files (`bytes/map.rs`), `unsafe` is confined to this folder: to `x86.rs`, `arm.rs`,
+//! `float_mode.rs` and the calls below.
 
 #[cfg(target_arch = "aarch64")]
 mod arm;
 mod compare;
+mod float_mode;
 mod functions;
 mod group;
 mod instructions;
@@ -25,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::parameters::{Block, Lanes, State};
 use portable::Portable;
 
+pub(crate) use float_mode::FloatMode;
 pub(crate) use group::{Group, GroupScratch, GroupSettings, NEGATIVES_MULTIPLE, RUN_LENGTH, RUNS};
 pub(crate) use quantized::Integers;
 

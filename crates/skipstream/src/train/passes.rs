@@ -11,7 +11,7 @@ use super::{Initial, Observer, StopReason, Trainer};
 use crate::config::{Config, Settings};
 use crate::corpus::{Ledger, Sentence, Source};
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::kernel::{FloatMode, Kernel};
 use crate::noise::{AliasTable, weight};
 use crate::pairs::PairSampler;
 use crate::random::{Purpose, Random};
@@ -201,6 +201,7 @@ impl Passes {
         open: &mut dyn FnMut() -> Result<Box<dyn Source>>,
         observer: &mut dyn Observer,
     ) -> Result<StopReason> {
+        let _mode = FloatMode::standard();
         let mut report = Reports::default();
         let mut source = open()?;
         while source.read(&mut self.sentence)?.is_sentence() {

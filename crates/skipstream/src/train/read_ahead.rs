@@ -12,6 +12,7 @@ use super::{Initial, Observer, StopReason};
 use crate::config::Settings;
 use crate::corpus::{Read, Sentence, Source};
 use crate::error::{Error, Result};
+use crate::kernel::FloatMode;
 use crate::parameters::Parameters;
 use crate::vocabulary::Vocabulary;
 
@@ -135,6 +136,7 @@ impl Batches {
         source: &mut dyn Source,
         observer: &mut dyn Observer,
     ) -> (Result<StopReason>, Result<(), T::Error>) {
+        let _mode = FloatMode::standard();
         let mut text = Text::new(source);
         let Batches { intake, current, .. } = self;
         let mut more = intake.take_in(&mut text, &mut stream.vocabulary, stream.initial.as_ref(), current);
@@ -168,6 +170,7 @@ impl Batches {
         stream: &mut Stream,
         observer: &mut dyn Observer,
     ) -> Result<StopReason, T::Error> {
+        let _mode = FloatMode::standard();
         loop {
             let words = settings.mini_batch().batch_words;
             if !self.intake.take_old(words, &stream.vocabulary, &mut self.current) {

@@ -22,7 +22,7 @@ use super::{Observer, StopReason};
 use crate::config::{IncrementalOptions, Settings};
 use crate::corpus::{Sentence, Source};
 use crate::error::Result;
-use crate::kernel::Kernel;
+use crate::kernel::{FloatMode, Kernel};
 use crate::noise::AdaptiveTable;
 use crate::pairs::PairSampler;
 use crate::random::{Purpose, Random};
@@ -73,6 +73,7 @@ impl Sentences {
         source: &mut dyn Source,
         observer: &mut dyn Observer,
     ) -> Result<StopReason> {
+        let _mode = FloatMode::standard();
         let mut report = Reports::default();
         let mut text = Text::new(source);
         let mut pause = false;

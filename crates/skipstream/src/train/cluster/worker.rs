@@ -15,7 +15,7 @@ use super::message::{COORDINATOR, Envelope, Kind, MessageError, Reader, Session,
 use super::share::Share;
 use crate::config::{Config, Settings};
 use crate::error::Result;
-use crate::kernel::{Kernel, RUNS};
+use crate::kernel::{FloatMode, Kernel, RUNS};
 use crate::noise::AliasTable;
 use crate::pairs::Reach;
 use crate::parameters::{Block, Layout, Side};
@@ -547,6 +547,7 @@ impl Cells<'_> {
 
 /// Does the same on each thread, this one included.
 fn on_threads(scratches: &mut [CellScratch], work: impl Fn(&mut CellScratch) + Sync) {
+    let _mode = FloatMode::standard();
     let work = &work;
     std::thread::scope(|scope| {
         let (own, others) = scratches.split_first_mut().expect("this thread has one");
