@@ -9,6 +9,7 @@ mod completions;
 mod diff;
 mod embed;
 mod eval;
+mod existing;
 mod export;
 mod hints;
 mod import;
@@ -47,7 +48,6 @@ mod words;
 
 use std::env;
 use std::io;
-use std::panic;
 use std::process::ExitCode;
 
 use skipstream::unstable::Kernel;
@@ -81,7 +81,6 @@ impl Ending {
 }
 
 fn main() -> ExitCode {
-    silence_parquet();
     let command = Cli::from_line().command;
     // Errors go there instead of to a person.
     let log = match &command {
@@ -132,17 +131,6 @@ fn choose_instructions() -> anyhow::Result<()> {
         Some(name) => Ok(Kernel::choose(&name.to_string_lossy())?),
         None => Ok(()),
     }
-}
-
-/// The parquet crate panics at some kinds of damage. The engine makes an error of it, which is all that is to be seen.
-fn silence_parquet() {
-    let show = panic::take_hook();
-    panic::set_hook(Box::new(move |panic| {
-        let is_parquet = panic.location().is_some_and(|place| place.file().contains("/parquet-"));
-        if !is_parquet {
-            show(panic);
-        }
-    }));
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -2,11 +2,12 @@
 
 mod bounds;
 
+use std::cell::Cell;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Once};
 
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReaderImpl, get_column_reader};
@@ -286,7 +287,23 @@ fn find_text(schema: &SchemaDescriptor, field: &str) -> std::result::Result<usiz
 
 /// Calls the parquet crate, which panics at some kinds of damage. Nothing of it is used after an error.
 fn guarded<T>(path: &Path, call: impl FnOnce() -> std::result::Result<T, ParquetError>) -> Result<T> {
-    let reason = match catch_unwind(AssertUnwindSafe(call)) {
+    static QUIET_HOOK: Once = Once::new();
+    thread_local! {
+        static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+    }
+    // The error is all that is to be seen of such a panic. Any other panic goes to the hook that was there.
+    QUIET_HOOK.call_once(|| {
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_GUARDED.get() {
+                report(info);
+            }
+        }));
+    });
+    IS_GUARDED.set(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(call));
+    IS_GUARDED.set(false);
+    let reason = match result {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => error.to_string(),
         Err(_) => "it is damaged".to_owned(),
