@@ -80,6 +80,8 @@ pub(crate) struct GroupScratch {
     /// For each pair: the logit, then the gradient by it.
     pair_slopes: Vec<Lanes>,
     collisions: Vec<negatives::Collision>,
+    /// For each negative that has a collision: the losses of the targets with it.
+    negative_losses: Vec<Option<Lanes>>,
 }
 
 /// Trains a group, and returns the sum of its losses.

@@ -95,12 +95,23 @@ fn discount_collisions<I: Instructions>(
             }
         }
     }
+    // In a text of few words, a negative has many collisions.
+    scratch.negative_losses.clear();
+    if !scratch.collisions.is_empty() {
+        scratch.negative_losses.resize(group.negatives.len(), None);
+    }
     let mut loss = 0.0;
     for collision in &scratch.collisions {
         scratch.negative_slopes[collision.negative][collision.run] -= collision.slope;
-        let logistic = logistic(i, i.load(&scratch.negative_logits[collision.negative]));
-        let mut losses = [0.0; LANES];
-        i.store(i.add(logistic.hinge, logarithm(i, logistic.factor)), &mut losses);
+        let losses = match scratch.negative_losses[collision.negative] {
+            Some(losses) => losses,
+            None => {
+                let logistic = logistic(i, i.load(&scratch.negative_logits[collision.negative]));
+                let mut losses = [0.0; LANES];
+                i.store(i.add(logistic.hinge, logarithm(i, logistic.factor)), &mut losses);
+                *scratch.negative_losses[collision.negative].insert(losses)
+            }
+        };
         loss += f64::from(losses[collision.run] * settings.negative_weight);
     }
     loss
