@@ -171,7 +171,7 @@ fn files(path: &Path, model: &Path, follow: bool) -> Result<Vec<PathBuf>> {
         && let Ok(model) = model.canonicalize()
     {
         let models = [previous::path(&model), model];
-        files.retain(|file| file.canonicalize().is_ok_and(|file| !models.contains(&file)));
+        files.retain(|file| !file.canonicalize().is_ok_and(|file| models.contains(&file)));
         if files.is_empty() {
             bail!("{}: the folder holds nothing but the model itself", path.display());
         }

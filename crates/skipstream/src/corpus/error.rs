@@ -44,6 +44,9 @@ pub enum TextError {
     /// The file is not text.
     #[error("this is not text but {what}")]
     Binary { what: &'static str },
+    /// A file of a folder or a pattern does not exist, or no longer.
+    #[error("the file does not exist; is this a symlink that leads nowhere?")]
+    Missing,
     /// The text is UTF-16 without a byte order mark.
     #[error("the text is UTF-16 without a byte order mark; convert it to UTF-8 first")]
     UnmarkedUtf16,

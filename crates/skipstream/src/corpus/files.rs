@@ -179,7 +179,13 @@ impl Files {
                 Input::Found(path) => (path, NotText::LeaveOut),
                 Input::Forced(path) => (path, NotText::Read),
             };
-            let metadata = fs::metadata(&path).map_err(Error::io(&path))?;
+            let metadata = match fs::metadata(&path) {
+                Err(error) if other == NotText::LeaveOut && error.kind() == io::ErrorKind::NotFound => {
+                    left_out.push((path, TextError::Missing));
+                    continue;
+                }
+                metadata => metadata.map_err(Error::io(&path))?,
+            };
             if metadata.is_dir() {
                 return Err(Error::io(&path)(io::ErrorKind::IsADirectory.into()));
             }
@@ -232,7 +238,7 @@ impl Files {
         &self.skipped
     }
 
-    /// The files of folders and patterns that are not text, and are not read.
+    /// The files of folders and patterns that are not text or do not exist, and are not read.
     pub fn left_out(&self) -> &[(PathBuf, TextError)] {
         &self.left_out
     }

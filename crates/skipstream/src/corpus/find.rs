@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 64;
 /// - Anything else with `*`, `?` or `[` in it is a pattern: `*` and `?` match within a name, `**` matches folders.
 ///   Hidden files match only a pattern that starts with a dot; folders do not match.
 ///
-/// Files are ordered by the bytes of their paths, on every system. A pattern without a match, a folder without files and
+/// A symlink that leads nowhere counts as a file. Files are ordered by the bytes of their paths, on every system. A pattern without a match, a folder without files and
 /// a folder that cannot be read are errors.
 ///
 /// ```
@@ -130,11 +130,13 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
             }
             let path = entry.path();
             // Symlinks are followed: a folder of symlinks to files is a folder of files.
-            let metadata = fs::metadata(&path).map_err(Error::io(&path))?;
-            if metadata.is_dir() {
-                folders.push((path, depth + 1));
-            } else if metadata.is_file() {
-                files.push(path);
+            match fs::metadata(&path) {
+                Ok(metadata) if metadata.is_dir() => folders.push((path, depth + 1)),
+                Ok(metadata) if metadata.is_file() => files.push(path),
+                Ok(_) => {}
+                // A symlink that leads nowhere. The reader leaves it out, and says so.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => files.push(path),
+                Err(error) => return Err(Error::io(&path)(error)),
             }
         }
     }
@@ -237,6 +239,16 @@ mod tests {
         fs::create_dir(folder.path().join("empty")).unwrap();
         assert_eq!(found(&folder, "empty").unwrap_err(), "empty: there are no files in this folder");
         assert!(found(&folder, "none.txt").unwrap_err().starts_with("none.txt: "));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_is_found_like_a_file() {
+        let folder = folder(&["a.txt"]);
+        std::os::unix::fs::symlink("nowhere", folder.path().join("link.txt")).unwrap();
+        for pattern in ["", "*.txt"] {
+            assert_eq!(found(&folder, pattern).unwrap(), ["a.txt", "link.txt"]);
+        }
     }
 
     #[cfg(unix)]

@@ -87,6 +87,19 @@ fn files_that_are_not_text_are_refused_left_out_or_forced() {
 }
 
 #[test]
+fn a_file_that_was_found_and_does_not_exist_is_left_out() {
+    let desk = Desk::with(&[("a", "one two\n")]);
+    let plan = |gone: fn(PathBuf) -> Input| {
+        let inputs = [gone(desk.path("gone")), Input::File(desk.path("a"))];
+        Files::plan(inputs, &Ledger::default(), false, &TextOptions::default(), &Layout::Text)
+    };
+    let mut files = plan(Input::Found).unwrap();
+    assert_eq!(files.left_out(), [(desk.path("gone"), TextError::Missing)]);
+    assert_eq!(take(&mut files, usize::MAX), ["one two"]);
+    assert!(plan(Input::File).is_err());
+}
+
+#[test]
 fn a_pipe_that_is_not_text_is_refused_or_forced() {
     for force_text in [false, true] {
         let reader = Box::new("%PDF-1.7 three\n".as_bytes());
