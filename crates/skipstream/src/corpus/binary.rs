@@ -9,7 +9,7 @@ use crate::bytes::{Compression, read_error};
 use crate::{Error, Result};
 
 /// The number of bytes to look at.
-const SAMPLE_BYTES: usize = 4096;
+pub(super) const SAMPLE_BYTES: usize = 4096;
 
 /// By how many bytes a kind of file is recognized, at most.
 const MAGIC_BYTES: usize = 16;

@@ -51,6 +51,7 @@ impl FollowedFile {
         path: &Path,
         ledger: &Ledger,
         again: bool,
+        is_forced: bool,
         options: &TextOptions,
         layout: &Layout,
     ) -> Result<FollowedFile> {
@@ -62,7 +63,7 @@ impl FollowedFile {
         });
         let start = learned.as_ref().map_or(0, |learned| learned.position.offset);
         let mut file = FollowedFile {
-            tail: Tail::starting_at(path, before, start)?,
+            tail: Tail::starting_at(path, before, start, is_forced)?,
             canonical,
             options: options.clone(),
             layout: layout.clone(),
@@ -223,9 +224,9 @@ mod tests {
         let reading = Reading { file_bytes: 4, position: Position::at(4), complete: true, words: 1 };
         ledger.record_open(&gone, &mut File::open(&gone).unwrap(), reading, &layout).unwrap();
         let mut file =
-            FollowedFile::new(&folder.path().join("a"), &ledger, false, &options, &layout).unwrap();
+            FollowedFile::new(&folder.path().join("a"), &ledger, false, false, &options, &layout).unwrap();
         // A file that is open only for writing cannot be read.
-        let unreadable = Growing::new(File::create(&broken).unwrap(), 0).unwrap();
+        let unreadable = Growing::new(File::create(&broken).unwrap(), 0, false).unwrap();
         file.closed = vec![
             Closed { canonical: broken.clone(), kept: Some((unreadable, reading)) },
             Closed { canonical: gone.clone(), kept: None },

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::corpus::binary;
+
 /// The number of bytes per step of the search for the last line end.
 const STEP_BYTES: u64 = 64 << 10;
 
@@ -28,11 +30,14 @@ struct State {
     mark: Vec<u8>,
     is_final: bool,
     is_truncated: bool,
+    /// Whether it is text; `None` until there is something to read.
+    is_text: Option<bool>,
 }
 
 impl Growing {
-    /// Reads from an offset, which is at the start of a line.
-    pub fn new(file: File, offset: u64) -> io::Result<Growing> {
+    /// Reads from an offset, which is at the start of a line. A file that is not text has nothing to read, unless it is
+    /// forced to be text or was read before.
+    pub fn new(file: File, offset: u64, is_forced: bool) -> io::Result<Growing> {
         let mut state = State {
             file,
             next: offset,
@@ -41,6 +46,7 @@ impl Growing {
             mark: Vec::new(),
             is_final: false,
             is_truncated: false,
+            is_text: (is_forced || offset > 0).then_some(true),
         };
         state.mark = state.mark_before(offset)?;
         Ok(Growing(Arc::new(Mutex::new(state))))
@@ -54,6 +60,11 @@ impl Growing {
     /// Whether the file was truncated, and perhaps filled again: it is shorter than what was seen of it, or different.
     pub fn is_truncated(&self) -> bool {
         self.state().is_truncated
+    }
+
+    /// Whether the file is text, as far as is known.
+    pub fn is_text(&self) -> bool {
+        self.state().is_text.unwrap_or(true)
     }
 
     /// The offset after what was read.
@@ -79,11 +90,14 @@ impl Read for Growing {
             return Ok(0);
         }
         let most = buffer.len().min(usize::try_from(state.end - state.next).unwrap_or(usize::MAX));
+        if most == 0 || !state.check_text()? {
+            return Ok(0);
+        }
         let next = state.next;
         state.file.seek(SeekFrom::Start(next))?;
         let length = state.file.read(&mut buffer[..most])?;
         // It may have been truncated since we looked.
-        state.is_truncated = length == 0 && most > 0;
+        state.is_truncated = length == 0;
         // Whole lines, so that a truncation does not split a line that was given in part (unless it is very long).
         let length = memchr::memrchr(b'\n', &buffer[..length]).map_or(length, |newline| newline + 1);
         state.next += length as u64;
@@ -111,6 +125,18 @@ impl State {
             self.mark = self.mark_before(end)?;
         }
         Ok(())
+    }
+
+    /// Whether the file is text, by its first bytes.
+    fn check_text(&mut self) -> io::Result<bool> {
+        if let Some(is_text) = self.is_text {
+            return Ok(is_text);
+        }
+        let mut sample = Vec::new();
+        self.read_at(0, binary::SAMPLE_BYTES as u64, &mut sample)?;
+        let is_text = binary::check(&sample).is_ok();
+        self.is_text = Some(is_text);
+        Ok(is_text)
     }
 
     /// The end of the last whole line before `length`, after what was searched.
@@ -157,7 +183,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("log");
         fs::write(&path, text).unwrap();
-        let growing = Growing::new(File::open(&path).unwrap(), 0).unwrap();
+        let growing = Growing::new(File::open(&path).unwrap(), 0, false).unwrap();
         (folder, path, growing)
     }
 

@@ -160,7 +160,7 @@ impl Follow {
                 Input::Text { name, reader } => (name, reader, Position::default()),
                 Input::File(path) | Input::Found(path) | Input::Forced(path) => {
                     check_growing(&path, layout)?;
-                    let mut file = FollowedFile::new(&path, ledger, again, options, layout)?;
+                    let mut file = FollowedFile::new(&path, ledger, again, is_forced, options, layout)?;
                     if !is_forced && path.is_file() && ledger.source(&path)?.is_none() {
                         match binary::check_file(&path) {
                             Err(Error::Text { cause, .. }) if is_found && cause.is_not_text() => {

@@ -30,7 +30,7 @@ impl FilePosition {
     }
 }
 
-/// Follows one path, like `tail -F`, and gives the bytes of whole lines.
+/// Follows one path, like `tail -F`, and gives the bytes of whole lines. Of a file that is not text, it gives nothing.
 ///
 /// ```
 /// use skipstream::corpus::{Tail, TailEnd};
@@ -59,6 +59,8 @@ pub struct Tail {
     /// Where to go on in that file.
     start: u64,
     current: Option<Open>,
+    /// Whether a file is text whatever its bytes say.
+    is_forced: bool,
     /// Whether the file was missing or empty at least once.
     has_waited: bool,
     events: Vec<FollowEvent>,
@@ -70,6 +72,8 @@ struct Open {
     identity: Identity,
     /// Whether another file has taken its place, so that it is closed at its end.
     is_replaced: bool,
+    /// Whether it was reported that it is not text.
+    is_refused: bool,
 }
 
 /// What comes after the bytes that [`Tail::read`] gave.
@@ -90,16 +94,21 @@ impl Tail {
     /// Follows a path, from the start or from the position of an earlier [`Tail`].
     pub fn new(path: impl AsRef<Path>, position: Option<FilePosition>) -> Result<Tail> {
         let start = position.as_ref().map_or(0, |position| position.offset);
-        Tail::starting_at(path.as_ref(), position, start)
+        Tail::starting_at(path.as_ref(), position, start, false)
     }
 
     /// Goes on at an offset before the end of what is known of the file.
-    pub(super) fn starting_at(path: &Path, before: Option<FilePosition>, start: u64) -> Result<Tail> {
+    pub(super) fn starting_at(
+        path: &Path,
+        before: Option<FilePosition>,
+        start: u64,
+        is_forced: bool,
+    ) -> Result<Tail> {
         if let Ok(metadata) = fs::metadata(path) {
             check(path, &metadata)?;
         }
         let path = path.to_owned();
-        Ok(Tail { path, before, start, current: None, has_waited: false, events: Vec::new() })
+        Ok(Tail { path, before, start, current: None, is_forced, has_waited: false, events: Vec::new() })
     }
 
     /// The path.
@@ -123,6 +132,9 @@ impl Tail {
     /// Looks for another file once all of this one was read.
     pub fn at_end(&mut self) -> Result<TailEnd> {
         let Some(current) = &mut self.current else { return Ok(TailEnd::Pending) };
+        if !current.file.is_text() && !std::mem::replace(&mut current.is_refused, true) {
+            self.events.push(FollowEvent::NotText);
+        }
         let truncated = current.file.is_truncated();
         if truncated {
             self.events.push(FollowEvent::Truncated);
@@ -199,9 +211,9 @@ impl Tail {
         }
         let is_known = self.before.take().is_some();
         let start = if is_known { self.start } else { 0 };
-        let file = Growing::new(file, start).map_err(Error::io(&name))?;
+        let file = Growing::new(file, start, self.is_forced).map_err(Error::io(&name))?;
         let identity = Identity::of(&metadata);
-        self.current = Some(Open { file: file.clone(), identity, is_replaced: false });
+        self.current = Some(Open { file: file.clone(), identity, is_replaced: false, is_refused: false });
         Ok(Opened { name, file, identity, is_known })
     }
 

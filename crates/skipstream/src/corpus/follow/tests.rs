@@ -121,6 +121,39 @@ fn files_that_are_not_text_are_not_followed() {
 }
 
 #[test]
+fn a_file_that_becomes_binary_is_not_read_until_it_is_text_again() {
+    let desk = Desk::with(&[("a", "one\n"), ("b", "two\n")]);
+    let mut follow = desk.follow(&["a", "b", "late"]);
+    assert_eq!(read(&mut follow), ["one", "two"]);
+    events(&mut follow);
+    desk.write("a", "%PDF-1.7 truncated\n");
+    desk.rename("b", "b.1");
+    desk.write("b", "%PDF-1.7 replaced\n");
+    desk.write("late", "%PDF-1.7 late\n");
+    assert!(read(&mut follow).is_empty() && read(&mut follow).is_empty());
+    let events = events(&mut follow);
+    assert_eq!(events.iter().filter(|event| **event == FollowEvent::NotText).count(), 3, "{events:?}");
+    desk.append("a", "more of it\n");
+    assert!(read(&mut follow).is_empty());
+    desk.write("a", "three\n");
+    desk.rename("b", "b.2");
+    desk.write("b", "four\n");
+    let mut sentences = read(&mut follow);
+    sentences.sort();
+    assert_eq!(sentences, ["four", "three"]);
+}
+
+#[test]
+fn a_forced_file_is_text_whatever_it_becomes() {
+    let desk = Desk::with(&[("a", "one\n")]);
+    let inputs = [Input::Forced(desk.path("a"))];
+    let mut follow = Follow::plan(inputs, &desk.ledger, false, &desk.options, &desk.layout).unwrap();
+    assert_eq!(read(&mut follow), ["one"]);
+    desk.write("a", "%PDF-1.7 two\n");
+    assert_eq!(read(&mut follow), ["%PDF-1.7 two"]);
+}
+
+#[test]
 fn text_is_read_as_it_comes_from_several_files() {
     let desk = Desk::with(&[("a", "one two\nthr"), ("b", "")]);
     let mut follow = desk.follow(&["a", "b"]);
