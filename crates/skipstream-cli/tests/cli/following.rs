@@ -101,6 +101,23 @@ fn text_is_learned_as_it_comes_across_rotation_and_truncation() {
 }
 
 #[test]
+fn a_link_that_appears_at_the_model_is_replaced_and_not_followed() {
+    let desk = Desk::new();
+    desk.write("app.log", "one two three\n");
+    desk.write("file", "of somebody");
+    let child = follow(&desk, &["--idle-exit", "2s", "app.log"]);
+    wait_for(&desk, 3);
+    std::os::unix::fs::symlink("file", desk.path("link")).unwrap();
+    std::os::unix::fs::symlink("file", desk.path(".m.partial")).unwrap();
+    fs::rename(desk.path("link"), desk.path("m")).unwrap();
+    append(&desk, "app.log", "four five\n");
+    let (code, _, err) = end(child);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(!desk.path("m").is_symlink() && learned(&desk) == 5);
+    assert_eq!(desk.bytes("file"), b"of somebody");
+}
+
+#[test]
 fn after_a_kill_no_line_is_lost_and_none_is_learned_twice() {
     let desk = Desk::new();
     desk.write("app.log", text(10_000, 1));

@@ -11,9 +11,15 @@ use crate::{Error, Result};
 /// Writes a file under a temporary name in the same folder, syncs it, and renames it.
 ///
 /// After a crash the file is either the old one or the new one. Two processes that write the same file at once get an error.
-/// A symlink stays a symlink, to the new file. A device or a folder is not replaced.
+/// A symlink is replaced, and the file that it leads to stays as it is. A device or a folder is not replaced.
 pub fn replace(path: impl AsRef<Path>, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
-    let path = &behind_links(path.as_ref())?;
+    let path = path.as_ref();
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return Err(Error::io(path)(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not a regular file, so it is not replaced",
+        )));
+    }
     let temporary = temporary_name(path);
     let mut file = BufWriter::with_capacity(BUFFER_BYTES, create(&temporary)?);
     let finished = write(&mut file)
@@ -55,52 +61,47 @@ pub fn create_folder(path: impl AsRef<Path>) -> Result<()> {
     missing.into_iter().rev().try_for_each(sync_name)
 }
 
-/// The file that a path leads to, if it may be replaced.
-fn behind_links(path: &Path) -> Result<PathBuf> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => {
-            return Err(Error::io(path)(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "not a regular file, so it is not replaced",
-            )));
-        }
-        // It does not exist, or is not visible: writing will show.
-        Err(_) => return Ok(path.to_owned()),
-    }
-    if path.is_symlink() { path.canonicalize().map_err(Error::io(path)) } else { Ok(path.to_owned()) }
-}
-
-/// An empty file that no other process writes. What a killed process left in it is dropped.
+/// A new file that no other process writes. Whatever else has the name is removed and not written to: what a killed process
+/// left, or a link to another file.
 fn create(temporary: &Path) -> Result<File> {
     loop {
-        let file = File::options().write(true).create(true).truncate(false).open(temporary);
-        let file = file.map_err(Error::io(temporary))?;
-        if let Some(file) = claim(file, temporary)? {
-            return Ok(file);
+        match File::create_new(temporary) {
+            Ok(file) if claim(&file, temporary)? => return Ok(file),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => remove(temporary)?,
+            Err(error) => return Err(Error::io(temporary)(error)),
         }
     }
 }
 
-/// Empties an open file that no other process writes. `None` if it no longer has this name, because its writer has renamed
-/// it meanwhile: it is the complete new file then, and must be left alone.
-fn claim(file: File, temporary: &Path) -> Result<Option<File>> {
+/// Removes a file, unless another process writes it.
+fn remove(temporary: &Path) -> Result<()> {
+    let is_file = fs::symlink_metadata(temporary).is_ok_and(|there| there.is_file());
+    // Locked until it is removed. A link has no writer.
+    let _locked = match is_file.then(|| File::options().write(true).open(temporary)) {
+        None => None,
+        Some(Ok(file)) if claim(&file, temporary)? => Some(file),
+        Some(Ok(_)) => return Ok(()),
+        Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Some(Err(error)) => return Err(Error::io(temporary)(error)),
+    };
+    match fs::remove_file(temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(temporary)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Locks an open file, or fails if another process writes it. Returns false if it no longer has this name, because its writer
+/// has renamed it meanwhile: it is the complete new file then, and must be left alone.
+fn claim(file: &File, temporary: &Path) -> Result<bool> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             let busy = io::Error::new(io::ErrorKind::ResourceBusy, "another process writes this file now");
-            return Err(Error::io(temporary)(busy));
+            Err(Error::io(temporary)(busy))
         }
         // Not all systems can lock, and a lock is only for the rare case of two writers.
-        Ok(()) | Err(TryLockError::Error(_)) => {}
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(is_still_at(file, temporary)),
     }
-    if !is_still_at(&file, temporary) {
-        return Ok(None);
-    }
-    if let Err(error) = file.set_len(0) {
-        let _ = fs::remove_file(temporary);
-        return Err(Error::io(temporary)(error));
-    }
-    Ok(Some(file))
 }
 
 #[cfg(unix)]
@@ -195,15 +196,35 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_stays_and_a_device_is_refused() {
-        let folder = TempDir::new().unwrap();
-        let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
-        fs::write(&file, "old").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        replace(&link, |out| out.write_all(b"new").map_err(Error::io("link"))).unwrap();
-        assert!(link.is_symlink());
-        assert_eq!(fs::read(&file).unwrap(), b"new");
+    fn a_link_is_replaced_and_not_followed() {
+        for (name, target) in [("model", "file"), (".model.partial", "file"), (".model.partial", "none")] {
+            let folder = TempDir::new().unwrap();
+            let file = folder.path().join("file");
+            fs::write(&file, "of somebody").unwrap();
+            std::os::unix::fs::symlink(target, folder.path().join(name)).unwrap();
+            let model = folder.path().join("model");
+            replace(&model, |out| out.write_all(b"new").map_err(Error::io("model"))).unwrap();
+            assert!(!model.is_symlink() && fs::read(&model).unwrap() == b"new");
+            assert_eq!(fs::read(&file).unwrap(), b"of somebody");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "{name} to {target}");
+        }
+    }
 
+    #[cfg(unix)]
+    #[test]
+    fn another_name_of_a_file_is_not_written_to() {
+        let folder = TempDir::new().unwrap();
+        let [file, model] = ["file", "model"].map(|name| folder.path().join(name));
+        fs::write(&file, "of somebody").unwrap();
+        fs::hard_link(&file, folder.path().join(".model.partial")).unwrap();
+        replace(&model, |out| out.write_all(b"new").map_err(Error::io("model"))).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"of somebody");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_refused() {
+        let folder = TempDir::new().unwrap();
         let device = folder.path().join("device");
         std::os::unix::fs::symlink("/dev/null", &device).unwrap();
         let message = replace(&device, |_| Ok(())).unwrap_err().to_string();
@@ -219,7 +240,7 @@ mod tests {
         fs::write(&temporary, "the other's").unwrap();
         let opened = File::options().write(true).open(&temporary).unwrap();
         fs::rename(&temporary, &path).unwrap();
-        assert!(claim(opened, &temporary).unwrap().is_none());
+        assert!(!claim(&opened, &temporary).unwrap());
         assert_eq!(fs::read(&path).unwrap(), b"the other's");
     }
 
