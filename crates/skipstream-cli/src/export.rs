@@ -14,6 +14,7 @@ use skipstream::{Embeddings, Quantization};
 
 use crate::Ending;
 use crate::args::one_of;
+use crate::existing::ForceArgs;
 use crate::lock;
 use crate::model::ModelArgs;
 use crate::output::{count, note};
@@ -88,6 +89,8 @@ pub struct ExportArgs {
     /// word2vec files are compressed if the name ends in .gz, .zst, .bz2 or .xz.
     #[arg(value_name = "OUT")]
     pub out: PathBuf,
+    #[command(flatten)]
+    pub force: ForceArgs,
 }
 
 /// What can be written.
@@ -221,7 +224,8 @@ pub fn run(mut args: ExportArgs) -> Result<Ending> {
     Ok(ending)
 }
 
-/// Refuses to overwrite the source of the vectors, and model files: an export has only the vectors of their state.
+/// Refuses to replace files without `--force`, and in any case the source of the vectors and model files: an export has only
+/// the vectors of their state.
 fn check_replaced(args: &ExportArgs, to: To) -> Result<()> {
     let source = fs::canonicalize(&args.model.model).ok();
     for file in to.files(&args.out) {
@@ -235,6 +239,7 @@ fn check_replaced(args: &ExportArgs, to: To) -> Result<()> {
                 file.display()
             );
         }
+        args.force.check(&file)?;
     }
     Ok(())
 }

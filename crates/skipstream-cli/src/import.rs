@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use skipstream::Vectors;
 use skipstream::corpus::InvalidUtf8;
@@ -10,6 +10,7 @@ use skipstream::formats::{self, Format, LoadOptions};
 
 use crate::Ending;
 use crate::args::one_of;
+use crate::existing::ForceArgs;
 use crate::export::files;
 use crate::lock;
 use crate::output::{count, note};
@@ -46,17 +47,14 @@ pub struct ImportArgs {
     /// invalid bytes by U+FFFD, or skip the word
     #[arg(long, value_name = "POLICY", default_value = "error", value_parser = one_of::<InvalidUtf8>(&["error", "replace", "skip"]))]
     pub invalid_utf8: InvalidUtf8,
-    /// Replace an existing file
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub force: ForceArgs,
 }
 
 /// Reads the vectors and writes the vectors file.
 pub fn run(args: ImportArgs) -> Result<Ending> {
     let ImportArgs { input, model, .. } = &args;
-    if model.exists() && !args.force {
-        bail!("{}: the file exists; use --force to replace it", model.display());
-    }
+    args.force.check(model)?;
     let _lock = lock::take(model)?;
     let mut options = LoadOptions::default();
     options.format = args.from;

@@ -7,14 +7,15 @@ use clap::Args;
 use skipstream::snapshot::ShardedModel;
 
 use crate::Ending;
+use crate::existing::ForceArgs;
 use crate::lock;
 use crate::output::note;
 
 /// Arguments of `join`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    skipstream join --model news-shards/ news.safetensors\n  \
-    skipstream train --model news.safetensors corpus.txt")]
+    skipstream join --model news-shards/ joined.safetensors\n  \
+    skipstream train --model joined.safetensors corpus.txt")]
 pub struct JoinArgs {
     /// Folder of the model
     #[arg(long, value_name = "DIR")]
@@ -22,10 +23,13 @@ pub struct JoinArgs {
     /// Model file to write
     #[arg(value_name = "FILE")]
     pub output: PathBuf,
+    #[command(flatten)]
+    pub force: ForceArgs,
 }
 
 /// Writes a model in several files as one.
 pub fn run(args: JoinArgs) -> Result<Ending> {
+    args.force.check(&args.output)?;
     let model = ShardedModel::open(&args.model)?;
     // Nobody may train the model that is replaced.
     let _lock = lock::take(&args.output)?;

@@ -227,7 +227,9 @@ impl Contender<'_> {
             (Program::Skipstream(_), _) => {
                 let mut command = Command::new(self.path);
                 command.arg("export").arg("--model").arg(job.output);
-                command.args(["--to", "word2vec-binary", "--vectors", &vectors.to_string()]).arg(&path);
+                command
+                    .args(["--to", "word2vec-binary", "--force", "--vectors", &vectors.to_string()])
+                    .arg(&path);
                 command
             }
             (Program::Package(_), _) | (Program::Fasttext, Vectors::Target | Vectors::Sum) => {

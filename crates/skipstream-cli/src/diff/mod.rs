@@ -15,6 +15,7 @@ use skipstream::{Error, Vectors};
 
 use crate::Ending;
 use crate::args::one_of;
+use crate::existing::ForceArgs;
 use crate::model::ModelArgs;
 use crate::output::{count, note, print, print_json};
 
@@ -49,6 +50,8 @@ pub struct DiffArgs {
     /// Write a self-contained HTML report with a plot
     #[arg(long, value_name = "PATH")]
     pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: ForceArgs,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -83,6 +86,7 @@ fn warnings(drift: &Drift) -> impl Iterator<Item = String> {
 
 /// Compares two states and reports what changed.
 pub fn run(args: DiffArgs) -> Result<Ending> {
+    args.html.iter().try_for_each(|path| args.force.check(path))?;
     let load = |path: &PathBuf| ModelArgs { model: path.clone(), vectors: args.vectors }.load();
     let (old, new) = (load(&args.old)?, load(&args.new)?);
     let options = DriftOptions {

@@ -83,7 +83,7 @@ fn a_comparison_that_says_little_is_called_so() {
         ("new", "old", "the two may have been swapped"),
         ("old", "other", "two states of one model"),
     ] {
-        let answer = desk.run(&["diff", "--html", "page.html", old, new]);
+        let answer = desk.run(&["diff", "--html", "page.html", "--force", old, new]);
         assert!(
             answer.out.contains("\nwarning   ") && answer.out.contains(warning),
             "{old} {new}: {answer:?}"

@@ -354,7 +354,7 @@ fn quantized_vectors_answer_as_the_others_do() {
         let inspection = desk.run(&["inspect", "--model", quantize]);
         assert!(inspection.out.contains(&format!(" dimensions, in {quantize}\n")), "{}", inspection.out);
         // It is written as it is.
-        assert_done(&desk.run(&["export", "--model", quantize, "--to", "safetensors", "again"]));
+        assert_done(&desk.run(&["export", "--model", quantize, "--to", "safetensors", "again", "--force"]));
         assert!(desk.bytes("again") == desk.bytes(quantize));
         let refused = ["export", "--model", "m", "--to", "npy", "--quantize", quantize, "v.npy"];
         assert_refused(&desk.run(&refused), "v.npy: npy cannot be written quantized; safetensors can");
@@ -399,8 +399,40 @@ fn export_does_not_replace_what_it_reads_or_a_model_that_can_be_trained() {
     assert_refused(&desk.run(&again), "v.txt: the vectors are read from this file");
     assert!([desk.bytes("m"), desk.bytes("other")] == before);
     assert_eq!(desk.names(), ["a.txt", "m", "other", "v.txt"]);
-    for _ in 0..2 {
-        assert_done(&desk.run(&["export", "--model", "m", "--to", "safetensors", "vectors"]));
+}
+
+#[test]
+fn files_that_exist_are_replaced_only_by_force() {
+    let desk = trained();
+    desk.write("v.vec", SMALL);
+    for (command, file) in [
+        (&["export", "--model", "m", "--to", "word2vec-text", "out"][..], "out"),
+        (&["export", "--model", "m", "--to", "npy", "out.npy"], "out.words.tsv"),
+        (&["import", "v.vec", "--model", "imported"], "imported"),
+        (&["diff", "m", "m", "--html", "page.html"], "page.html"),
+    ] {
+        desk.write(file, "of somebody");
+        let message = format!("{file}: the file exists; use --force to replace it");
+        assert_refused(&desk.run(command), &message);
+        assert_eq!(desk.bytes(file), b"of somebody");
+        assert_done(&desk.run(&[command, &["--force"]].concat()));
+        assert!(desk.bytes(file) != b"of somebody");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_not_followed_and_is_replaced_only_by_force() {
+    let desk = trained();
+    desk.write("file", "of somebody");
+    for target in ["file", "nowhere"] {
+        let _ = std::fs::remove_file(desk.path("out"));
+        std::os::unix::fs::symlink(target, desk.path("out")).unwrap();
+        let export = ["export", "--model", "m", "--to", "word2vec-text", "out", "--force"];
+        assert_refused(&desk.run(&export[..6]), "out: the file exists; use --force to replace it");
+        assert_done(&desk.run(&export));
+        assert!(!desk.path("out").is_symlink());
+        assert_eq!(desk.bytes("file"), b"of somebody");
     }
 }
 
@@ -440,9 +472,9 @@ fn counts_that_are_not_there_are_not_invented() {
         let answer = desk.run(&["diff", "--min-count", "3", model, model]);
         assert_done(&answer);
         assert!(answer.out.contains("3 words, 3 compared\ncounts    none in either"), "{answer:?}");
-        assert_done(&desk.run(&["export", "--model", model, "--to", "npy", "v.npy"]));
+        assert_done(&desk.run(&["export", "--model", model, "--to", "npy", "v.npy", "--force"]));
         assert_eq!(std::fs::read_to_string(desk.path("v.words.tsv")).unwrap(), "berlin\nparis\nmoon\n");
-        assert_done(&desk.run(&["export", "--model", model, "--to", "projector", "folder"]));
+        assert_done(&desk.run(&["export", "--model", model, "--to", "projector", "folder", "--force"]));
         let metadata = std::fs::read_to_string(desk.path("folder").join("metadata.tsv")).unwrap();
         assert_eq!(metadata, "berlin\nparis\nmoon\n");
     }

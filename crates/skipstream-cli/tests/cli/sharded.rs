@@ -58,9 +58,12 @@ fn a_model_in_several_files_is_queried_joined_and_continued() {
     let answer = desk.run(&["join", "--model", "sharded", "joined"]);
     assert_eq!((answer.code, answer.err.as_str()), (Some(0), "sharded: joined into joined\n"));
     assert!(desk.bytes("joined") == desk.bytes("m"));
+    let again = ["join", "--model", "sharded", "joined", "--force"];
+    assert_refused(&desk.run(&again[..4]), &["joined: the file exists; use --force to replace it"]);
+    assert_eq!(desk.run(&again).code, Some(0));
     let word = ShardedModel::open(desk.path("sharded")).unwrap().embeddings(Default::default(), 1).unwrap();
     let ask = |model: &str| desk.run(&["neighbors", "--model", model, word.word(0)]);
     let answer = ask("sharded");
     assert_eq!((answer.code, answer.out), (Some(0), ask("m").out));
-    assert_refused(&desk.run(&["join", "--model", "m", "joined"]), &["m"]);
+    assert_refused(&desk.run(&["join", "--model", "m", "other"]), &["m"]);
 }

@@ -39,7 +39,7 @@ class Skipstream:
         return done.stdout
 
     def export(self, model, form, name, *arguments):
-        self("export", "--model", model, "--to", form, *arguments, name)
+        self("export", "--model", model, "--to", form, "--force", *arguments, name)
         return str(self.folder / name)
 
     def vectors(self, path, *arguments):

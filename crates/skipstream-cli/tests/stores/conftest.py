@@ -46,7 +46,7 @@ class Skipstream:
 
     def vectors(self, model, *arguments):
         """Words with their counts and vectors, by an export."""
-        self("export", "--model", model, "--to", "npy", *arguments, "export.npy")
+        self("export", "--model", model, "--to", "npy", "--force", *arguments, "export.npy")
         matrix = numpy.load(self.folder / "export.npy")
         lines = (self.folder / "export.words.tsv").read_text(encoding="utf-8").splitlines()
         lines = [line.split("\t") for line in lines]
