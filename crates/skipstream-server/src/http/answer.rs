@@ -163,23 +163,24 @@ pub struct WordInfo {
     pub recent_count: Option<u64>,
     /// Rank by frequency, from 1
     pub rank: usize,
-    /// Time of the first line that contained it
-    pub first_seen: Timestamp,
-    /// Time of the last line that contained it
-    pub last_seen: Timestamp,
+    /// Time of the first line that contained it; null for a pinned word that has not occurred
+    pub first_seen: Option<Timestamp>,
+    /// Time of the last line that contained it; null for a pinned word that has not occurred
+    pub last_seen: Option<Timestamp>,
 }
 
 impl WordInfo {
     pub fn new(published: &Published, row: usize) -> WordInfo {
-        let (seen, embeddings) = (published.seen[row], &published.embeddings);
+        let embeddings = &published.embeddings;
         let (count, recent) = (embeddings.count(row), embeddings.recent_count(row));
+        let seen = (count > 0).then_some(published.seen[row]);
         WordInfo {
             word: embeddings.word(row).to_owned(),
             count,
             recent_count: (recent != count).then_some(recent),
             rank: row + 1,
-            first_seen: seen.first,
-            last_seen: seen.last,
+            first_seen: seen.map(|seen| seen.first),
+            last_seen: seen.map(|seen| seen.last),
         }
     }
 }
@@ -195,8 +196,8 @@ pub struct NeighborInfo {
     pub count: u64,
     /// Rank by frequency, from 1
     pub rank: usize,
-    /// Time of the first line that contained it
-    pub first_seen: Timestamp,
+    /// Time of the first line that contained it; null for a pinned word that has not occurred
+    pub first_seen: Option<Timestamp>,
 }
 
 impl NeighborInfo {

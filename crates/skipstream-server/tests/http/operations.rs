@@ -157,6 +157,21 @@ async fn settings_are_listed_with_their_meaning_and_without_secrets() {
 }
 
 #[test]
+fn a_pinned_word_that_has_not_occurred_was_never_seen() {
+    let real = Real::with_words(100, |_| {});
+    let pin = r#"{"controls":[{"pin":{"word":"cocoa"}}]}"#;
+    real.send("POST", "/v1/controls", "application/json", pin).body().unwrap();
+    let word = |path: &str| String::from_utf8(real.get(path).body().unwrap()).unwrap();
+    let cocoa = word("/v1/words/cocoa");
+    assert!(
+        cocoa.contains(r#""count":0,"#) && cocoa.contains(r#""first_seen":null,"last_seen":null"#),
+        "{cocoa}"
+    );
+    let seen = word("/v1/words/w7");
+    assert!(seen.contains(r#""first_seen":"2"#) && !seen.contains("null"), "{seen}");
+}
+
+#[test]
 fn words_are_pinned_blocked_merged_and_forgotten() {
     let real = Real::with_words(100, |_| {});
     let text = |reply: Reply| String::from_utf8(reply.body().unwrap()).unwrap();
