@@ -22,14 +22,12 @@ pub(super) struct Estimator {
 }
 
 impl Estimator {
-    /// `inverse_norm` is one divided by the norm of the cue, or 0 if it has no direction.
+    /// `inverse_norm` is one divided by the norm of the cue.
     pub fn new(cue: &[f32], inverse_norm: f32) -> Estimator {
         let limit = f64::from(Integers::limit(cue.len()));
         let largest = cue.iter().fold(0.0, |largest: f64, &value| largest.max(f64::from(value).abs()));
-        if inverse_norm == 0.0 || limit == 0.0 {
-            // Without a direction, all cosines are 0.
-            let error = if inverse_norm == 0.0 { 0.0 } else { 1.0 };
-            return Estimator { integers: Integers::new(&vec![0; cue.len()]), factor: 0.0, error };
+        if limit == 0.0 {
+            return Estimator { integers: Integers::new(&vec![0; cue.len()]), factor: 0.0, error: 1.0 };
         }
         let step = largest / limit;
         let integers: Vec<i16> = cue.iter().map(|&value| (f64::from(value) / step).round() as i16).collect();

@@ -2,18 +2,47 @@
 
 use crate::kernel::Kernel;
 
-/// Within these limits the product of any two norms stays far inside `f32`, so a cosine is never NaN or infinite.
+/// Within these limits the product of any two norms stays far inside `f32`, so a cosine is never NaN or infinite. Beyond
+/// them, cosines are computed in `f64`.
 const MIN_NORM: f32 = 1e-15;
 const MAX_NORM: f32 = 1e15;
 
-/// One divided by a vector's norm, or 0 if it has no direction: if its norm is below 1e-15 or above 1e15, or if a value
-/// is not finite. `squares` is the sum of the squares of its values.
+/// One divided by a vector's norm, or 0 if the norm is not within the limits or a value is not finite. `squares` is the sum of
+/// the squares of its values.
 pub(super) fn inverse_norm(squares: f32) -> f32 {
     let norm = squares.sqrt();
     if (MIN_NORM..=MAX_NORM).contains(&norm) { 1.0 / norm } else { 0.0 }
 }
 
-/// The cosine of two vectors, from their dot product and their inverse norms; 0 if one of them has no direction.
+/// One divided by a vector's norm, whatever it is; 0 if the vector is zero or a value is not finite.
+#[cold]
+pub(super) fn wide_inverse_norm(vector: &[f32]) -> f64 {
+    let norm = wide_dot(vector, vector).sqrt();
+    if norm > 0.0 && norm.is_finite() { 1.0 / norm } else { 0.0 }
+}
+
+/// The products of `f32` and their sums are far inside `f64`.
+fn wide_dot(left: &[f32], right: &[f32]) -> f64 {
+    left.iter().zip(right).map(|(&left, &right)| f64::from(left) * f64::from(right)).sum()
+}
+
+/// The cosine of two vectors with their inverse norms; 0 if one of them is zero or not finite.
+#[inline(always)]
+pub(super) fn cosine_of(kernel: Kernel, left: &[f32], right: &[f32], inverse_norms: [f32; 2]) -> f32 {
+    match inverse_norms.contains(&0.0) {
+        true => wide_cosine(left, right),
+        false => cosine(kernel.dot(left, right), inverse_norms),
+    }
+}
+
+/// The cosine of two vectors of which one has a norm beyond the limits.
+#[cold]
+pub(super) fn wide_cosine(left: &[f32], right: &[f32]) -> f32 {
+    let scale = wide_inverse_norm(left) * wide_inverse_norm(right);
+    if scale == 0.0 { 0.0 } else { ((wide_dot(left, right) * scale) as f32).clamp(-1.0, 1.0) + 0.0 }
+}
+
+/// The cosine of two vectors, from their dot product and their inverse norms; 0 if one of these is 0.
 #[inline(always)]
 pub(super) fn cosine(dot: f32, inverse_norms: [f32; 2]) -> f32 {
     let scale = inverse_norms[0] * inverse_norms[1];
@@ -24,7 +53,7 @@ pub(super) fn cosine(dot: f32, inverse_norms: [f32; 2]) -> f32 {
     (dot * scale).clamp(-1.0, 1.0) + 0.0
 }
 
-/// The dot product of two vectors; 0 if one of them has no direction.
+/// The dot product of two vectors; 0 if one of them has no direction or an extreme norm.
 #[inline(always)]
 pub(super) fn product(dot: f32, inverse_norms: [f32; 2]) -> f32 {
     if inverse_norms[0] * inverse_norms[1] == 0.0 { 0.0 } else { dot + 0.0 }
@@ -42,7 +71,7 @@ pub fn cosines(vector: &[f32], others: &[f32]) -> Vec<f32> {
     let kernel = Kernel::best();
     let inverse = inverse_norm(kernel.dot(vector, vector));
     let cosine_with =
-        |other: &[f32]| cosine(kernel.dot(vector, other), [inverse, inverse_norm(kernel.dot(other, other))]);
+        |other: &[f32]| cosine_of(kernel, vector, other, [inverse, inverse_norm(kernel.dot(other, other))]);
     others.chunks_exact(vector.len()).map(cosine_with).collect()
 }
 
@@ -53,9 +82,7 @@ mod tests {
     use super::*;
 
     fn cosine_of(left: &[f32], right: &[f32]) -> f32 {
-        let kernel = Kernel::best();
-        let inverse_norms = [left, right].map(|vector| inverse_norm(kernel.dot(vector, vector)));
-        cosine(kernel.dot(left, right), inverse_norms)
+        cosines(left, right)[0]
     }
 
     proptest! {
@@ -75,9 +102,18 @@ mod tests {
 
     #[test]
     fn a_vector_without_direction_is_similar_to_nothing() {
-        for odd in [[0.0, 0.0], [f32::MAX, f32::MAX], [1e-40, 0.0], [f32::NAN, 1.0], [f32::INFINITY, 1.0]] {
+        for odd in [[0.0, 0.0], [f32::NAN, 1.0], [f32::INFINITY, 1.0]] {
             assert_eq!(cosine_of(&odd, &[1.0, -1.0]), 0.0);
             assert_eq!(cosine_of(&odd, &odd), 0.0);
+        }
+    }
+
+    #[test]
+    fn vectors_of_any_length_have_a_direction() {
+        for [length, other] in [[1e38, 1e38], [1e-45, 1e-45], [1e38, 1e-45], [1.0, 1e38], [1e-40, 1.0]] {
+            assert_eq!(cosine_of(&[length, 0.0], &[other, 0.0]), 1.0);
+            assert_eq!(cosine_of(&[length, 0.0], &[-other, 0.0]), -1.0);
+            assert_eq!(cosine_of(&[length, length], &[0.0, other]), 0.5f32.sqrt());
         }
     }
 

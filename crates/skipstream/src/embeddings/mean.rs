@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::cosine::wide_inverse_norm;
 use super::{Embeddings, Term};
 use crate::{Error, Result};
 
@@ -43,11 +44,13 @@ impl Embeddings {
                     (Cow::Borrowed(&vector[..]), 1.0)
                 }
                 &Term::Row(row) => {
-                    let scale = match lengths {
-                        Lengths::One => f64::from(self.inverse_norm(row)),
-                        Lengths::Own => 1.0,
+                    let vector = self.checked_vector(row)?;
+                    let scale = match (lengths, self.inverse_norm(row)) {
+                        (Lengths::Own, _) => 1.0,
+                        (Lengths::One, 0.0) => wide_inverse_norm(&vector),
+                        (Lengths::One, inverse_norm) => f64::from(inverse_norm),
                     };
-                    (self.checked_vector(row)?, scale)
+                    (vector, scale)
                 }
             };
             let factor = weight * scale;

@@ -64,8 +64,8 @@ use crate::{Error, Result};
 
 /// Words with their counts and vectors, the most frequent word in row 0.
 ///
-/// A clone shares the memory, so every thread can own one. A vector has no direction if it is zero (or its norm is below
-/// 1e-15 or above 1e15); its similarity to everything is then 0, never NaN.
+/// A clone shares the memory, so every thread can own one. A vector of zeros has no direction; its similarity to everything is
+/// then 0, never NaN.
 ///
 /// ```
 /// # use skipstream::embeddings::Embeddings;
@@ -288,11 +288,13 @@ impl Embeddings {
     /// If the row does not exist.
     pub fn unit_vector(&self, row: usize) -> Vec<f32> {
         let inverse_norm = self.inverse_norm(row);
-        if inverse_norm == 0.0 {
-            return vec![0.0; self.dimensions()];
-        }
         let mut vector = self.vector_at(row).into_owned();
-        vector.iter_mut().for_each(|value| *value *= inverse_norm);
+        if inverse_norm == 0.0 {
+            let inverse_norm = cosine::wide_inverse_norm(&vector);
+            vector.iter_mut().for_each(|value| *value = (f64::from(*value) * inverse_norm) as f32);
+        } else {
+            vector.iter_mut().for_each(|value| *value *= inverse_norm);
+        }
         vector
     }
 
@@ -389,14 +391,14 @@ impl Embeddings {
     /// If the row does not exist.
     pub fn similarity_of_rows(&self, first: usize, second: usize) -> Result<f32> {
         let (left, right) = (self.checked_vector(first)?, self.checked_vector(second)?);
-        let inverse_norms = [self.inverse_norm(first), self.inverse_norm(second)];
-        if first == second && inverse_norms[0] > 0.0 {
+        if first == second && left.iter().any(|&value| value != 0.0) {
             return Ok(1.0);
         }
-        Ok(cosine::cosine(Kernel::best().dot(&left, &right), inverse_norms))
+        let inverse_norms = [self.inverse_norm(first), self.inverse_norm(second)];
+        Ok(cosine::cosine_of(Kernel::best(), &left, &right, inverse_norms))
     }
 
-    /// One divided by the norm of a row, or 0 if the vector has no direction.
+    /// One divided by the norm of a row, or 0 if the vector has no direction or an extreme norm.
     pub(crate) fn inverse_norm(&self, row: usize) -> f32 {
         match self.estimate(row) {
             Some((estimates, place)) => estimates.inverse_norms[place],

@@ -13,6 +13,7 @@ pub(crate) struct QuantizedRows {
     values: QuantizedValues,
     /// One divided by the norm of each row. Computed by the first search: opening a file must not read the matrix.
     inverse_norms: OnceLock<Vec<f32>>,
+    has_extreme_norms: OnceLock<bool>,
 }
 
 pub(crate) enum QuantizedValues {
@@ -41,7 +42,7 @@ impl<T: bytemuck::Pod> Deref for Values<T> {
 
 impl QuantizedRows {
     pub fn new(values: QuantizedValues) -> QuantizedRows {
-        QuantizedRows { values, inverse_norms: OnceLock::new() }
+        QuantizedRows { values, inverse_norms: OnceLock::new(), has_extreme_norms: OnceLock::new() }
     }
 
     pub fn values(&self) -> &QuantizedValues {
@@ -87,6 +88,15 @@ impl QuantizedRows {
                 }
             }
         }
+    }
+
+    /// Whether a row of bytes that is not zero has a norm without [`inverse_norm`].
+    pub fn has_extreme_norms(&self, dimensions: usize) -> bool {
+        let QuantizedValues::Bytes { scales, .. } = &self.values else { return false };
+        *self.has_extreme_norms.get_or_init(|| {
+            let mut rows = scales.iter().zip(self.inverse_norms(dimensions));
+            rows.any(|(&scale, &inverse_norm)| scale != 0.0 && inverse_norm == 0.0)
+        })
     }
 
     /// One divided by the norm of each row.

@@ -89,7 +89,7 @@ impl Rows {
         }
     }
 
-    /// One divided by the norm of a row, or 0 if the vector has no direction.
+    /// One divided by the norm of a row, or 0 if the vector has no direction or an extreme norm.
     pub fn inverse_norm(&self, row: usize, dimensions: usize) -> f32 {
         if let Rows::Owned { inverse_norms, .. } = self {
             return inverse_norms[row];

@@ -16,7 +16,7 @@ use std::thread;
 
 use super::best::{Best, Candidate};
 use super::byte_cosines::{ByteBlock, Estimator};
-use super::cosine::{cosine, inverse_norm, product};
+use super::cosine::{cosine, cosine_of, inverse_norm, product, wide_cosine};
 use super::quantized::QuantizedRows;
 use super::query::{Combine, Query, Term};
 use super::rows::{ROWS_IN_L1, Scratch};
@@ -81,7 +81,7 @@ struct Pass<'a> {
     embeddings: &'a Embeddings,
     cues: Vec<Cue<'a>>,
     queries: Vec<CuedQuery>,
-    /// For rows of bytes, if all scores are sums of cosines.
+    /// For rows of bytes, if all scores are sums of cosines and no norm is extreme.
     estimates: Option<Estimates<'a>>,
     /// The quick check of each query. Apart from the rest, so that those of an analogy set stay in the cache.
     checks: Vec<Check>,
@@ -188,7 +188,9 @@ impl<'a> Pass<'a> {
         let can_be_estimated = |query: &CuedQuery| {
             query.combine == Combine::Add && query.n.saturating_mul(ROWS_PER_ANSWER) <= query.rows.len()
         };
-        if !self.queries.iter().all(can_be_estimated) {
+        let has_norms = self.cues.iter().all(|cue| cue.inverse_norm > 0.0)
+            && !rows.has_extreme_norms(self.embeddings.dimensions());
+        if !has_norms || !self.queries.iter().all(can_be_estimated) {
             return None;
         }
         let estimators: Vec<Estimator> =
@@ -240,17 +242,21 @@ impl<'a> Pass<'a> {
             let position = rows.start - block.start..rows.end - block.start;
             let (values, inverse_norms) =
                 self.embeddings.table.rows.block(kernel, rows, dimensions, &mut worker.scratch);
+            let is_wide = inverse_norms.contains(&0.0);
             for (cue, cosines) in self.cues.iter().zip(&mut worker.cosines) {
                 let cosines = &mut cosines[position.clone()];
                 kernel.dots(&cue.vector, values, cosines);
-                let values = cosines.iter_mut().zip(inverse_norms);
+                let dots = cosines.iter_mut().zip(inverse_norms);
                 match cue.is_product {
                     false => {
-                        values.for_each(|(value, &norm)| *value = cosine(*value, [cue.inverse_norm, norm]));
+                        dots.for_each(|(value, &norm)| *value = cosine(*value, [cue.inverse_norm, norm]));
                     }
                     true => {
-                        values.for_each(|(value, &norm)| *value = product(*value, [cue.inverse_norm, norm]));
+                        dots.for_each(|(value, &norm)| *value = product(*value, [cue.inverse_norm, norm]));
                     }
+                }
+                if !cue.is_product && (is_wide || cue.inverse_norm == 0.0) {
+                    cue.fill_wide(values, inverse_norms, cosines);
                 }
             }
         }
@@ -282,7 +288,7 @@ impl<'a> Pass<'a> {
             self.embeddings.table.rows.block(kernel, row..row + 1, dimensions, scratch);
         query.score(|cue| {
             let cue = &self.cues[cue];
-            cosine(kernel.dot(&cue.vector, vector), [cue.inverse_norm, inverse_norm[0]])
+            cosine_of(kernel, &cue.vector, vector, [cue.inverse_norm, inverse_norm[0]])
         })
     }
 
@@ -306,6 +312,19 @@ impl<'a> Pass<'a> {
             }
         }
         worker.bars[number] = best.bar();
+    }
+}
+
+impl Cue<'_> {
+    /// Computes the cosines with the rows that have no inverse norm, or with all if this vector has none.
+    #[cold]
+    fn fill_wide(&self, rows: &[f32], inverse_norms: &[f32], cosines: &mut [f32]) {
+        let rows = rows.chunks_exact(self.vector.len()).zip(inverse_norms);
+        for ((row, &inverse_norm), cosine) in rows.zip(cosines) {
+            if inverse_norm == 0.0 || self.inverse_norm == 0.0 {
+                *cosine = wide_cosine(&self.vector, row);
+            }
+        }
     }
 }
 

@@ -134,21 +134,29 @@ fn estimates_lose_no_answer_among_rows_that_are_alike() {
 }
 
 #[test]
-fn rows_and_cues_without_direction_are_estimated_as_zero() {
+fn rows_and_cues_of_any_length_are_compared() {
     let n_words = 400;
-    let values = (0..n_words).flat_map(|row| match row % 4 {
-        0 => [0.0, 0.0],
-        1 => [1e-20, 1e-20],
-        2 => [1e20, 1e20],
-        _ => [-1.0, -1e-3],
-    });
-    let words = (0..n_words).map(|row| row.to_string());
-    let embeddings = Embeddings::uncounted(2, words, values.collect()).unwrap();
-    let embeddings = embeddings.quantized(Quantization::Int8).unwrap();
-    for cue in [[1.0, 0.0], [0.0, 0.0], [1e-30, 0.0], [1e30, 1.0], [-1.0, 1e-3]] {
-        let query = Query::nearest(cue.to_vec(), 20);
-        let found = find_best(&embeddings, [query.clone()].into_iter(), 1, &to_the_end).unwrap();
-        assert_eq!(found, [naive(&embeddings, &query)]);
+    for [short, long] in [[1e-2, 1e2], [1e-20, 1e20], [1e-42, 8e37]] {
+        let values = (0..n_words).flat_map(|row| match row % 4 {
+            0 => [0.0, 0.0],
+            1 => [short, short],
+            2 => [long, -long],
+            _ => [-1.0, -1e-3],
+        });
+        let words = (0..n_words).map(|row| row.to_string());
+        let full = Embeddings::uncounted(2, words, values.collect()).unwrap();
+        for embeddings in [full.clone(), full.quantized(Quantization::Int8).unwrap()] {
+            for cue in [[1.0, 0.0], [0.0, 0.0], [1e-30, 0.0], [1e30, 1.0], [8e37, -8e37], [-1.0, 1e-3]] {
+                let query = Query::nearest(cue.to_vec(), 20);
+                let found = find_best(&embeddings, [query.clone()].into_iter(), 1, &to_the_end).unwrap();
+                assert_eq!(found, [naive(&embeddings, &query)]);
+            }
+        }
+        let nearest = &full.neighbors("2", 1).unwrap()[0];
+        assert_eq!((nearest.word, nearest.similarity), ("6", 1.0));
+        assert_eq!(full.similarity("1", "1").unwrap(), 1.0);
+        let unit = full.unit_vector(1);
+        assert!((unit[0] - 0.5f32.sqrt()).abs() < 1e-6 && unit[0] == unit[1], "{unit:?}");
     }
 }
 
