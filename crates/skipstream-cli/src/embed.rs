@@ -25,9 +25,9 @@ const NAMED: usize = 10;
 /// Arguments of `embed`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    skipstream embed --model m.safetensors < lines.txt > vectors.jsonl\n  \
-    skipstream embed --model m.safetensors --weighting sif --normalize --to npy < lines.txt > vectors.npy\n  \
-    echo 'milk tea' | skipstream embed --model m.safetensors --to text")]
+    skipstream embed --model m.safetensors < corpus.txt > vectors.jsonl\n  \
+    skipstream embed --model m.safetensors --normalize --to npy < corpus.txt > v.npy\n  \
+    echo 'berlin and paris' | skipstream embed --model m.safetensors --to text")]
 pub struct EmbedArgs {
     #[command(flatten)]
     pub model: ModelArgs,
