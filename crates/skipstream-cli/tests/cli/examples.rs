@@ -27,6 +27,8 @@ fn desk() -> Desk {
     let answer = desk.run(&["train", "--model", "new.safetensors", "--quiet", "news/monday.txt.gz"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
     train_on_a_cluster(&desk, "m.safetensors", "tokens.txt", "news-shards");
+    desk.write("sessions.txt", "cup saucer\n".repeat(100));
+    desk.train("shop.safetensors", &["--for", "items", "sessions.txt"]);
     desk.write("ws353.tsv", "berlin\tgermany\t9\nparis\tfrance\t8.5\nmoon\tstar\t7\nmoon\tbread\t1\n");
     desk.write("rw.tsv", "berlin\tberliners\t9\nparis\tparisian\t8\nmoon\tbread\t1\n");
     desk.write("words.txt", "berlin\nberliners\n");
