@@ -10,6 +10,16 @@ fn events(answer: &Answer) -> Vec<Value> {
 }
 
 #[test]
+fn the_headline_says_how_many_threads_can_work() {
+    let desk = Desk::new();
+    desk.write("a.txt", "one two three\n");
+    for (threads, told) in [("16", "; 16 threads, "), ("17", "; 16 threads (limited by --blocks), ")] {
+        let answer = desk.run(&["train", "--model", threads, "--threads", threads, "a.txt"]);
+        assert!(answer.err.contains(told), "{answer:?}");
+    }
+}
+
+#[test]
 fn events_are_json_lines_from_the_start_to_the_end() {
     let desk = Desk::new();
     desk.write("a.txt", text(20_000, 1));

@@ -29,6 +29,7 @@ use crate::places::Place;
 use crate::published::Seq;
 use crate::service::Service;
 pub(crate) use decoder::Decoder;
+#[cfg(feature = "brokers")]
 pub(crate) use problem::Problem;
 pub(crate) use record::Kind;
 #[cfg(feature = "brokers")]

@@ -32,7 +32,7 @@ fn learn(trainer: &mut Trainer, text: &str) {
 
 /// The models before they are saved. So few words fit that some are evicted.
 fn models(kernel: Kernel) -> [(&'static str, Trainer); 2] {
-    let mini_batch = MiniBatchOptions { batch_words: 20, ..MiniBatchOptions::default() };
+    let mini_batch = MiniBatchOptions { batch_words: 20, blocks: 4, ..MiniBatchOptions::default() };
     let incremental = IncrementalOptions { table_size: 1_000, ..IncrementalOptions::default() };
     [
         ("mini-batch.safetensors", Strategy::MiniBatch(mini_batch)),

@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn there_are_no_more_workers_than_blocks() {
         let settings = Config::default().check().unwrap();
-        let message = Share::new(&settings, 5).unwrap_err().to_string();
-        assert_eq!(message, "workers is 5; it must be from 1 to 4, the number of `blocks`");
+        let message = Share::new(&settings, 17).unwrap_err().to_string();
+        assert_eq!(message, "workers is 17; it must be from 1 to 16, the number of `blocks`");
         assert!(Share::new(&settings, 0).is_err());
     }
 }
