@@ -34,6 +34,8 @@ pub struct Emerging {
     pub word: String,
     /// Occurrences since it was last admitted to the vocabulary
     pub count: u64,
+    /// Lines that contained it since then; for a known word that the snapshot left out, the least possible number
+    pub documents: u64,
     /// Occurrences before; 0 for a new word. With a half-life, older ones count less
     pub before: u64,
     /// Whether it entered the vocabulary since then
@@ -60,10 +62,13 @@ struct Counts {
     row: usize,
     since: u64,
     before: u64,
+    /// Lines with the word since the snapshot.
+    documents: u64,
     is_new: bool,
 }
 
-/// The words that became much more frequent since a snapshot, those with the largest factor first.
+/// The words that became much more frequent since a snapshot, those with the largest factor first, and after them those that
+/// occurred in one line only.
 ///
 /// The text before the snapshot and the text after it are two samples. Dunning's (1993) ratio says how much better two
 /// rates explain a word's counts than one does: with k₁ of n₁ tokens after and k₂ of n₂ before,
@@ -73,14 +78,15 @@ struct Counts {
 /// size of the logarithm of the quotient of the two shares among words of about the same frequency, and the ratio is divided
 /// by what exceeds chance. Words are listed if the result exceeds a threshold, and if they are at least half as frequent
 /// again as before, at the lower end of the 95 % interval. They are sorted by that end, which favors neither rare words nor
-/// frequent ones.
+/// frequent ones. A word that occurs 40 times in one line is news of that line alone, however certain its rise: such words
+/// are listed after all others.
 ///
 /// With a half-life, the text before is weighted as it was at the time of the snapshot, so a word that was frequent long
 /// ago and returns is emerging too.
 ///
 /// A snapshot has only the most frequent words. Any other word that was known is assumed to have been as frequent as the
-/// last of them, which is the most it can have been. Without a snapshot, new words are listed by count, unless all words are
-/// new.
+/// last of them, each time in a line of its own, which is the most it can have been. Without a snapshot, new words are listed
+/// by count, unless all words are new.
 pub fn emerging(
     published: &Published,
     since: Timestamp,
@@ -97,7 +103,7 @@ pub fn emerging(
     let words_before = snapshot.map_or(0, |(_, old)| recent_tokens(old, words_before));
     let variation = Variation::measure(&words, [words_since, words_before]);
     let describe = |counts: &Counts| {
-        let Counts { row, since, before, is_new } = *counts;
+        let Counts { row, since, before, documents, is_new } = *counts;
         let (score, factor) = match snapshot {
             Some(_) => {
                 let change = Change::new([since, before], [words_since, words_before]);
@@ -115,6 +121,7 @@ pub fn emerging(
         (since >= min_gain.max(1)).then(|| Emerging {
             word: embeddings.word(row).to_owned(),
             count: embeddings.count(row),
+            documents,
             before,
             new: is_new,
             factor,
@@ -128,7 +135,10 @@ pub fn emerging(
     let mut rising: Vec<Emerging> = words.iter().filter_map(describe).collect();
     // Without factors, the order is that of the counts.
     let factor = |word: &Emerging| word.factor.unwrap_or(0.0);
-    rising.sort_by(|left, right| factor(right).total_cmp(&factor(left)));
+    let is_in_one_line = |word: &Emerging| word.documents <= 1;
+    rising.sort_by(|left, right| {
+        is_in_one_line(left).cmp(&is_in_one_line(right)).then(factor(right).total_cmp(&factor(left)))
+    });
     rising.truncate(n);
     rising
 }
@@ -142,15 +152,22 @@ fn counts_since(published: &Published, info: &SnapshotInfo, old: &Embeddings) ->
         let (count, recent) = (embeddings.count(row), embeddings.recent_count(row));
         // A word that left and returned is new, and its count started at 0.
         let was_known = published.seen[row].first <= info.time;
+        let documents = embeddings.document_count(row);
         let known = || match old.index_of(embeddings.word(row)) {
-            Some(row) => Some((old.recent_count(row), count.saturating_sub(old.count(row)))),
+            Some(row) => Some((
+                old.recent_count(row),
+                count.saturating_sub(old.count(row)),
+                documents.saturating_sub(old.document_count(row)),
+            )),
             // The recent count has risen by the occurrences since then at most.
-            None => left_out.map(|before| (before, recent.saturating_sub(before))),
+            None => left_out.map(|before| {
+                (before, recent.saturating_sub(before), documents.saturating_sub(before).max(1))
+            }),
         };
         let before = was_known.then(known).flatten();
         let is_new = before.is_none();
-        let (before, since) = before.unwrap_or((0, count));
-        Counts { row, since, before: before.min(count), is_new }
+        let (before, since, documents) = before.unwrap_or((0, count, documents));
+        Counts { row, since, before: before.min(count), documents, is_new }
     };
     (0..embeddings.len()).map(counts).collect()
 }
@@ -161,7 +178,14 @@ fn new_words(published: &Published, since: Timestamp) -> Vec<Counts> {
     if rows.len() == published.embeddings.len() {
         return Vec::new();
     }
-    let counts = |row| Counts { row, since: published.embeddings.count(row), before: 0, is_new: true };
+    let embeddings = &published.embeddings;
+    let counts = |row| Counts {
+        row,
+        since: embeddings.count(row),
+        before: 0,
+        documents: embeddings.document_count(row),
+        is_new: true,
+    };
     rows.into_iter().map(counts).collect()
 }
 
@@ -254,6 +278,7 @@ fn log_likelihood(counts: [u64; 2], words: [u64; 2]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use skipstream::corpus::{Read, Sentence, Source};
     use skipstream::unstable::Random;
 
     use super::*;
@@ -391,6 +416,58 @@ mod tests {
         assert_eq!((rising[0].share, rising[0].share_before), (150.0 / words_since as f64, 0.0));
         assert_eq!(emerging(&published, time(10), Some((&snapshot, &old)), 5, 1).len(), 1);
         assert_eq!(emerging(&published, time(10), Some((&snapshot, &old)), 200, 9).len(), 1);
+    }
+
+    /// Two hundred lines before and fifty since, of steady words; besides, one word in each of sixteen lines, and one that
+    /// occurs 40 times in a single line.
+    #[test]
+    fn a_burst_in_one_line_comes_after_words_in_several() {
+        let mut trainer =
+            skipstream::Trainer::new(skipstream::Config { dimensions: 2, ..Default::default() }).unwrap();
+        let steady = || (0..20).map(|word| format!("w{word}"));
+        let mut lines = Lines::default();
+        (0..200).for_each(|_| lines.push(steady()));
+        trainer.train_source(&mut lines).unwrap();
+        let old = trainer.embeddings().unwrap();
+        let info = info(trainer.progress().tokens, &old);
+        (0..50).for_each(|line| lines.push(steady().chain((line < 16).then(|| "spread".to_owned()))));
+        lines.push((0..40).map(|_| "burst".to_owned()));
+        lines.push((0..400).map(|_| "w7".to_owned()));
+        trainer.train_source(&mut lines).unwrap();
+        let now = of_embeddings(time(20), 2, trainer.embeddings().unwrap(), time(0));
+        let rising = emerging(&now, time(10), Some((&info, &old)), 5, 9);
+        let listed: Vec<(&str, u64)> =
+            rising.iter().map(|rising| (rising.word.as_str(), rising.documents)).collect();
+        // The known word is in all other lines too.
+        assert_eq!(listed, [("spread", 16), ("w7", 51), ("burst", 1)]);
+        assert!(rising[2].factor > rising[0].factor, "although it rose more");
+        // Of a known word that the snapshot left out, each occurrence before may have been in a line of its own.
+        let rising = emerging(&now, time(10), Some((&info, &old.top(10))), 5, 9);
+        assert_eq!((rising[0].word.as_str(), rising[0].documents), ("w7", 251 - 200));
+    }
+
+    /// Lines that wait, each of them a document.
+    #[derive(Default)]
+    struct Lines {
+        waiting: std::collections::VecDeque<Vec<String>>,
+        read: u64,
+    }
+
+    impl Lines {
+        fn push(&mut self, line: impl Iterator<Item = String>) {
+            self.waiting.push_back(line.collect());
+        }
+    }
+
+    impl Source for Lines {
+        fn read(&mut self, sentence: &mut Sentence) -> skipstream::Result<Read> {
+            sentence.clear();
+            let Some(line) = self.waiting.pop_front() else { return Ok(Read::End) };
+            line.iter().for_each(|word| sentence.push(word));
+            self.read += 1;
+            sentence.set_document(self.read);
+            Ok(Read::Sentence)
+        }
     }
 
     #[test]

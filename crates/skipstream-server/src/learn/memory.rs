@@ -14,7 +14,8 @@ use crate::settings::{
 /// The maximum number of bytes that a service uses, whatever is sent to it. `model` is the bound of its trainer.
 pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSettings) -> u64 {
     let words = config.max_vocabulary() as u64;
-    // In addition to words and vectors: when each word was seen (32 bytes).
+    // In addition to words and vectors: when each word was seen (32 bytes), and in how many lines, which is copied once
+    // while rows are sorted.
     let dimensions = settings.vectors.dimensions(config.dimensions());
     // With a half-life, recent counts, which are copied once while rows are sorted.
     let recent = config.half_life().map_or(0, |_| 16 * words);
@@ -22,7 +23,7 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
     let phrases =
         if model.phrases > 0 { words / 2 * (2 * config.text().max_token_bytes as u64 + 128) } else { 0 };
     let published = Embeddings::max_bytes(config.max_vocabulary(), dimensions, config.text().max_token_bytes)
-        + 32 * words
+        + (32 + 16) * words
         + recent
         + phrases;
     let chunk = Chunk::BYTES as u64 + settings.max_line_size;
@@ -49,8 +50,8 @@ pub fn memory_bound(config: &Settings, model: MemoryBound, settings: &ServeSetti
     });
     // What a download holds while it writes a row group of Parquet.
     let downloads = MAX_DOWNLOADS as u64 * (8 << 20);
-    // The trainer, and the fork, which is never saved.
-    let trainers = 2 * model.total() - model.saving - model.program;
+    // The trainer and the fork, which is never saved. Both count the lines with each word, in a list that grows.
+    let trainers = 2 * (model.total() + 3 * 8 * words) - model.saving - model.program;
     // The published version, an earlier one that is still read, and the next one; those of downloads and heavy requests.
     let versions = (3 + DOWNLOADED_VERSIONS + HEAVY_REQUESTS) as u64;
     trainers

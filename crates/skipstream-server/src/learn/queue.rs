@@ -125,6 +125,7 @@ impl Queue {
             let time = chunk.times.get(learned + line as usize).copied().flatten().unwrap_or(*arrived);
             times.mark(self.token, time.as_microsecond());
             sentence.set_time(time.as_microsecond());
+            sentence.set_document(place.line);
             self.token += sentence.len() as u64;
             if let Some(&weight) = chunk.line_weights.get(learned + line as usize) {
                 sentence.set_weight(weight);

@@ -98,6 +98,7 @@ impl<'a, I: Iterator<Item = &'a Sentence>> Source for Tail<I> {
         next.tokens().for_each(|token| sentence.push(token));
         sentence.set_weight(next.weight());
         next.time().into_iter().for_each(|time| sentence.set_time(time));
+        next.document().into_iter().for_each(|number| sentence.set_document(number));
         Ok(Read::Sentence)
     }
 }

@@ -333,6 +333,33 @@ fn a_half_life_is_measured_by_the_time_of_the_text() {
     assert!(old.1 <= 2 && (5..20).contains(&new.1), "{old:?} {new:?}");
 }
 
+/// Lines are cut into sentences, and batches end between them; the service stops in the middle.
+#[test]
+fn the_lines_with_a_word_are_counted_across_restarts() {
+    for strategy in [Method::MiniBatch, Method::Incremental] {
+        let folder = TempDir::new().unwrap();
+        let config = Config { max_vocabulary: 300, ..small(strategy, 20) };
+        let lines = lines(5, 120);
+        let mut expected: HashMap<&str, u64> = HashMap::new();
+        for line in &lines {
+            let words: std::collections::HashSet<&str> = line.split_whitespace().collect();
+            words.into_iter().for_each(|word| *expected.entry(word).or_default() += 1);
+        }
+        for (number, chunk) in (1..).zip(chunks(&lines, 40)) {
+            let running = start(folder.path(), &config);
+            running.append(chunk);
+            let embeddings = running.learned(40 * number).embeddings.clone();
+            running.stop();
+            if number == 3 {
+                let words = embeddings.words().enumerate();
+                let counted: HashMap<&str, u64> =
+                    words.map(|(row, word)| (word, embeddings.document_count(row))).collect();
+                assert_eq!(counted, expected, "{strategy:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_service_starts_with_what_it_has_learned() {
     let folder = TempDir::new().unwrap();

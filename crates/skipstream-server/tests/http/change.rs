@@ -171,6 +171,35 @@ async fn words_that_rise_are_listed() {
     }
 }
 
+/// Of the words that rose, one is in ten lines; a new one and a known one rose more, each in a single line.
+#[test]
+fn words_that_burst_in_one_line_emerge_after_words_in_several() {
+    let real = Real::with_words(40, |_| {});
+    let learn = |text: String| real.send("POST", "/v1/text?wait=learned", "text/plain", &text).rest();
+    let line = |words: std::ops::Range<u64>| words.map(|word| format!("w{word} ")).collect::<String>();
+    learn(format!("{}\n{}\n", line(0..20), line(20..40)).repeat(50));
+    let kept = real.send("POST", "/v1/snapshots", "application/json", r#"{"name": "before"}"#);
+    assert_eq!(kept.status, 201);
+    learn(
+        format!("{}spread spread\n{}\n", line(0..19), line(20..40)).repeat(10)
+            + &"burst ".repeat(40)
+            + "\n"
+            + &"w19 ".repeat(200)
+            + "\n",
+    );
+    for (since, expected) in [
+        ("before", json!([["spread", 20, 10], ["burst", 40, 1], ["w19", 251, 1]])),
+        // Without the limit of the list, or with it.
+        ("before&n=1", json!([["spread", 20, 10]])),
+    ] {
+        let answer = real.get(&format!("/v1/emerging?since={since}")).rest();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        let words = answer["words"].as_array().unwrap().iter();
+        let listed: Value = words.map(|one| json!([one["word"], one["count"], one["documents"]])).collect();
+        assert_eq!(listed, expected);
+    }
+}
+
 #[tokio::test]
 async fn without_a_snapshot_new_words_are_listed_and_none_moved() {
     let client = Client::new();

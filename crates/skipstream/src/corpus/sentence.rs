@@ -3,7 +3,7 @@
 use super::passage::Passage;
 use crate::Result;
 
-/// The tokens of one sentence, in a buffer that is reused, its weight, and its time if it has one.
+/// The tokens of one sentence, in a buffer that is reused, its weight, and its time and document if it has them.
 ///
 /// ```
 /// use skipstream::corpus::Sentence;
@@ -21,11 +21,12 @@ pub struct Sentence {
     pub(super) spans: Vec<(u32, u32)>,
     weight: f32,
     time: Option<i64>,
+    document: Option<u64>,
 }
 
 impl Default for Sentence {
     fn default() -> Sentence {
-        Sentence { text: String::new(), spans: Vec::new(), weight: 1.0, time: None }
+        Sentence { text: String::new(), spans: Vec::new(), weight: 1.0, time: None, document: None }
     }
 }
 
@@ -33,12 +34,13 @@ impl Sentence {
     /// The maximum weight: a batch ends with a sentence, however often that is trained, and its memory is bounded.
     pub const MAX_WEIGHT: f32 = 10.0;
 
-    /// Removes all tokens and keeps the memory. The weight is 1 again, and there is no time.
+    /// Removes all tokens and keeps the memory. The weight is 1 again, and there is no time or document.
     pub fn clear(&mut self) {
         self.text.clear();
         self.spans.clear();
         self.weight = 1.0;
         self.time = None;
+        self.document = None;
     }
 
     /// How many times the sentence is trained, on average, where another is trained once. Its words are counted once.
@@ -63,6 +65,18 @@ impl Sentence {
     /// Sets the time of the text, in microseconds since 1970.
     pub fn set_time(&mut self, time: i64) {
         self.time = Some(time);
+    }
+
+    /// The number of the document that it is part of, if it is known. The vocabulary then
+    /// [counts](crate::vocabulary::Vocabulary::document_count) the documents that words occur in.
+    pub fn document(&self) -> Option<u64> {
+        self.document
+    }
+
+    /// Sets the number of the document. Sentences in a row with the same number are of one document. The sentences of a
+    /// [passage](Source::cut) have none.
+    pub fn set_document(&mut self, number: u64) {
+        self.document = Some(number);
     }
 
     /// The words that it adds to a batch: all of them as often as its weight says, rounded up, and at least once.

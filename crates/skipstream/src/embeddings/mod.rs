@@ -253,6 +253,21 @@ impl Embeddings {
         self.table.counts.recent.is_some()
     }
 
+    /// The number of documents that the word of a row has occurred in; 0 where documents were not counted. A service counts
+    /// each line as a document.
+    ///
+    /// # Panics
+    /// If the row does not exist.
+    pub fn document_count(&self, row: usize) -> u64 {
+        let documents = self.table.counts.documents.as_ref();
+        self.vocabulary_row(row).zip(documents).map_or(0, |(row, documents)| documents[self.checked(row)])
+    }
+
+    /// Whether documents were counted.
+    pub(crate) fn has_document_counts(&self) -> bool {
+        self.table.counts.documents.is_some()
+    }
+
     /// The vector of a row. It is computed if it is made of two rows of a model that was [opened](Embeddings::open) or is
     /// [quantized](Embeddings::quantized), and borrowed otherwise.
     ///

@@ -80,7 +80,9 @@ impl Embeddings {
         let all = rows.iter().map(|&row| self.count(row)).collect();
         let recent =
             self.has_recent_counts().then(|| rows.iter().map(|&row| self.recent_count(row)).collect());
-        let copy = Embeddings::from_list(dimensions, words, Counts { all, recent }, vectors)?;
+        let documents =
+            self.has_document_counts().then(|| rows.iter().map(|&row| self.document_count(row)).collect());
+        let copy = Embeddings::from_list(dimensions, words, Counts { all, recent, documents }, vectors)?;
         let (origin, reading) = (self.origin.clone(), self.reading.clone());
         Ok(Embeddings { has_counts: self.has_counts, origin, reading, ..copy })
     }

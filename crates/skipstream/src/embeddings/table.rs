@@ -22,6 +22,8 @@ pub(crate) struct Counts {
     pub all: Vec<u64>,
     /// The same, where older occurrences count less: of a model with a half-life.
     pub recent: Option<Vec<u64>>,
+    /// The number of documents with the word, of a model of text with documents.
+    pub documents: Option<Vec<u64>>,
 }
 
 impl Counts {
@@ -33,13 +35,17 @@ impl Counts {
     /// The counts of these rows.
     pub fn of(&self, rows: &[usize]) -> Counts {
         let select = |counts: &Vec<u64>| rows.iter().map(|&row| counts[row]).collect();
-        Counts { all: select(&self.all), recent: self.recent.as_ref().map(select) }
+        Counts {
+            all: select(&self.all),
+            recent: self.recent.as_ref().map(select),
+            documents: self.documents.as_ref().map(select),
+        }
     }
 }
 
 impl From<Vec<u64>> for Counts {
     fn from(all: Vec<u64>) -> Counts {
-        Counts { all, recent: None }
+        Counts { all, recent: None, documents: None }
     }
 }
 

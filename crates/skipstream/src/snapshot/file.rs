@@ -26,6 +26,7 @@ pub(super) struct VectorsNames {
     pub ends: &'static str,
     pub counts: &'static str,
     pub recent_counts: Option<&'static str>,
+    pub document_counts: Option<&'static str>,
     pub vectors: &'static str,
 }
 

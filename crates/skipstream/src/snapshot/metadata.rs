@@ -130,6 +130,9 @@ pub(super) struct VectorsMetadata {
     /// Whether the file has recent counts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recent_counts: bool,
+    /// Whether the file has numbers of documents.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub document_counts: bool,
     /// How the vectors are stored in fewer bytes, if they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantization: Option<Quantization>,

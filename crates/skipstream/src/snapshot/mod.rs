@@ -12,6 +12,7 @@
 //! | `word_ends` | u64 | n | always | `vocabulary` | where each word ends in `words` |
 //! | `counts` | u64 | n | always | `vocabulary` | occurrences since the word was admitted |
 //! | `recent_counts` | u64 | n | with a half-life | `vocabulary` | the same, where older occurrences count less |
+//! | `document_counts` | u64 | n | text with documents | `vocabulary` | the number of documents with the word since it was admitted |
 //! | `vectors` | f32 | n × d | vectors file | `embeddings` | the vectors |
 //! | `vectors` | f16 | n × d | vectors file, `f16` | `embeddings` | the vectors, in half precision |
 //! | `vectors` | i8 | n × d | vectors file, `int8` | `embeddings` | the vectors, each divided by its scale |

@@ -107,6 +107,8 @@ impl ModelFile {
         let half_life = settings.half_life();
         let frequencies = half_life.map(|_| self.tensor("frequencies")).transpose()?;
         let frequencies: &Vec<u64> = frequencies.as_ref().unwrap_or(&counts);
+        let documents = metadata.vocabulary.document.map(|_| self.tensor("document_counts")).transpose()?;
+        let documents: Option<Vec<u64>> = documents;
         let ids: Vec<WordId> = slots.into_iter().map(WordId::from_saved).collect();
         let saved = slices(&words, &ends).enumerate().map(|(row, word)| SavedWord {
             id: ids[row],
@@ -121,6 +123,9 @@ impl ModelFile {
         let restored = Vocabulary::restore(settings.max_vocabulary(), half_life, metadata.vocabulary, &saved);
         let restored = restored.and_then(|mut vocabulary| {
             vocabulary.restore_controls(metadata.controls.clone())?;
+            if let Some((current, documents)) = metadata.vocabulary.document.zip(documents) {
+                vocabulary.restore_documents(current, &ids, &documents)?;
+            }
             Ok(vocabulary)
         });
         Ok((restored.map_err(|reason| self.contradiction(reason))?, ids))

@@ -60,6 +60,8 @@ pub(super) enum When {
     HalfLife,
     /// Of a model with a half-life, vectors included.
     RecentCounts,
+    /// Of a model of text with documents, vectors included.
+    DocumentCounts,
     /// With phrases that are found in the text.
     Phrases,
     /// Of a state whose rows are not in other files.
@@ -80,11 +82,12 @@ const fn row(
 }
 
 #[rustfmt::skip]
-pub(super) const TENSORS: [TensorSpec; 38] = [
+pub(super) const TENSORS: [TensorSpec; 39] = [
     row("words", Dtype::U8, &[Any], When::Always, "vocabulary", "the words in UTF-8, without separators"),
     row("word_ends", Dtype::U64, &[Words], When::Always, "vocabulary", "where each word ends in `words`"),
     row("counts", Dtype::U64, &[Words], When::Always, "vocabulary", "occurrences since the word was admitted"),
     row("recent_counts", Dtype::U64, &[Words], When::RecentCounts, "vocabulary", "the same, where older occurrences count less"),
+    row("document_counts", Dtype::U64, &[Words], When::DocumentCounts, "vocabulary", "the number of documents with the word since it was admitted"),
     row("vectors", Dtype::F32, &[Words, Dimensions], When::Vectors, "embeddings", "the vectors"),
     row("vectors", Dtype::F16, &[Words, Dimensions], When::Quantized(Quantization::F16), "embeddings", "the vectors, in half precision"),
     row("vectors", Dtype::I8, &[Words, Dimensions], When::Quantized(Quantization::Int8), "embeddings", "the vectors, each divided by its scale"),
@@ -229,6 +232,10 @@ impl When {
                 Contents::Training(training) => training.config.half_life().is_some(),
                 Contents::Vectors(vectors) => vectors.recent_counts,
             },
+            When::DocumentCounts => match &metadata.contents {
+                Contents::Training(training) => training.vocabulary.document.is_some(),
+                Contents::Vectors(vectors) => vectors.document_counts,
+            },
             When::Phrases => in_training(|training| training.config.phrases.settings().is_some()),
         }
     }
@@ -255,6 +262,7 @@ mod tests {
             When::WordTimes => "model file, text with times",
             When::HalfLife => "model file, with a half-life",
             When::RecentCounts => "with a half-life",
+            When::DocumentCounts => "text with documents",
             When::Phrases => "model file, with `phrases`",
         }
     }

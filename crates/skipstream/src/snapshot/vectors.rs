@@ -22,6 +22,7 @@ pub(super) const VECTORS: VectorsNames = VectorsNames {
     ends: "word_ends",
     counts: "counts",
     recent_counts: Some("recent_counts"),
+    document_counts: Some("document_counts"),
     vectors: "vectors",
 };
 
@@ -31,6 +32,7 @@ pub(super) const INITIAL: VectorsNames = VectorsNames {
     ends: "initial_word_ends",
     counts: "initial_counts",
     recent_counts: None,
+    document_counts: None,
     vectors: "initial",
 };
 
@@ -77,8 +79,12 @@ fn word_and_count_tensors(embeddings: &Embeddings, names: VectorsNames) -> Vec<N
     let recent_counts = names.recent_counts.filter(|_| embeddings.has_recent_counts());
     let recent_counts =
         recent_counts.map(|name| (name, Tensor::list(rows.clone().map(|row| embeddings.recent_count(row)))));
+    let document_counts = names.document_counts.filter(|_| embeddings.has_document_counts());
+    let document_counts =
+        document_counts.map(|name| (name, Tensor::list(rows.map(|row| embeddings.document_count(row)))));
     let mut tensors = vec![(names.words, words), (names.ends, ends), (names.counts, counts)];
     tensors.extend(recent_counts);
+    tensors.extend(document_counts);
     tensors
 }
 
@@ -110,9 +116,14 @@ impl Embeddings {
 
     fn contents(&self) -> Contents {
         let origin = self.origin().cloned();
-        let (counts_are_places, reading) = (!self.has_counts(), self.reading_metadata());
-        let (recent_counts, quantization) = (self.has_recent_counts(), self.quantization());
-        Contents::Vectors(VectorsMetadata { origin, counts_are_places, recent_counts, quantization, reading })
+        Contents::Vectors(VectorsMetadata {
+            origin,
+            counts_are_places: !self.has_counts(),
+            recent_counts: self.has_recent_counts(),
+            document_counts: self.has_document_counts(),
+            quantization: self.quantization(),
+            reading: self.reading_metadata(),
+        })
     }
 
     /// Loads the vectors of a model file or a vectors file, and verifies their checksums.
@@ -340,10 +351,13 @@ impl ModelFile {
     }
 
     pub(super) fn counts(&mut self, names: VectorsNames) -> Result<Counts> {
-        let recent = names.recent_counts.filter(|name| self.names().iter().any(|own| own == name));
+        let is_there = |name: &&str| self.names().iter().any(|own| own == name);
+        let recent = names.recent_counts.filter(is_there);
+        let documents = names.document_counts.filter(is_there);
         Ok(Counts {
             all: self.tensor(names.counts)?,
             recent: recent.map(|name| self.tensor(name)).transpose()?,
+            documents: documents.map(|name| self.tensor(name)).transpose()?,
         })
     }
 }

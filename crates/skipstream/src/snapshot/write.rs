@@ -113,6 +113,10 @@ impl Trainer {
             tensors.push(("frequencies", Tensor::list(saved.map(|saved| saved.frequency))));
             tensors.push(("recent_counts", Tensor::list(ids.iter().map(|&id| vocabulary.recent_count(id)))));
         }
+        if vocabulary.has_documents() {
+            let documents = ids.iter().map(|&id| vocabulary.document_count(id));
+            tensors.push(("document_counts", Tensor::list(documents)));
+        }
         if let Some(times) = self.current_word_times() {
             tensors.push(("word_times", Tensor::list(ids.iter().map(|&id| times.of(vocabulary, id)))));
         }

@@ -205,7 +205,7 @@ impl Intake {
                 text.fail(Error::setting("half_life", half_life, limit));
                 break;
             }
-            counted.begin_sentence(vocabulary, time);
+            counted.begin_sentence(vocabulary, time, self.sentence.document());
             if self.phrases.is_on() {
                 for (token, words) in self.phrases.join(&self.sentence) {
                     counted.count(token, vocabulary);
@@ -295,7 +295,8 @@ pub(super) struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    fn begin_sentence(&mut self, vocabulary: &mut Vocabulary, time: Option<i64>) {
+    fn begin_sentence(&mut self, vocabulary: &mut Vocabulary, time: Option<i64>, document: Option<u64>) {
+        vocabulary.begin_sentence(document);
         if self.segments.is_empty() {
             *self.fading = vocabulary.begin_batch(time).map(|left| left as f32);
         }
@@ -341,7 +342,8 @@ impl Counted<'_> {
         while self.wanted > 0
             && let Some(sentence) = passage.take_sentence().transpose()?
         {
-            self.begin_sentence(vocabulary, None);
+            // A passage has no documents.
+            self.begin_sentence(vocabulary, None, None);
             let mut start = sentence.start;
             while start < sentence.end {
                 let rest = &found[start - *first..sentence.end - *first];

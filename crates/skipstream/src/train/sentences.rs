@@ -117,6 +117,7 @@ impl Sentences {
     fn observe_sentence(&mut self, stream: &mut Stream) {
         let Stream { vocabulary, parameters, initial, .. } = stream;
         self.tokens.clear();
+        vocabulary.begin_sentence(self.sentence.document());
         for word in self.sentence.tokens() {
             let number = vocabulary.tokens();
             let word = match vocabulary.observe(word) {

@@ -273,6 +273,7 @@ impl Trainer {
         let counts = Counts {
             all: counts(Vocabulary::count),
             recent: self.settings.half_life().map(|_| counts(Vocabulary::recent_count)),
+            documents: vocabulary.has_documents().then(|| counts(Vocabulary::document_count)),
         };
         let reading = Reading::of_stream(self.settings.text(), self.phrases_of_stream(), self.controls());
         let embeddings = Embeddings::from_list(dimensions, words, counts, values)?;

@@ -499,12 +499,15 @@ impl Vocabulary {
         if leaving.is_empty() {
             return;
         }
-        let Vocabulary { entries, spans, arena, index, hasher, rules, fading, .. } = self;
+        let Vocabulary { entries, spans, arena, index, hasher, rules, fading, documents, .. } = self;
         leaving.iter().for_each(|id| arena.release(spans[id.index()]));
         retain(entries, leaving);
         retain(spans, leaving);
         if let Some(fading) = fading {
             retain(&mut fading.frequencies, leaving);
+        }
+        if let Some(documents) = documents {
+            retain(&mut documents.counts, leaving);
         }
         retain(&mut moves.origins, leaving);
         for id in &mut rules.pinned {

@@ -21,6 +21,7 @@
 
 mod arena;
 mod control;
+mod documents;
 mod fading;
 mod word_times;
 
@@ -37,6 +38,7 @@ pub(crate) use control::Moves;
 pub(crate) use control::testing;
 pub use control::{Control, ControlError, Controlled, Controls};
 use control::{Rules, Ruling};
+use documents::Documents;
 use fading::Fading;
 pub use word_times::WordTimes;
 
@@ -114,6 +116,8 @@ pub struct Vocabulary {
     rules: Rules,
     /// With a half-life.
     fading: Option<Fading>,
+    /// If the text has documents.
+    documents: Option<Documents>,
     totals: VocabularyTotals,
 }
 
@@ -167,6 +171,9 @@ pub struct VocabularyTotals {
     /// The clock at the start of the last batch, with a half-life.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) clock: Option<u64>,
+    /// The number of the last document and its first token, if the text has documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) document: Option<[u64; 2]>,
 }
 
 impl Vocabulary {
@@ -182,6 +189,7 @@ impl Vocabulary {
             arena: Arena::default(),
             rules: Rules::default(),
             fading: None,
+            documents: None,
             totals: VocabularyTotals::default(),
         }
     }
@@ -241,6 +249,9 @@ impl Vocabulary {
                 fading.frequencies[id.index()] += weight;
             }
             let entry = &mut self.entries[id.index()];
+            if let Some(documents) = &mut self.documents {
+                documents.count(id, entry);
+            }
             entry.counter += weight;
             entry.count += 1;
             entry.latest = number;
@@ -283,7 +294,7 @@ impl Vocabulary {
 
     /// Counts tokens that were [looked up](Self::look_up) when `since` tokens had been seen, up to the first one that had
     /// no word then or whose word has left since. Returns how many it counted. The next token is for
-    /// [`Vocabulary::observe`].
+    /// [`Vocabulary::observe`]. They are of no document.
     pub(crate) fn observe_found(&mut self, found: &[WordId], since: u64) -> usize {
         let weight = self.weight();
         let Vocabulary { entries, totals, fading, .. } = self;
@@ -367,10 +378,14 @@ impl Vocabulary {
     }
 
     fn insert(&mut self, id: WordId, hash: u64, span: Span, entry: Entry, frequency: u64) {
+        let occurred = u64::from(entry.count > 0);
         set(&mut self.entries, id, entry);
         set(&mut self.spans, id, span);
         if let Some(fading) = &mut self.fading {
             set(&mut fading.frequencies, id, frequency);
+        }
+        if let Some(documents) = &mut self.documents {
+            set(&mut documents.counts, id, occurred);
         }
         let Vocabulary { index, spans, arena, hasher, .. } = self;
         let link = Link { hash: half(hash), id };
@@ -522,7 +537,8 @@ impl Vocabulary {
     /// The totals that are saved and reported.
     pub fn totals(&self) -> VocabularyTotals {
         let weight = self.fading.as_ref().map(|fading| fading.total(self.tokens()));
-        VocabularyTotals { weight, clock: self.clock(), ..self.totals }
+        let document = self.documents.as_ref().map(Documents::current);
+        VocabularyTotals { weight, clock: self.clock(), document, ..self.totals }
     }
 
     pub(crate) fn saved(&self, id: WordId) -> SavedWord<'_> {
@@ -581,7 +597,7 @@ impl Vocabulary {
             vocabulary.insert(id, hash, span, Entry { counter, count, birth, latest }, frequency);
         }
         vocabulary.list_leaving();
-        vocabulary.totals = VocabularyTotals { weight: None, clock: None, ..totals };
+        vocabulary.totals = VocabularyTotals { weight: None, clock: None, document: None, ..totals };
         Ok(vocabulary)
     }
 }

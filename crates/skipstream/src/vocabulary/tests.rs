@@ -334,8 +334,7 @@ fn counters_near_their_limit_count_on() {
         tokens: near,
         evictions: 1 << 60,
         cancellations: 1 << 60,
-        weight: None,
-        clock: None,
+        ..VocabularyTotals::default()
     };
     let words = [word(0, "often", near - 10), word(1, "rare", 1)];
     let mut vocabulary = Vocabulary::restore(2, None, totals, &words).unwrap();
@@ -353,10 +352,65 @@ fn counters_near_their_limit_count_on() {
         tokens: near + 3,
         evictions: totals.evictions + 1,
         cancellations: totals.cancellations + 1,
-        weight: None,
-        clock: None,
+        ..VocabularyTotals::default()
     };
     assert_eq!(vocabulary.totals(), counted);
     let beyond = VocabularyTotals { tokens: 1 << 60, ..totals };
     assert!(Vocabulary::restore(2, None, beyond, &words).is_err(), "a larger one is refused");
+}
+
+/// Learns sentences, each with the number of its document.
+fn learn_documents(vocabulary: &mut Vocabulary, sentences: &[(u64, &str)]) {
+    for (document, sentence) in sentences {
+        vocabulary.begin_sentence(Some(*document));
+        for word in sentence.split(' ') {
+            observe(vocabulary, word, &mut Vec::new());
+        }
+    }
+}
+
+fn documents(vocabulary: &Vocabulary) -> Vec<(&str, u64)> {
+    let mut counts: Vec<(&str, u64)> =
+        vocabulary.ids().map(|id| (vocabulary.word(id), vocabulary.document_count(id))).collect();
+    counts.sort_unstable();
+    counts
+}
+
+#[test]
+fn a_document_counts_once_for_each_of_its_words() {
+    let mut vocabulary = Vocabulary::new(3);
+    learn_documents(&mut vocabulary, &[(1, "a a b"), (1, "b a"), (2, "a"), (3, "c c"), (3, "a")]);
+    assert_eq!(documents(&vocabulary), [("a", 3), ("b", 1), ("c", 1)]);
+    // It cancels the counts of others until it has the place of `b`.
+    learn_documents(&mut vocabulary, &[(4, "d"), (5, "d d d d")]);
+    assert_eq!(documents(&vocabulary), [("a", 3), ("c", 1), ("d", 1)]);
+    // Text that does not say which document it is of ends the counts.
+    vocabulary.begin_sentence(None);
+    assert!(!vocabulary.has_documents() && vocabulary.totals().document.is_none());
+    learn_documents(&mut vocabulary, &[(9, "a a"), (10, "a")]);
+    assert_eq!(documents(&vocabulary), [("a", 2), ("c", 0), ("d", 0)]);
+}
+
+#[test]
+fn documents_follow_words_under_control() {
+    use control::testing::{forget, merge, pin};
+    let mut vocabulary = Vocabulary::new(6);
+    learn_documents(&mut vocabulary, &[(1, "a b c"), (2, "c d"), (3, "c d")]);
+    let controls = [forget("a", false), merge("b", "d"), pin("e")];
+    let _ = vocabulary.control(&controls).unwrap();
+    assert_eq!(documents(&vocabulary), [("c", 3), ("d", 2), ("e", 0)]);
+    learn_documents(&mut vocabulary, &[(4, "e b"), (4, "d e"), (5, "b b a")]);
+    assert_eq!(documents(&vocabulary), [("a", 1), ("c", 3), ("d", 4), ("e", 1)]);
+}
+
+#[test]
+fn saved_documents_that_contradict_the_counts_are_refused() {
+    let mut vocabulary = Vocabulary::new(3);
+    learn_documents(&mut vocabulary, &[(1, "a a b"), (2, "a")]);
+    let ids: Vec<WordId> = vocabulary.ids().collect();
+    assert_eq!(vocabulary.totals().document, Some([2, 3]));
+    let mut restore = |first, saved: &[u64]| vocabulary.restore_documents([2, first], &ids, saved);
+    assert_eq!(restore(3, &[2, 1]), Ok(()));
+    assert_eq!(restore(3, &[2, 2]), Err("`b` occurs 1 times in 2 documents".to_owned()));
+    assert_eq!(restore(5, &[2, 1]), Err("a document begins with token 5 of 4".to_owned()));
 }

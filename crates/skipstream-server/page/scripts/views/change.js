@@ -97,7 +97,7 @@ function options(snapshots, since) {
  *   note: string | null,
  *   words: {
  *     word: string, new: boolean, factor: number | null, share: number, share_before: number, count: number, before: number,
- *     first_seen: string,
+ *     documents: number, first_seen: string,
  *   }[],
  * }} answer
  */
@@ -114,6 +114,7 @@ function emergingTable(answer) {
       h("td.number", one.factor === null ? "–" : `×${factor(one.factor)}`),
       h("td.number.soft", `${share(one.share_before)} → ${share(one.share)}`),
       h("td.number.soft.wide", { title: exact(one.first_seen) }, number(one.count - one.before)),
+      h("td.number.soft.wide", number(one.documents)),
     ),
   );
   const headings = [
@@ -121,6 +122,7 @@ function emergingTable(answer) {
     th(h("span", { title: factorTitle }, "At least"), "number"),
     th("Share of the text", "number"),
     th("Times since", "number wide"),
+    th("Lines", "number wide"),
   ];
   return [table({ class: "emerging", "aria-label": "Emerging words" }, headings, rows), compared];
 }

@@ -42,19 +42,20 @@ pub struct EmergingWords {
     pub since: Baseline,
     /// Why the comparison is not with a snapshot from before the requested time; null if it is
     pub note: Option<String>,
-    /// The words, those that rose most first
+    /// The words, those that rose most first, and after them those that occurred in one line only
     pub words: Vec<Emerging>,
 }
 
 /// New words, and words that became more frequent
 ///
-/// Compares the current version with the last snapshot before the given time, or else with the oldest one (`note` says so). Lists words whose
-/// share of the text rose by at least half, and by more than words of the same frequency vary from text to text; they are
-/// sorted by `factor`. The score is Dunning's log-likelihood ratio (with k1 of n1 tokens since and k2 of n2 before, and
-/// p = (k1 + k2) / (n1 + n2), that is 2 (k1 ln(k1 / n1 / p) + (n1 - k1) ln((1 - k1 / n1) / (1 - p)) + the same for k2 and
-/// n2)), divided by how much more than by chance words of the same frequency vary; it is at least 24. In a text in which
-/// nothing changes, fewer than one list in 20 has any word. Without a snapshot, it lists words that appeared since the given
-/// time, by count, unless all words did.
+/// Compares the current version with the last snapshot before the given time, or else with the oldest one (`note`
+/// says so). Lists words whose share of the text rose by at least half, and by more than words of the same
+/// frequency vary from text to text; they are sorted by `factor`, those that occurred in one line (`documents`)
+/// only after the others. The score is Dunning's log-likelihood ratio (with k1 of n1 tokens since and k2 of n2
+/// before, and p = (k1 + k2) / (n1 + n2), that is 2 (k1 ln(k1 / n1 / p) + (n1 - k1) ln((1 - k1 / n1) / (1 - p)) +
+/// the same for k2 and n2)), divided by how much more than by chance words of the same frequency vary; it is at
+/// least 24. In a text in which nothing changes, fewer than one list in 20 has any word. Without a snapshot, it
+/// lists words that appeared since the given time, by count, unless all words did.
 #[utoipa::path(
     get, path = "/v1/emerging", tag = "change", params(Query),
     responses(

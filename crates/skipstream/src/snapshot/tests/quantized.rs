@@ -53,6 +53,7 @@ fn write(path: &std::path::Path, tensors: Vec<Named<'static>>, quantization: Qua
         origin: None,
         counts_are_places: false,
         recent_counts: false,
+        document_counts: false,
         quantization: Some(quantization),
         reading: ReadingMetadata::default(),
     };

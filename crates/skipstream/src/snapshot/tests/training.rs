@@ -6,7 +6,7 @@ use std::path::Path;
 use super::super::metadata::{Contents, TrainingMetadata};
 use super::super::tensor::write_file;
 use super::{change, flip_a_bit, place, replace, small_trainer};
-use crate::corpus::{Layout, Lines, Position, Reading, TextOptions};
+use crate::corpus::{Layout, Lines, Position, Read, Reading, Sentence, Source, TextOptions};
 use crate::vocabulary::{WordId, WordTimes};
 use crate::{Config, Embeddings, Error, Strategy, Trainer, Vectors};
 
@@ -344,4 +344,49 @@ fn word_times_are_kept_until_text_without_times_is_learned() {
     learn(&mut loaded);
     loaded.save(&path).unwrap();
     assert_eq!(Trainer::load(&path, None).unwrap().word_times(), None);
+}
+
+/// Sentences of two words, of which three are a document.
+struct Documents(std::ops::Range<u64>);
+
+impl Source for Documents {
+    fn read(&mut self, sentence: &mut Sentence) -> crate::Result<Read> {
+        sentence.clear();
+        let Some(number) = self.0.next() else { return Ok(Read::End) };
+        [number % 7, number % 2].iter().for_each(|word| sentence.push(&format!("w{word}")));
+        sentence.set_document(number / 3);
+        Ok(Read::Sentence)
+    }
+}
+
+#[test]
+fn documents_are_counted_on_from_the_middle_of_one() {
+    let (folder, path) = place();
+    for strategy in [Strategy::mini_batch(), Strategy::incremental()] {
+        let config = Config { dimensions: 3, strategy, ..Config::default() };
+        let mut trainer = Trainer::new(config).unwrap();
+        trainer.train_source(&mut Documents(0..100)).unwrap();
+        trainer.save(&path).unwrap();
+        let mut resumed = Trainer::load(&path, None).unwrap();
+        let states = [&mut trainer, &mut resumed].map(|trainer| {
+            trainer.train_source(&mut Documents(100..200)).unwrap();
+            trainer.save(&path).unwrap();
+            std::fs::read(&path).unwrap()
+        });
+        assert!(states[0] == states[1], "it is as if there had been no pause");
+        let vectors = folder.path().join("vectors");
+        trainer.embeddings().unwrap().save(&vectors).unwrap();
+        for embeddings in [
+            trainer.embeddings().unwrap(),
+            Embeddings::load(&path, Vectors::default()).unwrap(),
+            Embeddings::open(&vectors, Vectors::default()).unwrap(),
+            Embeddings::load(&vectors, Vectors::default()).unwrap().select(&[5, 0]).unwrap(),
+        ] {
+            for (row, word) in embeddings.words().enumerate() {
+                // Every document has both of these words, and any other at most once.
+                let expected = if ["w0", "w1"].contains(&word) { 67 } else { embeddings.count(row) };
+                assert_eq!(embeddings.document_count(row), expected, "{word}");
+            }
+        }
+    }
 }

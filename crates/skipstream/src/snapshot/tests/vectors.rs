@@ -41,6 +41,7 @@ fn complaint_of(tensors: Vec<Named<'static>>) -> String {
         origin: None,
         counts_are_places: false,
         recent_counts: false,
+        document_counts: false,
         quantization: None,
         reading: ReadingMetadata::default(),
     };
