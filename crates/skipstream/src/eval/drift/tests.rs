@@ -159,7 +159,9 @@ fn text(sentences: usize, apple_in: usize, seed: u64) -> String {
 
 /// The vectors of a model after the first text, and after the second as well.
 fn snapshots(first: &str, second: &str) -> [Embeddings; 2] {
-    let strategy = Strategy::MiniBatch(MiniBatchOptions { batch_words: 4_000, ..Default::default() });
+    // Few words want few blocks, which the negatives of a pair come from.
+    let strategy =
+        Strategy::MiniBatch(MiniBatchOptions { batch_words: 4_000, blocks: 4, ..Default::default() });
     let mut trainer =
         Trainer::new(Config { dimensions: 16, subsample: 0.0, strategy, ..Config::default() }).unwrap();
     trainer.train_lines(first.as_bytes()).unwrap();
