@@ -15,6 +15,7 @@ DETAILS = {
     "phrases/discovery.rs": "the model file is damaged",
     "phrases/mod.rs": "the model file is damaged",
     "phrases/pairs.rs": "the model file is damaged",
+    "vocabulary/documents.rs": "the model file is damaged",
     "snapshot/": "the model file is damaged",
 }
 

@@ -254,7 +254,12 @@ def test_vectors_of_texts_are_those_of_the_trainer(tmp_path: Path) -> None:
     wv.save(tmp_path / "vectors")
     trainer.save(tmp_path / "model")
     texts = ["New York", "a colour", ["new", "york"], "unheard", "nothing known"]
-    places = [wv, skipstream.load(tmp_path / "vectors"), skipstream.load(tmp_path / "model"), pickle.loads(pickle.dumps(wv))]
+    places = [
+        wv,
+        skipstream.load(tmp_path / "vectors"),
+        skipstream.load(tmp_path / "model"),
+        pickle.loads(pickle.dumps(wv)),
+    ]
     for weighting in ("none", "idf", "sif"):
         raw = trainer.mean_vectors(texts, weighting=weighting)
         unit = trainer.mean_vectors(texts, weighting=weighting, normalize=True)

@@ -14,7 +14,7 @@ use tracing_subscriber::{EnvFilter, Layer};
 #[cfg(feature = "otel")]
 pub type Traces = Option<skipstream_server::Exporter>;
 #[cfg(not(feature = "otel"))]
-pub type Traces = ();
+pub struct Traces;
 
 /// Starts logging, by default as text to a terminal and as JSON elsewhere. `SKIPSTREAM_LOG=debug` logs more.
 pub fn begin(format: Option<LogFormat>) -> Result<Traces> {
@@ -43,5 +43,8 @@ pub fn begin(format: Option<LogFormat>) -> Result<Traces> {
         Ok(traces)
     }
     #[cfg(not(feature = "otel"))]
-    Ok(subscriber.init())
+    {
+        subscriber.init();
+        Ok(Traces)
+    }
 }

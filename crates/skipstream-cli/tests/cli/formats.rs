@@ -88,12 +88,11 @@ fn export_takes_the_format_from_the_name() {
     ] {
         assert_done(&desk.run(&["export", "--model", "m", "--to", format, name]));
         let chosen = desk.bytes(name);
-        std::fs::remove_file(desk.path(name)).unwrap();
-        assert_done(&desk.run(&["export", "--model", "m", name]));
+        assert_done(&desk.run(&["export", "--model", "m", "--force", name]));
         assert!(desk.bytes(name) == chosen, "{name}");
     }
     // What is typed takes precedence.
-    assert_done(&desk.run(&["export", "--model", "m", "--to", "word2vec-text", "v.npy"]));
+    assert_done(&desk.run(&["export", "--model", "m", "--force", "--to", "word2vec-text", "v.npy"]));
     assert_eq!(desk.bytes("v.npy"), desk.bytes("v.vec"));
     for name in ["v", "v.model", "-", "folder/"] {
         let answer = desk.run(&["export", "--model", "m", name]);

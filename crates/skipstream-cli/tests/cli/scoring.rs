@@ -19,7 +19,17 @@ fn points(out: &str) -> Vec<Value> {
 #[test]
 fn scores_are_json_lines_over_time_and_change_no_byte_of_the_model() {
     let desk = desk();
-    let scored = ["--eval", "pairs.tsv", "--eval", "analogies.txt", "--eval-every", "15k-words", "a.txt"];
+    let scored = [
+        "--eval",
+        "pairs.tsv",
+        "--eval",
+        "analogies.txt",
+        "--eval-every",
+        "15k-words",
+        "--blocks",
+        "4",
+        "a.txt",
+    ];
     let answer = desk.train("scored", &scored);
     let points = points(&answer.out);
     let words: Vec<u64> = points.iter().map(|point| point["words"].as_u64().unwrap()).collect();
@@ -34,7 +44,7 @@ fn scores_are_json_lines_over_time_and_change_no_byte_of_the_model() {
     assert_eq!(points[3]["scores"][0]["spearman"], 1.0);
     assert!(answer.err.contains("learned   50,000 words"), "the summary stands aside: {answer:?}");
 
-    desk.train("plain", &["a.txt"]);
+    desk.train("plain", &["--blocks", "4", "a.txt"]);
     assert!(desk.bytes("scored") == desk.bytes("plain"));
 }
 

@@ -294,7 +294,7 @@ fn prose_is_pointed_out_once_unless_the_words_were_chosen() {
 #[test]
 fn more_memory_than_the_machine_has_is_warned_of() {
     let desk = Desk::new();
-    let mut child = desk.start(&serve(&["--max-line-size", "2Gi", "--max-requests", "512"]));
+    let mut child = desk.start(&serve(&["--max-line-size", "512Mi", "--max-requests", "100000"]));
     let mut log = BufReader::new(child.stderr.take().unwrap());
     let mut told = String::new();
     while !told.contains("listening on") {

@@ -12,12 +12,12 @@ fn memory_decides_on_the_vocabulary_and_a_model_must_fit_into_it() {
     desk.write("a.txt", text(5_000, 1));
     let answer = train(&desk, &["--memory", "100M", "a.txt"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
-    assert!(answer.err.contains("memory: at most 100.00 MB for "), "{answer:?}");
+    assert!(answer.err.contains("memory: at most 99.99 MB for "), "{answer:?}");
     for enough in ["100M", "1Gi"] {
         assert_eq!(train(&desk, &["--memory", enough, "a.txt"]).code, Some(0));
     }
     let answer = train(&desk, &["--memory", "90MB", "a.txt"]);
-    assert_refused(&answer, &["m: --memory is 90.00 MB, the model may need 100.00 MB;"]);
+    assert_refused(&answer, &["m: --memory is 90.00 MB, the model may need 99.99 MB;"]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ def test_analogies(skipstream, model, keyed, restrict):
     with open(path, "w", encoding="utf-8") as file:
         for section in range(4):
             print(f": section {section}", file=file)
-            for _ in range(100):
+            for _ in range(200):
                 a, b, c, expected = draw.choices(keyed.index_to_key, k=4)
                 if draw.random() < 0.5:
                     [(expected, _)] = keyed.most_similar([b, c], [a], topn=1)

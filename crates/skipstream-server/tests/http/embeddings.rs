@@ -116,7 +116,7 @@ async fn a_text_without_a_known_word_is_an_error_that_has_its_words() {
     answer.assert_refused(
         422,
         "unknown-words",
-        "input[1] has no known word: `nobody`, `knows`; with \"allow_null\": true, its embedding is null",
+        "input[1] has no known word: `nobody`, `knows`; send \"allow_null\": true to get null for it",
     );
     assert_eq!(answer.json()["error"]["missed"], json!(["nobody", "knows"]));
     let empty = client.post("/v1/embeddings", json!({"input": ""}).to_string()).await;

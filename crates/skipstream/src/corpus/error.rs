@@ -45,7 +45,7 @@ pub enum TextError {
     #[error("this is not text but {what}")]
     Binary { what: &'static str },
     /// A file of a folder or a pattern does not exist, or no longer.
-    #[error("the file does not exist; is this a symlink that leads nowhere?")]
+    #[error("the file does not exist; create it, or remove the symlink that leads here")]
     Missing,
     /// The text is UTF-16 without a byte order mark.
     #[error("the text is UTF-16 without a byte order mark; convert it to UTF-8 first")]

@@ -277,7 +277,7 @@ fn unknown(index: usize, words: DocumentWords) -> ApiError {
         let more = if words.missed.len() > NAMED { ", …" } else { "" };
         format!("has no known word: {}{more}", named.join(", "))
     };
-    let message = format!("input[{index}] {reason}; with \"allow_null\": true, its embedding is null");
+    let message = format!("input[{index}] {reason}; send \"allow_null\": true to get null for it");
     let mut error = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "unknown-words", message);
     error.detail.missed = Some(words.missed);
     error
