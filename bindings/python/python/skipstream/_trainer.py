@@ -172,7 +172,7 @@ class Trainer:
 
         >>> trainer = Trainer.for_items(dimensions=20)
         >>> trainer
-        Trainer(dimensions=20, window=100, window_shape='fixed', noise_exponent=0.0, subsample=0.001, batch_words=50000)
+        Trainer(dimensions=20, window=100, window_shape='fixed', noise_exponent=0.0, subsample=0.001, batch_words=50000, blocks=4)
         >>> _ = trainer.train([["cup", "saucer"], ["cup", "kettle"]] * 100, weights=[1, 2.5] * 100)
         >>> trainer.embeddings().most_similar("kettle", topn=1)[0][0]
         'cup'
