@@ -11,7 +11,7 @@ use crate::desk::{Desk, assert_refused, small, text};
 /// A service that is running.
 struct Serving {
     child: Child,
-    log: Box<dyn BufRead>,
+    log: Box<dyn BufRead + Send>,
     address: String,
 }
 
